@@ -2,7 +2,7 @@
  * schemes that solve for its multipliers.
  *
  * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each is a
- * product u . w of two vectors that move with the sides, d the way from B's origin to A's:
+ * product u . w of two vectors that move with the sides, d the vector from B's origin to A's:
  *
  *   point     E_k . d        in plane  b_k . d        axes   b_k . a_l        distance   d . d / 2l
  *
@@ -26,18 +26,30 @@ typedef struct yk_constraint {
     yk_port_kind kind;
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
-    bool rotates; /* the directions of its wrenches turn with the sides */
-    const yk_relative_motion
-        *drive;    /* of a distance: its length, which leaves B's frame as it is */
-    double length; /* l of a distance, at the start (m) */
+
+    /* The directions of its wrenches rotate with the sides. */
+    bool rotates;
+
+    /* Of a distance: its length, which leaves B's frame as it is. */
+    const yk_relative_motion *drive;
+
+    /* l of a distance, at the start (m). */
+    double length;
 } yk_constraint;
 
 /* Where the constraint stands at one time. */
 typedef struct yk_constraint_kinematics {
-    yk_motion a, b;           /* b with the drive: the frame that the rows refer to */
-    yk_vec3 reach[YK_LEVELS]; /* from B's own origin to the driven one, with its rates */
-    yk_vec3 spin[2];          /* B's own angular velocity and acceleration */
-    double length[YK_LEVELS]; /* of a distance */
+    /* b with the drive: the frame that the rows refer to. */
+    yk_motion a, b;
+
+    /* From B's own origin to the driven one, with its rates. */
+    yk_vec3 reach[YK_LEVELS];
+
+    /* B's own angular velocity and acceleration. */
+    yk_vec3 spin[2];
+
+    /* Of a distance. */
+    double length[YK_LEVELS];
 } yk_constraint_kinematics;
 
 yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
@@ -45,7 +57,9 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
 
 static inline int yk_coordinates(yk_port_kind kind)
 {
-    return kind == YK_PORT_SCALAR ? YK_SCALAR_COORDINATES : YK_MARKER_COORDINATES;
+    if (kind == YK_PORT_SCALAR)
+        return YK_SCALAR_COORDINATES;
+    return YK_MARKER_COORDINATES;
 }
 
 void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, const yk_motion *a,

@@ -6,18 +6,26 @@
 #include "yoke/coupling.h"
 
 typedef struct yk_system_description {
-    yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
+    /* They stay the caller's, and must outlive the system. */
+    yk_subsystem *const *subsystems;
     const char *const *names;
     int subsystem_count;
-    const yk_transform *transforms; /* one per subsystem; NULL: all as the system */
-    const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
+
+    /* One per subsystem; NULL: all as the system. */
+    const yk_transform *transforms;
+
+    /* Steps of each subsystem in a macro step; NULL: one. */
+    const int *substeps;
+
     const yk_interface_def *interfaces;
     int interface_count;
     const yk_wire_def *wires;
     int wire_count;
     yk_scheme_def scheme;
-    double start; /* s */
-    double step;  /* macro step, s */
+
+    /* The start of the run, and the macro step (s). */
+    double start;
+    double step;
     yk_step_control control;
 } yk_system_description;
 

@@ -28,12 +28,12 @@ static const yk_input_weights INDEX_3 = {1, 0, 0};
 /* The wrenches that the motion sides last needed, on a participant. */
 static inline void set_wrench_inputs(yk_system *system, int participant)
 {
-    const yk_participant *m = &system->participants[participant];
-    if (m->wrench_size == 0)
+    const yk_participant *p = &system->participants[participant];
+    if (p->wrench_size == 0)
         return;
 
     yk_system_pack_wrenches(system, participant);
-    yk_system_apply_wrenches(system, participant, m->fresh);
+    yk_system_apply_wrenches(system, participant, p->fresh);
 }
 
 /* One after the other, motion sides before their wrench sides. */
@@ -45,9 +45,8 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
         /* Motions as their partners have reached or predict them, wrenches as they were needed. */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
-            int motion_side = interface->def.motion_subsystem;
             bool a_advanced = interface->a_index < index;
-            if (motion_side == participant && !yk_both_take_wrench(interface))
+            if (yk_is_motion_side(interface, participant))
                 yk_system_prescribe_weighted(system, i, x->weights, a_advanced);
         }
 

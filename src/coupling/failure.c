@@ -6,12 +6,12 @@
 
 #include "coupling/system.h"
 
-const char *yk_participant_message(const yk_participant *m)
+const char *yk_participant_message(const yk_participant *p)
 {
-    const yk_subsystem_ops *ops = m->subsystem->ops;
+    const yk_subsystem_ops *ops = p->subsystem->ops;
     if (ops->message)
-        return ops->message(m->subsystem);
-    return yk_status_text(m->status);
+        return ops->message(p->subsystem);
+    return yk_status_text(p->status);
 }
 
 yk_status yk_system_report_failure(yk_system *system, int participant)
@@ -22,19 +22,19 @@ yk_status yk_system_report_failure(yk_system *system, int participant)
 yk_status yk_system_report_failure_at(yk_system *system, int participant, double t)
 {
     yk_context *context = system->context;
-    const yk_participant *m = &system->participants[participant];
-    const char *why = yk_participant_message(m);
+    const yk_participant *p = &system->participants[participant];
+    const char *why = yk_participant_message(p);
     const char *scheme = yk_system_scheme_name(system);
     long long step = (long long)system->step_count + 1;
 
     /* Alone, it can only be its own fault. */
     if (system->interface_count + system->wire_count == 0)
-        return yk_fail(context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t,
-                       step, m->name, why);
+        return yk_fail(context, p->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t,
+                       step, p->name, why);
 
     /* A subsystem that is asked for the impossible fails last: numbers that grew without bounds
      * may be the coupling's. */
-    bool numerical = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED;
+    bool numerical = p->status == YK_ERROR_NOT_FINITE || p->status == YK_ERROR_DIVERGED;
     yk_runaway run = {.known = true};
     if (numerical)
         run = yk_ledger_runaway(system);
@@ -66,23 +66,23 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
         const yk_interface *interface = &system->interfaces[run.interface];
         const char *a = yk_interface_a(system, interface)->name;
         const char *b = yk_interface_b(system, interface)->name;
-        return yk_fail(context, m->status,
+        return yk_fail(context, p->status,
                        "the coupling is unstable: it made %s, most at interface '%s' between '%s' "
                        "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
                        "t = %g s (%.*s); %s",
-                       made, interface->def.name, a, b, m->name, step, scheme, t, length, why,
+                       made, interface->def.name, a, b, p->name, step, scheme, t, length, why,
                        remedy);
     }
 
     /* Where energies are not known, nobody can say which of the two it was. */
     if (numerical && !run.known)
-        return yk_fail(context, m->status,
+        return yk_fail(context, p->status,
                        "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; if the "
                        "coupling is unstable, %s",
-                       t, step, scheme, m->name, why, remedy);
-    return yk_fail(context, m->status,
+                       t, step, scheme, p->name, why, remedy);
+    return yk_fail(context, p->status,
                    "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s", t, step,
-                   scheme, m->name, why);
+                   scheme, p->name, why);
 }
 
 void yk_system_report_not_converged(yk_system *system, double t, const yk_step_report *report)
@@ -122,15 +122,15 @@ yk_status yk_system_report_never_converges(yk_system *system, double t,
 yk_status yk_system_check_finite(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        for (int port = 0; port < m->port_count; port++) {
-            if (yk_port_value_finite(m->ports[port].kind, &m->values[port]))
+        yk_participant *p = &system->participants[i];
+        for (int port = 0; port < p->port_count; port++) {
+            if (yk_port_value_finite(p->ports[port].kind, &p->values[port]))
                 continue;
 
-            m->status = YK_ERROR_NOT_FINITE;
+            p->status = YK_ERROR_NOT_FINITE;
             yk_status status = yk_system_report_failure(system, i);
             return yk_fail(system->context, status, "%s (port '%s')",
-                           yk_last_message(system->context), m->ports[port].name);
+                           yk_last_message(system->context), p->ports[port].name);
         }
     }
 

@@ -307,37 +307,42 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, 
     }
 }
 
-/* The conditions of a relation, by what its sides answer: the wrench on A by the moments of B, the
- * motion of B by that of A. */
-static void weigh_answers(yk_jacobian *j, int side, const double (*moment)[YK_LEVELS])
+/* The conditions of one interface by the coordinates of one of its sides; the gradient is that
+ * of a constraint: (condition, row) x coordinate. */
+static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface, int side,
+                          const yk_constraint_gradient *gradient, const yk_conditions *conditions)
 {
-    int rows = j->parameters + j->motions;
     double *out = j->condition_gradient;
-    memset(out, 0, (size_t)(rows * YK_SCALAR_COORDINATES) * sizeof *out);
-    if (side == 1) {
-        for (int e = 0; e < j->parameters; e++)
-            for (int level = 0; level < YK_LEVELS; level++)
-                out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
+
+    /* A wire: what it was given, less what its source gives. */
+    if (interface->wire) {
+        out[0] = -1;
+        out[1] = 0;
+        out[2] = 0;
         return;
     }
 
-    for (int i = 0; i < j->motions; i++)
-        out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
-}
+    /* A relation, by what its sides answer: the wrench on A by the moments of B, the motion of B by
+     * that of A. */
+    if (interface->relation) {
+        int rows = j->parameters + j->motions;
+        memset(out, 0, (size_t)(rows * YK_SCALAR_COORDINATES) * sizeof *out);
+        for (int e = 0; side == 1 && e < j->parameters; e++)
+            for (int level = 0; level < YK_LEVELS; level++)
+                out[e * YK_SCALAR_COORDINATES + level] = -conditions->moment[e][level];
+        for (int i = 0; side == 0 && i < j->motions; i++)
+            out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
+        return;
+    }
 
-/* The conditions of one interface by the coordinates of one of its sides: (condition, row) x
- * coordinate. */
-static void weigh_levels(yk_jacobian *j, const yk_jacobian_interface *interface, int side,
-                         const yk_constraint_gradient *gradient,
-                         const double (*condition)[YK_LEVELS], double h)
-{
-    double *out = j->condition_gradient;
+    /* A constraint: the weighted sum over its levels, in units of the step. */
+    double h = conditions->h;
     for (int e = 0; e < j->parameters; e++) {
         for (int row = 0; row < interface->rows; row++) {
             for (int k = 0; k < interface->coordinates; k++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++) {
-                    double weight = condition[e][level] / yk_level_size(level, h);
+                    double weight = conditions->motion[e][level] / yk_level_size(level, h);
                     sum += weight * gradient->by[side][level][row][k];
                 }
 
@@ -457,16 +462,10 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
         for (int from = 0; from < r->connection_count; from++) {
             const yk_connection *c = &r->connections[from];
             const yk_jacobian_interface *interface = &j->interfaces[c->interface];
-            if (interface->wire) {
-                j->condition_gradient[0] = -1;
-                j->condition_gradient[1] = 0;
-                j->condition_gradient[2] = 0;
-            } else if (interface->relation) {
-                weigh_answers(j, c->side, conditions->moment);
-            } else {
-                weigh_levels(j, interface, c->side, gradient(user, c->interface),
-                             conditions->motion, conditions->h);
-            }
+            const yk_constraint_gradient *own = NULL;
+            if (!interface->wire && !interface->relation)
+                own = gradient(user, c->interface);
+            differentiate(j, interface, c->side, own, conditions);
 
             for (int by = 0; by < r->connection_count; by++)
                 slots = add_block(j, r, c, &r->connections[by], slots);

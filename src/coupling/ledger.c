@@ -178,34 +178,34 @@ void yk_ledger_add_step(yk_system *system)
     }
 }
 
-void yk_ledger_begin_substeps(yk_participant *m)
+void yk_ledger_begin_substeps(yk_participant *p)
 {
     /* Read anew: after a rollback `values` still has what was taken back. */
-    for (int port = 0; port < m->port_count; port++) {
-        m->port_work[port] = 0;
-        yk_port_kind kind = m->ports[port].kind;
+    for (int port = 0; port < p->port_count; port++) {
+        p->port_work[port] = 0;
+        yk_port_kind kind = p->ports[port].kind;
         if (kind == YK_PORT_SIGNAL)
             continue;
 
         yk_port_value value;
-        m->subsystem->ops->output(m->subsystem, port, &value);
-        if (m->transform)
-            yk_transform_value(m->transform, kind, &value);
-        m->substep_start[port] = value.motion;
+        p->subsystem->ops->output(p->subsystem, port, &value);
+        if (p->transform)
+            yk_transform_value(p->transform, kind, &value);
+        p->substep_start[port] = value.motion;
     }
 }
 
-void yk_ledger_add_substep(yk_participant *m, double h)
+void yk_ledger_add_substep(yk_participant *p, double h)
 {
     /* Work of the substep's wrench along the path of the port. */
-    for (int port = 0; port < m->port_count; port++) {
-        yk_port_kind kind = m->ports[port].kind;
+    for (int port = 0; port < p->port_count; port++) {
+        yk_port_kind kind = p->ports[port].kind;
         if (kind == YK_PORT_SIGNAL)
             continue;
 
-        const yk_port_value *value = &m->values[port];
-        yk_motion *start = &m->substep_start[port];
-        m->port_work[port] +=
+        const yk_port_value *value = &p->values[port];
+        yk_motion *start = &p->substep_start[port];
+        p->port_work[port] +=
             yk_wrench_impulse_work(kind, h, &value->wrench, start, &value->motion);
         *start = value->motion;
     }
@@ -213,17 +213,17 @@ void yk_ledger_add_substep(yk_participant *m, double h)
 
 /* Balance -------------------------------------------------------------------------------------- */
 
-static bool participant_energy(const yk_participant *m, yk_energy *energy)
+static bool participant_energy(const yk_participant *p, yk_energy *energy)
 {
     *energy = (yk_energy){0};
-    if (!m->subsystem->ops->energy)
+    if (!p->subsystem->ops->energy)
         return false;
 
     /* A subsystem that does not count the work of its ports leaves this. */
     energy->port_work = NAN;
-    m->subsystem->ops->energy->read(m->subsystem, energy);
-    if (m->transform)
-        yk_transform_energy(m->transform, energy);
+    p->subsystem->ops->energy->read(p->subsystem, energy);
+    if (p->transform)
+        yk_transform_energy(p->transform, energy);
     return true;
 }
 
@@ -239,8 +239,8 @@ bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
 void yk_ledger_start(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        participant_energy(m, &m->start_energy);
+        yk_participant *p = &system->participants[i];
+        participant_energy(p, &p->start_energy);
     }
 }
 
@@ -251,7 +251,7 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
         return balance;
 
     int participant = system->parts[subsystem].participant;
-    const yk_participant *m = &system->participants[participant];
+    const yk_participant *p = &system->participants[participant];
 
     /* By the ledger of the interfaces. */
     for (int i = 0; i < system->interface_count; i++) {
@@ -265,16 +265,16 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     /* What a subsystem that does not give its energy gives or takes comes from outside; one whose
      * ports can do no work has none. */
     yk_energy now;
-    if (!participant_energy(m, &now)) {
-        for (int port = 0; port < m->port_count; port++)
-            if (m->ports[port].kind != YK_PORT_SIGNAL)
+    if (!participant_energy(p, &now)) {
+        for (int port = 0; port < p->port_count; port++)
+            if (p->ports[port].kind != YK_PORT_SIGNAL)
                 balance.known = false;
 
         balance.external = -balance.interfaces;
         return balance;
     }
 
-    const yk_energy *start = &m->start_energy;
+    const yk_energy *start = &p->start_energy;
     balance.kinetic = now.kinetic;
     balance.potential = now.potential;
     balance.start = start->kinetic + start->potential;

@@ -8,25 +8,37 @@
 
 /* One participant: the subsystems that were merged to it, or the only one. */
 typedef struct yk_group {
+    /* Numbers of the subsystems in the def of the system. */
     int part_count;
-    int *parts;         /* numbers of the subsystems in the def of the system */
-    yk_merge_def merge; /* of several; refers to the arrays that follow */
+    int *parts;
+
+    /* "left + right" */
+    char *name;
+
+    /* Of several parts, with the arrays that it refers to. Transforms of the parts are in the axes
+     * of the first; NULL: all are the same. */
+    yk_merge_def merge;
     yk_subsystem **objects;
-    yk_transform *transforms; /* of the parts in the axes of the first; NULL: all are the same */
+    yk_transform *transforms;
     yk_merge_joint *joints;
-    yk_subsystem *merged; /* owned; NULL: the only part is the participant */
-    char *name;           /* "left + right" */
-    /* For parts that are solved at the same time: the merged subsystem itself, and copies of it;
-     * NULL: none. */
+
+    /* Owned; NULL: the only part is the participant. */
+    yk_subsystem *merged;
+
+    /* For parts that are solved at the same time: the merged subsystem itself, and copies of it,
+     * NULL: none; the image of the merged subsystem at the start of a step. */
     yk_subsystem **copies;
-    double *image; /* of the merged subsystem at the start of a step */
+    double *image;
 } yk_group;
 
 typedef struct yk_merging {
     int group_count;
     yk_group *groups;
-    yk_interface_def *interfaces; /* of the def, which are joints inside participants now */
+
+    /* Of the def, which are joints inside participants now. */
+    yk_interface_def *interfaces;
     int interface_count;
+
     /* The def with participants in place of subsystems, and its arrays. */
     yk_system_description reduced;
     yk_subsystem **subsystems;

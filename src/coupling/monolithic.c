@@ -9,18 +9,16 @@
 /* Relative change of a wire that counts as none. */
 static const double SETTLED = 1e-10;
 
-/* Whether a wire runs against the order of the participants, so that its target steps before its
- * source. */
-static bool runs_back(const yk_system *system)
+yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
+                          yk_step_report *report)
 {
-    for (int i = 0; i < system->wire_count; i++) {
+    /* A wire that runs against the order of the participants, so that its target steps before its
+     * source, closes a loop: by repetition, if all participants can return. */
+    bool repeats = false;
+    for (int i = 0; system->layout.words > 0 && i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
-        if (def->hold)
-            continue;
-
         int target = 0;
         int source = 0;
-
         for (int k = 0; k < system->participant_count; k++) {
             if (system->sequence[k] == def->target_subsystem)
                 target = k;
@@ -28,18 +26,9 @@ static bool runs_back(const yk_system *system)
                 source = k;
         }
 
-        if (target <= source)
-            return true;
+        if (!def->hold && target <= source)
+            repeats = true;
     }
-
-    return false;
-}
-
-yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
-                          yk_step_report *report)
-{
-    /* A loop of wires closes by repetition, if all participants can return. */
-    bool repeats = runs_back(system) && system->layout.words > 0;
     if (repeats)
         yk_system_mark(system);
 

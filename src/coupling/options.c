@@ -197,33 +197,36 @@ const yk_option *yk_scheme_option(const yk_scheme_ops *ops, const char *key)
     return NULL;
 }
 
-/* Numbers of a choice that has keys of its own, in their order, as in "2,2,1". */
-static bool set_fields(const yk_option *row, void *options, const char *text)
-{
-    for (const yk_option *field = row->fields; field->key; field++) {
-        char *end;
-        double value = strtod(text, &end);
-        bool last = !field[1].key;
-        if (end == text || *end != (last ? '\0' : ','))
-            return false;
-
-        put_number(field, options, value);
-        text = end + 1;
-    }
-
-    /* The choice behind the last word means its own numbers. */
-    put_number(row, options, count_words(row));
-    return true;
-}
-
 yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *options,
                         const char *key, const char *text)
 {
     const yk_option *row = yk_scheme_option(ops, key);
     if (!row)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s has no option '%s'", ops->name, key);
-    if (row->fields && strchr(text, ',') && set_fields(row, options, text))
-        return YK_OK;
+
+    /* Numbers of a choice that has keys of its own, in their order, as in "2,2,1": the choice behind
+     * the last word. */
+    if (row->fields && strchr(text, ',')) {
+        const char *rest = text;
+        const yk_option *field = row->fields;
+        for (; field->key; field++) {
+            char *end;
+            double number = strtod(rest, &end);
+            char expected = ',';
+            if (!field[1].key)
+                expected = '\0';
+            if (end == rest || *end != expected)
+                break;
+
+            put_number(field, options, number);
+            rest = end + 1;
+        }
+
+        if (!field->key) {
+            put_number(row, options, count_words(row));
+            return YK_OK;
+        }
+    }
 
     /* A number or a word of the row, within its range. */
     double value;

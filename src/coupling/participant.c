@@ -22,27 +22,27 @@ bool yk_follows_polynomials(const yk_subsystem *subsystem)
 
 /* Inputs and outputs --------------------------------------------------------------------------- */
 
-void yk_system_gather(yk_participant *m)
+void yk_system_gather(yk_participant *p)
 {
     /* In the system's units and axes, whatever those of the subsystem are. */
-    for (int port = 0; port < m->port_count; port++) {
-        yk_port_value *value = &m->values[port];
-        m->subsystem->ops->output(m->subsystem, port, value);
-        if (m->transform)
-            yk_transform_value(m->transform, m->ports[port].kind, value);
+    for (int port = 0; port < p->port_count; port++) {
+        yk_port_value *value = &p->values[port];
+        p->subsystem->ops->output(p->subsystem, port, value);
+        if (p->transform)
+            yk_transform_value(p->transform, p->ports[port].kind, value);
     }
 
-    yk_wires_read(m);
+    yk_wires_read(p);
 }
 
 /* Fills the inputs as the subsystem takes them, from `offset` on in the step. */
-static void make_own_inputs(yk_system *system, yk_participant *m, double offset)
+static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
 {
     const yk_scheme_ops *scheme = system->scheme->ops;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        bool first = yk_interface_a(system, interface) == m;
-        if (!first && yk_interface_b(system, interface) != m)
+        bool first = yk_interface_a(system, interface) == p;
+        if (!first && yk_interface_b(system, interface) != p)
             continue;
 
         /* Which of its ports, and what it takes there. */
@@ -57,14 +57,14 @@ static void make_own_inputs(yk_system *system, yk_participant *m, double offset)
 
         /* What acts over the substep is the scheme's choice, or the input as it stands. */
         yk_input input;
-        if (m->shaped && causality == YK_TAKES_WRENCH)
+        if (p->shaped && causality == YK_TAKES_WRENCH)
             input = scheme->substep_input(system->scheme, system, i, side, offset);
         else
-            input = yk_input_shift(&m->inputs[port], interface->kind, offset);
+            input = yk_input_shift(&p->inputs[port], interface->kind, offset);
 
-        yk_input *own = &m->own_inputs[port];
-        if (m->transform)
-            yk_transform_input(m->transform, interface->kind, causality, &input, own);
+        yk_input *own = &p->own_inputs[port];
+        if (p->transform)
+            yk_transform_input(p->transform, interface->kind, causality, &input, own);
         else
             *own = input;
     }
@@ -72,22 +72,22 @@ static void make_own_inputs(yk_system *system, yk_participant *m, double offset)
     /* Signals have no units and no axes. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
-        if (&system->participants[def->target_subsystem] != m)
+        if (&system->participants[def->target_subsystem] != p)
             continue;
 
-        const yk_input *signal = &m->inputs[def->target_port];
-        m->own_inputs[def->target_port] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
+        const yk_input *signal = &p->inputs[def->target_port];
+        p->own_inputs[def->target_port] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
     }
 }
 
-static inline const yk_input *inputs_from(yk_system *system, yk_participant *m, double offset)
+static inline const yk_input *inputs_from(yk_system *system, yk_participant *p, double offset)
 {
     /* Most participants take the inputs as they are. */
-    if (!m->transform && !m->shaped && offset == 0)
-        return m->inputs;
+    if (!p->transform && !p->shaped && offset == 0)
+        return p->inputs;
 
-    make_own_inputs(system, m, offset);
-    return m->own_inputs;
+    make_own_inputs(system, p, offset);
+    return p->own_inputs;
 }
 
 const yk_input *yk_system_inputs(yk_system *system, int participant)
@@ -98,96 +98,96 @@ const yk_input *yk_system_inputs(yk_system *system, int participant)
 /* Steps ---------------------------------------------------------------------------------------- */
 
 /* The time at which a call begins, 0 where it is not measured. */
-static inline double begin_call(const yk_participant *m)
+static inline double begin_call(const yk_participant *p)
 {
-    const yk_subsystem_statistics *s = &m->statistics;
-    bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)m->timed_calls;
+    const yk_subsystem_statistics *s = &p->statistics;
+    bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)p->timed_calls;
     if (!timed)
         return 0;
     return yk_clock_seconds();
 }
 
-static inline yk_status end_call(yk_system *system, yk_participant *m, int substeps, double begin)
+static inline yk_status end_call(yk_system *system, yk_participant *p, int substeps, double begin)
 {
     /* What it cost. */
-    yk_subsystem_statistics *s = &m->statistics;
+    yk_subsystem_statistics *s = &p->statistics;
     if (begin > 0) {
         s->seconds += yk_clock_seconds() - begin;
-        m->timed_calls++;
+        p->timed_calls++;
     }
 
     s->calls++;
     s->steps += substeps;
 
     /* Partners receive the mean of all substeps. */
-    yk_system_gather(m);
+    yk_system_gather(p);
     if (substeps > 1) {
-        for (int port = 0; port < m->port_count; port++)
-            m->values[port].wrench = m->mean_wrenches[port];
+        for (int port = 0; port < p->port_count; port++)
+            p->values[port].wrench = p->mean_wrenches[port];
 
-        yk_wires_read(m);
+        yk_wires_read(p);
     } else if (system->substep) {
-        system->substep(system->scheme, system, (int)(m - system->participants), 1);
+        system->substep(system->scheme, system, (int)(p - system->participants), 1);
     }
 
-    m->advanced = true;
-    return m->status;
+    p->advanced = true;
+    return p->status;
 }
 
 /* Adds to the mean wrenches at motion ports `factor` times the torque that the last or the mean
  * force has about the marker that the port follows, `t` after the start of the step: markers of
  * some joints slide apart. */
-static void add_arms(const yk_system *system, yk_participant *m, double t, double factor, bool mean)
+static void add_arms(const yk_system *system, yk_participant *p, double t, double factor, bool mean)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (yk_interface_b(system, interface) != m || interface->kind != YK_PORT_MARKER)
+        if (yk_interface_b(system, interface) != p || interface->kind != YK_PORT_MARKER)
             continue;
 
         int port = interface->def.motion_port;
-        const yk_port_value *value = &m->values[port];
-        yk_wrench *sum = &m->mean_wrenches[port];
+        const yk_port_value *value = &p->values[port];
+        yk_wrench *sum = &p->mean_wrenches[port];
         yk_vec3 force = value->wrench.force;
         if (mean)
             force = sum->force;
 
-        yk_vec3 followed = yk_input_motion(&m->inputs[port], YK_PORT_MARKER, t).position;
+        yk_vec3 followed = yk_input_motion(&p->inputs[port], YK_PORT_MARKER, t).position;
         yk_vec3 arm = yk_v3_sub(value->motion.position, followed);
         sum->torque = yk_v3_axpy(factor, yk_v3_cross(arm, force), sum->torque);
     }
 }
 
-static yk_status make_substeps(yk_system *system, yk_participant *m, double t, double whole,
+static yk_status make_substeps(yk_system *system, yk_participant *p, double t, double whole,
                                int substeps)
 {
-    int participant = (int)(m - system->participants);
+    int participant = (int)(p - system->participants);
     double h = whole / substeps;
     double fraction = 1.0 / substeps;
     bool arms = system->traits & YK_SCHEME_MOVES_TORQUES;
     yk_status worst = YK_OK;
-    memset(m->mean_wrenches, 0, (size_t)m->port_count * sizeof *m->mean_wrenches);
-    yk_ledger_begin_substeps(m);
+    memset(p->mean_wrenches, 0, (size_t)p->port_count * sizeof *p->mean_wrenches);
+    yk_ledger_begin_substeps(p);
 
     for (int i = 0; i < substeps; i++) {
         /* The inputs from the start of the substep on. */
-        const yk_input *inputs = inputs_from(system, m, i * h);
-        yk_status status = m->subsystem->ops->step(m->subsystem, t + i * h, h, inputs);
+        const yk_input *inputs = inputs_from(system, p, i * h);
+        yk_status status = p->subsystem->ops->step(p->subsystem, t + i * h, h, inputs);
         if (YK_FAILED(status))
             return status;
         if (status > worst)
             worst = status;
 
         /* Mean wrench and work are sums over the substeps. */
-        yk_system_gather(m);
-        for (int port = 0; port < m->port_count; port++) {
-            yk_wrench *sum = &m->mean_wrenches[port];
-            const yk_wrench *wrench = &m->values[port].wrench;
-            *sum = yk_wrench_combine(m->ports[port].kind, sum, fraction, wrench);
+        yk_system_gather(p);
+        for (int port = 0; port < p->port_count; port++) {
+            yk_wrench *sum = &p->mean_wrenches[port];
+            const yk_wrench *wrench = &p->values[port].wrench;
+            *sum = yk_wrench_combine(p->ports[port].kind, sum, fraction, wrench);
         }
 
         if (arms)
-            add_arms(system, m, (i + 1) * h, fraction, false);
-        yk_ledger_add_substep(m, h);
+            add_arms(system, p, (i + 1) * h, fraction, false);
+        yk_ledger_add_substep(p, h);
 
         if (system->substep)
             system->substep(system->scheme, system, participant, i + 1);
@@ -195,82 +195,82 @@ static yk_status make_substeps(yk_system *system, yk_participant *m, double t, d
 
     /* As a wrench at its own marker where that is now. */
     if (arms)
-        add_arms(system, m, whole, -1, true);
+        add_arms(system, p, whole, -1, true);
     return worst;
 }
 
-static inline yk_status make_step(yk_system *system, yk_participant *m, double t, double h,
+static inline yk_status make_step(yk_system *system, yk_participant *p, double t, double h,
                                   int substeps)
 {
     if (substeps > 1)
-        return make_substeps(system, m, t, h, substeps);
-    return m->subsystem->ops->step(m->subsystem, t, h, inputs_from(system, m, 0));
+        return make_substeps(system, p, t, h, substeps);
+    return p->subsystem->ops->step(p->subsystem, t, h, inputs_from(system, p, 0));
 }
 
 yk_status yk_system_advance(yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
-    double begin = begin_call(m);
+    yk_participant *p = &system->participants[participant];
+    double begin = begin_call(p);
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
-    m->status = make_step(system, m, system->t, system->h, m->substeps);
+    p->status = make_step(system, p, system->t, system->h, p->substeps);
 
-    return end_call(system, m, m->substeps, begin);
+    return end_call(system, p, p->substeps, begin);
 }
 
 yk_status yk_system_advance_part(yk_system *system, int participant, double offset, double h,
                                  int substeps)
 {
-    yk_participant *m = &system->participants[participant];
-    double begin = begin_call(m);
+    yk_participant *p = &system->participants[participant];
+    double begin = begin_call(p);
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
-    m->status = make_step(system, m, system->t + offset, h, substeps);
+    p->status = make_step(system, p, system->t + offset, h, substeps);
 
-    return end_call(system, m, substeps, begin);
+    return end_call(system, p, substeps, begin);
 }
 
 yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare,
                                      void *user)
 {
-    yk_participant *m = &system->participants[participant];
-    double begin = begin_call(m);
+    yk_participant *p = &system->participants[participant];
+    double begin = begin_call(p);
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
 
     /* What prepares the step may fail for it. */
-    m->status = YK_OK;
+    p->status = YK_OK;
     if (prepare)
-        m->status = prepare(system, participant, user);
-    if (!YK_FAILED(m->status))
-        m->status = make_step(system, m, system->t, system->h, m->substeps);
-    return end_call(system, m, m->substeps, begin);
+        p->status = prepare(system, participant, user);
+    if (!YK_FAILED(p->status))
+        p->status = make_step(system, p, system->t, system->h, p->substeps);
+    return end_call(system, p, p->substeps, begin);
 }
 
 yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
                                       double *sensitivity)
 {
-    yk_participant *m = &system->participants[participant];
-    const yk_sensitivity_ops *ops = m->subsystem->ops->sensitivity;
-    double begin = begin_call(m);
+    yk_participant *p = &system->participants[participant];
+    const yk_sensitivity_ops *ops = p->subsystem->ops->sensitivity;
+    double begin = begin_call(p);
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
-    const yk_input *inputs = inputs_from(system, m, 0);
-    m->status = ops->step(m->subsystem, system->t, system->h, inputs, degree, sensitivity);
+    const yk_input *inputs = inputs_from(system, p, 0);
+    p->status = ops->step(p->subsystem, system->t, system->h, inputs, degree, sensitivity);
 
-    return end_call(system, m, 1, begin);
+    return end_call(system, p, 1, begin);
 }
 
 yk_status yk_system_iterate(yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
-    const yk_iteration_ops *ops = m->subsystem->ops->iteration;
-    double begin = begin_call(m);
-    const yk_input *inputs = inputs_from(system, m, 0);
+    yk_participant *p = &system->participants[participant];
+    const yk_iteration_ops *ops = p->subsystem->ops->iteration;
+    double begin = begin_call(p);
+    const yk_input *inputs = inputs_from(system, p, 0);
     yk_iteration report;
-    m->status = ops->iterate(m->subsystem, system->t, system->h, inputs, &report);
+    p->status = ops->iterate(p->subsystem, system->t, system->h, inputs, &report);
 
-    return end_call(system, m, 1, begin);
+    return end_call(system, p, 1, begin);
 }
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
@@ -292,8 +292,8 @@ void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *us
 
 int yk_system_number_velocities(const yk_system *system, int participant, int *offsets)
 {
-    const yk_participant *m = &system->participants[participant];
-    for (int port = 0; port < m->port_count; port++)
+    const yk_participant *p = &system->participants[participant];
+    for (int port = 0; port < p->port_count; port++)
         offsets[port] = -1;
 
     /* Which ports take a wrench ... */
@@ -309,12 +309,12 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
     /* ... and where their velocities begin, in the order of the ports, whatever that of the
      * interfaces is. */
     int size = 0;
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         if (offsets[port] < 0)
             continue;
 
         offsets[port] = size;
-        size += yk_port_freedoms(m->ports[port].kind);
+        size += yk_port_freedoms(p->ports[port].kind);
     }
 
     return size;
@@ -323,42 +323,42 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
 yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
                                yk_step_model *model)
 {
-    yk_participant *m = &system->participants[participant];
-    const yk_step_model_ops *ops = m->subsystem->ops->step_model;
+    yk_participant *p = &system->participants[participant];
+    const yk_step_model_ops *ops = p->subsystem->ops->step_model;
     const yk_input *inputs = yk_system_inputs(system, participant);
-    m->status = ops->evaluate(m->subsystem, system->t, system->h, inputs, model);
-    if (!YK_FAILED(m->status))
-        yk_participant_transform_step_model(m, offsets, model);
-    return m->status;
+    p->status = ops->evaluate(p->subsystem, system->t, system->h, inputs, model);
+    if (!YK_FAILED(p->status))
+        yk_participant_transform_step_model(p, offsets, model);
+    return p->status;
 }
 
-void yk_participant_transform_step_model(const yk_participant *m, const int *offsets,
+void yk_participant_transform_step_model(const yk_participant *p, const int *offsets,
                                          yk_step_model *model)
 {
     /* Rows and columns of each port that takes a wrench, by its own units and axes. */
-    if (!m->transform)
+    if (!p->transform)
         return;
 
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int offset = offsets[port];
         if (offset < 0)
             continue;
 
-        yk_port_kind kind = m->ports[port].kind;
-        yk_transform_rates(m->transform, kind, model->velocity + offset);
-        yk_transform_rates(m->transform, kind, model->displacement + offset);
-        yk_transform_response(m->transform, kind, offset, model->size, model->mobility);
+        yk_port_kind kind = p->ports[port].kind;
+        yk_transform_rates(p->transform, kind, model->velocity + offset);
+        yk_transform_rates(p->transform, kind, model->displacement + offset);
+        yk_transform_response(p->transform, kind, offset, model->size, model->mobility);
     }
 }
 
 yk_status yk_system_interface_model(yk_system *system, int participant, yk_interface_model *model)
 {
-    yk_participant *m = &system->participants[participant];
-    const yk_interface_model_ops *ops = m->subsystem->ops->interface_model;
+    yk_participant *p = &system->participants[participant];
+    const yk_interface_model_ops *ops = p->subsystem->ops->interface_model;
     const yk_input *inputs = yk_system_inputs(system, participant);
-    m->status = ops->evaluate(m->subsystem, system->t, system->h, inputs, model);
+    p->status = ops->evaluate(p->subsystem, system->t, system->h, inputs, model);
 
-    return m->status;
+    return p->status;
 }
 
 void yk_system_count_model(yk_system *system, int participant, double begin)
@@ -372,13 +372,13 @@ void yk_system_count_model(yk_system *system, int participant, double begin)
 
 void yk_system_pack_wrenches(yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     /* What the motion sides last needed, in the order of the interfaces. */
-    double *fresh = m->fresh;
-    double *applied = m->applied;
+    double *fresh = p->fresh;
+    double *applied = p->applied;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+        if (!yk_is_wrench_side(interface, participant))
             continue;
 
         const yk_port_value *b = yk_value_b(system, interface);
@@ -391,13 +391,13 @@ void yk_system_pack_wrenches(yk_system *system, int participant)
 void yk_system_apply_wrenches(yk_system *system, int participant, const double *wrenches)
 {
     /* In the same order as they were packed. */
-    const yk_participant *m = &system->participants[participant];
+    const yk_participant *p = &system->participants[participant];
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+        if (!yk_is_wrench_side(interface, participant))
             continue;
 
-        yk_input *input = &m->inputs[interface->def.wrench_port];
+        yk_input *input = &p->inputs[interface->def.wrench_port];
         wrenches = yk_wrench_unpack(interface->kind, wrenches, &interface->applied);
         yk_input_constant(interface->kind, &interface->applied, input);
     }

@@ -80,13 +80,13 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
                                  double amount, yk_port_value *answer)
 {
     yk_system *system = g->system;
-    yk_participant *m = &system->participants[participant];
-    size_t ports = (size_t)m->port_count;
+    yk_participant *p = &system->participants[participant];
+    size_t ports = (size_t)p->port_count;
     yk_status status = yk_system_rewind(system, participant);
     if (YK_FAILED(status))
         return status;
 
-    memcpy(g->kept, m->inputs, ports * sizeof *g->kept);
+    memcpy(g->kept, p->inputs, ports * sizeof *g->kept);
     if (changed) {
         const yk_interface_def *def = &system->interfaces[changed->interface].def;
         bool rotates = changed->number >= 3;
@@ -94,7 +94,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
 
         /* A wrench at the marker of B, or an acceleration of it. */
         if (wrench) {
-            yk_input *input = &m->inputs[def->wrench_port];
+            yk_input *input = &p->inputs[def->wrench_port];
             yk_vec3 torque = along;
             if (!rotates) {
                 torque = yk_v3_cross(changed->lever, along);
@@ -103,7 +103,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
 
             input->angular[0] = yk_v3_axpy(amount, torque, input->angular[0]);
         } else {
-            yk_input *input = &m->inputs[def->motion_port];
+            yk_input *input = &p->inputs[def->motion_port];
             yk_vec3 *second = rotates ? &input->angular[2] : &input->linear[2];
             *second = yk_v3_axpy(amount / 2, along, *second);
         }
@@ -116,16 +116,16 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
 
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+            if (!yk_is_motion_side(interface, participant))
                 continue;
 
-            yk_input *input = &m->inputs[interface->def.motion_port];
+            yk_input *input = &p->inputs[interface->def.motion_port];
             *input = yk_input_shift(input, interface->kind, g->h);
         }
     }
 
-    memcpy(m->inputs, g->kept, ports * sizeof *g->kept);
-    memcpy(answer, m->values, ports * sizeof *answer);
+    memcpy(p->inputs, g->kept, ports * sizeof *g->kept);
+    memcpy(answer, p->values, ports * sizeof *answer);
 
     return status;
 }
@@ -233,12 +233,12 @@ static yk_status try_all(gains *g)
             continue;
 
         /* Its motion inputs go on from where it is. */
-        yk_participant *m = &system->participants[participant];
+        yk_participant *p = &system->participants[participant];
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             int port = interface->def.motion_port;
-            if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
-                yk_input_taylor(interface->kind, &m->values[port].motion, &m->inputs[port]);
+            if (yk_is_motion_side(interface, participant))
+                yk_input_taylor(interface->kind, &p->values[port].motion, &p->inputs[port]);
         }
 
         /* The step as it is, then with each of its inputs changed. */
@@ -571,10 +571,10 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
         double h = system->h;
         yk_input *next = inputs;
         for (size_t i = 0; i < participants; i++) {
-            const yk_participant *m = &system->participants[i];
-            memcpy(next, m->inputs, (size_t)m->port_count * sizeof *next);
-            next += m->port_count;
-            kept[i] = *m;
+            const yk_participant *p = &system->participants[i];
+            memcpy(next, p->inputs, (size_t)p->port_count * sizeof *next);
+            next += p->port_count;
+            kept[i] = *p;
         }
 
         yk_system_state_get(system, image);
@@ -593,13 +593,13 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
 
         next = inputs;
         for (size_t i = 0; i < participants; i++) {
-            yk_participant *m = &system->participants[i];
-            memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
-            next += m->port_count;
-            m->statistics = kept[i].statistics;
-            m->timed_calls = kept[i].timed_calls;
-            m->status = kept[i].status;
-            m->advanced = kept[i].advanced;
+            yk_participant *p = &system->participants[i];
+            memcpy(p->inputs, next, (size_t)p->port_count * sizeof *next);
+            next += p->port_count;
+            p->statistics = kept[i].statistics;
+            p->timed_calls = kept[i].timed_calls;
+            p->status = kept[i].status;
+            p->advanced = kept[i].advanced;
         }
     }
 

@@ -107,13 +107,13 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         if (part_count == 1)
             continue;
 
-        const yk_participant *m = &system->participants[i];
-        const yk_subsystem_ops *ops = m->subsystem->ops;
+        const yk_participant *p = &system->participants[i];
+        const yk_subsystem_ops *ops = p->subsystem->ops;
         if (!ops->parts || !ops->rollback)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed "
                            "part by part; choose another scheme, such as %s",
-                           ops->kind, m->name, yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
+                           ops->kind, p->name, yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
 
         size_t parts = (size_t)part_count;
         group->part_count = part_count;
@@ -219,19 +219,6 @@ static yk_status part_failed(const work *w, int copy, int part)
     return yk_fail(system->context, w->group->status[part], "%s: %s", name, why);
 }
 
-static yk_status gauss_seidel(const work *w)
-{
-    relaxed_group *group = w->group;
-    for (int i = 0; i < group->part_count; i++) {
-        double *change = &group->change[i];
-        group->status[i] = yk_merging_relax(w->system, w->participant, 0, i, w->inputs, change);
-        if (YK_FAILED(group->status[i]))
-            return part_failed(w, 0, i);
-    }
-
-    return YK_OK;
-}
-
 static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
@@ -252,8 +239,8 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
 
 static yk_status jacobi(work *w)
 {
-    relaxed_group *group = w->group;
     /* All parts at the same time; the first that failed is reported. */
+    relaxed_group *group = w->group;
     yk_system_for_all(w->system, group->part_count, relax_range, w);
 
     for (int i = 0; i < group->part_count; i++)
@@ -363,12 +350,20 @@ static yk_status sweep(yk_system *system, int participant, void *user)
     double change = INFINITY;
 
     for (int k = 1; k <= limit; k++) {
-        if (x->options.order == YK_ORDER_JACOBI)
+        /* All parts at once, or one after the other on the merged subsystem itself. */
+        if (x->options.order == YK_ORDER_JACOBI) {
             status = jacobi(&w);
-        else
-            status = gauss_seidel(&w);
-        if (YK_FAILED(status))
-            return status;
+            if (YK_FAILED(status))
+                return status;
+        } else {
+            for (int i = 0; i < group->part_count; i++) {
+                double *part_change = &group->change[i];
+                group->status[i] =
+                    yk_merging_relax(system, participant, 0, i, w.inputs, part_change);
+                if (YK_FAILED(group->status[i]))
+                    return part_failed(&w, 0, i);
+            }
+        }
 
         /* The part that changed most. */
         change = -1;

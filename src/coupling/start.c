@@ -12,18 +12,18 @@ static const double START_TOLERANCE = 1e-12;
 
 static yk_status start_participant(yk_system *system, int participant, const yk_input *inputs)
 {
-    yk_participant *m = &system->participants[participant];
-    double h = system->h / m->substeps;
-    m->status = m->subsystem->ops->start(m->subsystem, system->start, h, inputs);
-    if (YK_FAILED(m->status))
+    yk_participant *p = &system->participants[participant];
+    double h = system->h / p->substeps;
+    p->status = p->subsystem->ops->start(p->subsystem, system->start, h, inputs);
+    if (YK_FAILED(p->status))
         return yk_system_report_failure(system, participant);
 
     /* A reservation of the first start is reported; those that follow repeat it. */
-    if (m->status != YK_OK && !inputs)
-        yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name,
-               yk_participant_message(m));
+    if (p->status != YK_OK && !inputs)
+        yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", p->name,
+               yk_participant_message(p));
 
-    yk_system_gather(m);
+    yk_system_gather(p);
     return YK_OK;
 }
 
@@ -43,7 +43,7 @@ static yk_status start_sweep(yk_system *system)
         /* Where it is a motion side: the motion of its partners now, with their accelerations. */
         for (int i = 0; i < system->interface_count; i++) {
             yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+            if (!yk_is_motion_side(interface, participant))
                 continue;
 
             /* In a circle the acceleration of A is an unknown as the wrenches are. */
@@ -133,10 +133,10 @@ yk_status yk_system_start(yk_system *system)
     system->statistics = (yk_system_statistics){0};
 
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        m->statistics = (yk_subsystem_statistics){0};
-        m->timed_calls = 0;
-        m->earlier_step = 0;
+        yk_participant *p = &system->participants[i];
+        p->statistics = (yk_subsystem_statistics){0};
+        p->timed_calls = 0;
+        p->earlier_step = 0;
     }
 
     for (int i = 0; i < system->interface_count; i++) {
@@ -187,12 +187,12 @@ yk_status yk_system_start(yk_system *system)
 
     /* The wrenches that a rollback to the start returns to. */
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        if (!m->mean_wrenches)
+        yk_participant *p = &system->participants[i];
+        if (!p->mean_wrenches)
             continue;
 
-        for (int port = 0; port < m->port_count; port++)
-            m->mean_wrenches[port] = m->values[port].wrench;
+        for (int port = 0; port < p->port_count; port++)
+            p->mean_wrenches[port] = p->values[port].wrench;
     }
 
     return YK_OK;

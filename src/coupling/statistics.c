@@ -43,8 +43,8 @@ int yk_system_find_port(const yk_system *system, int subsystem, const char *name
 
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port)
 {
-    const yk_participant *m = participant_of(system, subsystem);
-    return &m->values[system->parts[subsystem].port + port];
+    const yk_participant *p = participant_of(system, subsystem);
+    return &p->values[system->parts[subsystem].port + port];
 }
 
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
@@ -87,11 +87,11 @@ yk_interface_error yk_system_interface_error(const yk_system *system, int number
     const yk_interface_def *def = &system->merging->interfaces[number];
     const yk_system_part *a = &system->parts[def->wrench_subsystem];
     const yk_system_part *b = &system->parts[def->motion_subsystem];
-    const yk_participant *m = &system->participants[a->participant];
+    const yk_participant *p = &system->participants[a->participant];
     int a_port = a->port + def->wrench_port;
     int b_port = b->port + def->motion_port;
-    return yk_gap_between(m->ports[a_port].kind, def, &m->values[a_port].motion,
-                          &m->values[b_port].motion, t);
+    return yk_gap_between(p->ports[a_port].kind, def, &p->values[a_port].motion,
+                          &p->values[b_port].motion, t);
 }
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system)
@@ -112,10 +112,10 @@ yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, 
         return (yk_subsystem_statistics){0};
 
     /* Short calls are timed now and then: those count for all. */
-    const yk_participant *m = participant_of(system, subsystem);
-    yk_subsystem_statistics s = m->statistics;
-    if (m->timed_calls > 0)
-        s.seconds *= (double)s.calls / (double)m->timed_calls;
+    const yk_participant *p = participant_of(system, subsystem);
+    yk_subsystem_statistics s = p->statistics;
+    if (p->timed_calls > 0)
+        s.seconds *= (double)s.calls / (double)p->timed_calls;
     return s;
 }
 

@@ -29,13 +29,13 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
     int substeps[2];
 
     for (int i = 0; i < 2; i++) {
-        const yk_participant *m = &system->participants[sides[i]];
-        const yk_merging_ops *ops = m->subsystem->ops->merging;
-        substeps[i] = m->substeps;
+        const yk_participant *p = &system->participants[sides[i]];
+        const yk_merging_ops *ops = p->subsystem->ops->merging;
+        substeps[i] = p->substeps;
         if (!ops)
             return YK_ERROR_CAPABILITY;
 
-        yk_status status = ops->free_mass(m->subsystem, mass[i], kind, &surrogate->masses[i]);
+        yk_status status = ops->free_mass(p->subsystem, mass[i], kind, &surrogate->masses[i]);
         if (status != YK_OK)
             return status;
     }

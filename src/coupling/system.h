@@ -15,8 +15,13 @@
 
 typedef struct yk_wire {
     yk_wire_def def;
-    double now, before; /* the source's value now, and at the start of the macro step */
-    double *channel;    /* memory for the whole channel; NULL: the source is a port */
+
+    /* The source's value now, and at the start of the macro step. */
+    double now, before;
+
+    /* Memory for the whole channel; NULL: the source is a port. */
+    double *channel;
+
     /* In the sequence that has A sides first, the source comes after the target: what the target
      * is then given for t + h in a sweep of iterations over wrenches. */
     bool lagged;
@@ -28,37 +33,56 @@ typedef struct yk_participant {
     const char *name;
     int port_count;
     const yk_port *ports;
-    yk_transform *transform; /* NULL: that of the system */
     int substeps;
-    bool shaped; /* the scheme gives its inputs substep by substep (substep_input) */
 
-    yk_input *inputs;      /* one per port, in the system's units and axes */
-    yk_input *own_inputs;  /* the same as the subsystem takes them */
-    yk_port_value *values; /* one per port: outputs at the end of the last step or trial */
-    yk_motion *before;     /* one per port: motion at the start of the macro step */
-    bool advanced; /* its outputs are those of a step or trial that ends with the macro step */
+    /* Its units and axes; NULL: those of the system. */
+    yk_transform *transform;
 
-    /* With substeps only, per port; part of the state image. */
-    yk_wrench *mean_wrenches; /* over the macro step */
-    yk_motion *earlier;       /* at the start of the macro step before */
-    double earlier_step;      /* size of that step, 0 before the first (s) */
-    /* With substeps only, per port, see ledger.c. */
+    /* The scheme gives its inputs substep by substep (substep_input). */
+    bool shaped;
+
+    /* Per port: the input in the system's units and axes, and as the subsystem takes it. */
+    yk_input *inputs;
+    yk_input *own_inputs;
+
+    /* Per port: outputs at the end of the last step or trial; motion at the start of the macro
+     * step. */
+    yk_port_value *values;
+    yk_motion *before;
+
+    /* Its outputs are those of a step or trial that ends with the macro step. */
+    bool advanced;
+
+    /* With substeps only, and part of the state image. Per port: the mean wrench over the macro
+     * step, and the motion at the start of the macro step before; the size of that step, 0 before
+     * the first (s). */
+    yk_wrench *mean_wrenches;
+    yk_motion *earlier;
+    double earlier_step;
+
+    /* With substeps only, per port, see ledger.c: the motion at the start of the substep, and the
+     * work of the wrenches over the macro step, substep by substep (J). */
     yk_motion *substep_start;
-    double *port_work;      /* of the wrenches over the macro step, substep by substep (J) */
-    yk_energy start_energy; /* at the start of the run */
+    double *port_work;
 
-    yk_state_layout layout; /* zero if it cannot be rolled back */
-    double *mark;           /* state image at the last mark */
+    /* At the start of the run. */
+    yk_energy start_energy;
+
+    /* Of its state, zero if it cannot be rolled back; the state image at the last mark. */
+    yk_state_layout layout;
+    double *mark;
 
     /* All wrenches that it takes as one vector: as applied, and as the motion sides now need
      * them. */
     int wrench_size;
     double *applied, *fresh;
 
+    /* Those that it is the source of. */
+    yk_wire **wires;
     int wire_count;
-    yk_wire **wires; /* those that it is the source of */
 
-    yk_status status; /* of the last advance */
+    /* Of the last advance. */
+    yk_status status;
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
 } yk_participant;
@@ -67,18 +91,31 @@ typedef struct yk_participant {
 typedef struct yk_interface {
     yk_interface_def def;
     yk_port_kind kind;
-    yk_causality takes;   /* of side B: a wrench, where the scheme applies it to both sides */
-    int a_index, b_index; /* of the two sides in the Gauss-Seidel sequence */
+
+    /* What side B takes: a wrench, where the scheme applies it to both sides. */
+    yk_causality takes;
+
+    /* Of the two sides in the Gauss-Seidel sequence. */
+    int a_index, b_index;
+
     /* In the sequence that has A sides first, A comes after B nevertheless, for interfaces run in
      * a circle: the motion of A at t + h that B is then given in a sweep of iterations over
      * wrenches. */
     bool lagged;
     yk_motion given;
-    yk_wrench applied; /* on A in this macro step */
-    yk_vec3 origin;    /* of A's marker at t + h as B was given it: there B's wrench belongs */
-    double residual;   /* what the iterations of this step left of the wrench's change (N, N m) */
+
+    /* On A in this macro step. */
+    yk_wrench applied;
+
+    /* Of A's marker at t + h as B was given it: there B's wrench belongs. */
+    yk_vec3 origin;
+
+    /* What the iterations of this step left of the wrench's change (N, N m). */
+    double residual;
+
+    /* Over the run; as they were before a step that may be taken back. */
     yk_interface_statistics statistics;
-    yk_interface_statistics kept; /* before a step that may be taken back */
+    yk_interface_statistics kept;
 } yk_interface;
 
 /* A subsystem of the def as the system has it: its participant, and where its ports and channels
@@ -86,21 +123,36 @@ typedef struct yk_interface {
 typedef struct yk_system_part {
     const char *name;
     int participant, port, channel;
-    bool shows; /* energy and statistics of the participant: it is the first of those merged */
+
+    /* It stands for the participant in energies and statistics: the first of those merged. */
+    bool shows;
 } yk_system_part;
 
 /* Step control; all but the definition and the workspace is part of the state image. */
 typedef struct yk_controller {
     yk_step_control def;
-    double proposal;    /* s, the next step */
-    double speed, spin; /* largest of any interface so far (m/s, rad/s) */
-    double order;       /* by which power of the step the error falls */
-    double floor;       /* error, against the tolerance, that smaller steps do not remove */
-    double futile;      /* steps in a row that were too inaccurate at the smallest size ... */
-    double least;       /* ... and the smallest of their errors */
-    double *image;      /* of the whole system at the start of a step */
-    yk_motion *whole;   /* per interface and side: where one whole step led ... */
-    yk_motion *middle;  /* ... and where its middle would be */
+
+    /* The next step (s). */
+    double proposal;
+
+    /* Largest of any interface so far (m/s, rad/s). */
+    double speed, spin;
+
+    /* By which power of the step the error falls. */
+    double order;
+
+    /* Error, against the tolerance, that smaller steps do not remove. */
+    double floor;
+
+    /* Steps in a row that were too inaccurate at the smallest size, and the smallest of their
+     * errors. */
+    double futile, least;
+
+    /* Workspace: the image of the whole system at the start of a step; per interface and side,
+     * where one whole step led, and where its middle would be. */
+    double *image;
+    yk_motion *whole;
+    yk_motion *middle;
 } yk_controller;
 
 enum { YK_CONTROLLER_WORDS = 7 };
@@ -108,37 +160,54 @@ enum { YK_CONTROLLER_WORDS = 7 };
 struct yk_system {
     yk_context *context;
     yk_scheme *scheme;
-    yk_scheme_def scheme_def; /* with the copy of the options */
+
+    /* With the copy of the options, and of the lists in them. */
+    yk_scheme_def scheme_def;
     void *options;
-    int *option_items; /* of the lists in them */
+    int *option_items;
     unsigned traits;
+
     /* Of the scheme's operations, beside the participants that call it at every step; NULL: it
      * has none. */
     void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
 
+    /* The macro clock. */
     double start, step;
     int64_t step_count;
-    double t, h; /* of the step that is being taken: the macro step, or a part of it */
+
+    /* Of the step that is being taken: the macro step, or a part of it. */
+    double t, h;
 
     int participant_count;
     yk_participant *participants;
-    int *sequence;        /* Gauss-Seidel order: B sides before their A sides */
-    int *wrench_sequence; /* A sides before their B sides, for iterations over wrenches */
     int interface_count;
     yk_interface *interfaces;
     int wire_count;
     yk_wire *wires;
+
+    /* Gauss-Seidel: B sides before their A sides; and A sides before their B sides, for iterations
+     * over wrenches. */
+    int *sequence;
+    int *wrench_sequence;
+
+    /* Of the consistent start. */
     int start_unknowns_count;
-    struct yk_unknowns *start_unknowns; /* of the consistent start */
+    struct yk_unknowns *start_unknowns;
 
-    struct yk_merging *merging; /* where the scheme merges */
-    int subsystem_count;        /* of the def */
-    yk_system_part *parts;      /* one for each of them */
+    /* Where the scheme merges. */
+    struct yk_merging *merging;
 
-    yk_pool *pool; /* of schemes that advance several participants at the same time */
+    /* One for each subsystem of the def. */
+    int subsystem_count;
+    yk_system_part *parts;
+
+    /* Of schemes that advance several participants at the same time. */
+    yk_pool *pool;
     yk_controller control;
+
+    /* Of the state; the image of one participant. */
     yk_state_layout layout;
-    double *scratch; /* state image of one participant */
+    double *scratch;
     yk_system_statistics statistics;
 };
 
@@ -190,6 +259,18 @@ static inline yk_motion *yk_before_b(const yk_system *system, const yk_interface
 static inline bool yk_both_take_wrench(const yk_interface *interface)
 {
     return interface->takes == YK_TAKES_WRENCH;
+}
+
+/* Whether a participant is side B and is prescribed the motion of A, or side A and takes the wrench
+ * that this needed. */
+static inline bool yk_is_motion_side(const yk_interface *interface, int participant)
+{
+    return interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface);
+}
+
+static inline bool yk_is_wrench_side(const yk_interface *interface, int participant)
+{
+    return interface->def.wrench_subsystem == participant && !yk_both_take_wrench(interface);
 }
 
 static inline const char *yk_system_scheme_name(const yk_system *system)

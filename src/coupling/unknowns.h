@@ -18,34 +18,46 @@
 #include "coupling/system.h"
 
 typedef struct yk_unknowns {
+    /* Of the system, ascending; those whose motions are unknowns too; wires whose values are. */
     int interface_count;
-    int *interfaces; /* of the system, ascending */
+    int *interfaces;
     int lagged_count;
-    int *lagged; /* interfaces whose motions are unknowns */
+    int *lagged;
     int wire_count;
-    int *wires; /* whose values are unknowns */
-    bool start; /* of a consistent start: motions are accelerations */
-    bool rates; /* rates at the end are given besides the displacement over the step */
+    int *wires;
+
+    /* Of a consistent start: motions are accelerations. */
+    bool start;
+
+    /* Rates at the end are given besides the displacement over the step. */
+    bool rates;
     double tolerance, relative_tolerance;
-    /* per interface: wrench of any iteration of the step; what is rounding beside it has
-     * converged */
+
+    /* Per interface: wrench of any iteration of the step; what is rounding beside it has
+     * converged. */
     double *largest;
+
+    /* x, H(x), and the x that is tried next; the x before, to which a step that fails goes back. */
     int size;
-    double *applied, *fresh, *next; /* x, H(x), and the x that is tried next */
-    double *tried;                  /* the x before, to which a step that fails goes back */
+    double *applied, *fresh, *next;
+    double *tried;
     yk_accelerator *accelerator;
 } yk_unknowns;
 
+/* One vector for each wrench side; one for all that are joined by interfaces and wires; the same,
+ * for a consistent start. */
 typedef enum yk_unknowns_grouping {
-    YK_UNKNOWNS_OF_SIDES,  /* one vector for each wrench side */
-    YK_UNKNOWNS_OF_JOINED, /* one for all that are joined by interfaces and wires */
-    YK_UNKNOWNS_AT_START   /* the same, for a consistent start */
+    YK_UNKNOWNS_OF_SIDES,
+    YK_UNKNOWNS_OF_JOINED,
+    YK_UNKNOWNS_AT_START
 } yk_unknowns_grouping;
 
 typedef struct yk_unknowns_def {
     yk_acceleration kind;
     yk_unknowns_grouping what;
-    bool rates; /* motions are given with the velocity at their end */
+
+    /* Motions are given with the velocity at their end. */
+    bool rates;
     double tolerance, relative_tolerance;
 } yk_unknowns_def;
 

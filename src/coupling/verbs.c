@@ -221,15 +221,15 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
 void yk_system_keep_start(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        m->advanced = false;
+        yk_participant *p = &system->participants[i];
+        p->advanced = false;
 
-        for (int port = 0; port < m->port_count; port++) {
-            yk_motion *before = &m->before[port];
-            const yk_motion *now = &m->values[port].motion;
+        for (int port = 0; port < p->port_count; port++) {
+            yk_motion *before = &p->before[port];
+            const yk_motion *now = &p->values[port].motion;
 
             /* Only a marker has more than its first component. */
-            if (m->ports[port].kind == YK_PORT_MARKER) {
+            if (p->ports[port].kind == YK_PORT_MARKER) {
                 *before = *now;
                 continue;
             }
@@ -250,15 +250,15 @@ void yk_system_keep_step(yk_system *system)
 
     /* The start of the step is the earlier motion of the next prediction. */
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        if (!m->earlier)
+        yk_participant *p = &system->participants[i];
+        if (!p->earlier)
             continue;
 
-        for (int port = 0; port < m->port_count; port++)
-            if (m->ports[port].kind != YK_PORT_SIGNAL)
-                m->earlier[port] = m->before[port];
+        for (int port = 0; port < p->port_count; port++)
+            if (p->ports[port].kind != YK_PORT_SIGNAL)
+                p->earlier[port] = p->before[port];
 
-        m->earlier_step = system->h;
+        p->earlier_step = system->h;
     }
 }
 

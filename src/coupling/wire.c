@@ -105,9 +105,9 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
 
     system->wire_count = def->wire_count;
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        m->wires = yk_allocate(system->context, count, sizeof *m->wires);
-        if (!m->wires)
+        yk_participant *p = &system->participants[i];
+        p->wires = yk_allocate(system->context, count, sizeof *p->wires);
+        if (!p->wires)
             return YK_ERROR_MEMORY;
     }
 
@@ -156,18 +156,18 @@ void yk_wires_destroy(yk_system *system)
 
 /* Values --------------------------------------------------------------------------------------- */
 
-void yk_wires_read(yk_participant *m)
+void yk_wires_read(yk_participant *p)
 {
-    for (int i = 0; i < m->wire_count; i++) {
-        yk_wire *wire = m->wires[i];
+    for (int i = 0; i < p->wire_count; i++) {
+        yk_wire *wire = p->wires[i];
         const yk_wire_def *def = &wire->def;
 
         /* A value of a port is an array of numbers, as a channel is. */
         const double *values = wire->channel;
         if (values)
-            m->subsystem->ops->channels->read(m->subsystem, def->source_channel, wire->channel);
+            p->subsystem->ops->channels->read(p->subsystem, def->source_channel, wire->channel);
         else
-            values = (const double *)&m->values[def->source_port];
+            values = (const double *)&p->values[def->source_port];
         wire->now = values[def->component];
     }
 }

@@ -11,43 +11,43 @@
 static yk_status create_participant(yk_system *system, const yk_system_description *def, int number)
 {
     yk_context *context = system->context;
-    yk_participant *m = &system->participants[number];
-    m->subsystem = def->subsystems[number];
-    m->name = def->names[number];
-    yk_status status = yk_contract_check(context, m->subsystem, m->name);
+    yk_participant *p = &system->participants[number];
+    p->subsystem = def->subsystems[number];
+    p->name = def->names[number];
+    yk_status status = yk_contract_check(context, p->subsystem, p->name);
     if (status != YK_OK)
         return status;
 
-    m->port_count = m->subsystem->ops->ports(m->subsystem, &m->ports);
-    size_t count = (size_t)m->port_count;
-    m->inputs = yk_allocate(context, count, sizeof *m->inputs);
-    m->own_inputs = yk_allocate(context, count, sizeof *m->own_inputs);
-    m->values = yk_allocate(context, count, sizeof *m->values);
-    m->before = yk_allocate(context, count, sizeof *m->before);
-    if (!m->inputs || !m->own_inputs || !m->values || !m->before)
+    p->port_count = p->subsystem->ops->ports(p->subsystem, &p->ports);
+    size_t count = (size_t)p->port_count;
+    p->inputs = yk_allocate(context, count, sizeof *p->inputs);
+    p->own_inputs = yk_allocate(context, count, sizeof *p->own_inputs);
+    p->values = yk_allocate(context, count, sizeof *p->values);
+    p->before = yk_allocate(context, count, sizeof *p->before);
+    if (!p->inputs || !p->own_inputs || !p->values || !p->before)
         return YK_ERROR_MEMORY;
 
     /* Orientations that nobody fills are rotations all the same. */
     for (size_t i = 0; i < count; i++) {
-        m->values[i].motion.orientation.w = 1;
-        m->inputs[i].orientation.w = 1;
-        m->own_inputs[i].orientation.w = 1;
+        p->values[i].motion.orientation.w = 1;
+        p->inputs[i].orientation.w = 1;
+        p->own_inputs[i].orientation.w = 1;
     }
 
     /* With several substeps the coupling sees means and sums over them. */
-    m->substeps = 1;
+    p->substeps = 1;
     if (def->substeps)
-        m->substeps = def->substeps[number];
-    if (m->substeps < 1)
+        p->substeps = def->substeps[number];
+    if (p->substeps < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "subsystem '%s' has %d substeps, must be 1 or more", m->name, m->substeps);
+                       "subsystem '%s' has %d substeps, must be 1 or more", p->name, p->substeps);
 
-    if (m->substeps > 1) {
-        m->mean_wrenches = yk_allocate(context, count, sizeof *m->mean_wrenches);
-        m->earlier = yk_allocate(context, count, sizeof *m->earlier);
-        m->substep_start = yk_allocate(context, count, sizeof *m->substep_start);
-        m->port_work = yk_allocate(context, count, sizeof *m->port_work);
-        if (!m->mean_wrenches || !m->earlier || !m->substep_start || !m->port_work)
+    if (p->substeps > 1) {
+        p->mean_wrenches = yk_allocate(context, count, sizeof *p->mean_wrenches);
+        p->earlier = yk_allocate(context, count, sizeof *p->earlier);
+        p->substep_start = yk_allocate(context, count, sizeof *p->substep_start);
+        p->port_work = yk_allocate(context, count, sizeof *p->port_work);
+        if (!p->mean_wrenches || !p->earlier || !p->substep_start || !p->port_work)
             return YK_ERROR_MEMORY;
     }
 
@@ -65,13 +65,13 @@ static yk_status create_participant(yk_system *system, const yk_system_descripti
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "subsystem '%s': its units must be positive (%g m, %g kg) and its "
                        "orientation a unit quaternion (norm %g)",
-                       m->name, length, mass, norm);
+                       p->name, length, mass, norm);
 
-    m->transform = yk_allocate(context, 1, sizeof *m->transform);
-    if (!m->transform)
+    p->transform = yk_allocate(context, 1, sizeof *p->transform);
+    if (!p->transform)
         return YK_ERROR_MEMORY;
 
-    *m->transform = *transform;
+    *p->transform = *transform;
     return YK_OK;
 }
 
@@ -88,15 +88,15 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
         return yk_fail(context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", name,
                        participant);
 
-    const yk_participant *m = &system->participants[participant];
-    if (port < 0 || port >= m->port_count)
+    const yk_participant *p = &system->participants[participant];
+    if (port < 0 || port >= p->port_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "interface '%s': subsystem '%s' has no port %d",
-                       name, m->name, port);
-    if (m->ports[port].kind == YK_PORT_SIGNAL)
+                       name, p->name, port);
+    if (p->ports[port].kind == YK_PORT_SIGNAL)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "interface '%s': port '%s' of subsystem '%s' carries a signal without "
                        "power; join it by a wire",
-                       name, m->ports[port].name, m->name);
+                       name, p->ports[port].name, p->name);
 
     /* A port can be joined once. */
     for (int i = 0; i < number; i++) {
@@ -107,49 +107,49 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port "
                            "can be joined once",
-                           other->name, name, m->ports[port].name, m->name);
+                           other->name, name, p->ports[port].name, p->name);
     }
 
     return YK_OK;
 }
 
-static yk_status check_causality(yk_system *system, const char *name, const yk_participant *m,
+static yk_status check_causality(yk_system *system, const char *name, const yk_participant *p,
                                  int port, yk_causality causality)
 {
     /* What helps depends on what the port can take instead. */
-    const yk_port *p = &m->ports[port];
-    if (p->causalities & causality)
+    const yk_port *end = &p->ports[port];
+    if (end->causalities & causality)
         return YK_OK;
     if (causality == YK_TAKES_MOTION)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a motion; exchange "
                        "the two sides",
-                       name, p->name, m->name);
-    if (!(p->causalities & YK_TAKES_MOTION))
+                       name, end->name, p->name);
+    if (!(end->causalities & YK_TAKES_MOTION))
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; exchange "
                        "the two sides",
-                       name, p->name, m->name);
+                       name, end->name, p->name);
 
     /* It takes motions only, which a scheme with wrenches on both sides prescribes to no marker. */
-    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && p->kind == YK_PORT_MARKER)
+    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && end->kind == YK_PORT_MARKER)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it "
                        "be the second side, and choose another scheme, such as %s: %s prescribes "
                        "motions to scalar ports only",
-                       name, p->name, m->name, yk_scheme_name_with(YK_SCHEME_EXCHANGES_MOTION),
+                       name, end->name, p->name, yk_scheme_name_with(YK_SCHEME_EXCHANGES_MOTION),
                        yk_system_scheme_name(system));
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be "
                    "the second side",
-                   name, p->name, m->name);
+                   name, end->name, p->name);
 }
 
-static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk_participant *m,
+static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk_participant *p,
                               int port, yk_causality causality)
 {
     /* A subsystem may refuse; it knows neither the interface nor its own name. */
-    yk_subsystem *subsystem = m->subsystem;
+    yk_subsystem *subsystem = p->subsystem;
     yk_status status = subsystem->ops->connect(subsystem, port, causality, def->constrained);
     if (!YK_FAILED(status))
         return YK_OK;
@@ -157,7 +157,7 @@ static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk
     char why[512];
     snprintf(why, sizeof why, "%s", yk_last_message(system->context));
     return yk_fail(system->context, status, "interface '%s', subsystem '%s': %s", def->name,
-                   m->name, why);
+                   p->name, why);
 }
 
 static yk_status create_interface(yk_system *system, int number)
@@ -244,14 +244,6 @@ static yk_status create_interface(yk_system *system, int number)
  * def. */
 enum { ALL_WIRES, WIRES_OF_COMMANDS, NO_WIRES, NOTHING };
 
-static bool takes_wrench(const yk_system *system, int participant)
-{
-    for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].def.wrench_subsystem == participant)
-            return true;
-    return false;
-}
-
 /* True if everything that the participant takes comes from participants that are in the sequence
  * already. */
 static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
@@ -280,7 +272,13 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
         int source = def->source_subsystem;
         if (def->target_subsystem != participant || source == participant || listed[source])
             continue;
-        if (level == ALL_WIRES || !takes_wrench(system, source))
+
+        /* A wrench side's motion is known at the start. */
+        bool commands = true;
+        for (int k = 0; k < system->interface_count; k++)
+            if (system->interfaces[k].def.wrench_subsystem == source)
+                commands = false;
+        if (level == ALL_WIRES || commands)
             return false;
     }
 
@@ -403,15 +401,15 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     }
 
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        if (m->wrench_size == 0)
+        yk_participant *p = &system->participants[i];
+        if (p->wrench_size == 0)
             continue;
 
-        m->applied = yk_allocate(context, 2 * (size_t)m->wrench_size, sizeof *m->applied);
-        if (!m->applied)
+        p->applied = yk_allocate(context, 2 * (size_t)p->wrench_size, sizeof *p->applied);
+        if (!p->applied)
             return YK_ERROR_MEMORY;
 
-        m->fresh = m->applied + m->wrench_size;
+        p->fresh = p->applied + p->wrench_size;
     }
 
     const yk_unknowns_def start = {
@@ -426,18 +424,18 @@ void yk_wiring_destroy(yk_system *system)
 {
     yk_context *context = system->context;
     for (int i = 0; system->participants && i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        yk_release(context, m->transform);
-        yk_release(context, m->mean_wrenches);
-        yk_release(context, m->substep_start);
-        yk_release(context, m->port_work);
-        yk_release(context, m->earlier);
-        yk_release(context, m->inputs);
-        yk_release(context, m->own_inputs);
-        yk_release(context, m->values);
-        yk_release(context, m->before);
-        yk_release(context, m->mark);
-        yk_release(context, m->applied);
+        yk_participant *p = &system->participants[i];
+        yk_release(context, p->transform);
+        yk_release(context, p->mean_wrenches);
+        yk_release(context, p->substep_start);
+        yk_release(context, p->port_work);
+        yk_release(context, p->earlier);
+        yk_release(context, p->inputs);
+        yk_release(context, p->own_inputs);
+        yk_release(context, p->values);
+        yk_release(context, p->before);
+        yk_release(context, p->mark);
+        yk_release(context, p->applied);
     }
 
     yk_wires_destroy(system);

@@ -42,8 +42,8 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
         if (side == 0)
             interface->applied = applied;
 
-        const yk_participant *m = yk_balance_side(system, interface, side);
-        yk_input_constant(kind, &applied, &m->inputs[yk_balance_port(interface, side)]);
+        const yk_participant *p = yk_balance_side(system, interface, side);
+        yk_input_constant(kind, &applied, &p->inputs[yk_balance_port(interface, side)]);
     }
 }
 
@@ -53,7 +53,7 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
  * step. */
 static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_balance_participant *own = &balance->participants[participant];
     yk_step_model *model = &own->model;
     int n = own->size;
@@ -70,19 +70,19 @@ static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system,
         return status;
 
     /* Many steps follow a wrench as a method of second order does in one. */
-    double lead = 0.5 + (given.lead - 0.5) / m->substeps;
+    double lead = 0.5 + (given.lead - 0.5) / p->substeps;
     model->lead = lead;
     model->sample = 1 - lead;
 
     /* From the velocities now, in the units of the participant ... */
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
             continue;
 
-        yk_port_kind kind = m->ports[port].kind;
+        yk_port_kind kind = p->ports[port].kind;
         yk_port_value now;
-        m->subsystem->ops->output(m->subsystem, port, &now);
+        p->subsystem->ops->output(p->subsystem, port, &now);
         yk_wrench velocity = {now.motion.velocity, now.motion.angular_velocity};
         yk_wrench_pack(kind, &velocity, model->velocity + offset);
 
@@ -117,14 +117,14 @@ static yk_vec3 take3(const double *array)
 static yk_motion end_of(const yk_balance *balance, const yk_system *system,
                         const yk_interface *interface, int side)
 {
-    const yk_participant *m = yk_balance_side(system, interface, side);
-    const yk_balance_participant *own = &balance->participants[m - system->participants];
+    const yk_participant *p = yk_balance_side(system, interface, side);
+    const yk_balance_participant *own = &balance->participants[p - system->participants];
     int port = yk_balance_port(interface, side);
     const double *velocity = own->model.velocity + own->offsets[port];
     const double *displacement = own->model.displacement + own->offsets[port];
 
     /* On from where it is. */
-    yk_motion end = m->before[port];
+    yk_motion end = p->before[port];
     if (interface->kind == YK_PORT_SCALAR) {
         end.position.x += displacement[0];
         end.velocity.x = velocity[0];
@@ -277,23 +277,23 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
 
     /* What the next step of every subsystem will do with these, and how it follows changes. */
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
+        yk_participant *p = &system->participants[i];
         yk_balance_participant *own = &balance->participants[i];
         if (own->size == 0)
             continue;
 
         double begin = yk_clock_seconds();
-        own->model.steps = m->substeps;
-        if (m->subsystem->ops->step_model) {
+        own->model.steps = p->substeps;
+        if (p->subsystem->ops->step_model) {
             yk_system_step_model(system, i, own->offsets, &own->model);
         } else {
-            m->status = ask_for_interface_model(balance, system, i);
-            if (!YK_FAILED(m->status))
-                yk_participant_transform_step_model(m, own->offsets, &own->model);
+            p->status = ask_for_interface_model(balance, system, i);
+            if (!YK_FAILED(p->status))
+                yk_participant_transform_step_model(p, own->offsets, &own->model);
         }
 
         yk_system_count_model(system, i, begin);
-        if (YK_FAILED(m->status))
+        if (YK_FAILED(p->status))
             return yk_system_report_failure(system, i);
 
         fill_response(balance, system->h, i);

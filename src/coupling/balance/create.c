@@ -32,9 +32,9 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports 
 static yk_status create_participant(yk_balance *balance, yk_system *system, int participant)
 {
     yk_context *context = system->context;
-    const yk_participant *m = &system->participants[participant];
+    const yk_participant *p = &system->participants[participant];
     yk_balance_participant *own = &balance->participants[participant];
-    own->offsets = yk_allocate(context, (size_t)m->port_count, sizeof *own->offsets);
+    own->offsets = yk_allocate(context, (size_t)p->port_count, sizeof *own->offsets);
     if (!own->offsets)
         return YK_ERROR_MEMORY;
 

@@ -109,8 +109,8 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     /* Substeps of participants that do not follow polynomials get straight lines or means in
      * their place, so that both sides of an interface receive the same impulse. */
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        m->shaped = !yk_follows_polynomials(m->subsystem);
+        yk_participant *p = &system->participants[i];
+        p->shaped = !yk_follows_polynomials(p->subsystem);
     }
 
     /* Constraints, and memory for the moments of what is behind relations. */

@@ -575,9 +575,9 @@ static yk_status iterate(yk_system *system, newton *n)
 static yk_quat rotation_of(void *user, int participant, int port)
 {
     const yk_system *system = user;
-    const yk_participant *m = &system->participants[participant];
-    yk_quat before = m->before[port].orientation;
-    return yk_q_mul(m->values[port].motion.orientation, yk_q_conjugate(before));
+    const yk_participant *p = &system->participants[participant];
+    yk_quat before = p->before[port].orientation;
+    return yk_q_mul(p->values[port].motion.orientation, yk_q_conjugate(before));
 }
 
 /* Whether there is something to extrapolate from. */

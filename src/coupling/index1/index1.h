@@ -235,11 +235,11 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int interface,
  * step and know wrenches alone; the others are differenced. After its moments are created. */
 static inline bool yk_index1_has_sensitivity(const yk_system *system, int participant)
 {
-    const yk_participant *m = &system->participants[participant];
+    const yk_participant *p = &system->participants[participant];
     const yk_index1 *x = yk_index1_of(system);
     if (x->options.jacobian == YK_JACOBIAN_DIFFERENCES || x->moments[participant])
         return false;
-    return m->subsystem->ops->sensitivity && m->substeps == 1;
+    return p->subsystem->ops->sensitivity && p->substeps == 1;
 }
 
 /* wire.c: wires that are solved for. Memory for them at creation; their values at the end of the

@@ -80,10 +80,10 @@ void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, in
     if (!moments)
         return;
 
-    const yk_participant *m = &system->participants[participant];
-    int n = m->substeps;
+    const yk_participant *p = &system->participants[participant];
+    int n = p->substeps;
 
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         yk_motion *sum = &moments[port];
         if (number == 0) {
             *sum = (yk_motion){.orientation = yk_q_identity()};
@@ -91,7 +91,7 @@ void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, in
         }
 
         /* f(1/3) / 2, the mean, and f(1). */
-        double f = -m->values[port].wrench.force.x;
+        double f = -p->values[port].wrench.force.x;
         double third = 1;
         double mean = 1;
         if (n > 1) {

@@ -27,16 +27,16 @@ static void unit_parameter(const yk_index1_interface *own, int column,
 /* Sensitivities -------------------------------------------------------------------------------- */
 
 /* The degree of the wrenches that a participant sees. */
-static int degree_for(const yk_system *system, const yk_participant *m)
+static int degree_for(const yk_system *system, const yk_participant *p)
 {
-    if (m->shaped)
+    if (p->shaped)
         return 1;
     return yk_index1_of(system)->basis->degree;
 }
 
 /* The wrench of a unit parameter as the subsystem takes it, in the order of step_sensitivity's
  * columns; returns how many coefficients it has. */
-static int unit_coefficients(const yk_system *system, const yk_participant *m,
+static int unit_coefficients(const yk_system *system, const yk_participant *p,
                              const yk_connection *by, int column, double *coefficients)
 {
     const yk_index1_interface *own = &yk_index1_of(system)->interfaces[by->interface];
@@ -47,19 +47,19 @@ static int unit_coefficients(const yk_system *system, const yk_participant *m,
     /* As it would reach the subsystem: in lines over substeps, in its own units and axes. */
     yk_input input = {.orientation = yk_q_identity()};
     yk_index1_input(own, by->side, system->h, multiplier, &input);
-    if (m->shaped) {
+    if (p->shaped) {
         const yk_wrench none = {{0, 0, 0}, {0, 0, 0}};
-        input = yk_index1_substep_line(system, m, 0, &input, &none);
+        input = yk_index1_substep_line(system, p, 0, &input, &none);
     }
 
-    if (m->transform) {
+    if (p->transform) {
         yk_input local = {.orientation = yk_q_identity()};
-        yk_transform_input(m->transform, kind, YK_TAKES_WRENCH, &input, &local);
+        yk_transform_input(p->transform, kind, YK_TAKES_WRENCH, &input, &local);
         input = local;
     }
 
     double *next = coefficients;
-    for (int power = 0; power <= degree_for(system, m); power++) {
+    for (int power = 0; power <= degree_for(system, p); power++) {
         yk_wrench wrench = {input.linear[power], input.angular[power]};
         next = yk_wrench_pack(kind, &wrench, next);
     }
@@ -71,10 +71,10 @@ static int unit_coefficients(const yk_system *system, const yk_participant *m,
 static yk_status advance_with_sensitivities(yk_system *system, int participant)
 {
     yk_index1 *x = yk_index1_of(system);
-    const yk_participant *m = &system->participants[participant];
+    const yk_participant *p = &system->participants[participant];
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     double *sensitivity = x->sensitivity[participant];
-    int degree = degree_for(system, m);
+    int degree = degree_for(system, p);
     yk_status status = yk_system_advance_sensitive(system, participant, degree, sensitivity);
     if (YK_FAILED(status))
         return status;
@@ -93,7 +93,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
         int columns = constraint->row_count * x->basis->parameters;
         for (int column = 0; column < columns; column++) {
             double coefficients[6 * YK_INPUT_COEFFICIENTS];
-            int count = unit_coefficients(system, m, by, column, coefficients);
+            int count = unit_coefficients(system, p, by, column, coefficients);
 
             for (int row = 0; row < r->rows; row++) {
                 const double *of = sensitivity + row * width + offset;
@@ -109,13 +109,13 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
     }
 
     /* Rows from the subsystem's units and axes to those of the system. */
-    for (int i = 0; m->transform && i < r->connection_count; i++) {
+    for (int i = 0; p->transform && i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
         yk_port_kind kind = x->interfaces[c->interface].constraint.kind;
         double *rows = r->matrix + c->row * r->columns;
 
         for (int column = 0; column < r->columns; column++)
-            yk_transform_variation(m->transform, kind, rows + column, r->columns);
+            yk_transform_variation(p->transform, kind, rows + column, r->columns);
     }
 
     return status;
@@ -200,7 +200,7 @@ static void change_input(const yk_system *system, const yk_connection *by, int c
 static yk_status advance_with_differences(yk_system *system, int participant)
 {
     yk_index1 *x = yk_index1_of(system);
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     int count = r->connection_count;
 
@@ -212,7 +212,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
         int columns = yk_jacobian_columns(x->jacobian, by->interface, by->side, &first);
 
         for (int column = 0; column < columns; column++) {
-            yk_input *input = &m->inputs[by->port];
+            yk_input *input = &p->inputs[by->port];
             yk_input kept = *input;
             change_input(system, by, column, change, input);
             yk_status status = yk_system_advance(system, participant);

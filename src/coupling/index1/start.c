@@ -31,11 +31,11 @@ static void give_acceleration(const yk_system *system, int number, double accele
 /* Starts a participant; what relations answer has no moments yet but its value. */
 static yk_status start_participant(yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_status status = yk_system_start_participant(system, participant);
     yk_motion *moments = yk_index1_of(system)->moments[participant];
-    for (int port = 0; moments && port < m->port_count; port++)
-        moments[port] = (yk_motion){.acceleration.x = -m->values[port].wrench.force.x};
+    for (int port = 0; moments && port < p->port_count; port++)
+        moments[port] = (yk_motion){.acceleration.x = -p->values[port].wrench.force.x};
 
     return status;
 }
@@ -44,14 +44,14 @@ static yk_status start_participant(yk_system *system, int participant)
 static yk_status start_with_response(yk_system *system, int participant)
 {
     yk_index1 *x = yk_index1_of(system);
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_port_response *r = yk_jacobian_response(x->start_jacobian, participant);
 
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         const yk_index1_interface *own = &x->interfaces[by->interface];
         bool relation = yk_index1_is_relation(&system->interfaces[by->interface]);
-        yk_input *input = &m->inputs[by->port];
+        yk_input *input = &p->inputs[by->port];
 
         for (int row = 0; row < own->constraint.row_count; row++) {
             yk_input kept = *input;

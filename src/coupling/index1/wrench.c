@@ -145,14 +145,14 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
     }
 }
 
-yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *m, double offset,
+yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p, double offset,
                                 const yk_input *input, const yk_wrench *last)
 {
     /* In the first substep the one before it is the last of the last macro step. */
-    double h = system->h / m->substeps;
+    double h = system->h / p->substeps;
     double last_h = h;
     if (!(offset > 0))
-        last_h = yk_index1_of(system)->last_step / m->substeps;
+        last_h = yk_index1_of(system)->last_step / p->substeps;
 
     /* Cubics continue each other from one macro step to the next, so that their own lines have
      * the same sum. The first step, and one after a jump, has no mean before it. */
@@ -176,21 +176,21 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
 {
     yk_index1_interface *own = &((yk_index1 *)scheme)->interfaces[number];
     const yk_interface *interface = &system->interfaces[number];
-    const yk_participant *m = yk_interface_a(system, interface);
+    const yk_participant *p = yk_interface_a(system, interface);
     int port = interface->def.wrench_port;
     if (side == 1) {
-        m = yk_interface_b(system, interface);
+        p = yk_interface_b(system, interface);
         port = interface->def.motion_port;
     }
 
-    yk_input input = yk_input_shift(&m->inputs[port], interface->kind, offset);
+    yk_input input = yk_input_shift(&p->inputs[port], interface->kind, offset);
     const yk_wrench *last = &own->last_mean[side];
     if (offset > 0)
         last = &own->mean[side];
-    yk_input line = yk_index1_substep_line(system, m, offset, &input, last);
+    yk_input line = yk_index1_substep_line(system, p, offset, &input, last);
 
     /* The substep that follows goes on from this mean. */
-    yk_input mean = yk_input_reduce(&input, system->h / m->substeps, 0);
+    yk_input mean = yk_input_reduce(&input, system->h / p->substeps, 0);
     own->mean[side] = (yk_wrench){mean.linear[0], mean.angular[0]};
 
     return line;

@@ -93,17 +93,17 @@ static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
 
     /* Each exchange is a whole number of steps of every one of them. */
     for (int i = 0; i < system->participant_count; i++) {
-        const yk_participant *m = &system->participants[i];
+        const yk_participant *p = &system->participants[i];
         yk_rim_participant *own = &rim->participants[i];
         if (!own->fast)
             continue;
 
-        own->parts = m->substeps / rim->exchanges;
-        if (own->parts * rim->exchanges != m->substeps)
+        own->parts = p->substeps / rim->exchanges;
+        if (own->parts * rim->exchanges != p->substeps)
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "scheme rim: the %d substeps of subsystem '%s' cannot be cut in %d "
                            "exchanges; make one a multiple of the other",
-                           m->substeps, m->name, rim->exchanges);
+                           p->substeps, p->name, rim->exchanges);
     }
 
     return YK_OK;

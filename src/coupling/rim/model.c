@@ -19,76 +19,76 @@
 
 /* Whether a participant reports its model; by trial steps it is found even where it does, if that
  * is asked for and it can be rolled back. */
-static bool reports_model(const yk_system *system, const yk_participant *m)
+static bool reports_model(const yk_system *system, const yk_participant *p)
 {
-    if (!m->subsystem->ops->interface_model)
+    if (!p->subsystem->ops->interface_model)
         return false;
 
     bool identified = yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED;
-    return !identified || !yk_participant_can_return(m);
+    return !identified || !yk_participant_can_return(p);
 }
 
 yk_status yk_rim_check_model(yk_system *system, int participant)
 {
     const yk_rim *rim = yk_rim_of(system);
-    const yk_participant *m = &system->participants[participant];
+    const yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &rim->participants[participant];
 
     /* Partners that are called once per macro step are not faster than the participant: their
      * wrench is handed over as it is. */
     bool identified = rim->options.models == YK_RIM_MODELS_IDENTIFIED;
-    bool whole = m->substeps == 1 && rim->exchanges > 1 && !identified;
-    own->steps = whole && m->subsystem->ops->step_model;
-    if (own->steps || reports_model(system, m) || yk_participant_can_return(m))
+    bool whole = p->substeps == 1 && rim->exchanges > 1 && !identified;
+    own->steps = whole && p->subsystem->ops->step_model;
+    if (own->steps || reports_model(system, p) || yk_participant_can_return(p))
         return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme rim needs to know how subsystem '%s' (%s) answers to wrenches, but it "
                    "neither has an interface model nor can return to an earlier state; extrapolate "
                    "its motion instead (hold, linear or quadratic)",
-                   m->name, m->subsystem->ops->kind);
+                   p->name, p->subsystem->ops->kind);
 }
 
-static void to_system_units(const yk_participant *m, yk_rim_participant *own)
+static void to_system_units(const yk_participant *p, yk_rim_participant *own)
 {
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
             continue;
 
-        yk_port_kind kind = m->ports[port].kind;
+        yk_port_kind kind = p->ports[port].kind;
         yk_interface_model *model = &own->model;
-        yk_transform_rates(m->transform, kind, model->rate + offset);
-        yk_transform_response(m->transform, kind, offset, own->size, model->inverse_mass);
+        yk_transform_rates(p->transform, kind, model->rate + offset);
+        yk_transform_response(p->transform, kind, offset, own->size, model->inverse_mass);
     }
 }
 
 /* Identification ------------------------------------------------------------------------------- */
 
-static void set_wrenches(yk_participant *m, const yk_rim_participant *own, const double *wrenches)
+static void set_wrenches(yk_participant *p, const yk_rim_participant *own, const double *wrenches)
 {
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
             continue;
 
-        yk_port_kind kind = m->ports[port].kind;
+        yk_port_kind kind = p->ports[port].kind;
         yk_wrench wrench = {.force = {0, 0, 0}};
         yk_wrench_unpack(kind, wrenches + offset, &wrench);
-        yk_input_constant(kind, &wrench, &m->inputs[port]);
+        yk_input_constant(kind, &wrench, &p->inputs[port]);
     }
 }
 
 /* Velocities of the ports, and their positions; rotations follow as translations do. */
-static void read_motion(const yk_participant *m, const yk_rim_participant *own, double *velocity,
+static void read_motion(const yk_participant *p, const yk_rim_participant *own, double *velocity,
                         double *position)
 {
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
             continue;
 
-        yk_port_kind kind = m->ports[port].kind;
-        const yk_motion *motion = &m->values[port].motion;
+        yk_port_kind kind = p->ports[port].kind;
+        const yk_motion *motion = &p->values[port].motion;
         yk_wrench rates = {motion->velocity, motion->angular_velocity};
         yk_wrench positions = {motion->position, {NAN, NAN, NAN}};
         yk_wrench_pack(kind, &rates, velocity + offset);
@@ -99,14 +99,14 @@ static void read_motion(const yk_participant *m, const yk_rim_participant *own, 
 static yk_status try_step(yk_system *system, int participant, const double *wrenches,
                           double *velocity, double *position)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
-    set_wrenches(m, own, wrenches);
+    set_wrenches(p, own, wrenches);
     yk_status status = yk_system_advance(system, participant);
     if (YK_FAILED(status))
         return status;
 
-    read_motion(m, own, velocity, position);
+    read_motion(p, own, velocity, position);
     return yk_system_rewind(system, participant);
 }
 
@@ -171,7 +171,7 @@ static yk_status identify_by_differences(yk_system *system, int participant)
 
 static yk_status identify_by_sensitivity(yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_interface_model *model = &own->model;
     int n = own->size;
@@ -179,7 +179,7 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     double *matrix = own->scratch;
     double *end = matrix + 3 * n * n;
     double *position = end + n;
-    set_wrenches(m, own, own->wrenches);
+    set_wrenches(p, own, own->wrenches);
     yk_status status = yk_system_advance_sensitive(system, participant, 0, matrix);
     if (YK_FAILED(status))
         return status;
@@ -188,9 +188,9 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     double moved = 0;
     double gained = 0;
 
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
-        int size = yk_port_freedoms(m->ports[port].kind);
+        int size = yk_port_freedoms(p->ports[port].kind);
         if (offset < 0)
             continue;
 
@@ -207,10 +207,10 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     }
 
     model->lead = lead_of(moved, gained);
-    if (m->transform)
-        to_system_units(m, own);
+    if (p->transform)
+        to_system_units(p, own);
 
-    read_motion(m, own, end, position);
+    read_motion(p, own, end, position);
     for (int i = 0; i < n; i++)
         model->rate[i] = (end[i] - own->start[i]) / h;
 
@@ -245,7 +245,7 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wre
 static yk_status compose(yk_system *system, int participant)
 {
     const yk_rim *rim = yk_rim_of(system);
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &rim->participants[participant];
     yk_step_model *step = &own->step;
     int n = own->size;
@@ -278,13 +278,13 @@ static yk_status compose(yk_system *system, int participant)
     }
 
     /* f0 itself. */
-    for (int port = 0; port < m->port_count; port++) {
+    for (int port = 0; port < p->port_count; port++) {
         int first = own->offsets[port];
         if (first < 0)
             continue;
 
-        yk_port_kind kind = m->ports[port].kind;
-        const yk_input *input = &m->inputs[port];
+        yk_port_kind kind = p->ports[port].kind;
+        const yk_input *input = &p->inputs[port];
         yk_wrench wrench = {input->linear[0], input->angular[0]};
         double applied[6];
         yk_wrench_pack(kind, &wrench, applied);
@@ -309,38 +309,38 @@ static yk_status compose(yk_system *system, int participant)
 
     own->model.lead = step->lead;
 
-    return m->status;
+    return p->status;
 }
 
 yk_status yk_rim_find_model(yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     double begin = yk_clock_seconds();
     if (own->steps) {
         compose(system, participant);
-    } else if (reports_model(system, m)) {
+    } else if (reports_model(system, p)) {
         yk_system_interface_model(system, participant, &own->model);
-        if (!YK_FAILED(m->status) && m->transform)
-            to_system_units(m, own);
+        if (!YK_FAILED(p->status) && p->transform)
+            to_system_units(p, own);
     } else {
         /* Trial steps are the model's cost, and not steps of the participant. */
-        yk_subsystem_statistics statistics = m->statistics;
-        int64_t timed = m->timed_calls;
-        bool advanced = m->advanced;
+        yk_subsystem_statistics statistics = p->statistics;
+        int64_t timed = p->timed_calls;
+        bool advanced = p->advanced;
         yk_system_mark_participant(system, participant);
 
         yk_status status;
-        if (m->subsystem->ops->sensitivity && m->substeps == 1)
+        if (p->subsystem->ops->sensitivity && p->substeps == 1)
             status = identify_by_sensitivity(system, participant);
         else
             status = identify_by_differences(system, participant);
-        m->statistics = statistics;
-        m->timed_calls = timed;
-        m->advanced = advanced;
+        p->statistics = statistics;
+        p->timed_calls = timed;
+        p->advanced = advanced;
 
         if (!YK_FAILED(status)) {
-            yk_system_gather(m);
+            yk_system_gather(p);
 
             /* The rate without wrenches: r = (w(H) - w(0)) / H - W f. */
             int n = own->size;
@@ -351,10 +351,10 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
             status = YK_OK;
         }
 
-        m->status = status;
+        p->status = status;
     }
 
     yk_system_count_model(system, participant, begin);
 
-    return m->status;
+    return p->status;
 }

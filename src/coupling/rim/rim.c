@@ -131,7 +131,7 @@ static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int 
 /* The inputs of a fast participant from `tau` to the next exchange. */
 static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, double tau)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         yk_rim_interface *own = &rim->interfaces[i];
@@ -148,13 +148,13 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
             }
 
             interface->origin = given.position;
-            yk_input_original(kind, &given, &given, &m->inputs[interface->def.motion_port]);
+            yk_input_original(kind, &given, &given, &p->inputs[interface->def.motion_port]);
             continue;
         }
 
         /* The wrench that its partner needed, of which the ledger keeps the mean. */
         if (interface->def.wrench_subsystem == participant) {
-            yk_vec3 origin = m->values[interface->def.wrench_port].motion.position;
+            yk_vec3 origin = p->values[interface->def.wrench_port].motion.position;
             yk_wrench wrench = yk_wrench_opposite(kind, yk_value_b(system, interface), origin);
             yk_system_apply_wrench(system, i, &wrench);
             own->applied = yk_wrench_combine(kind, &own->applied, 1.0 / rim->exchanges, &wrench);
@@ -168,7 +168,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         if (wire->def.target_subsystem != participant)
             continue;
 
-        yk_input *input = &m->inputs[wire->def.target_port];
+        yk_input *input = &p->inputs[wire->def.target_port];
         input->degree = 0;
         input->linear[0].x = wire->now;
         if (wire->def.hold)
@@ -179,7 +179,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
 /* Over one exchange, as a macro step of its own. */
 static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, double tau, double h)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &rim->participants[participant];
     yk_status status = yk_system_advance_part(system, participant, tau, h, own->parts);
     if (YK_FAILED(status))
@@ -193,15 +193,15 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
         double *work = rim->interfaces[i].work;
         if (def->wrench_subsystem == participant) {
             const yk_motion *from = &own->from[def->wrench_port];
-            const yk_motion *to = &m->values[def->wrench_port].motion;
+            const yk_motion *to = &p->values[def->wrench_port].motion;
             work[0] += yk_wrench_work(kind, &interface->applied, from, to);
         }
 
         if (def->motion_subsystem == participant) {
             const yk_motion *from = &own->from[def->motion_port];
-            const yk_port_value *to = &m->values[def->motion_port];
+            const yk_port_value *to = &p->values[def->motion_port];
             if (own->parts > 1)
-                work[1] += m->port_work[def->motion_port];
+                work[1] += p->port_work[def->motion_port];
             else
                 work[1] += yk_wrench_work(kind, &to->wrench, from, &to->motion);
         }
@@ -209,12 +209,12 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
 
     /* What its partners receive of the macro step so far. */
     double fraction = 1.0 / rim->exchanges;
-    for (int port = 0; port < m->port_count; port++) {
-        const yk_port_value *value = &m->values[port];
+    for (int port = 0; port < p->port_count; port++) {
+        const yk_port_value *value = &p->values[port];
         yk_wrench *given = &own->given[port];
         own->from[port] = value->motion;
         if (rim->options.wrenches == YK_RIM_WRENCHES_MEAN)
-            *given = yk_wrench_combine(m->ports[port].kind, given, fraction, &value->wrench);
+            *given = yk_wrench_combine(p->ports[port].kind, given, fraction, &value->wrench);
         else
             *given = value->wrench;
     }
@@ -229,7 +229,7 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+        if (!yk_is_motion_side(interface, participant))
             continue;
 
         /* A fast side has gone this way, or will go on from here. */
@@ -245,16 +245,16 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 
 static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
 {
-    yk_participant *m = &system->participants[participant];
-    if (m->wrench_size == 0)
+    yk_participant *p = &system->participants[participant];
+    if (p->wrench_size == 0)
         return;
 
     /* The means of the macro step, each as the method of the participant has to be given it. */
     yk_system_pack_wrenches(system, participant);
-    double *fresh = m->fresh;
+    double *fresh = p->fresh;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+        if (!yk_is_wrench_side(interface, participant))
             continue;
 
         yk_wrench mean = {.force = {0, 0, 0}};
@@ -268,7 +268,7 @@ static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
         own->mean = mean;
     }
 
-    yk_system_apply_wrenches(system, participant, m->fresh);
+    yk_system_apply_wrenches(system, participant, p->fresh);
 }
 
 /* What the model of a side begins with: the velocity of its port, and the wrench that acts on it
@@ -281,11 +281,11 @@ static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface 
         return;
 
     /* Balanced interfaces have their wrench already. */
-    const yk_participant *m = &system->participants[participant];
-    const yk_motion *motion = &m->before[port];
+    const yk_participant *p = &system->participants[participant];
+    const yk_motion *motion = &p->before[port];
     yk_port_kind kind = interface->kind;
     int offset = own->offsets[port];
-    yk_wrench wrench = {m->inputs[port].linear[0], m->inputs[port].angular[0]};
+    yk_wrench wrench = {p->inputs[port].linear[0], p->inputs[port].angular[0]};
     if (!yk_both_take_wrench(interface))
         wrench = yk_wrench_opposite(kind, yk_value_b(system, interface), motion->position);
     yk_wrench_pack(kind, &wrench, own->wrenches + offset);
@@ -308,12 +308,12 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
     }
 
     for (int i = 0; i < system->participant_count; i++) {
-        const yk_participant *m = &system->participants[i];
+        const yk_participant *p = &system->participants[i];
         yk_rim_participant *own = &rim->participants[i];
 
-        for (int port = 0; own->fast && port < m->port_count; port++) {
+        for (int port = 0; own->fast && port < p->port_count; port++) {
             own->given[port] = none;
-            own->from[port] = m->before[port];
+            own->from[port] = p->before[port];
         }
     }
 
@@ -369,13 +369,13 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
     }
 
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
+        yk_participant *p = &system->participants[i];
         const yk_rim_participant *own = &rim->participants[i];
 
-        for (int port = 0; own->fast && port < m->port_count; port++) {
-            m->values[port].wrench = own->given[port];
-            if (m->mean_wrenches)
-                m->mean_wrenches[port] = own->given[port];
+        for (int port = 0; own->fast && port < p->port_count; port++) {
+            p->values[port].wrench = own->given[port];
+            if (p->mean_wrenches)
+                p->mean_wrenches[port] = own->given[port];
         }
     }
 

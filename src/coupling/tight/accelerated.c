@@ -122,12 +122,12 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
-        const yk_participant *m = &system->participants[participant];
-        if (m->wrench_size == 0)
+        const yk_participant *p = &system->participants[participant];
+        if (p->wrench_size == 0)
             continue;
 
         yk_system_pack_wrenches(system, participant);
-        yk_system_apply_wrenches(system, participant, m->fresh);
+        yk_system_apply_wrenches(system, participant, p->fresh);
         yk_tight_wrench_inputs(x, system, participant);
 
         yk_status status = yk_system_rewind(system, participant);

@@ -70,7 +70,7 @@ void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participan
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem == participant && !yk_both_take_wrench(interface))
+        if (yk_is_wrench_side(interface, participant))
             yk_tight_wrench_input(x, system, i);
     }
 }
@@ -94,13 +94,13 @@ static void keep_wrenches(yk_tight *x, const yk_system *system)
 static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, bool first,
                               bool *converged, double *change)
 {
-    yk_participant *m = &system->participants[participant];
+    yk_participant *p = &system->participants[participant];
     yk_system_pack_wrenches(system, participant);
 
-    const double *fresh = m->fresh;
+    const double *fresh = p->fresh;
     for (int i = 0; !first && i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+        if (!yk_is_wrench_side(interface, participant))
             continue;
 
         /* The change since the last sweep, against the tolerance. */
@@ -121,7 +121,7 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
         }
     }
 
-    yk_system_apply_wrenches(system, participant, m->fresh);
+    yk_system_apply_wrenches(system, participant, p->fresh);
     if (x->options.iterations > 0)
         yk_tight_wrench_inputs(x, system, participant);
 }
@@ -151,8 +151,7 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
             /* Motions as they were last reached; in the first sweep, as they are predicted. */
             for (int i = 0; i < system->interface_count; i++) {
                 const yk_interface *interface = &system->interfaces[i];
-                int motion_side = interface->def.motion_subsystem;
-                if (motion_side != participant || yk_both_take_wrench(interface))
+                if (!yk_is_motion_side(interface, participant))
                     continue;
 
                 const yk_motion *end = &yk_value_a(system, interface)->motion;
@@ -301,10 +300,10 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     }
 
     for (int i = 0; i < system->participant_count; i++) {
-        const yk_participant *m = &system->participants[i];
-        bool plain = acceleration == YK_ACCELERATION_NONE && m->substeps == 1;
-        x->iterates[i] = plain && m->subsystem->ops->iteration;
-        x->looks_inside[i] = m->substeps > 1 || yk_follows_polynomials(m->subsystem);
+        const yk_participant *p = &system->participants[i];
+        bool plain = acceleration == YK_ACCELERATION_NONE && p->substeps == 1;
+        x->iterates[i] = plain && p->subsystem->ops->iteration;
+        x->looks_inside[i] = p->substeps > 1 || yk_follows_polynomials(p->subsystem);
     }
 
     /* Motion sides cannot iterate; behind the last wrench side a sweep is decided. */
