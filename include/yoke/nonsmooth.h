@@ -36,8 +36,8 @@ extern "C" {
 
 /* Surfaces and shapes -------------------------------------------------------------------------- */
 
-/* Of a surface. Of two that touch the smaller values count; where only one yields, its stiffness
- * and damping do. */
+/* Of a surface. What counts where two touch is said by yk_material_combine, or for a pair of
+ * surfaces by yk_nonsmooth_add_pair. */
 typedef struct yk_material {
     double friction;    /* coefficient of sliding friction */
     double restitution; /* rebound over approach speed, 0 to 1 */
@@ -47,7 +47,18 @@ typedef struct yk_material {
      * friction creeps by as much of its force. 0: rigid. */
     double stiffness; /* K (N/m) */
     double damping;   /* D (N s/m) */
+    int surface;      /* a positive number by which pairs refer to it; 0: none does */
 } yk_material;
+
+/* Of two surfaces that touch: the smaller values; the stiffness and damping of the softer one, or of
+ * the one that yields. */
+yk_material yk_material_combine(const yk_material *a, const yk_material *b);
+
+/* What counts between two surfaces, in place of what their materials make of each other. */
+typedef struct yk_material_pair_def {
+    int surface[2];       /* may be the same twice */
+    yk_material material; /* its own `surface` is not read */
+} yk_material_pair_def;
 
 /* Finite kinds come first. */
 typedef enum yk_solid_kind {
@@ -209,6 +220,8 @@ yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth
 /* Each returns the id of what was added, or YK_NO_ID. */
 int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def);
 int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);
+/* Before or after the shapes with these surfaces. */
+int yk_nonsmooth_add_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def);
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def);
 /* Loads are functions of time or signals: a feedback is refused. */
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);

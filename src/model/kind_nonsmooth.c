@@ -19,16 +19,42 @@ static const yk_field material_fields[] = {
              "friction creeps by as much of its force"},
     {0},
 };
-static const yk_section material_section = {
-    "material",
-    "A surface. Of two that touch the smaller values count; where only one yields, "
-    "its stiffness and damping do.",
-    material_fields};
+static const yk_section material_section = {"material",
+                                            "A surface. Of two that touch the smaller values "
+                                            "count, unless `material_pairs` says otherwise; "
+                                            "where only one yields, its stiffness and damping do.",
+                                            material_fields};
 static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section,
                                        .text = ""};
 
+static const yk_field pair_end = {"between", YK_TYPE_TEXT, .text = "one of `materials`"};
+static const yk_field pair_fields[] = {
+    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &pair_end,
+     .text = "two of `materials`, or one twice"},
+    {"friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of sliding friction"},
+    {"restitution", YK_TYPE_NUMBER, .range = YK_BETWEEN(0, 1),
+     .text = "rebound over approach speed"},
+    {"rolling", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .text = "rolling torque over normal force"},
+    {"spinning", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .text = "torque about the normal over normal force"},
+    {"stiffness", YK_TYPE_NUMBER, "N/m", .range = YK_NOT_NEGATIVE,
+     .text = "force over overlap of a contact point; 0: rigid"},
+    {"damping", YK_TYPE_NUMBER, "N s/m", .range = YK_NOT_NEGATIVE,
+     .text = "of a surface with stiffness: force over the rate of overlap"},
+    {0},
+};
+static const yk_section pair_section = {
+    "material pair",
+    "What counts where these two surfaces touch; what is absent is what they make of each other.",
+    pair_fields};
+static const yk_field pair_item = {"material_pairs", YK_TYPE_SECTION, .section = &pair_section,
+                                   .text = ""};
+
 /* Shapes --------------------------------------------------------------------------------------- */
 
+static const yk_field passes_item = {"passes", YK_TYPE_TEXT, .text = "a group"};
 static const yk_field shape_fields[] = {
     {"material", YK_TYPE_TEXT, .text = "one of `materials`; without, the surface has no friction"},
     {"position", YK_ORIGIN, .text = "of its middle, in the body's axes"},
@@ -38,6 +64,10 @@ static const yk_field shape_fields[] = {
      .text = "gives the body mass and inertia where `mass` is absent"},
     {"touches", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "false: it is drawn, and passes through everything"},
+    {"group", YK_TYPE_TEXT, .fallback = "default",
+     .text = "a name that shapes may share; particles are in the group `default`"},
+    {"passes", YK_TYPE_LIST, .most = 31, .item = &passes_item,
+     .text = "groups that it does not touch; one of the two shapes need say so"},
     {0},
 };
 static const yk_section shape_section = {"shape", "", shape_fields};
@@ -293,6 +323,8 @@ static const yk_section sleeping_section = {
 static const yk_field fields[] = {
     YK_GRAVITY_FIELD,
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
+    {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
+     .text = "surfaces of pairs of materials; particles that settle do so by their own material"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
     {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
     {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many spheres at once"},
@@ -312,6 +344,7 @@ const yk_section yk_nonsmooth_section = {
     "nonsmooth",
     "Rigid bodies and particles with frictional contact, stepped at the level of impulses. "
     "Channels: of bodies `position`, `orientation`, `velocity`, `angular_velocity`, "
+    "the `contact_force` of all contacts on it (mean of the last step), "
     "and of those with prescribed motion the `force` and `torque` that hold them on it; "
     "of joints `force` and `torque`, on the second body at its marker, "
     "and as a sensor in the joint tells them `angle` (in (-pi, "

@@ -9,12 +9,17 @@
 #include "nonsmooth/builder.h"
 #include "nonsmooth/nonsmooth.h"
 
+/* Bits of yk_nonsmooth_shape_def; the first is that of shapes without a group, and of particles. */
+enum { GROUPS_MAX = 32 };
+
 typedef struct maker {
     yk_builder *builder;
     const yk_node *section;
     yk_nonsmooth_builder *model;
     const yk_names *bodies, *materials;
     yk_vec3 gravity;
+    const char *groups[GROUPS_MAX];
+    int group_count;
     yk_status status; /* the first failure */
 } maker;
 
@@ -40,29 +45,106 @@ static void for_all(maker *m, const char *key, void (*add)(maker *m, const yk_no
         add(m, item);
 }
 
+/* Values that the item has replace those that stand there. */
+static void read_surface_values(const yk_node *item, yk_material *material)
+{
+    const struct {
+        const char *key;
+        double *value;
+    } values[] = {
+        {"friction", &material->friction},   {"restitution", &material->restitution},
+        {"rolling", &material->rolling},     {"spinning", &material->spinning},
+        {"stiffness", &material->stiffness}, {"damping", &material->damping},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (yk_node_get(item, values[i].key))
+            *values[i].value = yk_node_number(item, values[i].key);
+}
+
+/* The material with the name that stands there; its place in the list, from 1, is its surface. */
+static yk_material named_material(maker *m, const yk_node *name)
+{
+    yk_material material = {0};
+    int index = yk_builder_find(m->builder, m->materials, name, "material", NULL);
+    if (index < 0) {
+        note(m, YK_ERROR_INPUT);
+        return material;
+    }
+    read_surface_values(yk_node_at(yk_node_get(m->section, "materials"), index), &material);
+    material.surface = index + 1;
+    return material;
+}
+
 static yk_material material_of(maker *m, const yk_node *item)
 {
     /* Without a material the surface is rigid and has no friction. */
     const yk_node *name = yk_node_get(item, "material");
     if (!name)
         return (yk_material){0};
+    return named_material(m, name);
+}
 
-    int index = yk_builder_find(m->builder, m->materials, name, "material", NULL);
-    if (index < 0) {
-        note(m, YK_ERROR_INPUT);
-        return (yk_material){0};
-    }
+static void add_pair(maker *m, const yk_node *item)
+{
+    const yk_node *between = yk_node_get(item, "between");
+    yk_material side[2];
+    for (int i = 0; i < 2; i++)
+        side[i] = named_material(m, yk_node_at(between, i));
+    if (m->status != YK_OK)
+        return;
 
-    /* All six numbers have defaults. */
-    const yk_node *material = yk_node_at(yk_node_get(m->section, "materials"), index);
-    return (yk_material){
-        .friction = yk_node_number(material, "friction"),
-        .restitution = yk_node_number(material, "restitution"),
-        .rolling = yk_node_number(material, "rolling"),
-        .spinning = yk_node_number(material, "spinning"),
-        .stiffness = yk_node_number(material, "stiffness"),
-        .damping = yk_node_number(material, "damping"),
+    yk_material_pair_def pair = {
+        .surface = {side[0].surface, side[1].surface},
+        .material = yk_material_combine(&side[0], &side[1]),
     };
+    read_surface_values(item, &pair.material);
+    added(m, item, yk_nonsmooth_add_pair(m->model, &pair));
+}
+
+/* Groups --------------------------------------------------------------------------------------- */
+
+/* The bit of a group; 0: no shape is in it. */
+static unsigned group_bit(const maker *m, const char *name)
+{
+    for (int i = 0; i < m->group_count; i++)
+        if (strcmp(m->groups[i], name) == 0)
+            return 1u << i;
+    return 0;
+}
+
+/* Names of the groups of these shapes. */
+static void list_groups(maker *m, const yk_node *owner, const char *key)
+{
+    for (const yk_node *item = yk_node_items(owner, key); item; item = item->next) {
+        const yk_node *group = yk_node_get(item, "group");
+        if (!group || group_bit(m, group->text))
+            continue;
+        if (m->group_count == GROUPS_MAX) {
+            note(m,
+                 yk_builder_error(m->builder, group, "there are more than %d groups", GROUPS_MAX));
+            return;
+        }
+        m->groups[m->group_count++] = group->text;
+    }
+}
+
+/* What a shape touches: nothing, or all but the groups that it passes through. */
+static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *shape)
+{
+    const yk_node *group = yk_node_get(item, "group");
+    if (group)
+        shape->group = group_bit(m, group->text);
+    for (const yk_node *name = yk_node_items(item, "passes"); name; name = name->next) {
+        unsigned bit = group_bit(m, name->text);
+        if (bit == 0)
+            note(m,
+                 yk_builder_error(m->builder, name, "no shape is in the group '%s'", name->text));
+        shape->mask &= ~bit;
+    }
+    if (!yk_node_boolean(item, "touches")) {
+        shape->group = 0;
+        shape->mask = 0;
+    }
 }
 
 /* Shapes --------------------------------------------------------------------------------------- */
@@ -93,12 +175,7 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     default: break;
     }
 
-    /* What it touches: nothing, or all but through its open walls. */
-    if (!yk_node_boolean(item, "touches")) {
-        shape.group = 0;
-        shape.mask = 0;
-    }
-
+    read_group(m, item, &shape);
     for (const yk_node *wall = yk_node_items(item, "open"); wall; wall = wall->next)
         shape.open |= 1u << wall->choice;
     return shape;
@@ -491,6 +568,12 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
         m.model = yk_nonsmooth_begin(yk_builder_context(builder), &def);
     if (!m.model)
         return YK_ERROR_MEMORY;
+
+    m.groups[m.group_count++] = "default";
+    for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
+        list_groups(&m, item, "shapes");
+    list_groups(&m, section, "ground");
+    for_all(&m, "material_pairs", add_pair);
 
     /* Bodies are numbered as they are listed; particles follow. */
     for_all(&m, "bodies", add_body);

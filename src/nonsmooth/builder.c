@@ -98,6 +98,13 @@ int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_sha
     return taken(builder, yk_world_add_shape(builder->world, def));
 }
 
+int yk_nonsmooth_add_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def)
+{
+    if (!ready(builder, NULL, 0))
+        return YK_NO_ID;
+    return taken(builder, yk_world_add_pair(builder->world, def));
+}
+
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def)
 {
     if (!ready(builder, def->body, 2))

@@ -210,26 +210,36 @@ static void find_slots(yk_world_model *model)
 
 /* Materials and sizes -------------------------------------------------------------------------- */
 
-/* The smaller values count; of two surfaces that yield those of the softer one, where only one
- * yields its own. */
+yk_material yk_material_combine(const yk_material *a, const yk_material *b)
+{
+    const yk_material *soft = a;
+    if (a->stiffness == 0 || (b->stiffness > 0 && b->stiffness < a->stiffness))
+        soft = b;
+
+    return (yk_material){
+        .friction = fmin(a->friction, b->friction),
+        .restitution = fmin(a->restitution, b->restitution),
+        .rolling = fmin(a->rolling, b->rolling),
+        .spinning = fmin(a->spinning, b->spinning),
+        .stiffness = soft->stiffness,
+        .damping = soft->damping,
+    };
+}
+
+/* What counts between any two materials: what they make of each other, or what a pair says. */
 static void combine_materials(yk_world_model *model)
 {
     size_t count = model->material_count;
     for (size_t i = 0; i < count * count; i++) {
         const yk_material *p = &model->materials[i / count];
         const yk_material *q = &model->materials[i % count];
-        const yk_material *soft = p;
-        if (p->stiffness == 0 || (q->stiffness > 0 && q->stiffness < p->stiffness))
-            soft = q;
-
-        model->pair_materials[i] = (yk_material){
-            .friction = fmin(p->friction, q->friction),
-            .restitution = fmin(p->restitution, q->restitution),
-            .rolling = fmin(p->rolling, q->rolling),
-            .spinning = fmin(p->spinning, q->spinning),
-            .stiffness = soft->stiffness,
-            .damping = soft->damping,
-        };
+        model->pair_materials[i] = yk_material_combine(p, q);
+        for (size_t k = 0; k < model->surface_pair_count; k++) {
+            const yk_material_pair_def *pair = &model->surface_pairs[k];
+            int a = pair->surface[0], b = pair->surface[1];
+            if ((p->surface == a && q->surface == b) || (p->surface == b && q->surface == a))
+                model->pair_materials[i] = pair->material;
+        }
     }
 }
 

@@ -13,8 +13,8 @@ static const yk_world_model *model_at(const yk_merge_def *merge, int part)
 
 /* Where the things of each world begin in the whole. */
 typedef struct totals {
-    size_t bodies, tensors, parts, geometries, points, materials, shapes, joints, forces, ports,
-        signals, prescriptions;
+    size_t bodies, tensors, parts, geometries, points, materials, surface_pairs, surfaces, shapes,
+        joints, forces, ports, signals, prescriptions;
 } totals;
 
 static totals totals_before(const yk_merge_def *merge, int part)
@@ -28,6 +28,8 @@ static totals totals_before(const yk_merge_def *merge, int part)
         sum.geometries += model->geometry_count;
         sum.points += model->point_count;
         sum.materials += model->material_count;
+        sum.surface_pairs += model->surface_pair_count;
+        sum.surfaces += (size_t)model->surface_count;
         sum.shapes += model->shape_count;
         sum.joints += model->joint_count;
         sum.forces += model->force_count;
@@ -133,6 +135,8 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         {&whole->geometries, sum->geometries, sizeof *whole->geometries, &whole->geometry_capacity},
         {&whole->points, sum->points, sizeof *whole->points, &whole->point_capacity},
         {&whole->materials, sum->materials, sizeof *whole->materials, &whole->material_capacity},
+        {&whole->surface_pairs, sum->surface_pairs, sizeof *whole->surface_pairs,
+         &whole->surface_pair_capacity},
         {&whole->joints, joints, sizeof *whole->joints, &whole->joint_capacity},
         {&whole->forces, sum->forces, sizeof *whole->forces, &whole->force_capacity},
         {&whole->ports, sum->ports, sizeof *whole->ports, &whole->port_capacity},
@@ -214,8 +218,20 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
 
     for (size_t i = 0; i < world->point_count; i++)
         whole->points[whole->point_count++] = world->points[i];
-    for (size_t i = 0; i < world->material_count; i++)
-        whole->materials[whole->material_count++] = world->materials[i];
+
+    /* Surfaces are numbered on, so that pairs of one world say nothing of another. */
+    for (size_t i = 0; i < world->material_count; i++) {
+        yk_material *made = &whole->materials[whole->material_count++];
+        *made = world->materials[i];
+        if (made->surface > 0)
+            made->surface += (int)at->surfaces;
+    }
+    for (size_t i = 0; i < world->surface_pair_count; i++) {
+        yk_material_pair_def *made = &whole->surface_pairs[whole->surface_pair_count++];
+        *made = world->surface_pairs[i];
+        made->surface[0] += (int)at->surfaces;
+        made->surface[1] += (int)at->surfaces;
+    }
     whole->shape_count += world->shape_count;
 
     /* Ports and signals, not connected. */

@@ -63,7 +63,7 @@ void yk_world_model_destroy(yk_world_model *model)
         model->points,         model->materials,     model->pair_materials, model->joints,
         model->forces,         model->ports,         model->signals,        model->port_list,
         model->port_numbers,   model->prescriptions, model->world_bodies,   model->world_joints,
-        model->driven_lengths,
+        model->driven_lengths, model->surface_pairs,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(context, blocks[i]);
@@ -250,26 +250,35 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
         const yk_material *m = &model->materials[i];
         if (m->friction == material->friction && m->restitution == material->restitution &&
             m->rolling == material->rolling && m->spinning == material->spinning &&
-            m->stiffness == material->stiffness && m->damping == material->damping)
+            m->stiffness == material->stiffness && m->damping == material->damping &&
+            m->surface == material->surface)
             return (int32_t)i;
     }
 
     if (RESERVE(model, materials, material_count, material_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
 
+    if (material->surface > model->surface_count)
+        model->surface_count = material->surface;
     model->materials[model->material_count] = *material;
     return (int32_t)model->material_count++;
 }
 
-static yk_status check_material(const yk_world_model *model, const yk_material *m)
+/* `what` is a shape or a pair, `number` its number. */
+static yk_status check_material(const yk_world_model *model, const yk_material *m, const char *what,
+                                size_t number)
 {
     bool yields = m->stiffness >= 0 && m->damping >= 0 && isfinite(m->stiffness + m->damping);
     if (!yields || (m->damping > 0 && !(m->stiffness > 0)))
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "shape %zu: stiffness (%g N/m) and damping (%g N s/m) must not be negative, "
+                       "%s %zu: stiffness (%g N/m) and damping (%g N s/m) must not be negative, "
                        "and a damped surface "
                        "needs a stiffness",
-                       model->shape_count, m->stiffness, m->damping);
+                       what, number, m->stiffness, m->damping);
+    if (m->surface < 0)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "%s %zu: the number of a surface is %d, it must not be negative", what,
+                       number, m->surface);
 
     /* Friction, rebound, resistance to rotation. */
     bool positive = m->friction >= 0 && m->rolling >= 0 && m->spinning >= 0;
@@ -277,9 +286,9 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
     if (positive && finite && m->restitution >= 0 && m->restitution <= 1)
         return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                   "shape %zu: friction, rolling and spinning must not be negative, restitution "
+                   "%s %zu: friction, rolling and spinning must not be negative, restitution "
                    "lies in [0, 1]",
-                   model->shape_count);
+                   what, number);
 }
 
 static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_shape_def *def)
@@ -361,7 +370,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     if (status == YK_OK)
         status = check_shape(model, def);
     if (status == YK_OK)
-        status = check_material(model, &def->material);
+        status = check_material(model, &def->material, "shape", model->shape_count);
     if (status != YK_OK)
         return status;
 
@@ -398,6 +407,36 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     return (int)model->shape_count++;
 }
 
+int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
+{
+    yk_world_model *model = &self->model;
+    size_t number = model->surface_pair_count;
+    yk_status status = check_open(model, "a pair of surfaces");
+    if (status == YK_OK)
+        status = check_material(model, &def->material, "pair", number);
+    if (status != YK_OK)
+        return status;
+
+    int a = def->surface[0], b = def->surface[1];
+    if (a <= 0 || b <= 0)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "pair %zu: surfaces %d and %d, they are numbered from 1", number, a, b);
+    for (size_t i = 0; i < number; i++) {
+        const int *other = model->surface_pairs[i].surface;
+        if ((other[0] == a && other[1] == b) || (other[0] == b && other[1] == a))
+            return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                           "pair %zu: the surfaces %d and %d are a pair already", number, a, b);
+    }
+
+    if (RESERVE(model, surface_pairs, surface_pair_count, surface_pair_capacity, 1) != YK_OK)
+        return YK_ERROR_MEMORY;
+    model->surface_pairs[number] = *def;
+    for (int side = 0; side < 2; side++)
+        if (def->surface[side] > model->surface_count)
+            model->surface_count = def->surface[side];
+    return (int)model->surface_pair_count++;
+}
+
 /* No geometry and no tensor: a million of these must stay small. */
 int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
                         yk_material material)
@@ -417,7 +456,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
     if (status == YK_OK)
         status = check_inertia(model, &def);
     if (status == YK_OK)
-        status = check_material(model, &material);
+        status = check_material(model, &material, "shape", model->shape_count);
     if (status != YK_OK)
         return status;
 

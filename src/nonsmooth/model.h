@@ -140,6 +140,9 @@ typedef struct yk_world_model {
     yk_vec3 *points;
     size_t material_count, material_capacity;
     yk_material *materials;
+    size_t surface_pair_count, surface_pair_capacity;
+    yk_material_pair_def *surface_pairs;
+    int surface_count;           /* the largest number of a surface */
     yk_material *pair_materials; /* of all pairs of materials */
     double smallest_radius;      /* of the parts that move */
     double envelope;             /* gap from which contacts are seen */

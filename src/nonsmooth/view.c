@@ -19,6 +19,7 @@ typedef enum channel_kind {
     CHANNEL_ORIENTATION,
     CHANNEL_VELOCITY,
     CHANNEL_ANGULAR_VELOCITY,
+    CHANNEL_CONTACT_FORCE,
     CHANNEL_FORCE,
     CHANNEL_TORQUE,
     CHANNEL_JOINT_FORCE,
@@ -53,6 +54,7 @@ static const channel_row body_channels[] = {
     {CHANNEL_ORIENTATION, "orientation", "1", 4},
     {CHANNEL_VELOCITY, "velocity", "m/s", 3},
     {CHANNEL_ANGULAR_VELOCITY, "angular_velocity", "rad/s", 3},
+    {CHANNEL_CONTACT_FORCE, "contact_force", "N", 3},
     {CHANNEL_FORCE, "force", "N", 3},
     {CHANNEL_TORQUE, "torque", "N m", 3},
 };
@@ -242,6 +244,9 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
         break;
     case CHANNEL_VELOCITY: write_vector(values, body.velocity); break;
     case CHANNEL_ANGULAR_VELOCITY: write_vector(values, body.angular_velocity); break;
+    case CHANNEL_CONTACT_FORCE:
+        write_vector(values, yk_world_contact_force(self, model->slot_of[index]));
+        break;
     case CHANNEL_FORCE: write_vector(values, yk_nonsmooth_reaction(self, (int)index).force); break;
     case CHANNEL_TORQUE:
         write_vector(values, yk_nonsmooth_reaction(self, (int)index).torque);

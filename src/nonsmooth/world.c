@@ -279,34 +279,47 @@ yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint)
     return self->state.joints[joint];
 }
 
-/* Sum of the impulses on the body in slot `slot` from the one in slot `other`. */
+enum { ANY_BODY = -2 };
+
+/* Sum of the impulses on the body in slot `slot` from the one in slot `other`, or from all. */
 static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *list, int32_t slot,
                            int32_t other)
 {
     yk_vec3 sum = {0, 0, 0};
     for (size_t i = 0; i < list->count; i++) {
         int32_t a = model->parts[list->keys[i].a].body, b = model->parts[list->keys[i].b].body;
-        if (a == slot && b == other)
+        if (a == slot && (b == other || other == ANY_BODY))
             sum = yk_v3_add(sum, list->impulses[i]);
-        if (b == slot && a == other)
+        if (b == slot && (a == other || other == ANY_BODY))
             sum = yk_v3_sub(sum, list->impulses[i]);
     }
 
     return sum;
 }
 
-yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from)
+static yk_vec3 force_between(const yk_nonsmooth *self, int32_t slot, int32_t other)
 {
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
-    int32_t slot = body < 0 ? -1 : model->slot_of[body];
-    int32_t other = from < 0 ? -1 : model->slot_of[from];
 
     yk_vec3 impulse = sum_between(model, &state->contacts, slot, other);
     yk_vec3 held = sum_between(model, &state->sleep.frozen, slot, other); /* already forces */
     if (!(state->run.step > 0))
         return impulse;
     return yk_v3_axpy(1 / state->run.step, impulse, held);
+}
+
+yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from)
+{
+    const yk_world_model *model = &self->model;
+    int32_t slot = body < 0 ? -1 : model->slot_of[body];
+    int32_t other = from < 0 ? -1 : model->slot_of[from];
+    return force_between(self, slot, other);
+}
+
+yk_vec3 yk_world_contact_force(const yk_nonsmooth *self, int32_t slot)
+{
+    return force_between(self, slot, ANY_BODY);
 }
 
 void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report)

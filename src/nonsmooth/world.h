@@ -188,6 +188,9 @@ yk_world_line yk_world_line_at(const yk_nonsmooth *self, const yk_port_model *po
 /* At the end of a step of constant velocities. */
 yk_world_line yk_world_line_ahead(const yk_nonsmooth *self, const yk_port_model *port, double h);
 
+/* world.c: mean over the last step of the force of all contacts on the body in a slot. */
+yk_vec3 yk_world_contact_force(const yk_nonsmooth *self, int32_t slot);
+
 /* energy.c: adds up the step that has just been solved; false when a velocity is not finite. */
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);
 bool yk_world_balance_energy(yk_nonsmooth *self, double h);

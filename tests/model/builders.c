@@ -166,6 +166,7 @@ typedef struct contact_parts {
     yk_nonsmooth_def def;
     yk_nonsmooth_body_def body;
     yk_nonsmooth_shape_def shape;
+    yk_material_pair_def pair;
     yk_joint_def joint;
     yk_force_def force;
     yk_port_def port;
@@ -187,6 +188,7 @@ static yk_status build_contact(const contact_parts *p, yk_subsystem **made)
     for (int i = 0; i < p->times; i++)
         yk_nonsmooth_add_body(builder, &p->body);
     yk_nonsmooth_add_shape(builder, &p->shape);
+    yk_nonsmooth_add_pair(builder, &p->pair);
     yk_nonsmooth_add_joint(builder, &p->joint);
     yk_nonsmooth_add_port(builder, &p->port);
     yk_nonsmooth_add_force(builder, &p->force);
@@ -201,6 +203,7 @@ static contact_parts good_contact(void)
     contact_parts p = {.def = yk_nonsmooth_default(), .times = 1, .prescribed = -1};
     p.body = yk_nonsmooth_body_named("box", 1, yk_inertia_box(1, 0.1, 0.1, 0.1));
     p.shape = yk_nonsmooth_shape_default();
+    p.pair = (yk_material_pair_def){.surface = {1, 2}};
     p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
     p.force = yk_force_default();
     p.force.name = "push";
@@ -223,6 +226,10 @@ SPOIL(n_shape_body, contact_parts, p->shape.body = 4)
 SPOIL(n_shape_size, contact_parts, p->shape.size.x = -1)
 SPOIL(n_material, contact_parts, p->shape.material.restitution = 2)
 SPOIL(n_damped, contact_parts, p->shape.material.damping = 1)
+SPOIL(n_surface, contact_parts, p->shape.material.surface = -1)
+SPOIL(n_pair, contact_parts, p->pair.surface[1] = 0)
+SPOIL(n_pair_material, contact_parts, p->pair.material.friction = -1)
+SPOIL(n_law, contact_parts, p->def.impact_law = (yk_impact_law)7)
 SPOIL(n_joint_body, contact_parts, p->joint.body[1] = 8)
 SPOIL(n_joint_itself, contact_parts, p->joint.body[0] = 0)
 SPOIL(n_force_body, contact_parts, p->force.body[1] = 8)
@@ -252,6 +259,10 @@ static void mistakes_of_models_with_contact_are_named(void **state)
         {n_shape_size, "shape 0: sizes must be positive"},
         {n_material, "restitution lies in [0, 1]"},
         {n_damped, "a damped surface needs a stiffness"},
+        {n_surface, "the number of a surface is -1"},
+        {n_pair, "pair 0: surfaces 1 and 0, they are numbered from 1"},
+        {n_pair_material, "pair 0: friction, rolling and spinning must not be negative"},
+        {n_law, "impact_law is 7"},
         {n_joint_body, "joint: there is no body 8"},
         {n_joint_itself, "joint 0 (pin) joins a body to itself"},
         {n_force_body, "force: there is no body 8"},
