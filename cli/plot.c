@@ -36,6 +36,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
     for (int i = 0; i < c->components; i++) {
         if (only >= 0 && only != i)
             continue;
+
         if (p->curve_count == CURVES_MAX) {
             fprintf(stderr, "yoke: more than %d curves; choose with --channel\n", CURVES_MAX);
             return false;
@@ -49,9 +50,9 @@ static bool add_curves(picture *p, int file, int channel, int only)
             used += (size_t)snprintf(title + used, size - used, ":%s", c->labels[i]);
         if (p->file_count > 1 && used < size)
             snprintf(title + used, size - used, ", %.*s", length, stem);
+
         p->curves[p->curve_count++] = (picture_curve){p->records[file], channel, i, title};
     }
-
     return true;
 }
 
@@ -73,6 +74,7 @@ static bool report_missing(const picture *p, int file, const char *word)
     for (int i = 0; i < header->channel_count; i++)
         fprintf(stderr, "%s %s", i ? "," : "", header->channels[i].name);
     fprintf(stderr, "\n");
+
     free(names);
     return false;
 }
@@ -107,36 +109,41 @@ static bool add_channel(picture *p, int file, const char *word)
     for (int i = 0; i < c->components; i++)
         fprintf(stderr, "%s %s", i ? "," : "", c->labels[i]);
     fprintf(stderr, "\n");
-
     return false;
 }
 
-/* Whether there is a place for a channel beside those before it: a few panels, each of one unit
+/* Whether a channel has space beside those before it: a few panels, each of one unit
  * and a few curves. */
 static bool fits(const picture *p, int file, int channel)
 {
     enum { PANELS = 4, CURVES = 6 };
     const yk_record_channel *added = &yk_record_get_header(p->records[file])->channels[channel];
-    int panels = 0, beside = 0;
+    int panels = 0;
+    int beside = 0;
+    bool opens = true;
     for (int i = 0; i < p->curve_count; i++) {
         const picture_curve *curve = &p->curves[i];
         const yk_record_header *header = yk_record_get_header(curve->record);
         const char *unit = header->channels[curve->channel].unit;
-        if (strcmp(unit, added->unit) == 0 && curve->record == p->records[file])
-            beside++;
+        if (strcmp(unit, added->unit) == 0) {
+            opens = false;
+            if (curve->record == p->records[file])
+                beside++;
+        }
+
+        /* A panel per unit: the first curve with it opens one. */
         bool first = true;
         for (int k = 0; k < i; k++) {
             header = yk_record_get_header(p->curves[k].record);
             first = first && strcmp(header->channels[p->curves[k].channel].unit, unit) != 0;
         }
-        panels += first;
+        if (first)
+            panels++;
     }
-    bool opens = beside == 0;
-    for (int i = 0; i < p->curve_count && opens; i++) {
-        const yk_record_header *header = yk_record_get_header(p->curves[i].record);
-        opens = strcmp(header->channels[p->curves[i].channel].unit, added->unit) != 0;
-    }
-    return beside + added->components <= CURVES && (!opens || panels < PANELS);
+
+    if (opens && panels >= PANELS)
+        return false;
+    return beside + added->components <= CURVES;
 }
 
 static int draw(yk_context *context, picture *p, const option_list *wanted, const char *base,
@@ -163,6 +170,7 @@ static int draw(yk_context *context, picture *p, const option_list *wanted, cons
                 return EXIT_MISUSE;
     }
 
+    /* One picture of all curves. */
     if (!title)
         title = yk_record_get_header(p->records[0])->title;
     if (picture_curves(context, base, title, p->curves, p->curve_count) != YK_OK)
@@ -179,7 +187,8 @@ static int draw(yk_context *context, picture *p, const option_list *wanted, cons
 int command_plot(int argc, char **argv)
 {
     option_list wanted = {0};
-    const char *base = "plot", *title = NULL;
+    const char *base = "plot";
+    const char *title = NULL;
     const option_row rows[] = {
         {"channel", OPTION_LIST, &wanted, "NAME",
          "a recorded channel, or a component of it (tip.position.y) [all]"},
@@ -188,7 +197,6 @@ int command_plot(int argc, char **argv)
         {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
         {.kind = OPTION_END},
     };
-
     picture *p = calloc(1, sizeof *p);
     if (!p)
         return EXIT_FAILED;

@@ -17,6 +17,8 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
 {
     const char *equals = strchr(text, '=');
     bool named = equals && equals != text && equals[1];
+
+    /* A range, or a list of words. */
     yk_map_axis range = {.parameter = ""};
     int used = 0;
     bool is_range = named && sscanf(equals + 1, "%lf:%lf:%d%n", &range.first, &range.last,
@@ -26,9 +28,11 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         is_range = range.logarithmic;
     }
 
-    bool sound = !is_range || (range.count >= 1 && range.count <= VALUES_MAX);
-    if (is_range && range.logarithmic && !(range.first > 0 && range.last > 0))
-        sound = false;
+    bool sound = true;
+    if (is_range)
+        sound = range.count >= 1 && range.count <= VALUES_MAX;
+    if (is_range && range.logarithmic)
+        sound = sound && range.first > 0 && range.last > 0;
     if (!named || !sound) {
         fprintf(stderr,
                 "yoke: --vary '%s': write PATH=FIRST:LAST:COUNT, PATH=FIRST:LAST:COUNT:log or "
@@ -48,7 +52,10 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     const char **values = malloc((size_t)most * sizeof *values);
     axis->path = strndup(text, (size_t)(equals - text));
     axis->values = values;
-    *words = is_range ? malloc((size_t)most * VALUE_WIDTH) : strdup(equals + 1);
+    if (is_range)
+        *words = malloc((size_t)most * VALUE_WIDTH);
+    else
+        *words = strdup(equals + 1);
     if (!values || !axis->path || !*words) {
         fprintf(stderr, "yoke: out of memory\n");
         return false;
@@ -60,7 +67,6 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
             snprintf(word, VALUE_WIDTH, "%.15g", yk_map_axis_value(&range, i));
             values[axis->count++] = word;
         }
-
         return true;
     }
 
@@ -78,7 +84,6 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         *at = '\0';
         values[axis->count++] = at + 1;
     }
-
     return true;
 }
 
@@ -91,7 +96,6 @@ static bool write_table(const char *file, const yk_sweep_def *def, const double 
         out = fopen(file, "w");
         digits = 17;
     }
-
     if (!out) {
         print_unwritable(file);
         return false;
@@ -108,14 +112,16 @@ static bool write_table(const char *file, const yk_sweep_def *def, const double 
     for (int run = 0; run < yk_sweep_runs(def); run++) {
         for (int i = 0; i < def->axis_count; i++) {
             const char *value = yk_sweep_value(def, run, i);
-            const char *quote = strpbrk(value, ",\"") ? "\"" : "";
+            const char *quote = "";
+            if (strpbrk(value, ",\""))
+                quote = "\"";
+
             fputs(quote, out);
             for (; *value; value++) {
                 if (*value == '"')
                     fputc('"', out);
                 fputc(*value, out);
             }
-
             fprintf(out, "%s,", quote);
         }
 
@@ -136,6 +142,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
     if (!context)
         return EXIT_FAILED;
 
+    /* Every combination of values, with a journal to go on after a stop. */
     catch_interrupts();
     int runs = yk_sweep_runs(def);
     double *results = malloc(((size_t)runs * (size_t)def->measure_count + 1) * sizeof *results);
@@ -168,8 +175,12 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
 
 int command_sweep(int argc, char **argv)
 {
-    option_list sets = {0}, varies = {0}, measures = {0};
-    const char *path, *output = NULL, *plot = NULL;
+    option_list sets = {0};
+    option_list varies = {0};
+    option_list measures = {0};
+    const char *path;
+    const char *output = NULL;
+    const char *plot = NULL;
     yk_sweep_def def = {.progress = show_count, .user = noun};
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
@@ -185,7 +196,6 @@ int command_sweep(int argc, char **argv)
         {"plot", OPTION_TEXT, &plot, "BASE", "picture BASE.svg and BASE.png, over the last --vary"},
         {.kind = OPTION_END},
     };
-
     int parsed = options_parse("sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ...",
                                rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
@@ -200,7 +210,6 @@ int command_sweep(int argc, char **argv)
         fprintf(stderr, "yoke: sweep takes at most %d --vary\n", AXES_MAX);
         good = false;
     }
-
     for (int i = 0; good && i < varies.count; i++)
         good = read_axis(varies.items[i], &axes[i], &words[i]);
 
@@ -219,6 +228,5 @@ int command_sweep(int argc, char **argv)
         free((void *)(uintptr_t)axes[i].values);
         free(words[i]);
     }
-
     return code;
 }
