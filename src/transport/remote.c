@@ -185,10 +185,12 @@ static yk_status remote_connect(yk_subsystem *self, int port, yk_causality causa
     yk_put_whole(body, (uint32_t)port);
     yk_put_whole(body, (uint32_t)causality);
     yk_put_whole(body, constrained);
+
     yk_status status = answer(r, YK_FRAME_CONNECT);
     if (YK_FAILED(status))
         return status;
 
+    /* From now on its inputs are sent. */
     r->causalities[port] = causality;
     return done(r, status);
 }
@@ -215,6 +217,7 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
     yk_put_whole(body, given);
     yk_put_numbers(body, &position->x, 3);
     yk_put_numbers(body, &orientation->w, 4);
+
     yk_status status = answer(r, YK_FRAME_MOVE_PORT);
     if (YK_FAILED(status))
         return status;
@@ -230,6 +233,8 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     if (YK_FAILED(status))
         return status;
 
+    /* A state without numbers, or with more continuous ones than words, is none that could be
+     * set. */
     r->layout.words = yk_get_whole(&r->body);
     r->layout.continuous = yk_get_whole(&r->body);
     read_state(r);
@@ -241,7 +246,8 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     /* Later questions and answers need no memory: the largest are images of the state. */
     size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
     size_t words = r->layout.words + r->channel_words;
-    if (!YK_FAILED(status) && !yk_body_reserve(&r->body, ports + 8 * words + YK_PARTNER_MESSAGE))
+    size_t largest = ports + 8 * words + YK_PARTNER_MESSAGE;
+    if (!YK_FAILED(status) && !yk_body_reserve(&r->body, largest))
         return YK_ERROR_MEMORY;
     return status;
 }
@@ -254,6 +260,7 @@ static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_in
     if (YK_FAILED(status))
         return status;
 
+    /* Everything that the scheme will ask for before the next step. */
     read_state(r);
     return done(r, status);
 }
@@ -287,6 +294,7 @@ static yk_status remote_sensitivity(yk_subsystem *self, double t, double h, cons
     if (YK_FAILED(status))
         return status;
 
+    /* Three motions of each port, by each coefficient of the wrenches. */
     size_t columns = count_wrench_rows(r, 6, 1) * ((size_t)degree + 1);
     yk_get_numbers(&r->body, matrix, count_wrench_rows(r, 18, 3) * columns);
     read_state(r);
@@ -302,6 +310,7 @@ static yk_status remote_interface_model(yk_subsystem *self, double t, double h,
     if (YK_FAILED(status))
         return status;
 
+    /* Velocity rates by wrenches, and those without any. */
     size_t n = (size_t)model->size;
     yk_get_numbers(&r->body, model->inverse_mass, n * n);
     yk_get_numbers(&r->body, model->rate, n);
@@ -320,6 +329,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
     if (YK_FAILED(status))
         return status;
 
+    /* The numbers as the contract orders them, first what has the size of the ports. */
     size_t n = (size_t)model->size;
     yk_get_numbers(&r->body, model->velocity, n);
     yk_get_numbers(&r->body, model->displacement, n);
@@ -336,6 +346,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
 static void remote_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     remote *r = (remote *)(uintptr_t)self;
+    /* With the step size of the last step, as nearly always, it came with the answer. */
     if (h == r->predicted_step && r->causalities[port] == YK_TAKES_WRENCH) {
         *motion = r->predicted[port];
         return;
@@ -489,6 +500,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
     if (YK_FAILED(status))
         return status;
 
+    /* What the server wants and can: bit 0 a proof of the secret, bit 1 shared memory. */
     unsigned char theirs[YK_NONCE];
     uint32_t flags = yk_get_whole(body);
     yk_get_bytes(body, theirs, sizeof theirs);
@@ -509,6 +521,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
         if (YK_FAILED(status))
             return status;
 
+        /* Without this one, anybody could answer at the address. */
         yk_get_bytes(body, proof, sizeof proof);
         yk_proof(def->secret, "yoke server", own, theirs, expected);
         if (done(r, YK_OK) != YK_OK || sodium_memcmp(proof, expected, sizeof proof) != 0)
@@ -531,6 +544,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
             shared = yk_memory_transport(r->context, memory, beside, true);
         close(memory);
     }
+
     if (!shared) {
         if (beside >= 0)
             close(beside);

@@ -86,6 +86,7 @@ static void put_state(session *s, double h)
 {
     const yk_subsystem_ops *ops = s->ops;
     yk_body *out = &s->out;
+    /* All outputs: which ones a scheme reads is not known here. */
     for (int i = 0; i < s->port_count; i++) {
         yk_port_value value = {0};
         ops->output(s->subsystem, i, &value);
@@ -142,6 +143,7 @@ static size_t count_wrench_rows(const session *s, size_t marker, size_t scalar)
 
 static void answer_describe(session *s)
 {
+    /* What it can do, group by group of the contract. */
     const yk_subsystem_ops *ops = s->ops;
     const struct {
         bool is_there;
@@ -162,6 +164,7 @@ static void answer_describe(session *s)
     if (ops->input_degree)
         degree = (uint32_t)ops->input_degree(s->subsystem);
 
+    /* The order is that of docs/protocol.md. */
     yk_body *out = &s->out;
     begin(s, YK_OK, "");
     yk_put_text(out, ops->kind);
@@ -209,6 +212,7 @@ static void answer_connect(session *s)
 
 static void answer_move_port(session *s)
 {
+    /* Both are in the question, whether they were given or not. */
     yk_vec3 position;
     yk_quat orientation;
     uint32_t port = yk_get_whole(&s->in);
@@ -238,6 +242,7 @@ static void answer_start(session *s)
         return;
     }
 
+    /* Inputs may be missing at the start: nobody has computed any yet. */
     yk_status status = s->ops->start(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
@@ -267,6 +272,7 @@ static void answer_step(session *s)
     if (!begin_with(s, status))
         return;
 
+    /* Events are asked for from here on. */
     s->end = s->t + s->h;
     put_state(s, s->h);
 }
@@ -286,6 +292,7 @@ static void answer_iterate(session *s)
 
     yk_put_number(&s->out, report.correction);
     yk_put_whole(&s->out, (uint32_t)report.converged);
+
     /* A trial is open: nothing follows it yet that could be predicted. */
     put_state(s, 0);
 }
@@ -311,6 +318,7 @@ static void answer_sensitivity(session *s)
     if (!begin_with(s, status))
         return;
 
+    /* The derivatives come with a step, after which the state is that of the end. */
     s->end = s->t + s->h;
     yk_put_numbers(&s->out, matrix, count);
     put_state(s, s->h);
@@ -325,6 +333,7 @@ static void answer_interface_model(session *s)
         return;
     }
 
+    /* One block for the matrix and the vector, in the order in which they are sent. */
     double *numbers = take_numbers(s, n * n + n + 1);
     if (!numbers) {
         begin(s, YK_ERROR_MEMORY, "out of memory");
@@ -351,6 +360,7 @@ static void answer_step_model(session *s)
         return;
     }
 
+    /* One block for both vectors and the matrix, in the order in which they are sent. */
     double *numbers = take_numbers(s, n * n + 2 * n + 1);
     if (!numbers) {
         begin(s, YK_ERROR_MEMORY, "out of memory");
@@ -403,6 +413,7 @@ static void answer_state_set(session *s)
         return;
     }
 
+    /* An image sets everything back: what was predicted or kept is read anew. */
     yk_status status = rollback->set(s->subsystem, image);
     if (begin_with(s, status))
         put_state(s, s->h);
@@ -417,6 +428,7 @@ static void answer_predict(session *s)
         return;
     }
 
+    /* Ports that cannot be predicted keep the identity. */
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
     s->ops->predict(s->subsystem, (int)port, h, &motion);
     begin(s, YK_OK, "");
@@ -445,6 +457,8 @@ static void answer_channels(session *s)
     begin(s, YK_OK, "");
     const yk_channel *channels;
     int count = s->ops->channels->list(s->subsystem, &channels);
+
+    /* All of them in one answer: the client asks once per sample. */
     for (int i = 0; i < count; i++) {
         size_t components = (size_t)channels[i].components;
         double *values = take_numbers(s, components);

@@ -202,6 +202,7 @@ bool yk_fmi_type_is_number(yk_fmi_type type)
 /* The type that an element of either version stands for; -1: it is no variable. */
 static int type_of_element(int version, const char *element)
 {
+    /* The names of FMI 2 for the two types of FMI 3 that they are here. */
     if (version == 2 && strcmp(element, "Real") == 0)
         return YK_FMI_FLOAT64;
     if (version == 2 && strcmp(element, "Integer") == 0)
@@ -232,6 +233,8 @@ static void read_root(reader *r, const char **list)
         return;
     }
 
+    /* What the binary must be given to be instantiated: it shows that the description is its
+     * own. */
     const char *token_name = "instantiationToken";
     if (d->version == 2)
         token_name = "guid";
@@ -363,6 +366,7 @@ static void add_alias(reader *r, const char **list)
               sizeof *d->variables))
         return;
 
+    /* All else is that of the variable. */
     yk_fmi_variable *v = &d->variables[d->variable_count++];
     *v = d->variables[r->last];
     v->name = keep(r, name);
@@ -378,6 +382,7 @@ static void add_dimension(reader *r, const char **list)
                              sizeof *r->dimensions))
         return;
 
+    /* A fixed size, or that of a structural parameter, which may come later. */
     const char *start = attribute(list, "start");
     dimension *one = &r->dimensions[r->dimension_count++];
     *one = (dimension){.variable = r->last, .fixed = start != NULL};
@@ -494,6 +499,7 @@ static void XMLCALL end_element(void *user, const char *element)
 static void XMLCALL refuse_doctype(void *user, const char *name, const char *system,
                                    const char *public, int internal)
 {
+    /* With one come entities, which can name files or grow without limit. */
     (void)name;
     (void)system;
     (void)public;
@@ -517,6 +523,8 @@ static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fm
 static yk_status resolve(reader *r)
 {
     yk_fmi_description *d = r->to;
+
+    /* The sizes of arrays: each dimension multiplies. */
     for (size_t i = 0; i < r->dimension_count; i++) {
         const dimension *one = &r->dimensions[i];
         yk_fmi_variable *v = &d->variables[one->variable];

@@ -38,6 +38,7 @@ static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
 {
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
+
     if (list->real_count > 0)
         status = instance->calls->get(instance, YK_FMI_FLOAT64, list->references, list->real_count,
                                       list->values, list->real_values);
@@ -64,7 +65,7 @@ static yk_status read_outputs(yk_fmu *self, double h)
     if (status != YK_OK)
         return status;
 
-    /* Rates that the FMU does not have as variables. */
+    /* Rates that are no variables: those that the FMU cannot be asked for are differences. */
     yk_fmi_instance *instance = self->instance;
     for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
         const yk_fmu_rate *rate = &self->rates[i];
@@ -77,6 +78,7 @@ static yk_status read_outputs(yk_fmu *self, double h)
             *to = (list->values[rate->from] - self->before[rate->from]) / h;
     }
 
+    /* A step that has gone wrong in the FMU shows here first. */
     for (size_t i = 0; i < values && status == YK_OK; i++)
         if (!isfinite(list->values[i]))
             status = yk_fmi_refuse(instance, YK_ERROR_NOT_FINITE,
@@ -94,6 +96,7 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
     *states_changed = false;
 
     for (int i = 0; event.again; i++) {
+        /* New discrete states may change others: until none does. */
         if (i == UPDATES_MAX)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: its discrete states still change after %d updates at one "
@@ -126,6 +129,7 @@ static double clock_time(const yk_fmu *self, int clock)
 static yk_status handle_event(yk_fmu *self, double t, double tolerance)
 {
     yk_fmi_instance *instance = self->instance;
+
     bool changed;
     yk_status status = instance->calls->event_mode(instance);
 
@@ -175,8 +179,8 @@ static yk_status make_new(yk_fmu *self)
         if (instance->calls->reset(instance) == YK_OK)
             return YK_OK;
 
-        /* Not every FMU can be reset, whatever the standard says: then it is made anew. */
-        /* Not every FMU can be reset, whatever the standard says. */
+        /* Not every FMU can be reset, whatever the standard says: then it is made anew, after the
+         * states that belong to it. */
         for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
             instance->calls->state_free(instance, &self->kept[i]);
         instance->calls->state_free(instance, &self->scratch_state);
@@ -203,6 +207,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     /* Parameters and start values. */
     yk_status status = make_new(self);
     self->started = true;
+
     if (status != YK_OK)
         return status;
 
@@ -216,6 +221,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             continue;
 
+        /* Which one it was, after what the FMU says. */
         char reason[sizeof instance->message];
         snprintf(reason, sizeof reason, "%s", instance->message);
         return yk_fmi_refuse(instance, status, "%.400s, when '%.100s' was set", reason, v->name);
@@ -236,6 +242,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     bool exchange = instance->kind == YK_FMI_MODEL_EXCHANGE;
     if (status == YK_OK && (exchange || instance->events)) {
         bool changed;
+        /* Clocks without a shift tick at the start. */
         for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
             if (self->clocks[i]->shift > 0)
                 continue;

@@ -123,6 +123,7 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     if (found->variable >= 0)
         return true;
 
+    /* "name[2]", counted from 1. */
     const char *bracket = strrchr(name, '[');
     int element = 0;
     int used = 0;
@@ -160,6 +161,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
     if (names->count == 0)
         return YK_OK;
 
+    /* How many components the quantity has. */
     int wanted = 1;
     if (port->kind == YK_PORT_MARKER)
         wanted = marker_size[quantity];
@@ -200,6 +202,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
                            port->name, word, names->count, wanted,
                            quantity == YK_FMU_ORIENTATION ? " or 9" : "");
 
+        /* "0" is a component that is always zero. */
         for (int i = 0; i < names->count; i++) {
             component *part = &map->parts[map->count++];
             *part = (component){-1, 0};
@@ -289,6 +292,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
                        self->file, port->name, port->terminal, d->terminal_count,
                        d->terminal_count == 1 ? "" : "s");
 
+    /* Members that mean nothing here are left out. */
     const yk_fmi_terminal *terminal = &d->terminals[index];
     const yk_fmi_member *members = &d->members[terminal->first_member];
     port->kind = YK_PORT_SCALAR;
