@@ -46,7 +46,7 @@ drawing_options drawing_default(void)
     return (drawing_options){.view = VIEW_AUTO, .up = 2, .width = 800};
 }
 
-/* Where things are ------------------------------------------------------------------------------------------------- */
+/* Where things are ----------------------------------------------------------------------------- */
 
 typedef struct box {
     double low[3], high[3];
@@ -121,10 +121,11 @@ static yk_vec3 axis_of(int k)
     return yk_v3(k == 0, k == 1, k == 2);
 }
 
-/* Along the axis in which the model is thin; of several, not along the one that points up. From above only what is
- * flat as a sheet. */
+/* Along the axis in which the model is thin; of several, not along the one that points up. From
+ * above only what is flat as a sheet. */
 static drawing_view choose_view(const drawing *d, int up)
 {
+    /* Its extents along the axes of space. */
     const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
     box b = bounds(d, axes);
     double extent[3];
@@ -150,13 +151,15 @@ static drawing_view choose_view(const drawing *d, int up)
 
 static void set_axes(canvas *c, drawing_view view, int up)
 {
+    /* Towards the viewer: an axis, or from above and aside. */
     yk_vec3 above = axis_of(up);
     switch (view) {
     case VIEW_X: c->near = yk_v3(1, 0, 0); break;
     case VIEW_Y: c->near = yk_v3(0, up == 0 ? 1 : -1, 0); break;
     case VIEW_Z: c->near = yk_v3(0, 0, 1); break;
     default: {
-        /* The first axis of the ground points to the right and to the viewer, the second to the right and away. */
+        /* The first axis of the ground points to the right and to the viewer, the second to the
+         * right and away. */
         const double weights[3] = {0.50, -0.76, 0.42};
         c->near = yk_v3(0, 0, 0);
         for (int k = 0; k < 3; k++)
@@ -168,6 +171,7 @@ static void set_axes(canvas *c, drawing_view view, int up)
     /* From above, y points up in the picture, or what comes after the axis that does. */
     if (fabs(yk_v3_dot(above, c->near)) > 0.99)
         above = axis_of(up == 1 ? 2 : 1);
+
     c->up = yk_v3_axpy(-yk_v3_dot(above, c->near), c->near, above);
     c->up = yk_v3_scale(1 / yk_v3_norm(c->up), c->up);
     c->right = yk_v3_cross(c->up, c->near);
@@ -179,7 +183,7 @@ static point project(const canvas *c, yk_vec3 p)
                    c->origin.y - c->scale * yk_v3_dot(p, c->up)};
 }
 
-/* Order of painting ------------------------------------------------------------------------------------------------ */
+/* Order of painting ---------------------------------------------------------------------------- */
 
 /* A shape as the box around it: enough to find which of two is nearer to the viewer. */
 typedef struct body {
@@ -240,8 +244,8 @@ static double reach(const body *b, yk_vec3 direction, bool line)
     return fabs(sum);
 }
 
-/* Which of two is painted first, by the face of a that parts them most: what is beyond a face that looks at the
- * viewer is nearer. -1: a; 1: b; 0: no face parts them. */
+/* Which of two is painted first, by the face of a that parts them most: what is beyond a face
+ * that looks at the viewer is nearer. -1: a; 1: b; 0: no face parts them. */
 static int compare_by_faces(const canvas *c, const body *a, const body *b, bool line)
 {
     double widest = -INFINITY;
@@ -283,11 +287,12 @@ static bool is_line(const canvas *c, const body *b)
     return kind == YK_SHAPE_LINE || kind == YK_SHAPE_EDGE;
 }
 
-/* The shapes in the order of painting. By depth of their centres, except where the faces of a solid say otherwise.
- * NULL when out of memory. */
+/* The shapes in the order of painting. By depth of their centres, except where the faces of a
+ * solid say otherwise. NULL when out of memory. */
 static body *order_shapes(const canvas *c, int *count)
 {
-    /* Pairs are compared in pictures of up to so many shapes; beyond, single ones are too small to matter. */
+    /* Pairs are compared in pictures of up to so many shapes; beyond, single ones are too small
+     * to matter. */
     enum { COMPARED_MAX = 6000 };
     int all = c->model->shape_count;
     int n = 0;
@@ -295,12 +300,14 @@ static body *order_shapes(const canvas *c, int *count)
     body *ordered = calloc((size_t)all + 1, sizeof *ordered);
     int *waits = calloc((size_t)all + 1, sizeof *waits); /* for so many others; -1: painted */
     unsigned char *before = NULL;                        /* row i: those that wait for i */
+
     for (int i = 0; bodies && i < all; i++) {
         yk_shape_kind kind = c->model->shapes[i].shape.kind;
         if (kind != YK_SHAPE_PLANE && kind != YK_SHAPE_JOINT)
             bodies[n++] = body_of(c, i);
     }
 
+    /* From far to near; faces are compared where that is not too much work. */
     if (bodies)
         qsort(bodies, (size_t)n, sizeof *bodies, compare_depths);
     if (n <= COMPARED_MAX)
@@ -318,14 +325,17 @@ static body *order_shapes(const canvas *c, int *count)
         for (int k = i + 1; k < n; k++) {
             const body *a = &bodies[i];
             const body *b = &bodies[k];
+            /* Lines and spheres alone are ordered by their depth. */
             if (!a->solid && !b->solid)
                 continue;
 
+            /* What does not overlap in the picture may be painted in any order. */
             bool apart = a->high[0] < b->low[0] || b->high[0] < a->low[0] ||
                          a->high[1] < b->low[1] || b->high[1] < a->low[1];
             if (apart)
                 continue;
 
+            /* By the faces of the one or of the other; where none parts them, by depth. */
             int order = 0;
             if (a->solid)
                 order = compare_by_faces(c, a, b, is_line(c, b));
@@ -371,7 +381,7 @@ static body *order_shapes(const canvas *c, int *count)
     return ordered;
 }
 
-/* SVG -------------------------------------------------------------------------------------------------------------- */
+/* SVG ------------------------------------------------------------------------------------------ */
 
 static void write_text(const canvas *c, const char *text)
 {
@@ -400,7 +410,7 @@ static const char *colour(int part, double shade, char text[8])
     return text;
 }
 
-/* Shapes ----------------------------------------------------------------------------------------------------------- */
+/* Shapes --------------------------------------------------------------------------------------- */
 
 static int compare_points(const void *a, const void *b)
 {
@@ -474,6 +484,8 @@ static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, doub
     colour(part, 0.55, dark);
     point a = project(c, from);
     point b = project(c, to);
+
+    /* The outline is a wider line below. */
     for (int pass = outlined ? 0 : 1; pass < 2; pass++) {
         const char *stroke = outlined && pass == 1 ? fill : dark;
         double wide = pass == 0 ? width + 1.4 * c->size : width;
@@ -490,6 +502,7 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
 {
     static const double around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     const double size[3] = {s->size.x, s->size.y, s->size.z};
+
     for (int face = 0; face < 6; face++) {
         int k = face / 2;
         int u = (k + 1) % 3;
@@ -499,6 +512,7 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
         if (yk_v3_dot(normal, c->near) < 1e-6)
             continue;
 
+        /* From corner to corner around the face. */
         point corners[4];
         for (int i = 0; i < 4; i++) {
             yk_vec3 local = yk_v3_scale(side * size[k], axis_of(k));
@@ -516,6 +530,7 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
     point rims[2 * RIM];
     point end[RIM];
     point hull[2 * RIM + 1];
+
     for (int i = 0; i < 2 * RIM; i++) {
         double angle = 2 * YK_PI * (i % RIM) / RIM;
         double z = i < RIM ? -s->size.z : s->size.z;
@@ -523,6 +538,7 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
         rims[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
     }
 
+    /* The end whose outside is seen. */
     yk_vec3 axis = yk_q_rotate(s->orientation, yk_v3(0, 0, 1));
     double facing = yk_v3_dot(axis, c->near);
     double side = facing < 0 ? -1 : 1;
@@ -541,10 +557,12 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 static void plane_corners(const canvas *c, const yk_shape *plane, yk_vec3 corners[4])
 {
     static const double around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    /* Below the middle of the model, and the wider the farther the plane is away. */
     yk_vec3 normal = yk_q_rotate(plane->orientation, yk_v3(0, 0, 1));
     double height = yk_v3_dot(normal, yk_v3_sub(c->middle, plane->position));
     yk_vec3 foot = yk_v3_axpy(-height, normal, c->middle);
     double half = 1.1 * c->radius + 0.25 * fabs(height);
+
     for (int i = 0; i < 4; i++) {
         yk_vec3 local = {around[i][0] * half, around[i][1] * half, 0};
         corners[i] = yk_v3_add(foot, yk_q_rotate(plane->orientation, local));
@@ -618,15 +636,17 @@ static bool write_shapes(const canvas *c)
     return true;
 }
 
-/* Marks and diagram ------------------------------------------------------------------------------------------------ */
+/* Marks and diagram ---------------------------------------------------------------------------- */
 
-/* Joints, ports and interfaces on top, with their names where they are wanted: to the right, and below the last one
- * where that would cover it. */
+/* Joints, ports and interfaces on top, with their names where they are wanted: to the right, and
+ * below the last one where that would cover it. */
 static void write_marks(const canvas *c)
 {
     const drawing *d = c->model;
     FILE *out = c->stream;
     double size = c->size;
+
+    /* Joints are small circles. */
     fprintf(out, "<g id=\"joints\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"%.1f\">\n",
             1.2 * size);
     for (int i = 0; i < d->shape_count; i++) {
@@ -638,6 +658,7 @@ static void write_marks(const canvas *c)
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", p.x, p.y, 2.8 * size);
     }
 
+    /* Ports are dots, interfaces diamonds. */
     fprintf(out, "</g>\n<g id=\"ports\" stroke=\"#333333\" stroke-width=\"%.1f\">\n", 1.2 * size);
     for (int i = 0; i < d->mark_count; i++) {
         const drawing_mark *m = &d->marks[i];
@@ -659,6 +680,7 @@ static void write_marks(const canvas *c)
     if (!c->options->names)
         return;
 
+    /* Names to the right of their marks, and to the left at the right edge. */
     fprintf(out, "<g id=\"names\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
     double last_x = -INFINITY;
     double last_y = -INFINITY;
@@ -666,9 +688,11 @@ static void write_marks(const canvas *c)
         point p = project(c, d->marks[i].position);
         double x = p.x + 9 * size;
         double y = p.y - 7 * size;
+
         bool covers = fabs(x - last_x) < 80 * size && fabs(y - last_y) < 14 * size;
         if (covers)
             y = last_y + 15 * size;
+
         bool at_edge = x > 0.85 * c->width;
         if (at_edge)
             x = p.x - 9 * size;
@@ -683,8 +707,8 @@ static void write_marks(const canvas *c)
     fprintf(out, "</g>\n");
 }
 
-/* All parts as blocks in a row; interfaces are arcs above them, wires dashed arrows below. Links between the same two
- * parts are one line with their names. */
+/* All parts as blocks in a row; interfaces are arcs above them, wires dashed arrows below. Links
+ * between the same two parts are one line with their names. */
 static void write_diagram(const canvas *c, double top)
 {
     const drawing *d = c->model;
@@ -711,6 +735,7 @@ static void write_diagram(const canvas *c, double top)
             if (k < i)
                 first = false;
             same++;
+
             size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
         }
@@ -734,6 +759,8 @@ static void write_diagram(const canvas *c, double top)
             style = " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"";
         }
         double height = side * (link->to < link->from ? 58 : 32) * size;
+
+        /* Apart from what comes and goes at the same block. */
         if (link->to == link->from) {
             x1 -= 0.3 * block;
             x2 += 0.3 * block;
@@ -750,7 +777,8 @@ static void write_diagram(const canvas *c, double top)
                 kind, x1, begin, x1, begin + height, x2, begin + height, x2, begin, 1.6 * size,
                 style);
 
-        /* Beyond its line, so that the one of a link back lies between them; of a wire forth on its near side. */
+        /* Beyond its line, so that the one of a link back lies between them; of a wire forth on
+         * its near side. */
         double label = begin + 0.75 * height + (link->wire ? 12 : -5) * size;
         if (link->wire && link->to >= link->from)
             label = begin + 0.75 * height - 6 * size;
@@ -761,6 +789,7 @@ static void write_diagram(const canvas *c, double top)
         fprintf(out, "</text>\n");
     }
 
+    /* The blocks on top of the lines. */
     for (int i = 0; i < d->part_count; i++) {
         double x = MARGIN * size + (i + 0.5) * pitch;
         char light[8];
@@ -771,6 +800,7 @@ static void write_diagram(const canvas *c, double top)
                 "stroke=\"%s\" stroke-width=\"%.1f\"/>\n",
                 x - 0.5 * block, y, block, BLOCK_HEIGHT * size, 6 * size, colour(i, 1.72, light),
                 colour(i, 0.7, dark), 1.4 * size);
+
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-weight=\"bold\">", x, y + 18 * size);
         write_text(c, d->parts[i].name);
         fprintf(out, "</text>\n<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">", x, y + 35 * size,
@@ -793,6 +823,7 @@ static void write_scale(const canvas *c, double y)
     else if (2 * length <= wanted)
         length *= 2;
 
+    /* In the unit in which it is a short number. */
     double shown = length;
     const char *unit = "m";
     if (length < 1e-3) {
@@ -806,6 +837,7 @@ static void write_scale(const canvas *c, double y)
         unit = "km";
     }
 
+    /* The bar, with its length below it. */
     double right = c->width - MARGIN * size;
     double left = right - length * c->scale;
     fprintf(out, "<g id=\"scale\" stroke=\"#333333\" stroke-width=\"%.1f\" fill=\"none\">\n",
@@ -845,6 +877,7 @@ static void write_legend(const canvas *c, double y)
     double size = c->size;
     double x = MARGIN * size;
     double end = c->width - 0.36 * c->width;
+
     fprintf(out, "<g id=\"legend\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
     for (int i = 0; i < d->part_count; i++) {
         /* Letters have about this width; what does not fit beside the scale is counted. */
@@ -861,6 +894,7 @@ static void write_legend(const canvas *c, double y)
             out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n",
             x, y - 10 * size, 11 * size, 11 * size, colour(i, 1, fill));
+
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 17 * size, y);
         write_text(c, part->name);
         fprintf(out, " <tspan fill=\"#777777\">");
@@ -974,6 +1008,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
 {
     bool diagram = false;
     bool in_space = d->mark_count > 0;
+    /* Parts without a position in space are drawn in a diagram. */
     for (int i = 0; i < d->part_count; i++) {
         if (d->parts[i].in_space)
             in_space = true;

@@ -1,8 +1,9 @@
 /* A picture of a model as SVG: shapes in space, seen from one side, and a diagram of the coupling.
  *
- * What is far is painted first. Solids are convex, so of a box only the faces that look at the viewer are painted;
- * spheres are circles with a gradient, cylinders the outline of their two rims. Marks of joints, ports and interfaces
- * lie on top. Subsystems without a place in space stand as blocks below, joined by what couples them. */
+ * What is far is painted first. Solids are convex, so of a box only the faces that look at the
+ * viewer are painted; spheres are circles with a gradient, cylinders the outline of their two
+ * rims. Marks of joints, ports and interfaces lie on top. Subsystems without a position in space
+ * stand as blocks below, joined by what couples them. */
 #ifndef YOKE_CLI_DRAWING_H
 #define YOKE_CLI_DRAWING_H
 
@@ -49,8 +50,8 @@ typedef struct drawing {
 } drawing;
 
 typedef struct drawing_options {
-    drawing_view
-        view;     /* auto: along the axis in which the model is thin, else from above and aside */
+    /* Auto: along the axis in which the model is thin, else from above and aside. */
+    drawing_view view;
     int up;       /* axis that points up, 0 to 2 */
     bool names;   /* of ports and interfaces, beside their marks */
     bool bare;    /* without title, legend and scale */

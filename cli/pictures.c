@@ -228,8 +228,9 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
 {
     yk_text script = {0};
 
-    /* One line per point: x, y, the cell around it and a colour. Stable is 0; unstable 1 and more, by the decimal
-     * logarithm of how much the radius exceeds 1, from 1e-6 (1) to 1 and beyond (7). */
+    /* One line per point: x, y, the cell around it and a colour. Stable is 0; unstable 1 and
+     * more, by the decimal logarithm of how much the radius exceeds 1, from 1e-6 (1) to 1 and
+     * beyond (7). */
     yk_text_add(context, &script, "$radius << EOD\n");
     for (int j = 0; j < y->count; j++) {
         for (int i = 0; i < x->count; i++) {

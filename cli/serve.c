@@ -85,7 +85,7 @@ int command_serve(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* A scenario with mistakes is no use to anybody: they are shown before the first client comes. */
+    /* The mistakes of a scenario are shown before the first client comes. */
     loaded l;
     if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;

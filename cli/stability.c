@@ -239,8 +239,8 @@ static bool spell_axis(const yk_map_axis *axis, yk_sweep_axis *out, char **text)
     return values && *text;
 }
 
-/* A map is a sweep of the growth by the coupling. The axis that varies last is the fast one: rows of
- * y, columns of x. */
+/* A map is a sweep of the growth by the coupling. The axis that varies last is the fast one: rows
+ * of y, columns of x. */
 static int map_scenario(const request *q)
 {
     const option_list *maps = &q->oscillator.maps;

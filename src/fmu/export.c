@@ -358,8 +358,8 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 
     output o = {.context = context, .def = def, .model = &model};
 
-    /* The name of the binary is that of the file, as an identifier of C: functions of FMI 2 that are
-     * linked statically begin with it. */
+    /* The name of the binary is that of the file, as an identifier of C: functions of FMI 2 that
+     * are linked statically begin with it. */
     const char *name = strrchr(def->file, '/');
     name = name ? name + 1 : def->file;
     size_t used = 0;

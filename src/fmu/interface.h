@@ -25,7 +25,9 @@ typedef struct yk_export_variable {
     yk_export_role role;
     int port;           /* of a subsystem; -1: none */
     const char *member; /* of the port: "position.x"; NULL: none */
-    int offset; /* of a port: which double of yk_port_value; of a channel: of the sample; of a parameter: its number */
+    /* Of a port: which double of yk_port_value; of a channel: of the sample; of a parameter: its
+     * number. */
+    int offset;
     double start;
 } yk_export_variable;
 
@@ -34,8 +36,8 @@ typedef struct yk_export_def {
     const char *const *overrides;
     int override_count;
     const char *subsystem; /* NULL: the whole system */
-    bool
-        wrenches; /* ports that can take a wrench do, also where the scenario gives them a motion */
+    /* Ports that can take a wrench do, also where the scenario gives them a motion. */
+    bool wrenches;
 } yk_export_def;
 
 typedef struct yk_export_model {

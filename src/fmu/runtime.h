@@ -3,8 +3,8 @@
  *   create (from the folder of resources) -> set -> initialise -> step ... -> destroy
  *
  * Inputs within a step. A master that gives rates of inputs (FMI 2) or values at times within the
- * step (FMI 3) is followed: by lines, or by cubics through four times. Of others wrenches and signals
- * are held, and a motion goes from where it was to the value that was given, as a cubic. */
+ * step (FMI 3) is followed: by lines, or by cubics through four times. Of others wrenches and
+ * signals are held, and a motion goes from where it was to the value that was given, as a cubic. */
 #ifndef YK_FMU_RUNTIME_H
 #define YK_FMU_RUNTIME_H
 

@@ -125,8 +125,8 @@ yk_status yk_remote_attach(yk_context *context, const struct yk_remote_def *def,
                            const yk_remote_host *host, yk_subsystem **subsystem);
 
 /* A subsystem in a child process of its own, made there by `create`: a crash or a step that takes
- * longer than the deadline (s) ends the child and is an error here that gives the name. `release` is
- * called with `user` when the child has ended, also where the status is an error. (child.c) */
+ * longer than the deadline (s) ends the child and is an error here that gives the name. `release`
+ * is called with `user` when the child has ended, also where the status is an error. (child.c) */
 typedef struct yk_child_def {
     const char *name;
     double deadline;
@@ -140,8 +140,8 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-/* A body that is being written or read; its memory grows, and stays. A read behind its end, or a count that is too large, sets
- * `failed` and gives zeros. */
+/* A body that is being written or read; its memory grows, and stays. A read behind its end, or a
+ * count that is too large, sets `failed` and gives zeros. */
 typedef struct yk_body {
     yk_context *context;
     unsigned char *bytes;

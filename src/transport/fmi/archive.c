@@ -130,8 +130,8 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
 
 /* Unpacking ------------------------------------------------------------------------------------ */
 
-/* One entry to its file, with the folders above it. The size in the directory of the archive may be wrong: what is really
- * unpacked counts. */
+/* One entry to its file, with the folders above it. The size in the directory of the archive may
+ * be wrong: what is really unpacked counts. */
 static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t index,
                               const char *folder, const char *file)
 {

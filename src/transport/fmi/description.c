@@ -518,8 +518,8 @@ static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fm
     return -1;
 }
 
-/* What the elements say of each other: dimensions of arrays by structural parameters, derivatives of
- * variables, and the continuous states. */
+/* What the elements say of each other: dimensions of arrays by structural parameters, derivatives
+ * of variables, and the continuous states. */
 static yk_status resolve(reader *r)
 {
     yk_fmi_description *d = r->to;

@@ -372,7 +372,7 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     self->step_inputs = inputs;
     self->step_begin = t;
 
-    /* In equal pieces where steps are limited; a ratio that is a whole number to rounding is one. */
+    /* In equal pieces where steps are limited; a ratio is whole where it is so to rounding. */
     int pieces = 1;
     if (self->longest_step > 0)
         pieces = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
@@ -932,7 +932,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     return YK_OK;
 }
 
-/* In a process of its own: the archive is unpacked, and removed, by this one, which goes on living. */
+/* In a process of its own: the archive is unpacked, and removed, by this one, which lives on. */
 typedef struct hosted {
     yk_context *context;
     yk_fmu_def def;

@@ -1,12 +1,12 @@
 /* An FMU as a subsystem: FMI 2.0 and 3.0, co-simulation and model exchange.
  *
- * The ports are made of the FMU's variables. A scalar port has one variable per quantity, a marker
- * port three (an orientation four, a quaternion with the scalar first, or nine, a rotation matrix by
- * rows; both from the marker to the global frame), a signal port one. The causality of the variables
- * says what a port takes: where the force is an input the port takes a wrench, where the motion is
- * one it takes a motion. Quantities that the FMU does not have are found from those that it has:
- * by variables that it declares as their derivatives, by derivatives of outputs where it offers
- * them, else by differences over the step.
+ * The ports are made of the FMU's variables. A scalar port has one variable per quantity, a
+ * marker port three (an orientation four, a quaternion with the scalar first, or nine, a rotation
+ * matrix by rows; both from the marker to the global frame), a signal port one. The causality of
+ * the variables says what a port takes: where the force is an input the port takes a wrench,
+ * where the motion is one it takes a motion. Quantities that the FMU does not have are found from
+ * those that it has: by variables that it declares as their derivatives, by derivatives of
+ * outputs where it offers them, else by differences over the step.
  *
  *   co-simulation    the FMU's own solver. Inputs that change within a step are given as a line where
  *                    the FMU interpolates (FMI 2) or asks for them (FMI 3, intermediate update), else

@@ -97,8 +97,8 @@ typedef struct yk_fmu {
 
 /* fmu_ports.c */
 yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def);
-/* Values of the inputs from the inputs of the ports, over the local times `from` to `to`: wrenches by
- * their mean, all else by its value at `to`. */
+/* Values of the inputs from the inputs of the ports, over the local times `from` to `to`:
+ * wrenches by their mean, all else by its value at `to`. */
 void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to);
 /* Whether no input changes within the step. */
 bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs);

@@ -136,7 +136,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
     return yk_v3(skew.m[2][1], skew.m[0][2], skew.m[1][0]);
 }
 
-/* A column of the matrix, the rows of all ports that take a wrench, from the change of the outputs. */
+/* A column of the matrix, for all ports that take a wrench, from the change of the outputs. */
 static void put_column(const yk_fmu *self, const double *change, double *matrix, int columns,
                        int column)
 {
