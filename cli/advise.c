@@ -52,8 +52,9 @@ static void print_rows(const yk_advice *a)
             printf("  %s: %s\n", a->rows[i].name, a->rows[i].message);
 }
 
-/* What is known of the choice. */
-static void print_remarks(const char *path, const yk_advice *a, double length)
+/* What is known of the choice, what to paste, and the command that checks it. */
+static void print_choice(const char *path, const option_list *sets, const yk_advice *a,
+                         double length)
 {
     printf("\nof the choice:\n");
 
@@ -94,11 +95,8 @@ static void print_remarks(const char *path, const yk_advice *a, double length)
             printf("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
                    "still\n",
                    a->rows[i].name, a->rows[i].step);
-}
 
-/* What to paste, and the command that checks it. */
-static void print_block(const char *path, const option_list *sets, const yk_advice *a)
-{
+    /* The block, as it is pasted. */
     const yk_advice_row *best = &a->rows[a->best];
     printf("\ntake, with the keys that are there already:\n\n  coupling: {");
     for (int i = 0; i < best->override_count; i++) {
@@ -110,6 +108,7 @@ static void print_block(const char *path, const option_list *sets, const yk_advi
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
     printf("}\n  time: {step: %s}\n", step);
 
+    /* The same as overrides of a run that estimates its own error. */
     printf("\ncheck it:\n\n  yoke run %s", path);
     for (int i = 0; i < sets->count; i++)
         printf(" --set '%s'", sets->items[i]);
@@ -240,8 +239,7 @@ int command_advise(int argc, char **argv)
                    "--tolerance or more --seconds\n");
             code = EXIT_FAILED;
         } else {
-            print_remarks(path, a, length);
-            print_block(path, &sets, a);
+            print_choice(path, &sets, a, length);
         }
 
         if (a->best >= 0 && write) {

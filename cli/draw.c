@@ -14,7 +14,7 @@ static const char usage[] =
     "joints as white circles, free\n"
     "ports as dots, interfaces as diamonds. Flat models are seen along the axis in which they "
     "are thin, others from above\n"
-    "and aside. Subsystems without a location in space, such as oscillators, hydraulics and "
+    "and aside. Subsystems without a position in space, such as oscillators, hydraulics and "
     "controllers, stand as blocks below.";
 
 static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)

@@ -40,8 +40,9 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
     printf("\n");
 }
 
-static void print_variables(const yk_fmi_description *d, bool all)
+static void print_tables(const yk_fmi_description *d, bool all)
 {
+    /* What is inside of the model is seldom wanted. */
     int hidden = 0;
     printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality", "unit",
            "start", "variability", "description");
@@ -63,10 +64,8 @@ static void print_variables(const yk_fmi_description *d, bool all)
 
     if (hidden)
         printf("  and %d inside; --all lists them\n", hidden);
-}
 
-static void print_terminals(const yk_fmi_description *d)
-{
+    /* Terminals group variables as connectors do. */
     if (d->terminal_count > 0)
         printf("\n  %-32s %-24s members\n", "terminal", "kind");
     for (int i = 0; i < d->terminal_count; i++) {
@@ -142,6 +141,8 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
 {
     for (int r = 0; r < ROLES; r++)
         found[r] = -1;
+
+    /* Two variables of one role: which of them is meant cannot be known. */
     for (int i = 0; i < d->variable_count; i++) {
         int role = role_of(&d->variables[i]);
         if (role < 0 || !same_stem(d->variables[i].name, d->variables[first].name))
@@ -163,11 +164,16 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
     return true;
 }
 
-static void print_ports(yk_context *context, const yk_fmi_description *d)
+/* What a scenario needs to use it: ports by what the variables look like, and all parameters. */
+static void print_section(yk_context *context, const yk_fmi_description *d, const char *file)
 {
     bool *used = yk_allocate(context, (size_t)d->variable_count + 1, sizeof *used);
     if (!used)
         return;
+
+    printf("\nAs a subsystem of a scenario:\n\nsubsystems:\n  ");
+    print_word(d->model_name, strlen(d->model_name), "fmu");
+    printf(":\n    solver: fmu\n    file: \"%s\"\n", file);
 
     /* Terminals say themselves what they are. */
     printf("    ports:\n");
@@ -215,16 +221,6 @@ static void print_ports(yk_context *context, const yk_fmi_description *d)
                yk_fmi_causality_name(v->causality));
     }
 
-    yk_release(context, used);
-}
-
-static void print_section(yk_context *context, const yk_fmi_description *d, const char *file)
-{
-    printf("\nAs a subsystem of a scenario:\n\nsubsystems:\n  ");
-    print_word(d->model_name, strlen(d->model_name), "fmu");
-    printf(":\n    solver: fmu\n    file: \"%s\"\n", file);
-    print_ports(context, d);
-
     /* Its parameters, as they are. */
     bool first = true;
     for (int i = 0; i < d->variable_count; i++) {
@@ -238,10 +234,10 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
 
         if (first)
             printf("    set:\n");
-
         first = false;
         printf("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
     }
+    yk_release(context, used);
 }
 
 static int info(int argc, char **argv)
@@ -262,6 +258,7 @@ static int info(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* Nothing of it is run: what it says of itself is enough. */
     char *folder;
     yk_fmi_description d = {0};
     yk_status status = yk_archive_unpack(context, file, &folder);
@@ -286,8 +283,7 @@ static int info(int argc, char **argv)
         if (isfinite(d.stop_time))
             printf("\n");
 
-        print_variables(&d, all);
-        print_terminals(&d);
+        print_tables(&d, all);
         print_section(context, &d, file);
     } else {
         print_failure(context);
@@ -301,29 +297,6 @@ static int info(int argc, char **argv)
 }
 
 /* Export --------------------------------------------------------------------------------------- */
-
-/* The library that goes into FMUs: beside the program, as it is built, or where it is installed. */
-static bool find_binary(char *path, size_t size)
-{
-    static const char *const candidates[] = {
-        "yoke-fmu.so",
-        "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so",
-    };
-    char program[3000];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return false;
-
-    program[length] = '\0';
-    *strrchr(program, '/') = '\0';
-
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        snprintf(path, size, "%s/%s", program, candidates[i]);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
-}
 
 static int export(int argc, char **argv)
 {
@@ -363,14 +336,29 @@ static int export(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    /* The library that goes into FMUs: beside the program, as it is built, or where it is
+     * installed. */
+    static const char *const candidates[] = {
+        "yoke-fmu.so",
+        "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so",
+    };
+    char program[3000];
     char path[4000];
-    if (!binary && !find_binary(path, sizeof path)) {
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        program[length] = '\0';
+        *strrchr(program, '/') = '\0';
+    }
+    for (size_t i = 0; !binary && length > 0 && i < sizeof candidates / sizeof *candidates; i++) {
+        snprintf(path, sizeof path, "%s/%s", program, candidates[i]);
+        if (access(path, R_OK) == 0)
+            binary = path;
+    }
+    if (!binary) {
         fprintf(stderr, "yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
                         "installed; name it with --binary FILE\n");
         return EXIT_FAILED;
     }
-    if (!binary)
-        binary = path;
 
     /* The scenario's mistakes, as every command prints them. */
     loaded l;
@@ -382,6 +370,7 @@ static int export(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* It is loaded again there, with a context of its own. */
     yk_fmu_export_def def = {
         .model =
             {

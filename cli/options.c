@@ -15,43 +15,6 @@ static const char *dashes_of(const char *name)
     return name[1] ? "--" : "-";
 }
 
-static void print_help(const char *usage, const option_row *rows)
-{
-    printf("usage: yoke %s\n\n", usage);
-    for (const option_row *row = rows; row->kind != OPTION_END; row++) {
-        char left[80];
-        int length = snprintf(left, sizeof left, "%s%s", dashes_of(row->name), row->name);
-        if (row->argument)
-            snprintf(left + length, sizeof left - (size_t)length, " %s", row->argument);
-        printf("  %-28s %s\n", left, row->help);
-    }
-
-    printf("  %-28s %s\n", "--help", "this page");
-}
-
-static void report_unknown(const option_row *rows, const char *argument, const char *name,
-                           size_t length)
-{
-    const char *names[NAMES_MAX + 1] = {NULL};
-    int count = 0;
-    for (const option_row *row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
-        names[count++] = row->name;
-
-    char word[64];
-    snprintf(word, sizeof word, "%.*s", (int)length, name);
-
-    /* A single letter is taken for the option that begins with it. */
-    const char *nearest = yk_text_nearest(word, names);
-    for (int i = 0; !nearest && length == 1 && i < count; i++)
-        if (names[i][0] == word[0])
-            nearest = names[i];
-
-    fprintf(stderr, "yoke: unknown option '%s'", argument);
-    if (nearest)
-        fprintf(stderr, ", did you mean '%s%s'?", dashes_of(nearest), nearest);
-    fprintf(stderr, "\n");
-}
-
 /* Puts a value into the target of its row. */
 static bool store(const option_row *row, const char *text)
 {
@@ -118,8 +81,24 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
         row++;
     }
 
+    /* An unknown one, with the nearest; a single letter is taken for the option that begins with
+     * it. */
     if (row->kind == OPTION_END) {
-        report_unknown(rows, argument, name, length);
+        const char *names[NAMES_MAX + 1] = {NULL};
+        int count = 0;
+        for (row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
+            names[count++] = row->name;
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)length, name);
+        const char *nearest = yk_text_nearest(word, names);
+        for (int i = 0; !nearest && length == 1 && i < count; i++)
+            if (names[i][0] == word[0])
+                nearest = names[i];
+
+        fprintf(stderr, "yoke: unknown option '%s'", argument);
+        if (nearest)
+            fprintf(stderr, ", did you mean '%s%s'?", dashes_of(nearest), nearest);
+        fprintf(stderr, "\n");
         return false;
     }
 
@@ -127,6 +106,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     const char *value = NULL;
     if (name[length] == '=')
         value = name + length + 1;
+
     if (row->kind == OPTION_FLAG) {
         if (value)
             fprintf(stderr, "yoke: --%s takes no value\n", row->name);
@@ -157,7 +137,16 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         if (option && strcmp(argument, "--") == 0) {
             only_operands = true;
         } else if (option && (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
-            print_help(usage, rows);
+            /* A line per row of the table. */
+            printf("usage: yoke %s\n\n", usage);
+            for (const option_row *row = rows; row->kind != OPTION_END; row++) {
+                char left[80];
+                const char *argument_name = row->argument ? row->argument : "";
+                snprintf(left, sizeof left, "%s%s%s%s", dashes_of(row->name), row->name,
+                         row->argument ? " " : "", argument_name);
+                printf("  %-28s %s\n", left, row->help);
+            }
+            printf("  %-28s %s\n", "--help", "this page");
             return -2;
         } else if (option) {
             if (!take_option(rows, argc, argv, &i))
