@@ -1,7 +1,7 @@
 /* The builder of yoke/smooth.h: parts are collected in the arrays of one description, of which
  * the model is made. */
 #include "smooth/builder.h"
-#include "base/building.h"
+
 #include "math/so3.h"
 
 /* Defaults ------------------------------------------------------------------------------------- */
@@ -69,24 +69,6 @@ yk_smooth_flexible_def yk_smooth_flexible_default(void)
 
 /* Building ------------------------------------------------------------------------------------- */
 
-/* Ids of attachments begin here, so that they do not depend on the number of nodes, which may
- * still grow. */
-enum { FIRST_ATTACHMENT = 1 << 24 };
-
-struct yk_smooth_builder {
-    yk_building building;
-    yk_smooth_description description; /* its counts are those of the arrays below */
-    yk_smooth_node_def *nodes;
-    yk_smooth_body_def *bodies;
-    yk_joint_def *joints;
-    yk_force_def *forces;
-    yk_smooth_beam_def *beams;
-    yk_smooth_flexible_def *flexibles;
-    yk_smooth_attachment_def *attachments;
-    yk_smooth_shape_def *shapes;
-    yk_port_def *ports;
-};
-
 yk_smooth_builder *yk_smooth_begin(yk_context *context, const yk_smooth_def *def)
 {
     yk_smooth_builder *builder = yk_allocate(context, 1, sizeof *builder);
@@ -101,10 +83,6 @@ yk_smooth_builder *yk_smooth_begin(yk_context *context, const yk_smooth_def *def
     return builder;
 }
 
-#define APPEND(builder, list, counter, part)                                                    \
-    yk_building_append(&(builder)->building, &(builder)->list, &(builder)->description.counter, \
-                       part, sizeof *(builder)->list)
-
 /* Whether all ids are those of nodes, attachments or the ground. What could not be added was
  * reported where that was tried. */
 static bool known(yk_smooth_builder *builder, const char *what, const char *name, const int *ids,
@@ -114,7 +92,8 @@ static bool known(yk_smooth_builder *builder, const char *what, const char *name
     for (int i = 0; i < count; i++) {
         int id = ids[i];
         bool node = id >= YK_GROUND && id < made->node_count;
-        bool attachment = id >= FIRST_ATTACHMENT && id < FIRST_ATTACHMENT + made->attachment_count;
+        int attached = id - YK_SMOOTH_FIRST_ATTACHMENT;
+        bool attachment = attached >= 0 && attached < made->attachment_count;
         if (node || attachment)
             continue;
         if (id == YK_NO_ID && builder->building.status != YK_OK)
@@ -127,6 +106,7 @@ static bool known(yk_smooth_builder *builder, const char *what, const char *name
         yk_building_refuse(&builder->building, status);
         return false;
     }
+
     return true;
 }
 
@@ -134,7 +114,7 @@ int yk_smooth_add_node(yk_smooth_builder *builder, const yk_smooth_node_def *def
 {
     if (!builder)
         return YK_NO_ID;
-    return APPEND(builder, nodes, node_count, def);
+    return YK_SMOOTH_APPEND(builder, nodes, node_count, def);
 }
 
 int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def)
@@ -142,6 +122,7 @@ int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def
     if (!builder)
         return YK_NO_ID;
 
+    /* A body without a node of its own brings one. */
     yk_smooth_body_def body = *def;
     if (body.node == YK_NO_ID) {
         yk_smooth_node_def own = yk_smooth_node_default();
@@ -157,7 +138,8 @@ int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def
         return YK_NO_ID;
     }
 
-    int index = APPEND(builder, bodies, body_count, &body);
+    /* Bodies are named by their nodes. */
+    int index = YK_SMOOTH_APPEND(builder, bodies, body_count, &body);
     return index == YK_NO_ID ? YK_NO_ID : body.node;
 }
 
@@ -165,50 +147,50 @@ int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def)
 {
     if (!builder || !known(builder, "joint", def->name, def->body, 2))
         return YK_NO_ID;
-    return APPEND(builder, joints, joint_count, def);
+    return YK_SMOOTH_APPEND(builder, joints, joint_count, def);
 }
 
 int yk_smooth_add_force(yk_smooth_builder *builder, const yk_force_def *def)
 {
     if (!builder || !known(builder, "force", def->name, def->body, 2))
         return YK_NO_ID;
-    return APPEND(builder, forces, force_count, def);
+    return YK_SMOOTH_APPEND(builder, forces, force_count, def);
 }
 
 int yk_smooth_add_beam(yk_smooth_builder *builder, const yk_smooth_beam_def *def)
 {
     if (!builder || !known(builder, "beam", def->name, def->node, YK_BEAM_NODES))
         return YK_NO_ID;
-    return APPEND(builder, beams, beam_count, def);
+    return YK_SMOOTH_APPEND(builder, beams, beam_count, def);
 }
 
 int yk_smooth_add_port(yk_smooth_builder *builder, const yk_port_def *def)
 {
     if (!builder || !known(builder, "port", def->name, def->body, 2))
         return YK_NO_ID;
-    return APPEND(builder, ports, port_count, def);
+    return YK_SMOOTH_APPEND(builder, ports, port_count, def);
 }
 
 int yk_smooth_add_shape(yk_smooth_builder *builder, const yk_smooth_shape_def *def)
 {
     if (!builder || !known(builder, "shape", "", &def->node, 1))
         return YK_NO_ID;
-    return APPEND(builder, shapes, shape_count, def);
+    return YK_SMOOTH_APPEND(builder, shapes, shape_count, def);
 }
 
 int yk_smooth_add_flexible(yk_smooth_builder *builder, const yk_smooth_flexible_def *def)
 {
     if (!builder || !known(builder, "flexible body", def->name, &def->node, 1))
         return YK_NO_ID;
-    return APPEND(builder, flexibles, flexible_count, def);
+    return YK_SMOOTH_APPEND(builder, flexibles, flexible_count, def);
 }
 
 int yk_smooth_add_attachment(yk_smooth_builder *builder, const yk_smooth_attachment_def *def)
 {
     if (!builder)
         return YK_NO_ID;
-    int index = APPEND(builder, attachments, attachment_count, def);
-    return index == YK_NO_ID ? YK_NO_ID : FIRST_ATTACHMENT + index;
+    int index = YK_SMOOTH_APPEND(builder, attachments, attachment_count, def);
+    return index == YK_NO_ID ? YK_NO_ID : YK_SMOOTH_FIRST_ATTACHMENT + index;
 }
 
 /* Beams ---------------------------------------------------------------------------------------- */
@@ -217,9 +199,11 @@ yk_vec3 yk_smooth_beam_tangent(const yk_vec3 position[YK_BEAM_NODES], int k)
 {
     static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {
         {-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
+
     yk_vec3 tangent = {0, 0, 0};
     for (int i = 0; i < YK_BEAM_NODES; i++)
         tangent = yk_v3_axpy(slope[k][i], position[i], tangent);
+
     return tangent;
 }
 
@@ -227,6 +211,7 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
 {
     if (!builder || !known(builder, "beam", beam->name, beam->node, YK_BEAM_NODES))
         return YK_ERROR_ARGUMENT;
+
     yk_smooth_node_def nodes[YK_BEAM_NODES];
     yk_vec3 position[YK_BEAM_NODES];
     for (int k = 0; k < YK_BEAM_NODES; k++) {
@@ -247,10 +232,12 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
             yk_building_refuse(&builder->building, status);
             return status;
         }
+
         z = yk_v3_unit(z);
         yk_quat axes = yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
         beam->section_frame[k] = yk_q_unit(yk_q_mul(yk_q_conjugate(nodes[k].orientation), axes));
     }
+
     return YK_OK;
 }
 
@@ -260,6 +247,7 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
 static yk_smooth_description present(const yk_smooth_builder *builder)
 {
     yk_smooth_description view = builder->description;
+
     view.nodes = builder->nodes;
     view.bodies = builder->bodies;
     view.joints = builder->joints;
@@ -269,14 +257,18 @@ static yk_smooth_description present(const yk_smooth_builder *builder)
     view.attachments = builder->attachments;
     view.shapes = builder->shapes;
     view.ports = builder->ports;
+    view.force_channels = builder->force_channels;
+
     return view;
 }
 
 yk_smooth_node_def yk_smooth_frame_at(const yk_smooth_builder *builder, int id)
 {
     yk_smooth_description view = present(builder);
-    if (id >= FIRST_ATTACHMENT)
-        id += view.node_count - FIRST_ATTACHMENT;
+
+    /* The solver counts attachments behind the nodes. */
+    if (id >= YK_SMOOTH_FIRST_ATTACHMENT)
+        id += view.node_count - YK_SMOOTH_FIRST_ATTACHMENT;
     return yk_smooth_start_pose(&view, id);
 }
 
@@ -302,13 +294,14 @@ yk_smooth_node_def *yk_smooth_nodes_of(yk_smooth_builder *builder)
 /* The solver counts attachments behind the nodes. */
 static void renumber(int *id, int node_count)
 {
-    if (*id >= FIRST_ATTACHMENT)
-        *id += node_count - FIRST_ATTACHMENT;
+    if (*id >= YK_SMOOTH_FIRST_ATTACHMENT)
+        *id += node_count - YK_SMOOTH_FIRST_ATTACHMENT;
 }
 
-static void renumber_attachments(yk_smooth_builder *builder)
+yk_smooth_description yk_smooth_describe(yk_smooth_builder *builder)
 {
     const yk_smooth_description *made = &builder->description;
+
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < made->joint_count; i++)
             renumber(&builder->joints[i].body[side], made->node_count);
@@ -317,8 +310,10 @@ static void renumber_attachments(yk_smooth_builder *builder)
         for (int i = 0; i < made->port_count; i++)
             renumber(&builder->ports[i].body[side], made->node_count);
     }
+
     for (int i = 0; i < made->shape_count; i++)
         renumber(&builder->shapes[i].node, made->node_count);
+    return present(builder);
 }
 
 /* Channels and ports are named after parts, so names have to tell them apart. A body shares the
@@ -327,6 +322,7 @@ static void check_names(yk_smooth_builder *builder)
 {
     yk_building *building = &builder->building;
     const yk_smooth_description *made = &builder->description;
+
     if (made->node_count > 0)
         yk_building_unique(building, "bodies or nodes", &builder->nodes->name, made->node_count,
                            sizeof *builder->nodes);
@@ -350,17 +346,20 @@ yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem)
     if (!builder)
         return YK_ERROR_MEMORY;
 
+    /* The first mistake of all calls ends it here. */
     if (builder->building.status == YK_OK)
         check_names(builder);
     yk_status status = yk_building_finish(&builder->building);
+
+    /* The model keeps a copy of the description. */
     if (status == YK_OK) {
         yk_smooth *model = NULL;
-        renumber_attachments(builder);
-        yk_smooth_description whole = present(builder);
+        yk_smooth_description whole = yk_smooth_describe(builder);
         status = yk_smooth_make(builder->building.context, &whole, &model);
         if (status == YK_OK)
             *subsystem = yk_smooth_subsystem(model);
     }
+
     yk_smooth_discard(builder);
     return status;
 }
@@ -369,9 +368,11 @@ void yk_smooth_discard(yk_smooth_builder *builder)
 {
     if (!builder)
         return;
+
     void *blocks[] = {
-        builder->nodes,     builder->bodies,      builder->joints, builder->forces, builder->beams,
-        builder->flexibles, builder->attachments, builder->shapes, builder->ports,
+        builder->nodes, builder->bodies,         builder->joints,      builder->forces,
+        builder->beams, builder->flexibles,      builder->attachments, builder->shapes,
+        builder->ports, builder->force_channels,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(builder->building.context, blocks[i]);

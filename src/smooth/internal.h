@@ -145,7 +145,7 @@ void yk_smooth_part_get(yk_smooth *smooth, int part, double *words);
 void yk_smooth_part_set(yk_smooth *smooth, int part, const double *words);
 void yk_smooth_release_relaxation(yk_smooth *smooth);
 
-/* merge.c, free_mass.c: of the contract. */
+/* merge.c: of the contract. */
 yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind,
                               yk_subsystem **made);

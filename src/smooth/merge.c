@@ -1,151 +1,130 @@
-/* Several smooth models as one: their defs one after the other, with joints where the ports were
- * coupled. */
+/* Several smooth models as one: their elements one after the other in one builder, with joints where
+ * the ports were coupled. And one body alone, as free_mass of the contract asks for it. */
 #include <stdio.h>
 #include <string.h>
 
+#include "smooth/builder.h"
 #include "smooth/generalised_alpha.h"
 #include "smooth/internal.h"
+
+enum { NAME_LENGTH = 96 };
 
 static const yk_smooth_description *def_of(const yk_subsystem *part)
 {
     return &((const yk_smooth *)part)->model.def;
 }
 
-/* Where the nodes and ports of each part begin in the whole. */
-typedef struct totals {
-    int nodes, bodies, joints, forces, beams, flexibles, attachments, shapes, ports, channels;
-} totals;
-
-static totals totals_before(yk_subsystem *const *parts, int part)
+/* Where the ports of a part begin in the whole. */
+static int first_port(const yk_merge_def *merge, int part)
 {
-    totals sum = {0};
-    for (int i = 0; i < part; i++) {
-        const yk_smooth_description *def = def_of(parts[i]);
-        sum.nodes += def->node_count;
-        sum.bodies += def->body_count;
-        sum.joints += def->joint_count;
-        sum.forces += def->force_count;
-        sum.beams += def->beam_count;
-        sum.flexibles += def->flexible_count;
-        sum.attachments += def->attachment_count;
-        sum.shapes += def->shape_count;
-        sum.ports += def->port_count;
-        sum.channels += ((const yk_smooth *)parts[i])->model.channel_count;
-    }
+    int count = 0;
+    for (int i = 0; i < part; i++)
+        count += def_of(merge->parts[i])->port_count;
 
-    return sum;
+    return count;
 }
 
-typedef struct arrays {
-    yk_smooth_node_def *nodes;
-    yk_smooth_body_def *bodies;
-    yk_joint_def *joints;
-    yk_force_def *forces;
-    yk_smooth_beam_def *beams;
-    yk_smooth_flexible_def *flexibles;
-    yk_smooth_attachment_def *attachments;
-    yk_smooth_shape_def *shapes;
-    yk_port_def *ports;
-    int *force_channels;
-    char *names; /* of the connecting joints */
-} arrays;
-
-enum { NAME_LENGTH = 96 };
-
-/* A node of a part, or an attachment of its flexible bodies, as an index of the whole: there the
- * nodes of all parts come first, then all attachments. */
-static int shifted(const yk_smooth_description *def, const totals *at, int all_nodes, int node)
+/* A node of a part, or an attachment of its flexible bodies, as an id of the whole, whose elements
+ * up to now are `at`. */
+static int shifted(const yk_smooth_description *def, const yk_smooth_description *at, int node)
 {
     if (node == YK_GROUND)
         return node;
     if (node < def->node_count)
-        return at->nodes + node;
-    return all_nodes + at->attachments + node - def->node_count;
+        return at->node_count + node;
+
+    return YK_SMOOTH_FIRST_ATTACHMENT + at->attachment_count + node - def->node_count;
 }
 
-/* Puts a part behind those before it; from its own units and axes to those of the whole, where
- * there is a transform. */
-static void add_part(const yk_smooth_description *def, int part, const totals *at, int all_nodes,
-                     const yk_transform *transform, arrays *to)
+/* Puts a part behind those before it, whose channels end at `channel`; from its own units and axes to
+ * those of the whole, where there is a transform. */
+static void add_part(const yk_smooth_description *def, int part, int channel,
+                     const yk_transform *transform, yk_smooth_builder *whole)
 {
+    const yk_smooth_description at = whole->description;
+
     for (int i = 0; i < def->node_count; i++) {
-        yk_smooth_node_def *node = &to->nodes[at->nodes + i];
-        *node = def->nodes[i];
-        node->part = part;
+        yk_smooth_node_def node = def->nodes[i];
+        node.part = part;
         if (transform)
-            yk_smooth_convert_node(transform, node);
+            yk_smooth_convert_node(transform, &node);
+        YK_SMOOTH_APPEND(whole, nodes, node_count, &node);
     }
 
     for (int i = 0; i < def->body_count; i++) {
-        yk_smooth_body_def *body = &to->bodies[at->bodies + i];
-        *body = def->bodies[i];
-        body->node += at->nodes;
+        yk_smooth_body_def body = def->bodies[i];
+        body.node += at.node_count;
         if (transform)
-            yk_smooth_convert_body(transform, body);
+            yk_smooth_convert_body(transform, &body);
+        YK_SMOOTH_APPEND(whole, bodies, body_count, &body);
     }
 
     for (int i = 0; i < def->joint_count; i++) {
-        yk_joint_def *joint = &to->joints[at->joints + i];
-        *joint = def->joints[i];
+        yk_joint_def joint = def->joints[i];
         for (int side = 0; side < 2; side++)
-            joint->body[side] = shifted(def, at, all_nodes, joint->body[side]);
+            joint.body[side] = shifted(def, &at, joint.body[side]);
         if (transform)
-            yk_smooth_convert_joint(transform, joint);
+            yk_smooth_convert_joint(transform, &joint);
+        YK_SMOOTH_APPEND(whole, joints, joint_count, &joint);
     }
 
+    /* The inputs of feedbacks are looked for from the first channel of their part on. */
     for (int i = 0; i < def->force_count; i++) {
-        yk_force_def *force = &to->forces[at->forces + i];
-        *force = def->forces[i];
-        int channels = at->channels;
+        int first = channel;
         if (def->force_channels)
-            channels += def->force_channels[i];
-        to->force_channels[at->forces + i] = channels;
-        if (force->input >= 0)
-            force->input += at->ports;
+            first += def->force_channels[i];
+        int count = whole->description.force_count;
+        yk_building_append(&whole->building, &whole->force_channels, &count, &first, sizeof first);
+
+        yk_force_def force = def->forces[i];
+        if (force.input >= 0)
+            force.input += at.port_count;
         for (int side = 0; side < 2; side++)
-            force->body[side] = shifted(def, at, all_nodes, force->body[side]);
+            force.body[side] = shifted(def, &at, force.body[side]);
         if (transform)
-            yk_smooth_convert_force(transform, force);
+            yk_smooth_convert_force(transform, &force);
+        YK_SMOOTH_APPEND(whole, forces, force_count, &force);
     }
 
     for (int i = 0; i < def->beam_count; i++) {
-        yk_smooth_beam_def *beam = &to->beams[at->beams + i];
-        *beam = def->beams[i];
+        yk_smooth_beam_def beam = def->beams[i];
         for (int k = 0; k < YK_BEAM_NODES; k++)
-            beam->node[k] = shifted(def, at, all_nodes, beam->node[k]);
+            beam.node[k] = shifted(def, &at, beam.node[k]);
         if (transform)
-            yk_smooth_convert_beam(transform, beam);
+            yk_smooth_convert_beam(transform, &beam);
+        YK_SMOOTH_APPEND(whole, beams, beam_count, &beam);
     }
 
     for (int i = 0; i < def->flexible_count; i++) {
-        yk_smooth_flexible_def *flexible = &to->flexibles[at->flexibles + i];
-        *flexible = def->flexibles[i];
-        flexible->node = shifted(def, at, all_nodes, flexible->node);
-        flexible->part = part;
+        yk_smooth_flexible_def flexible = def->flexibles[i];
+        flexible.node = shifted(def, &at, flexible.node);
+        flexible.part = part;
         if (transform)
-            yk_smooth_convert_flexible(transform, flexible);
+            yk_smooth_convert_flexible(transform, &flexible);
+        YK_SMOOTH_APPEND(whole, flexibles, flexible_count, &flexible);
     }
 
     for (int i = 0; i < def->attachment_count; i++) {
-        to->attachments[at->attachments + i] = def->attachments[i];
-        to->attachments[at->attachments + i].flexible += at->flexibles;
+        yk_smooth_attachment_def attachment = def->attachments[i];
+        attachment.flexible += at.flexible_count;
+        YK_SMOOTH_APPEND(whole, attachments, attachment_count, &attachment);
     }
 
     for (int i = 0; i < def->shape_count; i++) {
-        yk_smooth_shape_def *shape = &to->shapes[at->shapes + i];
-        *shape = def->shapes[i];
-        shape->node = shifted(def, at, all_nodes, shape->node);
+        yk_smooth_shape_def shape = def->shapes[i];
+        shape.node = shifted(def, &at, shape.node);
         if (transform)
-            yk_smooth_convert_shape(transform, shape);
+            yk_smooth_convert_shape(transform, &shape);
+        YK_SMOOTH_APPEND(whole, shapes, shape_count, &shape);
     }
 
     for (int i = 0; i < def->port_count; i++) {
-        yk_port_def *port = &to->ports[at->ports + i];
-        *port = def->ports[i];
+        yk_port_def port = def->ports[i];
         for (int side = 0; side < 2; side++)
-            port->body[side] = shifted(def, at, all_nodes, port->body[side]);
+            port.body[side] = shifted(def, &at, port.body[side]);
         if (transform)
-            yk_smooth_convert_port(transform, port);
+            yk_smooth_convert_port(transform, &port);
+        YK_SMOOTH_APPEND(whole, ports, port_count, &port);
     }
 }
 
@@ -158,11 +137,11 @@ static double driven_value(void *user, double t)
     return value[0];
 }
 
-/* The joints that an interface is made of, into `made`, and how many. Constrained motions are
- * named in the axes of b, so b's marker comes first. */
+/* Adds the joints that an interface is made of, and says how many. Constrained motions are named in
+ * the axes of b, so b's marker comes first. */
 static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
-                               const yk_merge_joint *joint, const arrays *to, char *names,
-                               yk_joint_def *made, int *count)
+                               const yk_merge_joint *joint, yk_smooth_builder *whole, char *names,
+                               int *count)
 {
     *count = 0;
     int a = joint->part_a;
@@ -179,8 +158,8 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a joint between parts names a port that is not there");
 
-    const yk_port_def *port_a = &to->ports[totals_before(merge->parts, a).ports + joint->port_a];
-    const yk_port_def *port_b = &to->ports[totals_before(merge->parts, b).ports + joint->port_b];
+    const yk_port_def *port_a = &whole->ports[first_port(merge, a) + joint->port_a];
+    const yk_port_def *port_b = &whole->ports[first_port(merge, b) + joint->port_b];
     if (port_a->kind != YK_PORT_MARKER || port_b->kind != YK_PORT_MARKER)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly",
@@ -188,9 +167,10 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
 
     /* Motions that are held, and those that are prescribed. */
     unsigned driven = 0;
-    for (int k = 0; joint->drive && k < 6; k++)
+    for (int k = 0; joint->drive && k < 6; k++) {
         if (joint->drive[k].evaluate)
             driven |= 1u << k;
+    }
 
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
     *count = yk_joint_pieces(joint->constrained, driven, pieces);
@@ -208,29 +188,29 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
         char *name = names + (size_t)i * NAME_LENGTH;
         snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name, suffix);
 
-        yk_joint_def *of = &made[i];
-        *of = yk_joint_default();
-        of->name = name;
-        of->kind = piece->kind;
-        of->constrained = piece->constrained;
+        yk_joint_def made = yk_joint_default();
+        made.name = name;
+        made.kind = piece->kind;
+        made.constrained = piece->constrained;
 
-        of->body[0] = port_b->body[0];
-        of->body[1] = port_a->body[0];
-        of->marker[0] = port_b->marker[0];
-        of->marker[1] = port_a->marker[0];
+        made.body[0] = port_b->body[0];
+        made.body[1] = port_a->body[0];
+        made.marker[0] = port_b->marker[0];
+        made.marker[1] = port_a->marker[0];
         for (int side = 0; side < 2; side++)
-            of->marker[side].orientation = yk_q_mul(of->marker[side].orientation, piece->axes);
+            made.marker[side].orientation = yk_q_mul(made.marker[side].orientation, piece->axes);
 
-        if (piece->driven < 0)
-            continue;
-
-        of->drive = (yk_function){.value = driven_value,
-                                  .user = (void *)(uintptr_t)&joint->drive[piece->driven]};
-        if (piece->driven < 3)
-            of->drive_unit = 1 / merge->length;
+        /* The scheme owns the drive, which lives longer than the model. */
+        if (piece->driven >= 0) {
+            made.drive.value = driven_value;
+            made.drive.user = (void *)(uintptr_t)&joint->drive[piece->driven];
+        }
+        if (piece->driven >= 0 && piece->driven < 3)
+            made.drive_unit = 1 / merge->length;
+        YK_SMOOTH_APPEND(whole, joints, joint_count, &made);
     }
 
-    return YK_OK;
+    return whole->building.status;
 }
 
 static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
@@ -252,6 +232,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
         const yk_smooth_options *a = &first->options;
         const yk_smooth_options *b = &def->options;
 
+        /* Gravity in the units and axes of the whole. */
         double difference = yk_v3_norm(yk_v3_sub(gravity_of(merge, i), gravity));
         if (difference > 1e-9 * yk_v3_norm(gravity))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -267,6 +248,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
                            "merged: give both the same",
                            first->name, def->name);
 
+        /* The integrals of a flexible body have its own units. */
         const yk_transform *at = merge->transforms ? &merge->transforms[i] : NULL;
         if (at && def->flexible_count > 0 && (at->length != 1 || at->mass != 1))
             return yk_fail(
@@ -325,65 +307,6 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
     return options;
 }
 
-/* One model from the arrays of all parts; its ports show the wrenches of the joints between
- * them. */
-static yk_status create_whole(yk_context *context, const yk_merge_def *merge, const totals *sum,
-                              const int *counts, const arrays *to, yk_smooth **whole)
-{
-    int joint_count = sum->joints;
-    for (int i = 0; i < merge->joint_count; i++)
-        joint_count += counts[i];
-
-    yk_smooth_description def = *def_of(merge->parts[0]);
-    def.gravity = gravity_of(merge, 0);
-    def.options = common_options(context, merge);
-    def.part_count = merge->part_count;
-    def.nodes = to->nodes;
-    def.bodies = to->bodies;
-    def.joints = to->joints;
-    def.forces = to->forces;
-    def.beams = to->beams;
-    def.flexibles = to->flexibles;
-    def.attachments = to->attachments;
-    def.shapes = to->shapes;
-    def.ports = to->ports;
-    def.force_channels = to->force_channels;
-    def.node_count = sum->nodes;
-    def.body_count = sum->bodies;
-    def.joint_count = joint_count;
-    def.force_count = sum->forces;
-    def.beam_count = sum->beams;
-    def.flexible_count = sum->flexibles;
-    def.attachment_count = sum->attachments;
-    def.shape_count = sum->shapes;
-    def.port_count = sum->ports;
-
-    yk_status status = yk_smooth_make(context, &def, whole);
-    if (status == YK_OK)
-        status = yk_smooth_order_channels(&(*whole)->model, merge);
-    if (status != YK_OK) {
-        yk_smooth_destroy(*whole);
-        return status;
-    }
-
-    /* The wrench on a, which is the second body of the joints, and its opposite on b. */
-    port_model *ports = (*whole)->model.ports;
-    int first = sum->joints;
-    for (int i = 0; i < merge->joint_count; i++) {
-        const yk_merge_joint *joint = &merge->joints[i];
-        port_model *a = &ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
-        port_model *b = &ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
-
-        a->merged = b->merged = first;
-        a->merged_count = b->merged_count = counts[i];
-        a->merged_side = 1;
-        b->merged_side = 0;
-        first += counts[i];
-    }
-
-    return YK_OK;
-}
-
 yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 {
     *merged = NULL;
@@ -393,57 +316,102 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status != YK_OK)
         return status;
 
-    /* Arrays for all parts, and for as many joints as the interfaces can be made of. */
-    totals sum = totals_before(parts, merge->part_count);
+    /* Names of as many joints as the interfaces can be made of, and how many each has. */
     size_t interfaces = (size_t)merge->joint_count;
     size_t pieces = YK_JOINT_PIECES_MAX * interfaces;
-    arrays to = {0};
-#define ALLOCATE(array, count) to.array = yk_allocate(context, (size_t)(count), sizeof *to.array)
-    ALLOCATE(nodes, sum.nodes);
-    ALLOCATE(bodies, sum.bodies);
-    ALLOCATE(joints, (size_t)sum.joints + pieces);
-    ALLOCATE(forces, sum.forces);
-    ALLOCATE(beams, sum.beams);
-    ALLOCATE(flexibles, sum.flexibles);
-    ALLOCATE(attachments, sum.attachments);
-    ALLOCATE(shapes, sum.shapes);
-    ALLOCATE(ports, sum.ports);
-    ALLOCATE(force_channels, sum.forces);
-    ALLOCATE(names, pieces * NAME_LENGTH);
-#undef ALLOCATE
-    int *counts = yk_allocate(context, interfaces, sizeof *counts); /* joints of each */
-    void *const blocks[] = {to.nodes, to.bodies,         to.joints,      to.forces,
-                            to.beams, to.flexibles,      to.attachments, to.shapes,
-                            to.ports, to.force_channels, to.names,       counts};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        if (!blocks[i])
-            status = YK_ERROR_MEMORY;
+    char *names = yk_allocate(context, pieces * NAME_LENGTH, 1);
+    int *counts = yk_allocate(context, interfaces, sizeof *counts);
+    yk_smooth_def def = {.name = def_of(parts[0])->name, .gravity = gravity_of(merge, 0)};
+    def.options = common_options(context, merge);
+    yk_smooth_builder *builder = yk_smooth_begin(context, &def);
+    if (!names || !counts || !builder)
+        status = YK_ERROR_MEMORY;
 
     /* The parts one after the other. */
+    int channel = 0;
     for (int i = 0; i < merge->part_count && status == YK_OK; i++) {
-        totals at = totals_before(parts, i);
         const yk_transform *transform = merge->transforms ? &merge->transforms[i] : NULL;
-        add_part(def_of(parts[i]), i, &at, sum.nodes, transform, &to);
+        add_part(def_of(parts[i]), i, channel, transform, builder);
+        channel += ((const yk_smooth *)parts[i])->model.channel_count;
+        status = builder->building.status;
     }
 
     /* Joints where the ports were coupled. */
+    int first = 0;
+    if (status == YK_OK)
+        first = builder->description.joint_count;
     int made = 0;
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
-        char *names = to.names + (size_t)made * NAME_LENGTH;
-        yk_joint_def *joints = &to.joints[sum.joints + made];
-        status = connect_parts(context, merge, &merge->joints[i], &to, names, joints, &counts[i]);
+        char *own = names + (size_t)made * NAME_LENGTH;
+        status = connect_parts(context, merge, &merge->joints[i], builder, own, &counts[i]);
         made += counts[i];
     }
 
     /* The model keeps copies of all arrays. */
     yk_smooth *whole = NULL;
-
+    if (status == YK_OK) {
+        yk_smooth_description description = yk_smooth_describe(builder);
+        description.part_count = merge->part_count;
+        status = yk_smooth_make(context, &description, &whole);
+    }
     if (status == YK_OK)
-        status = create_whole(context, merge, &sum, counts, &to, &whole);
-    if (status == YK_OK)
-        *merged = yk_smooth_subsystem(whole);
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(context, blocks[i]);
+        status = yk_smooth_order_channels(&whole->model, merge);
 
-    return status;
+    /* Its ports show the wrenches of the joints between the parts: on a, which is the second body of
+     * the joints, and the opposite on b. */
+    for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
+        const yk_merge_joint *joint = &merge->joints[i];
+        port_model *ports = whole->model.ports;
+        port_model *a = &ports[first_port(merge, joint->part_a) + joint->port_a];
+        port_model *b = &ports[first_port(merge, joint->part_b) + joint->port_b];
+        a->merged = b->merged = first;
+        a->merged_count = b->merged_count = counts[i];
+        a->merged_side = 1;
+        b->merged_side = 0;
+        first += counts[i];
+    }
+
+    yk_smooth_discard(builder);
+    yk_release(context, counts);
+    yk_release(context, names);
+    if (status != YK_OK) {
+        yk_smooth_destroy(whole);
+        return status;
+    }
+
+    *merged = yk_smooth_subsystem(whole);
+    return YK_OK;
+}
+
+yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind,
+                              yk_subsystem **made)
+{
+    *made = NULL;
+    if (kind == YK_PORT_SIGNAL)
+        return YK_ERROR_CAPABILITY;
+
+    /* The integrator and the options of the model that asks, and nothing else of it. */
+    const yk_smooth *smooth = (const yk_smooth *)self;
+    yk_smooth_def def = {.name = "free mass", .options = smooth->model.def.options};
+    def.options.static_start = false;
+    def.options.damping = 0;
+    yk_smooth_builder *builder = yk_smooth_begin(smooth->model.context, &def);
+
+    yk_mat3 inertia = yk_m3_diagonal(mass, mass, mass);
+    yk_smooth_body_def body = yk_smooth_body_named("mass", mass, inertia);
+    int id = yk_smooth_add_body(builder, &body);
+
+    /* A scalar port is the distance from a point on the x axis. */
+    yk_port_def port = yk_port_default();
+    port.name = "mass";
+    port.kind = kind;
+    port.body[0] = id;
+    port.body[1] = id;
+    if (kind == YK_PORT_SCALAR) {
+        port.body[0] = YK_GROUND;
+        port.marker[0].offset = yk_v3(-1, 0, 0);
+    }
+    yk_smooth_add_port(builder, &port);
+
+    return yk_smooth_create(builder, made);
 }
