@@ -69,6 +69,7 @@ static void add(channel_list *list, const char *owner, channel_group group, int 
         const channel_kind *kind = &kinds[k];
         size_t bytes = strlen(owner) + strlen(kind->suffix) + 2;
 
+        /* The second round has memory for them. */
         if (list->names) {
             char *name = list->names + list->bytes;
             snprintf(name, bytes, "%s%s%s", owner, owner[0] ? "." : "", kind->suffix);
@@ -85,6 +86,7 @@ static void add(channel_list *list, const char *owner, channel_group group, int 
 static void list_all(const yk_smooth_description *def, channel_list *list)
 {
     add(list, "", CHANNEL_MODEL, 0, 0, model_channels, MODEL_CHANNELS);
+
     for (int i = 0; i < def->node_count; i++)
         add(list, def->nodes[i].name, CHANNEL_NODE, i, 0, node_channels, NODE_CHANNELS);
     for (int i = 0; i < def->joint_count; i++)
@@ -95,6 +97,7 @@ static void list_all(const yk_smooth_description *def, channel_list *list)
         add(list, def->forces[i].name, CHANNEL_FORCE, i, 0, kinds, FORCE_CHANNELS);
     }
 
+    /* Beams, and what attachments show as nodes do. */
     for (int i = 0; i < def->beam_count; i++)
         add(list, def->beams[i].name, CHANNEL_BEAM, i, 0, beam_channels, BEAM_CHANNELS);
     for (int i = 0; i < def->attachment_count; i++)
@@ -119,6 +122,7 @@ yk_status yk_smooth_make_channels(yk_smooth_model *model)
 {
     channel_list list = {0};
     list_all(&model->def, &list);
+
     model->channels = yk_allocate(model->context, (size_t)list.count, sizeof *model->channels);
     model->sources = yk_allocate(model->context, (size_t)list.count, sizeof *model->sources);
     model->channel_names = yk_allocate(model->context, list.bytes, 1);
@@ -143,6 +147,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     yk_channel *channels = yk_allocate(context, most, sizeof *channels);
     channel_source *sources = yk_allocate(context, most, sizeof *sources);
 
+    /* Transforms, where parts have units or axes of their own. */
     if (merge->transforms)
         model->part_transforms = yk_allocate(context, parts, sizeof *model->part_transforms);
     if (!channels || !sources || (merge->transforms && !model->part_transforms)) {
@@ -160,6 +165,9 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
         end[model->sources[i].group] = i + 1;
     for (int i = model->channel_count - 1; i >= 0; i--)
         next[model->sources[i].group] = i;
+
+    /* Part after part takes the next channels of each group. */
+
     for (int p = 0; p < merge->part_count; p++) {
         const yk_smooth_model *part = &((const yk_smooth *)merge->parts[p])->model;
         for (int i = 0; i < part->channel_count; i++) {
@@ -183,6 +191,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
         }
     }
 
+    /* The new order replaces the old. */
     yk_release(context, model->channels);
     yk_release(context, model->sources);
     model->channels = channels;
@@ -196,7 +205,9 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
 
 static void put(double *values, yk_vec3 v)
 {
-    values[0] = v.x, values[1] = v.y, values[2] = v.z;
+    values[0] = v.x;
+    values[1] = v.y;
+    values[2] = v.z;
 }
 
 static void read_node(const trial_node *node, int kind, double *values)
@@ -205,6 +216,8 @@ static void read_node(const trial_node *node, int kind, double *values)
         node->frame.position, {node->orientation.x, node->orientation.y, node->orientation.z},
         node->frame.velocity, node->frame.angular_velocity,
         node->acceleration,   node->angular_acceleration};
+
+    /* An orientation has four numbers, the first before its vector. */
     bool orientation = node_channels[kind].components == 4;
     if (orientation)
         values[0] = node->orientation.w;
@@ -297,6 +310,9 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
     const yk_smooth_model *model = &smooth->model;
     const channel_source *source = &model->sources[channel];
     read_source(smooth, source, values);
+
+    /* Parts show their own units and axes. */
+
     if (!model->part_transforms || source->part < 0)
         return;
 
@@ -307,9 +323,10 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
 int yk_smooth_channel_find(const yk_smooth *smooth, const char *name)
 {
     const yk_smooth_model *model = &smooth->model;
-    for (int i = 0; i < model->channel_count; i++)
+    for (int i = 0; i < model->channel_count; i++) {
         if (strcmp(model->channels[i].name, name) == 0)
             return i;
+    }
     return -1;
 }
 
@@ -332,6 +349,7 @@ void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int fi
     const char *last = strrchr(name, '.');
     bool lettered = last && last[1] && !last[2] && strchr("wxyz", last[1]);
     size_t length = lettered ? (size_t)(last - name) : strlen(name);
+
     for (int i = first; i < model->channel_count && *channel < 0; i++) {
         const char *other = model->channels[i].name;
         if (strncmp(other, name, length) == 0 && !other[length])

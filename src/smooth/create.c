@@ -49,6 +49,7 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_description *
                            "%s: body '%s' is on node %d, but there are %d nodes", def->name, name,
                            body->node, def->node_count);
 
+        /* Mass and axes that a body can have. */
         if (!(body->mass > 0 && isfinite(body->mass)))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the mass of body '%s' must be positive, not %g kg", def->name, name,
@@ -58,6 +59,7 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_description *
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: centre or axes of body '%s' are not usable", def->name, name);
 
+        /* A tensor that no mass has would make the equations indefinite. */
         char why[240];
         if (!yk_inertia_possible(&body->inertia, why, sizeof why))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -82,6 +84,7 @@ static yk_status check_ends(yk_context *context, const yk_smooth_description *de
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a %s has no name: give it one", def->name,
                        what);
 
+    /* Nodes and markers; a force on one body has its second end alone. */
     for (int side = both ? 0 : 1; side < 2; side++) {
         if (!node_usable(def, node[side]))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -96,6 +99,7 @@ static yk_status check_ends(yk_context *context, const yk_smooth_description *de
                            def->name, side + 1, what, name);
     }
 
+    /* A joint of a body with itself says nothing. */
     if (both && node[0] == node[1]) {
         const char *where = "the ground";
         if (node[0] >= 0)
@@ -129,6 +133,7 @@ static yk_status check_joints(yk_context *context, const yk_smooth_description *
                            "%s: joint '%s' needs a positive length, not %g m", def->name,
                            joint->name, joint->length);
 
+        /* Axes and drives, where the kind needs them. */
         if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: joint '%s' constrains no motion: name its axes", def->name,
@@ -158,6 +163,7 @@ static yk_status check_forces(yk_context *context, const yk_smooth_description *
         if (status != YK_OK)
             return status;
 
+        /* Numbers, of all kinds of force at once. */
         bool finite = isfinite(force->stiffness) && isfinite(force->damping) &&
                       isfinite(force->free) && yk_v3_finite(force->vector);
         if (!finite)
@@ -203,6 +209,7 @@ static yk_status check_beams(yk_context *context, const yk_smooth_description *d
                     def->name, beam->name, k + 1);
         }
 
+        /* Three nodes, all different. */
         const int *node = beam->node;
         if (node[0] == node[1] || node[1] == node[2] || node[2] == node[0])
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -238,6 +245,7 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_descriptio
                     def->name, other->name, flexible->name);
         }
 
+        /* Where it starts. */
         bool usable = quat_usable(flexible->orientation) && yk_v3_finite(flexible->position) &&
                       yk_v3_finite(flexible->velocity) &&
                       yk_v3_finite(flexible->angular_velocity) && yk_v3_finite(flexible->curvature);
@@ -247,6 +255,7 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_descriptio
                            flexible->name);
     }
 
+    /* Attachments, by the body that they are on. */
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_smooth_attachment_def *attachment = &def->attachments[i];
         if (!attachment->name || !attachment->name[0])
@@ -311,27 +320,6 @@ static yk_status check_options(yk_context *context, const yk_smooth_description 
     if (options->error_tolerance < 0 || options->damping < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: error tolerance and damping must not be negative", def->name);
-
-    return YK_OK;
-}
-
-static yk_status check(yk_context *context, const yk_smooth_description *def)
-{
-    if (!def->name)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
-    if (def->node_count + def->flexible_count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node",
-                       def->name);
-
-    yk_status (*const checks[])(yk_context *, const yk_smooth_description *) = {
-        check_options, check_nodes,  check_bodies, check_flexibles,
-        check_joints,  check_forces, check_beams,  check_ports};
-
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        yk_status status = checks[i](context, def);
-        if (status != YK_OK)
-            return status;
-    }
 
     return YK_OK;
 }
@@ -482,7 +470,7 @@ void yk_smooth_destroy(yk_smooth *smooth)
 {
     if (!smooth)
         return;
-
+    /* Everything that start made, then the description. */
     yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
     const yk_smooth_description *def = &model->def;
@@ -515,16 +503,18 @@ void yk_smooth_destroy(yk_smooth *smooth)
     yk_release(context, smooth);
 }
 
+/* What the subsystem shows of its ports, and memory for what they take. */
 static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
 {
     int count = model->def.port_count;
+
     model->ports = yk_allocate(model->context, (size_t)count, sizeof *model->ports);
     model->port_list = yk_allocate(model->context, (size_t)count, sizeof *model->port_list);
     work->own_inputs = yk_allocate(model->context, (size_t)count, sizeof *work->own_inputs);
     work->wrench = yk_allocate(model->context, (size_t)count, sizeof *work->wrench);
     if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench)
         return YK_ERROR_MEMORY;
-
+    /* Until they are connected, all take what they can. */
     for (int i = 0; i < count; i++) {
         const yk_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
@@ -571,7 +561,19 @@ static yk_status check_feedbacks(const yk_smooth_model *model)
 yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, yk_smooth **model)
 {
     *model = NULL;
-    yk_status status = check(context, def);
+    if (!def->name)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
+    if (def->node_count + def->flexible_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node",
+                       def->name);
+
+    /* All parts of the description by themselves. */
+    yk_status (*const checks[])(yk_context *, const yk_smooth_description *) = {
+        check_options, check_nodes,  check_bodies, check_flexibles,
+        check_joints,  check_forces, check_beams,  check_ports};
+    yk_status status = YK_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && status == YK_OK; i++)
+        status = checks[i](context, def);
     if (status != YK_OK)
         return status;
 
@@ -584,7 +586,7 @@ yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, 
     made->work.owner = made;
     made->work.rotation_weight = YK_ROTATION_OF_STEP;
     made->base.ops = yk_smooth_ops();
-
+    /* What the description names becomes the model's own, then what is made of it. */
     status = copy_def(&made->model, def);
     if (status == YK_OK)
         status = make_ports(&made->model, &made->work);

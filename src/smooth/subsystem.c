@@ -34,6 +34,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name,
                        port);
 
+    /* What the port can take, and what of a motion is left to it. */
     const yk_port *of = &model->port_list[port];
     unsigned axes = of->kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
     if (!(of->causalities & causality))
@@ -43,6 +44,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s: port '%s' takes a motion but no axis of it", model->def.name, of->name);
 
+    /* The equations change with it. */
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
     smooth->compiled = false;
@@ -78,15 +80,28 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* At a start without inputs motion ports keep the motion of the def. */
-static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *work)
+static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    work->inputs = work->own_inputs;
-    for (int i = 0; i < model->def.port_count; i++) {
+    yk_smooth *smooth = smooth_of(self);
+    const yk_smooth_model *model = &smooth->model;
+    yk_smooth_workspace *work = &smooth->work;
+
+    if (!(h > 0))
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g",
+                       model->def.name, h);
+
+    yk_status status = YK_OK;
+    if (!smooth->compiled)
+        status = yk_smooth_compile(smooth);
+    if (status != YK_OK)
+        return status;
+
+    /* Without inputs motion ports keep the motion of the def. */
+    work->inputs = inputs ? inputs : work->own_inputs;
+    for (int i = 0; !inputs && i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
         const yk_port_def *def = &port->def;
         yk_input *input = &work->own_inputs[i];
-
         *input = (yk_input){.orientation = yk_q_identity()};
         if (port->causality != YK_TAKES_MOTION)
             continue;
@@ -110,33 +125,14 @@ static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *w
         input->angular[1] = a.angular_velocity;
         input->orientation = yk_q_mul(a.orientation, def->marker[0].orientation);
     }
-}
-
-static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
-{
-    yk_smooth *smooth = smooth_of(self);
-    const yk_smooth_model *model = &smooth->model;
-    yk_smooth_workspace *work = &smooth->work;
-
-    if (!(h > 0))
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g",
-                       model->def.name, h);
-
-    yk_status status = YK_OK;
-    if (!smooth->compiled)
-        status = yk_smooth_compile(smooth);
-    if (status != YK_OK)
-        return status;
 
     /* Positions, velocities and accelerations that satisfy all joints. */
-    work->inputs = inputs;
-    if (!inputs)
-        make_own_inputs(model, work);
     status = yk_smooth_consistent_start(smooth, t, h);
     work->inputs = NULL;
-    smooth->started = status >= 0;
-
-    return status >= 0 ? yk_smooth_watch_start(smooth, status) : status;
+    smooth->started = !YK_FAILED(status);
+    if (YK_FAILED(status))
+        return status;
+    return yk_smooth_watch_start(smooth, status);
 }
 
 static yk_status not_started(const yk_smooth_model *model)
@@ -154,11 +150,13 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     if (!smooth->started)
         return not_started(model);
 
-    for (int i = 0; i < model->def.port_count && !inputs; i++)
+    /* Motion ports cannot do without. */
+    for (int i = 0; i < model->def.port_count && !inputs; i++) {
         if (model->ports[i].causality == YK_TAKES_MOTION)
             return yk_fail(model->context, YK_ERROR_ARGUMENT,
                            "%s: port '%s' takes a motion but gets no input", model->def.name,
                            model->ports[i].def.name);
+    }
 
     /* A trial that was relaxed part by part is accepted as it stands. */
     yk_status status = YK_OK;
@@ -170,7 +168,9 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     }
 
     work->inputs = NULL;
-    return status >= 0 ? yk_smooth_watch(smooth, status) : status;
+    if (YK_FAILED(status))
+        return status;
+    return yk_smooth_watch(smooth, status);
 }
 
 static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs,
@@ -181,6 +181,7 @@ static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const 
     if (!smooth->started)
         return not_started(&smooth->model);
 
+    /* The inputs are the caller's, for the time of the call. */
     work->inputs = inputs;
     yk_status status = yk_smooth_step_sensitivity(smooth, t, h, degree, matrix);
     work->inputs = NULL;
@@ -294,8 +295,10 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     const yk_smooth *smooth = const_smooth_of(self);
     const port_model *port = &smooth->model.ports[index];
     trial_node node = predict_frame(smooth, port->node[0], h);
-    yk_motion a, b;
 
+    /* Where its marker is going, and for a distance the second. */
+    yk_motion a;
+    yk_motion b;
     yk_smooth_motion_of(&node, &port->def.marker[0], &a);
     if (port->def.kind == YK_PORT_MARKER) {
         *motion = a;
@@ -307,6 +310,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     yk_smooth_motion_of(&node, &port->def.marker[1], &b);
     yk_vec3 d = yk_v3_sub(b.position, a.position);
     yk_vec3 axis = yk_v3_unit(d);
+
     memset(motion, 0, sizeof *motion);
     motion->orientation = yk_q_identity();
     motion->position.x = yk_v3_norm(d);
@@ -373,9 +377,11 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     if (!smooth->started)
         return not_started(model);
 
-    for (int i = 0; inputs && i < model->def.port_count; i++)
+    /* Signals go on with the value that they have at the start of the step. */
+    for (int i = 0; inputs && i < model->def.port_count; i++) {
         if (model->ports[i].causality == YK_TAKES_SIGNAL)
             smooth->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
+    }
 
     return yk_smooth_interface_model(smooth, result);
 }
@@ -501,8 +507,7 @@ yk_status yk_smooth_statics(yk_smooth *smooth, double t)
 
     smooth->work.t = t;
     yk_status status = yk_smooth_equilibrium(smooth);
-    if (status >= 0)
-        status = yk_smooth_begin_motion(smooth);
-
-    return status;
+    if (YK_FAILED(status))
+        return status;
+    return yk_smooth_begin_motion(smooth);
 }

@@ -10,12 +10,14 @@ double yk_smooth_damping_at(const yk_smooth_model *model, double t)
     const yk_smooth_options *options = &model->def.options;
     double start = options->damping_start;
     double end = options->damping_end;
+
     if (options->damping == 0 || t >= end)
         return 0;
 
     if (t <= start)
         return options->damping;
 
+    /* A linear fall from start to end. */
     return options->damping * (end - t) / (end - start);
 }
 
@@ -29,6 +31,7 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
         if (port->driver < 0)
             continue;
 
+        /* The motion as the port is given it at this time. */
         yk_motion motion = yk_input_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
         trial_node *node = &work->trial[port->driver];
         node->frame = (yk_frame){.position = motion.position,
@@ -60,6 +63,7 @@ void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *wor
         yk_vec3 rotation = {change[3], change[4], change[5]};
         trial_node *node = &work->trial[i];
 
+        /* dx and the exponential of dtheta, as the equations have them. */
         node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
 
         yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
@@ -78,6 +82,7 @@ void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace 
         yk_frame *frame = &work->trial[i].frame;
         yk_vec3 linear = {change[0], change[1], change[2]};
         yk_vec3 angular = {change[3], change[4], change[5]};
+
         frame->velocity = yk_v3_add(frame->velocity, linear);
         frame->angular_velocity = yk_v3_add(frame->angular_velocity, angular);
     }
@@ -96,7 +101,9 @@ void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_worksp
 {
     for (int i = 0; i < model->node_count; i++) {
         const double *value = &work->right[model->nodes[i].unknown];
+
         trial_node *node = &work->trial[i];
+
         node->acceleration = yk_v3(value[0], value[1], value[2]);
         node->angular_acceleration = yk_v3(value[3], value[4], value[5]);
     }
@@ -136,33 +143,6 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 
 /* Powers --------------------------------------------------------------------------------------- */
 
-/* Power that a prescribed motion brings in: minus the multiplier times the speed along its row. */
-static double drive_power(const yk_smooth_workspace *work, const joint_model *joint)
-{
-    yk_drive drive = {0};
-    if (joint->driven)
-        drive = yk_smooth_drive(work, joint, work->t, false);
-
-    /* Against a prescribed frame that stands still, speeds are those of the body. */
-    yk_frame still = work->trial[joint->node[1]].frame;
-    if (joint->port >= 0 && !joint->driven)
-        still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
-    yk_joint_kinematics where;
-    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still,
-                           joint->driven ? &drive : NULL, &where);
-
-    double power = 0;
-    for (int r = 0; r < joint->joint.row_count; r++) {
-        const yk_row *row = &joint->joint.row[r];
-        double speed = yk_row_rate(row, &where);
-        if (yk_row_on_velocity(row->kind))
-            speed += where.drive.value;
-        power -= work->lambda[joint->row + r] * speed;
-    }
-
-    return power;
-}
-
 void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     bool placed = model->def.flexible_count == 0;
@@ -176,7 +156,29 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
             yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
         placed = true;
 
-        double power = drive_power(work, joint);
+        /* A drive's own speed is no work of the bodies. */
+        yk_drive drive = {0};
+        if (joint->driven)
+            drive = yk_smooth_drive(work, joint, work->t, false);
+
+        /* Against a prescribed frame that stands still, speeds are those of the body. */
+        yk_frame still = work->trial[joint->node[1]].frame;
+        if (joint->port >= 0 && !joint->driven)
+            still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
+        yk_joint_kinematics where;
+        yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still,
+                               joint->driven ? &drive : NULL, &where);
+
+        /* Minus the multiplier times the speed along its row. */
+        double power = 0;
+        for (int r = 0; r < joint->joint.row_count; r++) {
+            const yk_row *row = &joint->joint.row[r];
+            double speed = yk_row_rate(row, &where);
+            if (yk_row_on_velocity(row->kind))
+                speed += where.drive.value;
+            power -= work->lambda[joint->row + r] * speed;
+        }
+
         work->supply += power;
         if (joint->port >= 0)
             work->port_supply += power;
@@ -187,6 +189,8 @@ void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *sta
                               yk_smooth_workspace *work)
 {
     clock_state *clock = state->clock;
+
+    /* Powers at the end of the step. */
     yk_smooth_drive_powers(model, work);
     work->loss += yk_smooth_beam_loss(model, work);
 
@@ -194,6 +198,7 @@ void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *sta
     clock->work += 0.5 * work->h * (clock->supply + work->supply);
     clock->port_work += 0.5 * work->h * (clock->port_supply + work->port_supply);
     clock->dissipated += 0.5 * work->h * (clock->loss + work->loss);
+
     clock->supply = work->supply;
     clock->port_supply = work->port_supply;
     clock->loss = work->loss;
@@ -206,6 +211,7 @@ void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_work
 {
     for (int i = 0; i < model->frame_count; i++)
         frames[i] = work->trial[i].frame;
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         coordinates[k] = (coordinate_reference){.value = trial->value, .rate = trial->rate};
@@ -237,6 +243,7 @@ void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state,
 {
     for (int i = 0; i < model->def.port_count; i++)
         state->wrench[i] = work->wrench[i];
+
     for (int i = model->node_count; i < model->frame_count; i++)
         state->driven[i] = work->trial[i].frame;
 }
@@ -247,28 +254,34 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
                                 yk_smooth_workspace *work)
 {
     yk_smooth_show_attachments(model, work);
+
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
-        state->now[i] = (node_state){.position = node->frame.position,
-                                     .orientation = node->orientation,
-                                     .velocity = node->frame.velocity,
-                                     .angular_velocity = node->frame.angular_velocity,
-                                     .momentum = node->momentum,
-                                     .momentum_rate = node->momentum_rate,
-                                     .acceleration = node->acceleration,
-                                     .angular_acceleration = node->angular_acceleration};
+        state->now[i] = (node_state){
+            .position = node->frame.position,
+            .orientation = node->orientation,
+            .velocity = node->frame.velocity,
+            .angular_velocity = node->frame.angular_velocity,
+            .momentum = node->momentum,
+            .momentum_rate = node->momentum_rate,
+            .acceleration = node->acceleration,
+            .angular_acceleration = node->angular_acceleration,
+        };
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
-        state->coordinate_now[k] = (coordinate_state){.value = trial->value,
-                                                      .rate = trial->rate,
-                                                      .momentum = trial->momentum,
-                                                      .momentum_rate = trial->momentum_rate,
-                                                      .acceleration = trial->acceleration};
+        state->coordinate_now[k] = (coordinate_state){
+            .value = trial->value,
+            .rate = trial->rate,
+            .momentum = trial->momentum,
+            .momentum_rate = trial->momentum_rate,
+            .acceleration = trial->acceleration,
+        };
     }
 
     memcpy(state->lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
+
     yk_smooth_keep_inputs(model, state, work);
 }
 
@@ -285,10 +298,13 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
         double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (fabs(norm2 - 1) >= 1e-14)
             q = yk_q_unit(q);
-        node->frame = (yk_frame){.position = now->position,
-                                 .rotation = yk_q_matrix(q),
-                                 .velocity = now->velocity,
-                                 .angular_velocity = now->angular_velocity};
+
+        node->frame = (yk_frame){
+            .position = now->position,
+            .rotation = yk_q_matrix(q),
+            .velocity = now->velocity,
+            .angular_velocity = now->angular_velocity,
+        };
         node->orientation = now->orientation;
         node->momentum = now->momentum;
         node->momentum_rate = now->momentum_rate;
@@ -298,11 +314,13 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
 
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
-        work->coordinates[k] = (trial_coordinate){.value = now->value,
-                                                  .rate = now->rate,
-                                                  .momentum = now->momentum,
-                                                  .momentum_rate = now->momentum_rate,
-                                                  .acceleration = now->acceleration};
+        work->coordinates[k] = (trial_coordinate){
+            .value = now->value,
+            .rate = now->rate,
+            .momentum = now->momentum,
+            .momentum_rate = now->momentum_rate,
+            .acceleration = now->acceleration,
+        };
     }
 
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
@@ -314,6 +332,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
         work->trial[i].frame = state->driven[i];
     yk_smooth_show_attachments(model, work);
 
+    /* No step is open. */
     work->t = state->clock->t;
     work->open = work->relaxing = false;
 }

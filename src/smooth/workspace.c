@@ -4,55 +4,6 @@
 
 #include "smooth/integrator.h"
 
-/* Bodies read their coordinates from arrays of their own; an attachment has the map from them to
- * its frame. */
-static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
-{
-    const yk_smooth_description *def = &model->def;
-    size_t bodies = (size_t)def->flexible_count;
-    size_t attachments = (size_t)def->attachment_count;
-
-    size_t words = 0;
-    for (int i = 0; i < def->flexible_count; i++)
-        words += yk_smooth_flexible_words(model->flexibles[i].body);
-    for (int i = 0; i < def->attachment_count; i++) {
-        const attachment_model *attachment = &model->attachments[i];
-        const yk_flexible *body = model->flexibles[attachment->flexible].body;
-        words += yk_smooth_attachment_words(body, attachment);
-    }
-
-    work->flexibles = yk_allocate(model->context, bodies, sizeof *work->flexibles);
-    work->flexible_loads = yk_allocate(model->context, bodies, sizeof *work->flexible_loads);
-    work->attachments = yk_allocate(model->context, attachments, sizeof *work->attachments);
-    work->flexible_store = yk_allocate(model->context, words, sizeof *work->flexible_store);
-    if (!work->flexibles || !work->flexible_loads || !work->attachments || !work->flexible_store)
-        return YK_ERROR_MEMORY;
-
-    /* One block of memory, bodies first and then attachments. */
-    double *at = work->flexible_store;
-    for (int i = 0; i < def->flexible_count; i++) {
-        const yk_flexible *body = model->flexibles[i].body;
-        int n = body->coordinates;
-
-        work->flexibles[i] = (flexible_trial){.value = at,
-                                              .rate = at + n,
-                                              .second = at + 2 * n,
-                                              .tangent = at + 3 * n,
-                                              .loads = &work->flexible_loads[i]};
-        at += yk_smooth_flexible_words(body);
-    }
-
-    for (int i = 0; i < def->attachment_count; i++) {
-        const attachment_model *attachment = &model->attachments[i];
-        const yk_flexible *body = model->flexibles[attachment->flexible].body;
-        yk_vec3 *pull = (yk_vec3 *)(at + 6 * attachment->count);
-        work->attachments[i] = (attachment_trial){.jacobian = at, .pose = {.pull = pull}};
-        at += yk_smooth_attachment_words(body, attachment);
-    }
-
-    return YK_OK;
-}
-
 yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_context *context = model->context;
@@ -61,8 +12,10 @@ yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_wor
     size_t unknowns = (size_t)model->unknown_count;
     size_t scratch = 0;
 
+    /* Scratch of the integrator, as much as it asks for. */
     if (model->integrator->scratch_words)
         scratch = model->integrator->scratch_words(model);
+
     work->trial = yk_allocate(context, frames, sizeof *work->trial);
     work->coordinates =
         yk_allocate(context, (size_t)model->coordinate_count, sizeof *work->coordinates);
@@ -82,33 +35,76 @@ yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_wor
         work->trial[i].orientation = yk_q_identity();
     }
 
-    return create_flexibles(model, work);
+    /* Bodies read their coordinates from arrays of their own; an attachment has the map from them
+     * to its frame. */
+    const yk_smooth_description *def = &model->def;
+    size_t words = 0;
+    for (int i = 0; i < def->flexible_count; i++)
+        words += yk_smooth_flexible_words(model->flexibles[i].body);
+    for (int i = 0; i < def->attachment_count; i++) {
+        const attachment_model *attachment = &model->attachments[i];
+        const yk_flexible *body = model->flexibles[attachment->flexible].body;
+        words += yk_smooth_attachment_words(body, attachment);
+    }
+
+    size_t bodies = (size_t)def->flexible_count;
+    size_t attachments = (size_t)def->attachment_count;
+    work->flexibles = yk_allocate(context, bodies, sizeof *work->flexibles);
+    work->flexible_loads = yk_allocate(context, bodies, sizeof *work->flexible_loads);
+    work->attachments = yk_allocate(context, attachments, sizeof *work->attachments);
+    work->flexible_store = yk_allocate(context, words, sizeof *work->flexible_store);
+    if (!work->flexibles || !work->flexible_loads || !work->attachments || !work->flexible_store)
+        return YK_ERROR_MEMORY;
+
+    /* One block of memory, bodies first and then attachments. */
+    double *at = work->flexible_store;
+    for (int i = 0; i < def->flexible_count; i++) {
+        const yk_flexible *body = model->flexibles[i].body;
+        int n = body->coordinates;
+
+        work->flexibles[i] = (flexible_trial){
+            .value = at,
+            .rate = at + n,
+            .second = at + 2 * n,
+            .tangent = at + 3 * n,
+            .loads = &work->flexible_loads[i],
+        };
+        at += yk_smooth_flexible_words(body);
+    }
+
+    for (int i = 0; i < def->attachment_count; i++) {
+        const attachment_model *attachment = &model->attachments[i];
+        const yk_flexible *body = model->flexibles[attachment->flexible].body;
+        yk_vec3 *pull = (yk_vec3 *)(at + 6 * attachment->count);
+        work->attachments[i] = (attachment_trial){.jacobian = at, .pose = {.pull = pull}};
+        at += yk_smooth_attachment_words(body, attachment);
+    }
+
+    return YK_OK;
 }
 
 void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_context *context = model->context;
 
-    yk_release(context, work->trial);
+    void *const blocks[] = {
+        work->trial,       work->coordinates,    work->lambda,         work->load,
+        work->right,       work->work_vector,    work->scratch,        work->flexibles,
+        work->attachments, work->flexible_loads, work->flexible_store,
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(context, blocks[i]);
+
+    /* A model is compiled anew when its ports are connected otherwise. */
     work->trial = NULL;
-    yk_release(context, work->coordinates);
     work->coordinates = NULL;
-    yk_release(context, work->lambda);
     work->lambda = NULL;
-    yk_release(context, work->load);
     work->load = NULL;
-    yk_release(context, work->right);
     work->right = NULL;
-    yk_release(context, work->work_vector);
     work->work_vector = NULL;
-    yk_release(context, work->scratch);
     work->scratch = NULL;
-    yk_release(context, work->flexibles);
     work->flexibles = NULL;
-    yk_release(context, work->flexible_loads);
     work->flexible_loads = NULL;
-    yk_release(context, work->attachments);
     work->attachments = NULL;
-    yk_release(context, work->flexible_store);
     work->flexible_store = NULL;
 }
