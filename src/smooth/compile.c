@@ -208,6 +208,7 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
 
     for (int r = 0; r < joint.row_count; r++) {
         unsigned bits = yk_row_stiffness_mask(&joint.row[r]);
+
         /* At attachments of flexible bodies, points that coincide turn no arms where their
          * markers are in the origins. */
         for (int side = 0; side < 2 && made->chained; side++) {

@@ -42,18 +42,20 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
     if (!chosen)
         return YK_ERROR_MEMORY;
 
-    /* Which nodes have something to gain. */
+    /* Which nodes have something to gain: slender ones, floating frames, those of beams. */
     for (int i = 0; i < model->node_count; i++)
         chosen[i] = slender(&model->nodes[i].inertia.tensor);
-    for (int i = 0; i < def->flexible_count; i++)
+    for (int i = 0; i < def->flexible_count; i++) {
         if (model->flexibles[i].node >= 0)
             chosen[model->flexibles[i].node] = true;
+    }
 
     for (int i = 0; i < def->beam_count; i++) {
         const int *node = model->beams[i].node;
-        for (int k = 0; k < YK_BEAM_NODES; k++)
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
             if (model->nodes[node[k]].unknown >= 0)
                 chosen[node[k]] = true;
+        }
     }
 
     /* How many vectors that makes. */
@@ -68,9 +70,10 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
 
     /* Both vectors of a node. */
     carried_vectors *made = solver->carried;
-    for (int i = 0; i < model->node_count && solver->carried; i++)
+    for (int i = 0; i < model->node_count && solver->carried; i++) {
         if (chosen[i])
             *made++ = (carried_vectors){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
+    }
 
     /* At the nodes of rods r_y and r_z come last. */
     for (int i = 0; i < def->flexible_count && solver->carried; i++) {
@@ -121,6 +124,7 @@ void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_works
     for (int k = 0; k < solver->carried_count; k++) {
         carried_vectors *of = &solver->carried[k];
         of->rotation = yk_m3_mul(axes_of(model, work, of), yk_m3_transpose(of->then));
+
         double *at = &vector[of->first];
         for (int i = 0; i < of->vectors; i++, at += 3) {
             yk_vec3 v = yk_m3_apply_transposed(of->rotation, yk_v3(at[0], at[1], at[2]));

@@ -470,6 +470,7 @@ void yk_smooth_destroy(yk_smooth *smooth)
 {
     if (!smooth)
         return;
+
     /* Everything that start made, then the description. */
     yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
@@ -514,6 +515,7 @@ static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
     work->wrench = yk_allocate(model->context, (size_t)count, sizeof *work->wrench);
     if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench)
         return YK_ERROR_MEMORY;
+
     /* Until they are connected, all take what they can. */
     for (int i = 0; i < count; i++) {
         const yk_port_def *def = &model->def.ports[i];
@@ -586,6 +588,7 @@ yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, 
     made->work.owner = made;
     made->work.rotation_weight = YK_ROTATION_OF_STEP;
     made->base.ops = yk_smooth_ops();
+
     /* What the description names becomes the model's own, then what is made of it. */
     status = copy_def(&made->model, def);
     if (status == YK_OK)

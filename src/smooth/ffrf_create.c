@@ -7,87 +7,11 @@
 
 /* Integrals ------------------------------------------------------------------------------------ */
 
-static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
-{
-    size_t n = (size_t)modes;
-    size_t squares = n * n;
-    size_t vectors = n + 2 * squares;
-    size_t matrices = n + squares;
-    size_t numbers = 3 * squares + n;
-    double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
-    if (!at)
-        return YK_ERROR_MEMORY;
-
-    /* Vectors, matrices and numbers one behind the other. */
-    body->store = at;
-    body->shift = (yk_vec3 *)at;
-    at += 3 * n;
-    body->curve = (yk_vec3 *)at;
-    at += 3 * squares;
-    body->gyro = (yk_vec3 *)at;
-    at += 3 * squares;
-    body->spread = (yk_mat3 *)at;
-    at += 9 * n;
-    body->pair = (yk_mat3 *)at;
-    at += 9 * squares;
-    body->modal_mass = at;
-    at += squares;
-    body->stiffness = at;
-    at += squares;
-    body->damping = at;
-    at += squares;
-    body->reach = at;
-
-    return YK_OK;
-}
-
-/* The integrals of ffrf.h; pieces with an extent of their own move by s_i + theta_i x rho. */
-static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
-{
-    int n = body->modes;
-    double m = point->mass;
-    yk_vec3 u = point->position;
-
-    /* The rigid body. */
-    body->mass += m;
-    body->moment = yk_v3_axpy(m, u, body->moment);
-    yk_m3_add_to(&body->second, m, yk_m3_outer(u, u));
-    yk_m3_add_to(&body->second, 1, point->second);
-
-    /* Shapes alone, and with the position. */
-    for (int i = 0; i < n; i++) {
-        yk_vec3 s = point->displacement[i];
-        yk_mat3 rotated = yk_m3_zero();
-
-        body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
-        yk_m3_add_to(&body->spread[i], m, yk_m3_outer(u, s));
-        if (point->rotation) {
-            yk_mat3 back = yk_m3_transpose(yk_m3_skew(point->rotation[i]));
-            rotated = yk_m3_mul(point->second, back);
-            yk_m3_add_to(&body->spread[i], 1, rotated);
-        }
-
-        /* Pairs of shapes, and shapes of second order. */
-        for (int j = 0; j < n; j++) {
-            int k = n * i + j;
-            yk_mat3 *pair = &body->pair[k];
-            yk_m3_add_to(pair, m, yk_m3_outer(point->displacement[j], s));
-            if (point->rotation)
-                yk_m3_add_to(pair, 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
-            if (!point->shortening)
-                continue;
-
-            yk_m3_add_to(pair, m, yk_m3_outer(u, point->shortening[k]));
-            body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
-        }
-    }
-}
-
+/* The integrals of ffrf.h, from elsewhere or as sums over the points, and the modal matrices. */
 static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
 {
     int n = body->modes;
 
-    /* From elsewhere, or as sums over the points. */
     if (def->invariants) {
         const yk_ffrf_invariants *from = def->invariants;
         size_t count = (size_t)n;
@@ -100,9 +24,47 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
         memcpy(body->pair, from->pair, count * count * sizeof *body->pair);
         if (from->curve)
             memcpy(body->curve, from->curve, count * count * sizeof *body->curve);
-    } else {
-        for (int k = 0; k < def->point_count; k++)
-            add_point(&def->points[k], body);
+    }
+
+    for (int p = 0; p < def->point_count && !def->invariants; p++) {
+        const yk_ffrf_point *point = &def->points[p];
+        double m = point->mass;
+        yk_vec3 u = point->position;
+
+        /* The rigid body. */
+        body->mass += m;
+        body->moment = yk_v3_axpy(m, u, body->moment);
+        yk_m3_add_to(&body->second, m, yk_m3_outer(u, u));
+        yk_m3_add_to(&body->second, 1, point->second);
+
+        /* Shapes alone, and with the position; pieces with an extent of their own move by s_i +
+         * theta_i x rho. */
+        for (int i = 0; i < n; i++) {
+            yk_vec3 s = point->displacement[i];
+            yk_mat3 rotated = yk_m3_zero();
+
+            body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
+            yk_m3_add_to(&body->spread[i], m, yk_m3_outer(u, s));
+            if (point->rotation) {
+                yk_mat3 back = yk_m3_transpose(yk_m3_skew(point->rotation[i]));
+                rotated = yk_m3_mul(point->second, back);
+                yk_m3_add_to(&body->spread[i], 1, rotated);
+            }
+
+            /* Pairs of shapes, and shapes of second order. */
+            for (int j = 0; j < n; j++) {
+                int k = n * i + j;
+                yk_mat3 *pair = &body->pair[k];
+                yk_m3_add_to(pair, m, yk_m3_outer(point->displacement[j], s));
+                if (point->rotation)
+                    yk_m3_add_to(pair, 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
+                if (!point->shortening)
+                    continue;
+
+                yk_m3_add_to(pair, m, yk_m3_outer(u, point->shortening[k]));
+                body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
+            }
+        }
     }
 
     /* The modal matrices. */
@@ -138,9 +100,11 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
 static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
 {
     int count = 0;
-    for (int k = 0; k < modes * modes; k++)
+    for (int k = 0; k < modes * modes; k++) {
         if (yk_v3_norm2(dense[k]) > 0)
             list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
+    }
+
     return count;
 }
 
@@ -150,6 +114,8 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
 {
     int n = body->modes;
     size_t squares = (size_t)(n * n);
+
+    /* At most so many of each. */
     body->terms = yk_allocate(context, 9 * squares, sizeof *body->terms);
     body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
     body->curves = yk_allocate(context, squares, sizeof *body->curves);
@@ -194,6 +160,7 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
             body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
         }
     }
+
     body->curve_count = list_vectors(n, body->curve, body->curves);
     body->gyro_count = list_vectors(n, body->gyro, body->gyros);
 
@@ -312,12 +279,13 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
     return status;
 }
 
-/* `copy` has room for the matrix. */
+/* Refuses a matrix with eigenvalues below the limit; `copy` has memory for it. */
 static yk_status check_definite(yk_context *context, int n, const double *matrix, double *copy,
                                 double limit, const char *refusal)
 {
     if (n == 0)
         return YK_OK;
+
     if (copy != matrix)
         memcpy(copy, matrix, (size_t)(n * n) * sizeof *copy);
 
@@ -363,27 +331,6 @@ static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double
     return YK_OK;
 }
 
-/* Mass and moments of the undeformed body. */
-static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *copy)
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            copy[3 * i + j] = body->second.m[i][j];
-
-    /* The second moments themselves must not be negative: a moment of inertia is the sum of two
-     * of them. */
-    double size = fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]);
-    for (int i = 0; i < 3; i++)
-        if (!(copy[4 * i] >= -ROUGH * size))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "no mass has these moments of inertia: the one about %c is larger than "
-                           "the other two together",
-                           "xyz"[i]);
-    return check_definite(context, 3, copy, copy, -ROUGH,
-                          "no mass has this inertia tensor: check its products of inertia, entries "
-                          "of the tensor with their sign");
-}
-
 /* The mass matrix of frame and shapes in the undeformed body. Modal masses of a consistent mass
  * matrix beside integrals of a lumped one fit together but roughly; a body that is held at its
  * frame does not mind, and one that moves freely may. */
@@ -417,6 +364,7 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
             matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
     }
 
+    /* Whether it is positive, quite or all but. */
     double least = 0;
     yk_status status = least_eigenvalue(context, n, matrix, &least);
     if (status != YK_OK || least >= -ROUGH)
@@ -445,11 +393,13 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
     if (!(body->mass > 0) || !isfinite(body->mass))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the flexible body has no mass: give its points some");
-    for (int i = 0; i < modes; i++)
-        if (!(body->modal_mass[(modes + 1) * i] > 0))
+    for (int i = 0; i < modes; i++) {
+        double own = body->modal_mass[(modes + 1) * i];
+        if (!(own > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "the modal mass of shape %d is %g: a shape must move some of the mass",
-                           i + 1, body->modal_mass[(modes + 1) * i]);
+                           i + 1, own);
+    }
 
     /* All matrices, then the undeformed body, then both together. */
     size_t n = 6 + (size_t)modes;
@@ -458,12 +408,29 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
         return YK_ERROR_MEMORY;
 
     yk_status status = check_matrices(context, body, copy);
+
+    /* The second moments of the undeformed body must not be negative: a moment of inertia is the sum
+     * of two of them. */
+    double spread = 0;
+    for (int k = 0; k < 9; k++)
+        copy[k] = body->second.m[k / 3][k % 3];
+    for (int i = 0; i < 3; i++)
+        spread += fabs(copy[4 * i]);
+    for (int i = 0; i < 3 && status == YK_OK; i++) {
+        if (!(copy[4 * i] >= -ROUGH * spread))
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "no mass has these moments of inertia: the one about %c is larger "
+                             "than the other two together",
+                             "xyz"[i]);
+    }
     if (status == YK_OK)
-        status = check_rigid(context, body, copy);
+        status = check_definite(context, 3, copy, copy, -ROUGH,
+                                "no mass has this inertia tensor: check its products of inertia, "
+                                "entries of the tensor with their sign");
     if (status == YK_OK)
         status = check_whole(context, body, copy);
 
-    /* Of the shapes while the frame is held. */
+    /* The lowest frequency of the shapes while the frame is held. */
     if (status == YK_OK && modes > 0) {
         double *other = copy + n * n;
         double *values = other + n * n;
@@ -491,12 +458,29 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a body that is given by its invariants needs its modal masses");
 
-    yk_status status = take_store(context, def->mode_count, body);
-    if (status != YK_OK)
-        return status;
+    /* One block of memory: vectors, matrices and numbers one behind the other. */
+    size_t modes = (size_t)def->mode_count;
+    size_t squares = modes * modes;
+    size_t vectors = modes + 2 * squares;
+    size_t matrices = modes + squares;
+    size_t numbers = 3 * squares + modes;
+    double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
+    if (!at)
+        return YK_ERROR_MEMORY;
+
+    body->store = at;
+    body->shift = (yk_vec3 *)at;
+    body->curve = body->shift + modes;
+    body->gyro = body->curve + squares;
+    body->spread = (yk_mat3 *)(body->gyro + squares);
+    body->pair = body->spread + modes;
+    body->modal_mass = (double *)(body->pair + squares);
+    body->stiffness = body->modal_mass + squares;
+    body->damping = body->stiffness + squares;
+    body->reach = body->damping + squares;
 
     fill_integrals(def, body);
-    status = check_body(context, body);
+    yk_status status = check_body(context, body);
 
     /* Lists, with what is only rounding dropped first. */
     if (status == YK_OK)
@@ -510,9 +494,10 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     int n = body->modes;
     int size = 6 + n;
     body->diagonal = true;
-    for (int k = 0; k < n * n; k++)
+    for (int k = 0; k < n * n; k++) {
         if (k % (n + 1) != 0)
             body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
+    }
     body->coupled = yk_allocate(context, (size_t)(size * size), sizeof *body->coupled);
     if (!body->coupled)
         status = YK_ERROR_MEMORY;
@@ -521,6 +506,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
         return status;
     }
 
+    /* Which entries of the tangent there are. */
     for (int k = 0; k < size * size; k++)
         body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
 

@@ -81,6 +81,8 @@ static ordinate bending_mode(int number, double x, double sign)
         double value = cos(b) - sign / cosh(b);
         double slope = -sin(b) + sign * tanh(b) / cosh(b);
         double step = value / slope;
+
+        /* Newton's step; rounding ends it. */
         b -= step;
         if (fabs(step) < 1e-15 * b)
             break;
@@ -110,13 +112,6 @@ static ordinate sine(double factor, double x)
     double s = sin(factor * x);
     double c = cos(factor * x);
     return (ordinate){s, factor * c, -factor * factor * s};
-}
-
-static ordinate cosine(double factor, double x)
-{
-    double s = sin(factor * x);
-    double c = cos(factor * x);
-    return (ordinate){c, -factor * s, -factor * factor * c};
 }
 
 static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, double x)
@@ -151,8 +146,13 @@ static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, do
     default:
         if (bends)
             return bending_mode(shape->number, x, 1);
-        return cosine(whole_waves, x);
+        break;
     }
+
+    /* Free at both ends: a cosine. */
+    double s = sin(whole_waves * x);
+    double c = cos(whole_waves * x);
+    return (ordinate){c, -whole_waves * s, -whole_waves * whole_waves * c};
 }
 
 /* Shape i at x (a fraction of the length), mixed from raw ones of its kind. */
@@ -200,6 +200,7 @@ static void raw_integrals(rod_work *work)
 
     /* Sums over the points of Gauss. */
     int n = work->count;
+
     for (int k = 0; k < STATIONS; k++) {
         double weight;
         double x = station_at(k, &weight);
@@ -215,6 +216,7 @@ static void raw_integrals(rod_work *work)
                 if (work->raw[j].kind != kind)
                     continue;
 
+                /* Curvature of bending, strain of the others; the mass with its rotary inertia. */
                 double strain = at[i].slope * at[j].slope;
                 if (is_bending(kind))
                     strain = at[i].curvature * at[j].curvature;
@@ -259,9 +261,10 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
         for (int i = 0; i < m && status == YK_OK; i++) {
             const double *vector = &stiffness[m * i];
             double largest = 0;
-            for (int j = 0; j < m; j++)
+            for (int j = 0; j < m; j++) {
                 if (fabs(vector[j]) > fabs(largest))
                     largest = vector[j];
+            }
             for (int j = 0; j < m; j++)
                 work->mix[n * (first + i) + first + j] = vector[j] / largest;
         }
@@ -318,6 +321,7 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
     for (int panel = 1; panel <= PANELS && from < x; panel++) {
         double to = fmin(x, panel / (double)PANELS);
         for (int g = 0; g < GAUSS; g++) {
+            /* A point of Gauss between both ends of the panel. */
             double at = from + 0.5 * (1 + gauss_node[g]) * (to - from);
             double weight = 0.5 * gauss_weight[g] * (to - from);
             double slope[YK_FFRF_MODES_MAX];
@@ -325,6 +329,7 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
             for (int i = 0; i < n; i++)
                 slope[i] = shape_value(work, i, at).slope;
 
+            /* Pairs that bend in the same plane. */
             for (int i = 0; i < n; i++) {
                 for (int j = 0; j < n; j++) {
                     motion_kind kind = work->raw[i].kind;
@@ -337,31 +342,6 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
         }
 
         from = to;
-    }
-}
-
-static void shapes_at(const rod_work *work, double x, yk_vec3 *displacement, yk_vec3 *rotation)
-{
-    double l = work->def->length;
-    for (int i = 0; i < work->count; i++) {
-        ordinate at = shape_value(work, i, x);
-        if (fabs(at.value) < 1e-13)
-            at.value = 0; /* knots of the shapes, where they leave an attachment alone */
-
-        displacement[i] = yk_v3(0, 0, 0);
-        rotation[i] = yk_v3(0, 0, 0);
-        switch (work->raw[i].kind) {
-        case BEND_Y:
-            displacement[i].y = at.value;
-            rotation[i].z = at.slope / l;
-            break;
-        case BEND_Z:
-            displacement[i].z = at.value;
-            rotation[i].y = -at.slope / l;
-            break;
-        case EXTEND: displacement[i].x = at.value; break;
-        default: rotation[i].x = at.value; break;
-        }
     }
 }
 
@@ -378,19 +358,41 @@ static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_
     const yk_ffrf_rod_def *def = work->def;
     const yk_beam_section_def *section = &def->section;
     size_t n = (size_t)work->count;
+    yk_vec3 *displacement = store;
     yk_vec3 *rotation = store + n;
     yk_vec3 *shortening = store + 2 * n;
 
-    shapes_at(work, x, store, rotation);
+    /* How each shape displaces and rotates the slice. */
+    for (int i = 0; i < work->count; i++) {
+        ordinate at = shape_value(work, i, x);
+        if (fabs(at.value) < 1e-13)
+            at.value = 0; /* knots of the shapes, where they leave an attachment alone */
+
+        displacement[i] = yk_v3(0, 0, 0);
+        rotation[i] = yk_v3(0, 0, 0);
+        switch (work->raw[i].kind) {
+        case BEND_Y:
+            displacement[i].y = at.value;
+            rotation[i].z = at.slope / def->length;
+            break;
+        case BEND_Z:
+            displacement[i].z = at.value;
+            rotation[i].y = -at.slope / def->length;
+            break;
+        case EXTEND: displacement[i].x = at.value; break;
+        default: rotation[i].x = at.value; break;
+        }
+    }
     if (def->stiffening)
         shortening_at(work, x, shortening);
 
+    /* Mass and second moments of its piece of the length. */
     double mass = weight * section->density * def->length;
     return (yk_ffrf_point){
         .mass = mass * section->area,
         .position = {x * def->length, 0, 0},
         .second = yk_m3_diagonal(0, mass * section->inertia_z, mass * section->inertia_y),
-        .displacement = store,
+        .displacement = displacement,
         .rotation = rotation,
         .shortening = def->stiffening ? shortening : NULL,
     };
@@ -433,6 +435,7 @@ static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_r
     size_t count = (size_t)def->attachment_count;
     size_t squares = (size_t)(work->count * work->count);
 
+    /* Memory that the nodes share. */
     rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
     rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
     yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
@@ -440,6 +443,7 @@ static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_r
     if (!rod->nodes || !rod->bends || !store)
         return YK_ERROR_MEMORY;
 
+    /* The shapes where joints and forces attach. */
     rod->node_count = def->attachment_count;
     for (size_t k = 0; k < count; k++) {
         yk_ffrf_point at = point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
@@ -464,24 +468,25 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
 
     /* Shapes, */
     const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
-    for (int k = 0; k < MOTION_KINDS; k++)
+    for (int k = 0; k < MOTION_KINDS; k++) {
         if (counts[k] < 0 || counts[k] > YK_ROD_MODES_MAX)
             return yk_fail(context, YK_ERROR_ARGUMENT, "a rod has 0 to %d shapes of a kind, not %d",
                            YK_ROD_MODES_MAX, counts[k]);
+    }
 
     /* their supports, */
     if (def->statics && def->support == YK_ROD_FREE_FREE)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a rod that is free at both ends has no static deflections: leave them out, "
-                       "or fix its frame at "
-                       "an end");
+                       "or fix its frame at an end");
 
     /* and where joints attach. */
-    for (int k = 0; k < def->attachment_count; k++)
-        if (!(def->attachments[k] >= 0 && def->attachments[k] <= def->length * (1 + 1e-12)))
+    for (int k = 0; k < def->attachment_count; k++) {
+        double at = def->attachments[k];
+        if (!(at >= 0 && at <= def->length * (1 + 1e-12)))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "a point at %g is not on the rod, which is %g long", def->attachments[k],
-                           def->length);
+                           "a point at %g is not on the rod, which is %g long", at, def->length);
+    }
 
     return YK_OK;
 }
@@ -519,6 +524,7 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
         int n = work->count;
         transform(work, work->stiffness);
         transform(work, work->mass);
+
         for (int i = 0; i < n; i++) {
             double critical = 2 * def->damping_ratio;
             double square = work->stiffness[n * i + i] * work->mass[n * i + i];

@@ -9,6 +9,7 @@ static yk_status begin(yk_context *context, yk_flexible_kind kind, yk_flexible *
     if (!*body)
         return YK_ERROR_MEMORY;
 
+    /* One user: the caller, until others keep it. */
     (*body)->context = context;
     (*body)->users = 1;
     (*body)->kind = kind;
@@ -37,10 +38,12 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     double *attachments = yk_allocate(context, count, sizeof *attachments);
     if (!attachments)
         return finish(YK_ERROR_MEMORY, body);
+
     if (def->attachment_count)
         memcpy(attachments, def->attachments, (size_t)def->attachment_count * sizeof *attachments);
     for (int k = 0; k < YK_FLEXIBLE_OUTLINE; k++)
         attachments[def->attachment_count + k] = def->length * k / (YK_FLEXIBLE_OUTLINE - 1);
+
     yk_ffrf_rod_def with_outline = *def;
     with_outline.attachments = attachments;
     with_outline.attachment_count = (int)count;
@@ -62,36 +65,6 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     return YK_OK;
 }
 
-/* An attachment keeps its own copy of the shapes. */
-static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, const int *attachments,
-                                  int attachment_count)
-{
-    size_t n = (size_t)def->mode_count;
-    size_t count = (size_t)attachment_count;
-
-    made->nodes = yk_allocate(made->context, count, sizeof *made->nodes);
-    made->bends = yk_allocate(made->context, count * n * n, sizeof *made->bends);
-    yk_vec3 *store = yk_allocate(made->context, 2 * count * n, sizeof *store);
-    made->store = store;
-    if (!made->nodes || !made->bends || !store)
-        return YK_ERROR_MEMORY;
-
-    /* Copies, as the def may go. */
-    for (size_t k = 0; k < count; k++, store += 2 * n) {
-        if (attachments[k] < 0 || attachments[k] >= def->point_count)
-            return yk_fail(made->context, YK_ERROR_ARGUMENT,
-                           "the flexible body has %d points: there is no point %d",
-                           def->point_count, attachments[k]);
-        yk_ffrf_point point = def->points[attachments[k]];
-        point.displacement = memcpy(store, point.displacement, n * sizeof *store);
-        if (point.rotation)
-            point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
-        made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
-    }
-
-    return YK_OK;
-}
-
 yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments,
                             int attachment_count, yk_flexible **body)
 {
@@ -101,8 +74,29 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
 
     yk_flexible *made = *body;
     status = yk_ffrf_create(context, def, &made->modal);
-    if (status == YK_OK)
-        status = copy_attachments(made, def, attachments, attachment_count);
+
+    /* An attachment keeps its own copy of the shapes, as the def may go. */
+    size_t n = (size_t)def->mode_count;
+    size_t count = (size_t)attachment_count;
+    made->nodes = yk_allocate(context, count, sizeof *made->nodes);
+    made->bends = yk_allocate(context, count * n * n, sizeof *made->bends);
+    yk_vec3 *store = yk_allocate(context, 2 * count * n, sizeof *store);
+    made->store = store;
+    if (status == YK_OK && (!made->nodes || !made->bends || !store))
+        status = YK_ERROR_MEMORY;
+    for (size_t k = 0; k < count && status == YK_OK; k++, store += 2 * n) {
+        if (attachments[k] < 0 || attachments[k] >= def->point_count) {
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "the flexible body has %d points: there is no point %d",
+                             def->point_count, attachments[k]);
+            break;
+        }
+        yk_ffrf_point point = def->points[attachments[k]];
+        point.displacement = memcpy(store, point.displacement, n * sizeof *store);
+        if (point.rotation)
+            point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
+        made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
+    }
     if (status != YK_OK)
         return finish(status, body);
 
@@ -129,10 +123,12 @@ yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_f
     if (def->elements < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d",
                        def->elements);
+
     yk_status status = begin(context, YK_FLEXIBLE_ROD, body);
     if (status != YK_OK)
         return status;
 
+    /* Nodes at the ends of elements and in their middles. */
     yk_flexible *made = *body;
     made->length = def->length;
     made->elements = def->elements;
@@ -160,6 +156,7 @@ void yk_flexible_release(yk_flexible *body)
     if (!body || --body->users > 0)
         return;
 
+    /* A rod's shapes are its own, and all of it goes with them. */
     yk_context *context = body->context;
     if (body->store_rod.nodes) {
         yk_ffrf_rod_destroy(context, &body->store_rod);

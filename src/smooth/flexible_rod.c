@@ -36,14 +36,17 @@ static int section_coordinate(int k)
 static void section_at(int node, const double *from, double section[YK_ANCF_SECTION])
 {
     const double *at = from + yk_flexible_rod_node(node);
+
     for (int k = 0; k < YK_ANCF_SECTION; k++)
         section[k] = at[section_coordinate(k)];
 }
 
 static void map_attachment(const yk_smooth_model *model, attachment_model *attachment)
 {
+    /* Nine unknowns of the node: r moves, r_y and r_z rotate. */
     int coordinate = model->flexibles[attachment->flexible].coordinate +
                      yk_flexible_rod_node(attachment->attachment);
+
     for (int k = 0; k < YK_ANCF_SECTION; k++) {
         attachment->column[k] = 6 * model->node_count + coordinate + section_coordinate(k);
         attachment->moves[k] = k < 3 ? ATTACHMENT_MOVES : ATTACHMENT_ROTATIONS;
@@ -84,6 +87,7 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     double value[YK_ANCF_SECTION];
     double rate[YK_ANCF_SECTION];
 
+    /* The section at this node, and what moves it. */
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
 
@@ -102,6 +106,7 @@ static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *
     double rate[YK_ANCF_SECTION];
     double second[YK_ANCF_SECTION];
 
+    /* The section with two derivatives. */
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
     section_at(attachment->attachment, at->second, second);
@@ -120,10 +125,12 @@ static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work,
     const double *jacobian = work->attachments[index].jacobian;
     const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
 
+    /* The transposed map from coordinates to the frame. */
     for (int k = 0; k < attachment->count; k++) {
         double sum = 0;
         for (int r = 0; r < 6; r++)
             sum += jacobian[attachment->count * r + k] * value[r];
+
         work->coordinates[attachment->column[k] - model->coordinate_first].load += sum;
     }
 }
@@ -135,6 +142,7 @@ static void spread_stiffness(const yk_smooth_model *model, const yk_smooth_works
     const flexible_trial *at = &work->flexibles[attachment->flexible];
     double section[YK_ANCF_SECTION];
     section_at(attachment->attachment, at->value, section);
+
     yk_ancf_section_stiffness(section, load->torque, scale, at->tangent);
 }
 
@@ -145,6 +153,7 @@ static void apply_mass(const yk_flexible *body, const double *rate, double *mome
 {
     memset(momentum, 0, (size_t)body->coordinates * sizeof *momentum);
     for (int e = 0; e < body->elements; e++) {
+        /* Neighbours share a node, to which both contribute. */
         int first = yk_flexible_rod_node(e);
         yk_ancf_momenta(&body->element, rate + first, momentum + first);
     }
@@ -168,6 +177,7 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     apply_mass(of->body, at->rate, result);
     for (int k = 0; k < of->body->coordinates; k++)
         trial[k].momentum = result[k];
+
     apply_mass(of->body, at->second, result);
     for (int k = 0; k < of->body->coordinates; k++)
         trial[k].momentum_rate = result[k];
@@ -189,6 +199,7 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
         const double *q = at->value + yk_flexible_rod_node(e);
         const double *v = at->rate + yk_flexible_rod_node(e);
 
+        /* Strain and what damping takes of it. */
         yk_ancf_loads loads;
         yk_ancf_evaluate(element, q, v, &loads);
         *loss += loads.loss;
@@ -264,8 +275,10 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
         const double *v = at->rate + first;
         if (stiff)
             yk_ancf_tangent(element, q, v, transform, damped ? rate : NULL);
+
         for (int j = 0; j < N; j++) {
             for (int i = 0; i < N; i++) {
+                /* Inertia couples components of one axis alone. */
                 double value = 0;
                 if (mode == SINK_ADD && i % 3 == j % 3)
                     value = inertia * element->mass[i / 3][j / 3];
@@ -294,6 +307,7 @@ static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_works
     int last = body->elements - 1;
     int element = point / PIECES < last ? point / PIECES : last;
     double xi = (double)(point - PIECES * element) / PIECES;
+
     const double *from = work->flexibles[flexible].value + yk_flexible_rod_node(element);
     return yk_ancf_line(&body->element, from, xi);
 }

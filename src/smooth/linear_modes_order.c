@@ -34,6 +34,7 @@ static void inner_product(const yk_linear_matrix *a, int n, const double *x, con
 
 static bool same_frequency(const yk_linear_modes *modes, int i, int j)
 {
+    /* Free motions all have the frequency zero, but for rounding. */
     double size = hypot(modes->real[j], modes->imaginary[j]);
     if (size < modes->floor[j])
         return hypot(modes->real[i], modes->imaginary[i]) < modes->floor[i];
@@ -61,6 +62,7 @@ static void separate(const yk_linear_system *system, yk_linear_modes *modes, int
     if (!(own[0] > 0) || square > (1 - 1e-8) * own[0] * other[0])
         return;
 
+    /* y -= x (x^H M y) / (x^H M x) */
     double re = shared[0] / own[0];
     double im = shared[1] / own[0];
     for (int k = 0; k < n; k++) {
@@ -85,6 +87,7 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
             double *columns[3] = {modes->real, modes->imaginary, modes->residual};
             for (int k = 0; k < 3; k++)
                 swap(&columns[k][j], &columns[k][j - 1]);
+
             double *x = shape_of(modes, j);
             double *y = shape_of(modes, j - 1);
             for (int k = 0; k < 2 * n; k++)
@@ -106,6 +109,7 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
             double row = hypot(x[e->row], x[n + e->row]);
             form += fabs(e->value) * row * hypot(x[e->column], x[n + e->column]);
         }
+
         double cancelled = 0;
         if (mass[0] > 0)
             cancelled = form / mass[0];
@@ -114,22 +118,26 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
 
     /* Shapes of one frequency are any that span their space: they are made orthogonal, so that
      * what is said of each, such as its effective mass, adds up. */
-    for (int j = 1; j < modes->count; j++)
+    for (int j = 1; j < modes->count; j++) {
         for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--)
             separate(system, modes, i, j);
+    }
 
     /* Divided by the largest component, which becomes one with no imaginary part. */
     for (int i = 0; i < modes->count; i++) {
         double *re = shape_of(modes, i);
         double *im = re + n;
         int top = 0;
-        for (int k = 1; k < n; k++)
+        for (int k = 1; k < n; k++) {
             if (hypot(re[k], im[k]) > (1 + 1e-9) * hypot(re[top], im[top]))
                 top = k;
+        }
 
         double size2 = re[top] * re[top] + im[top] * im[top];
         if (!(size2 > 0))
             continue;
+
+        /* Multiplied by its inverse. */
         double by_re = re[top] / size2;
         double by_im = -im[top] / size2;
         for (int k = 0; k < n; k++) {

@@ -28,34 +28,9 @@ static size_t add_edge(yk_sparse_entry *edges, size_t count, int a, int b)
     if (a < 0 || b < 0)
         return count;
 
+    /* Both ways. */
     edges[count++] = (yk_sparse_entry){a, b};
     edges[count++] = (yk_sparse_entry){b, a};
-    return count;
-}
-
-/* Joints, forces and beams between nodes, both ways. */
-static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
-{
-    size_t count = 0;
-    for (int i = 0; i < model->joint_count; i++) {
-        const int *node = model->joints[i].node;
-        count = add_edge(edges, count, graph_node(model, node[0]), graph_node(model, node[1]));
-    }
-
-    for (int i = 0; i < model->def.force_count; i++) {
-        const int *node = model->forces[i].node;
-        count = add_edge(edges, count, graph_node(model, node[0]), graph_node(model, node[1]));
-    }
-
-    for (int i = 0; i < model->def.beam_count; i++) {
-        const int *node = model->beams[i].node;
-        for (int k = 0; k < YK_BEAM_NODES; k++) {
-            int a = graph_node(model, node[k]);
-            int b = graph_node(model, node[(k + 1) % YK_BEAM_NODES]);
-            count = add_edge(edges, count, a, b);
-        }
-    }
-
     return count;
 }
 
@@ -149,10 +124,32 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
     size_t forces = (size_t)model->def.force_count;
     size_t beams = (size_t)model->def.beam_count;
 
+    /* Joints, forces and beams between nodes are the edges of a graph. */
     size_t edge_count = 2 * (m + forces) + 6 * beams;
     yk_sparse_entry *edges = yk_allocate(context, edge_count, sizeof *edges);
     int *block = yk_allocate(context, 4 * n + 2 * m, sizeof *block);
-    yk_status status = edges && block ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    size_t count = 0;
+    if (!edges || !block)
+        status = YK_ERROR_MEMORY;
+    for (int i = 0; i < model->joint_count && status == YK_OK; i++) {
+        const int *node = model->joints[i].node;
+        count = add_edge(edges, count, graph_node(model, node[0]), graph_node(model, node[1]));
+    }
+    for (int i = 0; i < model->def.force_count && status == YK_OK; i++) {
+        const int *node = model->forces[i].node;
+        count = add_edge(edges, count, graph_node(model, node[0]), graph_node(model, node[1]));
+    }
+    for (int i = 0; i < model->def.beam_count && status == YK_OK; i++) {
+        const int *node = model->beams[i].node;
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
+            int a = graph_node(model, node[k]);
+            int b = graph_node(model, node[(k + 1) % YK_BEAM_NODES]);
+            count = add_edge(edges, count, a, b);
+        }
+    }
+
+    /* Nodes by minimum degree, then joints after the nodes that own them. */
     if (status == YK_OK) {
         int *node_order = block;
         int *rank = node_order + n;
@@ -160,8 +157,6 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
         int *head = freedom + n;
         int *owner = head + n;
         int *next = owner + m;
-        size_t count = graph_edges(model, edges);
-
         if (model->node_count)
             status = yk_graph_order(context, model->node_count, edges, count, node_order);
         if (status == YK_OK) {
@@ -201,6 +196,7 @@ yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_worksp
                                      solver->entry_index, order, &solver->matrix);
     }
 
+    /* What the pattern was made of is not needed any more. */
     yk_release(context, entries);
     yk_release(context, order);
     if (status != YK_OK)
@@ -216,11 +212,12 @@ yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_worksp
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
     const double *scale = model->unknown_scale;
-    for (int j = 0; j < model->unknown_count; j++)
+    for (int j = 0; j < model->unknown_count; j++) {
         for (int k = starts[j]; k < starts[j + 1]; k++) {
             bool compliance = rows[k] == j && j >= model->motion_count;
             solver->entry_scale[k] = compliance ? 1 : scale[j] * scale[rows[k]];
         }
+    }
 
     return YK_OK;
 }
@@ -247,8 +244,8 @@ yk_status yk_smooth_factor_failed(const yk_smooth_model *model, const yk_smooth_
                        model->def.name, work->t, owner);
 
     if (status != YK_ERROR_SINGULAR)
-
         return status;
+
     return yk_fail(model->context, status,
                    "%s: the equations at t = %g have no unique solution at %s: a massless node "
                    "moves freely there, or its joints lock; give it mass or a joint",
@@ -260,6 +257,8 @@ yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspa
 {
     int column = 0;
     yk_status status = yk_sparse_refactor(solver->matrix, &column);
+
+    /* Where that fails there are no factors at all. */
     if (status != YK_OK) {
         solver->match = false;
         return yk_smooth_factor_failed(model, work, status, column);
@@ -273,6 +272,7 @@ void yk_smooth_solve(const yk_smooth_model *model, const yk_linear_solver *solve
 {
     for (int i = 0; i < model->unknown_count; i++)
         vector[i] *= model->unknown_scale[i];
+
     yk_sparse_solve(solver->matrix, vector);
     for (int i = 0; i < model->unknown_count; i++)
         vector[i] *= model->unknown_scale[i];
@@ -287,6 +287,7 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
     double *solution = work->work_vector;
     double *residual = work->work_vector + n;
 
+    /* From zero on: the first residual is the right-hand side. */
     for (int i = 0; i < n; i++)
         b[i] *= scale[i];
     memset(solution, 0, (size_t)n * sizeof *solution);
@@ -307,6 +308,7 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
             residual[i] = b[i] - residual[i];
     }
 
+    /* In units of the model. */
     for (int i = 0; i < n; i++)
         b[i] = solution[i] * scale[i];
 }

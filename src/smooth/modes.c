@@ -38,6 +38,7 @@ static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     work->c = c;
     yk_smooth_assemble(model, work, solver, LEVEL_STEP);
+
     const double *matrix = yk_sparse_values(solver->matrix);
     for (size_t k = 0; k < yk_sparse_nonzeros(solver->matrix); k++)
         values[k] = factor * matrix[k] / solver->entry_scale[k];
@@ -49,10 +50,12 @@ static double largest_value(const yk_smooth_model *model, const yk_linear_solver
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
     double size = 0;
-    for (int j = 0; j < model->motion_count; j++)
-        for (int k = starts[j]; k < starts[j + 1]; k++)
+    for (int j = 0; j < model->motion_count; j++) {
+        for (int k = starts[j]; k < starts[j + 1]; k++) {
             if (rows[k] < model->motion_count)
                 size = fmax(size, fabs(values[k]));
+        }
+    }
 
     return size;
 }
@@ -80,9 +83,10 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
      * measured by. */
     for (int i = 0; i < n; i++) {
         size[i] = 0;
-        for (int k = starts[i]; k < starts[i + 1]; k++)
+        for (int k = starts[i]; k < starts[i + 1]; k++) {
             if (rows[k] == i)
                 size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
+        }
     }
 
     /* What is above that rounding is damping. */
@@ -145,11 +149,13 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     work->compliance = 0;
     work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model, &smooth->state, work);
+
     double large = model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT);
     assemble_at(model, work, solver, LARGE_WEIGHT, large, p->stiffness);
     assemble_at(model, work, solver, SMALL_WEIGHT, model->mass_scale, p->mass);
     yk_status status = read_damping(model, work, solver, p);
 
+    /* The step goes on as it was. */
     work->c = c;
     work->damping = damping;
     work->rotation_weight = YK_ROTATION_OF_STEP;
@@ -180,13 +186,14 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
 
     const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness,
                                       &system->constraint};
-    for (int m = 0; m < 4; m++)
+    for (int m = 0; m < 4; m++) {
         for (size_t k = 0; k < all[m]->count; k++)
             used[all[m]->entries[k].column] = true;
-
-    for (int i = 0; i < system->unknowns; i++)
+    }
+    for (int i = 0; i < system->unknowns; i++) {
         if (!used[i])
             list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
+    }
     yk_release(context, used);
 
     return YK_OK;
@@ -202,6 +209,7 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
     double along_im[3] = {0};
     double modal = 0;
 
+    /* x^H M x, and x^H M r of three translations. */
     for (size_t k = 0; k < system->mass.count; k++) {
         const yk_linear_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
@@ -225,6 +233,7 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
         along_im[axis] += im[e->row] * e->value;
     }
 
+    /* As a fraction of the whole mass. */
     for (int a = 0; a < 3; a++) {
         double square = along_re[a] * along_re[a] + along_im[a] * along_im[a];
         mass[a] = 0;

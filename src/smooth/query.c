@@ -25,6 +25,7 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
     yk_vec3 tangential = yk_v3_cross(node->angular_acceleration, arm);
     yk_vec3 centripetal = yk_v3_cross(w, swing);
 
+    /* The arm rotates with the frame. */
     motion->position = yk_v3_add(frame->position, arm);
     motion->velocity = yk_v3_add(frame->velocity, swing);
     motion->acceleration = yk_v3_add(node->acceleration, yk_v3_add(tangential, centripetal));
@@ -39,6 +40,7 @@ static yk_motion marker_motion(const yk_smooth_model *model, const yk_smooth_wor
 {
     trial_node own;
     const trial_node *shown = yk_smooth_shown(model, work, yk_smooth_frame_of(model, node), &own);
+
     yk_motion motion;
     yk_smooth_motion_of(shown, marker, &motion);
     return motion;
@@ -62,6 +64,8 @@ void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *
 {
     const yk_frame *a = &work->trial[joint->node[0]].frame;
     const yk_frame *b = &work->trial[joint->node[1]].frame;
+
+    /* A driven joint has the value of its drive in its rows. */
     yk_drive drive = {0};
     const yk_drive *driven = NULL;
     if (joint->driven) {
@@ -100,6 +104,7 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
     const port_model *port = &model->ports[index];
     memset(value, 0, sizeof *value);
 
+    /* A signal has no power: its value stands for the position. */
     if (port->def.kind == YK_PORT_SIGNAL) {
         value->motion.position.x = work->wrench[index].force.x;
         value->motion.orientation = yk_q_identity();
@@ -136,6 +141,7 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
         return;
     }
 
+    /* A marker with its motion, and the wrench of the joint that prescribes it. */
     value->motion = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
     if (joint)
         yk_smooth_joint_wrench(work, joint, 0, &value->wrench);

@@ -16,9 +16,11 @@ static const double ROUNDING_FRACTION = 1e-15;
 static double largest(int n, const double *v)
 {
     double size = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         if (fabs(v[i]) > size || isnan(v[i]))
             size = fabs(v[i]);
+    }
+
     return size;
 }
 
@@ -26,6 +28,8 @@ void yk_smooth_rates_open(yk_smooth *smooth)
 {
     const yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
+
+    /* Accelerations need no weight of a step; redundant rows need their compliance. */
     work->c = 0;
     work->compliance = 0;
     if (state->clock->redundant != 0)
@@ -63,6 +67,7 @@ static void solve(const yk_smooth_model *model, yk_smooth_workspace *work,
     double *image = work->work_vector + n;
     double *x = work->right;
 
+    /* In scaled units. */
     for (int i = 0; i < n; i++)
         b[i] = x[i] *= scale[i];
     yk_sparse_solve(solver->matrix, x);
@@ -71,6 +76,7 @@ static void solve(const yk_smooth_model *model, yk_smooth_workspace *work,
     yk_sparse_multiply(solver->matrix, x, image);
     for (int i = 0; i < n; i++)
         b[i] -= image[i];
+
     yk_sparse_solve(solver->matrix, b);
     for (int i = 0; i < n; i++)
         x[i] = (x[i] + b[i]) * scale[i];
@@ -81,6 +87,8 @@ yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *wor
 {
     work->damping = yk_smooth_damping_at(model, work->t);
     assemble_rates(model, work, factored ? NULL : solver);
+
+    /* Stages of one step may share the factors. */
     if (!factored) {
         yk_status status = yk_smooth_factor(model, work, solver);
         if (status != YK_OK)
@@ -110,6 +118,7 @@ yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_wo
         if (!(gap < 0.5 * last))
             return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
 
+        /* A displacement in the metric of the masses closes the gaps to first order. */
         last = gap;
         solve(model, work, solver);
         yk_smooth_move_nodes(model, work, 1);
@@ -139,6 +148,7 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
     double *residual = work->work_vector + n;
     double *b = work->right;
 
+    /* Scaled right-hand side; the solution begins at zero. */
     for (int i = 0; i < n; i++) {
         residual[i] = b[i] * scale[i];
         solution[i] = 0;
@@ -147,10 +157,12 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
     double wanted = KEPT_ACCURACY * largest(n, residual);
     double last = INFINITY;
     for (int k = 0; k < KEPT_REFINEMENTS; k++) {
+        /* With the old factors. */
         yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++)
             solution[i] += residual[i];
 
+        /* What the matrix of this placement leaves. */
         yk_sparse_multiply(solver->matrix, solution, residual);
         for (int i = 0; i < n; i++)
             residual[i] = b[i] * scale[i] - residual[i];
@@ -194,6 +206,7 @@ yk_status yk_smooth_solve_rates(yk_smooth *smooth)
     bool kept = plain && smooth->state.factor->level == LEVEL_ACCELERATION;
     yk_status status = YK_OK;
 
+    /* A rollback may have brought another state. */
     if (kept && !solver->match)
         status = yk_smooth_restore_factors(smooth);
     if (status != YK_OK)

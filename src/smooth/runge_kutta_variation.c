@@ -22,6 +22,7 @@ static void displace_to(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
                         double fraction)
 {
     variation *v = smooth->variation;
+
     /* The vector of the integration also carries work and losses; they move nothing. */
     for (size_t i = 0; i < v->n; i++)
         w->moved[i] = value[i] + fraction * v->direction[i];

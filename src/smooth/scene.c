@@ -16,12 +16,15 @@ int yk_smooth_scene_bodies(const yk_smooth *smooth, yk_scene_body *list, int cap
     if (!smooth->compiled)
         return 0;
 
+    /* Nodes; those of beams can be coloured by their strain. */
     for (int i = 0; i < def->node_count; i++) {
         const yk_smooth_node_def *node = &def->nodes[i];
         bool strained = false;
-        for (int b = 0; b < def->beam_count && !strained; b++)
+        for (int b = 0; b < def->beam_count && !strained; b++) {
             for (int k = 0; k < YK_BEAM_NODES; k++)
                 strained = strained || def->beams[b].node[k] == i;
+        }
+
         yk_scene_body body = {
             .name = node->name, .motion = YK_BODY_MOVES, .part = node->part, .strained = strained};
         if (count < capacity)
@@ -29,16 +32,19 @@ int yk_smooth_scene_bodies(const yk_smooth *smooth, yk_scene_body *list, int cap
         count++;
     }
 
+    /* Attachments of flexible bodies. */
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_smooth_attachment_def *attachment = &def->attachments[i];
         yk_scene_body body = {.name = attachment->name,
                               .motion = YK_BODY_MOVES,
                               .part = def->flexibles[attachment->flexible].part};
+
         if (count < capacity)
             list[count] = body;
         count++;
     }
 
+    /* Points of their lines. */
     for (int i = 0; i < def->flexible_count; i++) {
         yk_scene_body body = {.motion = YK_BODY_POINT, .part = def->flexibles[i].part};
         int points = yk_smooth_outline(model, i);
@@ -48,6 +54,7 @@ int yk_smooth_scene_bodies(const yk_smooth *smooth, yk_scene_body *list, int cap
             count++;
         }
     }
+
     return count;
 }
 
@@ -60,16 +67,19 @@ static void add_strains(const yk_smooth *smooth, int beam, yk_scene_pose *list)
     yk_beam_loads loads;
     yk_smooth_beam_loads(smooth, beam, &loads);
 
+    /* The strain of a tension that would hold the same energy. */
     double strain[YK_BEAM_POINTS];
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         const yk_beam_point *point = &element->point[p];
         double density = 0;
-        for (int i = 0; i < 6; i++)
+        for (int i = 0; i < 6; i++) {
             for (int k = 0; k < 6; k++)
                 density += loads.strain[p][i] * point->stiffness[i][k] * loads.strain[p][k];
+        }
         strain[p] = sqrt(fmax(density, 0) / point->stiffness[0][0]);
     }
 
+    /* Elements that meet at a node show the larger strain. */
     const double at[YK_BEAM_NODES] = {strain[0], 0.5 * (strain[0] + strain[1]), strain[1]};
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         int node = def->node[k];
@@ -83,14 +93,17 @@ void yk_smooth_scene_poses(const yk_smooth *smooth, yk_scene_pose *list)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_description *def = &model->def;
     int count = def->node_count + def->attachment_count;
+
+    /* Nodes and attachments. */
     for (int i = 0; i < count; i++) {
         yk_motion motion;
         yk_smooth_motion(smooth, i, &motion);
         list[i] = (yk_scene_pose){.position = motion.position, .orientation = motion.orientation};
     }
+
+    /* Strains of the beams, and points of the lines. */
     for (int i = 0; i < def->beam_count; i++)
         add_strains(smooth, i, list);
-
     for (int i = 0; i < def->flexible_count; i++) {
         int points = yk_smooth_outline(model, i);
         for (int k = 0; k < points; k++) {
@@ -112,9 +125,11 @@ static bool has_shape(const yk_smooth_description *def, int node)
 {
     if (node < 0 || node >= def->node_count)
         return true;
-    for (int i = 0; i < def->shape_count; i++)
+
+    for (int i = 0; i < def->shape_count; i++) {
         if (def->shapes[i].node == node)
             return true;
+    }
     return false;
 }
 
@@ -136,11 +151,14 @@ static void add_line(shape_list *s, yk_shape_kind kind, const char *name, int bo
                      .position = from,
                      .orientation = yk_q_identity(),
                      .size = to};
+
+    /* On one body the end is relative to the beginning, and nothing is no line. */
     if (body == end) {
         line.size = yk_v3_sub(to, from);
         if (yk_v3_norm(line.size) == 0)
             return;
     }
+
     add(s, &line);
 }
 
@@ -160,6 +178,7 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
     if (!smooth->compiled)
         return 0;
 
+    /* Shapes that were given. */
     for (int i = 0; i < def->shape_count; i++) {
         const yk_smooth_shape_def *shape = &def->shapes[i];
         add(&s, &(yk_shape){.kind = shape->kind,
@@ -177,6 +196,7 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
         for (int k = 1; k < points; k++)
             add_line(&s, YK_SHAPE_LINE, def->flexibles[i].name, point + k - 1, origin, point + k,
                      origin);
+
         point += points;
     }
 
@@ -184,7 +204,8 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
     for (int i = 0; i < def->beam_count; i++) {
         const yk_smooth_beam_def *beam = &def->beams[i];
         for (int k = 0; k + 1 < YK_BEAM_NODES; k++) {
-            int a = beam->node[k], b = beam->node[k + 1];
+            int a = beam->node[k];
+            int b = beam->node[k + 1];
             if (!has_shape(def, a) && !has_shape(def, b))
                 add_line(&s, YK_SHAPE_LINE, beam->name, a, beam->offset[k], b, beam->offset[k + 1]);
         }
@@ -193,13 +214,17 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
     /* Rigid bodies as arms from their node to the centre of mass, to joints and to ports. */
     for (int i = 0; i < def->body_count; i++)
         add_arm(&s, def, def->bodies[i].node, def->bodies[i].centre);
-    for (int i = 0; i < def->joint_count; i++)
+
+    for (int i = 0; i < def->joint_count; i++) {
         for (int side = 0; side < 2; side++)
             add_arm(&s, def, def->joints[i].body[side], def->joints[i].marker[side].offset);
+    }
+
     for (int i = 0; i < def->port_count; i++) {
         const yk_port_def *port = &def->ports[i];
         if (port->kind == YK_PORT_SIGNAL)
             continue;
+
         add_arm(&s, def, port->body[0], port->marker[0].offset);
         if (port->kind != YK_PORT_SCALAR)
             continue;
@@ -213,10 +238,12 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
     /* Modal bodies from their floating frame from attachment to attachment, where they have no
      * outline; rods have a line of their own. */
     for (int i = 0; i < def->attachment_count; i++) {
-        int flexible = def->attachments[i].flexible, node = def->node_count + i;
+        int flexible = def->attachments[i].flexible;
+        int node = def->node_count + i;
         const yk_flexible *body = def->flexibles[flexible].body;
         if (body->kind != YK_FLEXIBLE_MODAL || body->outline > 1)
             continue;
+
         bool first = i == 0 || def->attachments[i - 1].flexible != flexible;
         int before = first ? def->flexibles[flexible].node : node - 1;
         add_line(&s, YK_SHAPE_LINE, def->flexibles[flexible].name, before, origin, node, origin);
@@ -227,12 +254,14 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
         const yk_force_def *force = &def->forces[i];
         if (!yk_force_on_both(force->kind))
             continue;
+
         for (int side = 0; side < 2; side++)
             add_arm(&s, def, force->body[side], force->marker[side].offset);
         add_line(&s, YK_SHAPE_EDGE, force->name, force->body[0], force->marker[0].offset,
                  force->body[1], force->marker[1].offset);
     }
 
+    /* Joints as symbols at their second marker. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         add(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
@@ -242,5 +271,6 @@ int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity
                             .position = joint->marker[1].offset,
                             .orientation = joint->marker[1].orientation});
     }
+
     return s.count;
 }

@@ -33,6 +33,7 @@ static void scale_pairs(double force_by_length, double force, double torque, dou
 {
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
+            /* Between a translation and a torque, and the other way round. */
             double unit = force;
             if (i < 3 && j < 3)
                 unit = force_by_length;
@@ -64,8 +65,9 @@ void yk_smooth_convert_joint(const yk_transform *at, yk_joint_def *joint)
 {
     for (int side = 0; side < 2; side++)
         place_marker(at, joint->body[side], &joint->marker[side]);
-    joint->length *= at->length;
 
+    /* Lengths, and drives that are lengths. */
+    joint->length *= at->length;
     const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
     if (!drive->angular)
         joint->drive_unit *= at->length;
@@ -81,10 +83,14 @@ void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force)
         place_marker(at, force->body[side], &force->marker[side]);
 
     /* Coefficients by an angle or by a length. */
-    force->stiffness *= traits->torque ? newton_metre : at->mass;
-    force->damping *= traits->torque ? newton_metre : at->mass;
+    double coefficient = at->mass;
+    if (traits->torque)
+        coefficient = newton_metre;
+    force->stiffness *= coefficient;
+    force->damping *= coefficient;
     if (!traits->torque)
         force->free *= at->length;
+
     scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
     scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
 
@@ -107,6 +113,8 @@ void yk_smooth_convert_beam(const yk_transform *at, yk_smooth_beam_def *beam)
 
     for (int i = 0; i < YK_BEAM_NODES; i++)
         beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
+
+    /* Stiffness per length, mass and inertia per length. */
     for (int i = 0; i < YK_BEAM_POINTS; i++) {
         yk_beam_section *section = &beam->section[i];
         scale_pairs(newton, newton_metre, newton_metre * at->length, section->stiffness);
@@ -148,7 +156,10 @@ yk_vec3 yk_smooth_convert_gravity(const yk_transform *at, yk_vec3 gravity)
 static void rotate_back(const yk_transform *at, double unit, double *values)
 {
     yk_vec3 v = yk_q_rotate_back(at->orientation, yk_v3(values[0], values[1], values[2]));
-    values[0] = v.x / unit, values[1] = v.y / unit, values[2] = v.z / unit;
+
+    values[0] = v.x / unit;
+    values[1] = v.y / unit;
+    values[2] = v.z / unit;
 }
 
 void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quantity, int components,
@@ -160,13 +171,18 @@ void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quant
 
     switch (quantity) {
     case YK_QUANTITY_POINT:
-        values[0] -= at->position.x, values[1] -= at->position.y, values[2] -= at->position.z;
+        values[0] -= at->position.x;
+        values[1] -= at->position.y;
+        values[2] -= at->position.z;
         rotate_back(at, at->length, values);
         return;
     case YK_QUANTITY_ORIENTATION: {
         yk_quat q = {values[0], values[1], values[2], values[3]};
         q = yk_q_mul(yk_q_conjugate(at->orientation), q);
-        values[0] = q.w, values[1] = q.x, values[2] = q.y, values[3] = q.z;
+        values[0] = q.w;
+        values[1] = q.x;
+        values[2] = q.y;
+        values[3] = q.z;
         return;
     }
     case YK_QUANTITY_VELOCITY: rotate_back(at, at->length, values); return;
@@ -180,6 +196,7 @@ void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quant
     case YK_QUANTITY_NUMBER: break;
     }
 
+    /* Numbers without axes. */
     for (int i = 0; i < components; i++)
         values[i] /= unit;
 }

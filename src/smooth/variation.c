@@ -24,6 +24,7 @@ void yk_smooth_release_variation(yk_smooth *smooth)
                             v->lambda, v->output[0], v->rotated, v->mark, v->image, v->sizes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(context, blocks[i]);
+
     yk_release(context, v);
     smooth->variation = NULL;
 }
@@ -86,14 +87,16 @@ static yk_status create(yk_smooth *smooth, int degree)
     v->output[1] = v->output[0] + v->outputs;
 
     /* Of each port all components in their first power of time, then in the next. */
-    int row = 0, column = 0;
+    int row = 0;
+    int column = 0;
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
-        for (int power = 0; power <= degree; power++)
+        for (int power = 0; power <= degree; power++) {
             for (int k = 0; k < size; k++, column++) {
                 v->row[column] = row + k;
                 v->power[column] = power;
             }
+        }
         row += size;
     }
 
@@ -111,6 +114,7 @@ void yk_variation_keep(yk_smooth *smooth)
     memcpy(v->trial, work->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(v->coordinates, work->coordinates,
            (size_t)model->coordinate_count * sizeof *v->coordinates);
+
     memcpy(v->lambda, work->lambda, (size_t)model->row_count * sizeof *v->lambda);
     v->supply = work->supply;
     v->port_supply = work->port_supply;
@@ -128,10 +132,13 @@ void yk_variation_restore(yk_smooth *smooth)
     memcpy(work->coordinates, v->coordinates,
            (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(work->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
+
     work->supply = v->supply;
     work->port_supply = v->port_supply;
     work->loss = v->loss;
     work->potential = v->potential;
+
+    /* Frames of attachments follow the coordinates. */
     if (model->def.flexible_count)
         yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
 }
@@ -142,13 +149,16 @@ double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_
                                   const double *direction)
 {
     double largest = 0;
-    for (int level = 0; level < 2; level++)
+
+    /* Displacements, then rates as what they displace in a step. */
+    for (int level = 0; level < 2; level++) {
         for (int i = 0; i < model->motion_count; i++) {
             double size = fabs(direction[level * model->motion_count + i]);
             if (level == 1)
                 size *= work->h;
             largest = fmax(largest, size * yk_smooth_relative_size(model, i));
         }
+    }
 
     return largest > 0 ? DISPLACED / largest : 0;
 }
@@ -188,6 +198,7 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
         /* Rotations are relative to those of the first reading. */
         if (side == 0)
             v->rotated[p] = m->orientation;
+
         to = put(to, m->position);
         to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->rotated[p]))));
         to = put(to, m->velocity);
@@ -200,6 +211,7 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
 void yk_variation_write(yk_smooth *smooth, int column, double fraction)
 {
     const variation *v = smooth->variation;
+
     for (int i = 0; i < v->outputs; i++) {
         double change = 0;
         if (fraction > 0)
@@ -210,6 +222,7 @@ void yk_variation_write(yk_smooth *smooth, int column, double fraction)
 
 void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacement displace)
 {
+    /* Central differences. */
     for (int side = 0; side < 2; side++) {
         displace(smooth, column, side ? fraction : -fraction);
         yk_variation_read_side(smooth, side);
@@ -232,6 +245,7 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
     /* Memory for columns of another degree is made anew. */
     if (smooth->variation && smooth->variation->degree != degree)
         yk_smooth_release_variation(smooth);
+
     yk_status status = YK_OK;
     if (!smooth->variation)
         status = create(smooth, degree);

@@ -67,6 +67,7 @@ yk_status yk_smooth_watch_create(yk_smooth *smooth)
 {
     yk_context *context = smooth->model.context;
     struct smooth_watch *made = yk_allocate(context, 1, sizeof *made);
+
     smooth->watch = made;
     if (!made)
         return YK_ERROR_MEMORY;
@@ -117,9 +118,11 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
     if (body->curve_count > 0)
         return;
 
-    for (int k = 0; k < of->body->attachments; k++)
+    /* Attachments may have them as well. */
+    for (int k = 0; k < of->body->attachments; k++) {
         if (of->body->nodes[k].bend_count > 0)
             return;
+    }
 
     seen->warned_spin = true;
     yk_log(model->context, YK_LOG_WARNING,
@@ -163,6 +166,7 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
     if (modal)
         limit = VIBRATION_LIMIT * seen->largest;
 
+    /* This step, and the window when it is full. */
     seen->steps_seen++;
     seen->steps_coarse += error > limit;
     if (seen->steps_seen < WINDOW)
@@ -195,6 +199,7 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
     if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0)
         return;
 
+    /* Mean velocity of the mass by the shapes of second order, and the energy of the first. */
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
@@ -202,9 +207,11 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
         const yk_ffrf_bend *curve = &body->curves[k];
         moment = yk_v3_axpy(now[curve->i].rate * now[curve->j].value, curve->value, moment);
     }
-    for (int i = 0; i < modes; i++)
+
+    for (int i = 0; i < modes; i++) {
         for (int j = 0; j < modes; j++)
             twice += now[i].rate * body->modal_mass[modes * i + j] * now[j].rate;
+    }
     seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
     seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
 
@@ -225,12 +232,12 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
 static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state *state,
                             const flexible_model *of, flexible_watch *seen)
 {
+    /* The deformation by the displacements that all coordinates make together. */
     double square = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
         double move = model->reach[k] * state->coordinate_now[k].value;
         square += move * move;
     }
-
     double fraction = sqrt(square) / of->body->length;
 
     /* Beyond sense, beyond what inertia allows, beyond small. */
