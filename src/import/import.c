@@ -62,6 +62,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     yk_import *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
+
     self->robot.context = context;
     self->options = *options;
 

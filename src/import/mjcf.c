@@ -42,6 +42,7 @@ static const yk_xml_element *find_class(const yk_xml_element *at, const yk_xml_e
     for (; at; at = at->next) {
         if (!yk_xml_is(at, "default"))
             continue;
+
         const char *name = yk_xml_attribute_of(at, "class");
         if (strcmp(name ? name : "main", class) == 0) {
             *around = outer;
@@ -58,6 +59,8 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
                            const char *name)
 {
     const char *value = yk_xml_attribute_of(element, name);
+
+    /* Its own class, or that of the body around it. */
     const char *class = yk_xml_attribute_of(element, "class");
     if (!class)
         class = at && at->class ? at->class : "main";
@@ -80,28 +83,41 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
     return value;
 }
 
-static yk_status numbers(reader *r, const yk_xml_element *element, const place *at,
-                         const char *name, double *values, int least, int most, int *count)
+/* Numbers of an attribute, from the element or its defaults; absent ones keep their value. */
+typedef struct request {
+    const char *name;
+    double *values;
+    int least, most;
+    int *count; /* receives how many there were; may be NULL */
+} request;
+
+static yk_status read_numbers(reader *r, const yk_xml_element *element, const place *at,
+                              const request *requests, int request_count)
 {
-    const char *text = look_up(r, element, at, name);
-    if (count)
-        *count = 0;
-    if (!text)
-        return YK_OK;
-    return yk_robot_numbers(r->robot, element, name, text, values, least, most, count);
+    for (int i = 0; i < request_count; i++) {
+        const request *wanted = &requests[i];
+        if (wanted->count)
+            *wanted->count = 0;
+
+        const char *text = look_up(r, element, at, wanted->name);
+        if (!text)
+            continue;
+        yk_status status = yk_robot_numbers(r->robot, element, wanted->name, text, wanted->values,
+                                            wanted->least, wanted->most, wanted->count);
+        if (status != YK_OK)
+            return status;
+    }
+    return YK_OK;
 }
 
+#define READ_NUMBERS(r, element, at, requests) \
+    read_numbers(r, element, at, requests, (int)(sizeof(requests) / sizeof *(requests)))
 static double angle(const reader *r, double value)
 {
     return r->degrees ? value * YK_PI / 180 : value;
 }
 
 /* Poses ---------------------------------------------------------------------------------------- */
-
-static yk_quat quat_of_columns(yk_vec3 x, yk_vec3 y, yk_vec3 z)
-{
-    return yk_so3_quat(yk_m3_columns(x, y, z));
-}
 
 /* Turns z to the direction by the shortest way. */
 static yk_quat quat_of_z(yk_vec3 z)
@@ -117,21 +133,18 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
                            yk_robot_pose *pose)
 {
     double p[3] = {0}, q[4] = {1, 0, 0, 0}, a[4] = {0}, e[3] = {0}, xy[6] = {0}, z[3] = {0};
-    int quat = 0, axis_angle = 0, euler = 0, axes = 0, z_axis = 0;
-    yk_status status = numbers(r, element, at, "pos", p, 3, 3, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "quat", q, 4, 4, &quat);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "axisangle", a, 4, 4, &axis_angle);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "euler", e, 3, 3, &euler);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "xyaxes", xy, 6, 6, &axes);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "zaxis", z, 3, 3, &z_axis);
+    int quat, axis_angle, euler, axes, z_axis;
+    const request requests[] = {{"pos", p, 3, 3, NULL},
+                                {"quat", q, 4, 4, &quat},
+                                {"axisangle", a, 4, 4, &axis_angle},
+                                {"euler", e, 3, 3, &euler},
+                                {"xyaxes", xy, 6, 6, &axes},
+                                {"zaxis", z, 3, 3, &z_axis}};
+    yk_status status = READ_NUMBERS(r, element, at, requests);
     if (status != YK_OK)
         return status;
 
+    /* One of five ways to give an orientation. */
     *pose = (yk_robot_pose){yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     if (quat)
         pose->orientation = yk_q_unit((yk_quat){q[0], q[1], q[2], q[3]});
@@ -144,18 +157,23 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         yk_vec3 axis = {letter == 'x' || letter == 'X', letter == 'y' || letter == 'Y',
                         letter == 'z' || letter == 'Z'};
         yk_quat next = yk_so3_exp(yk_v3_scale(angle(r, e[k]), axis));
-        bool rotated = letter >= 'a';
-        pose->orientation =
-            rotated ? yk_q_mul(pose->orientation, next) : yk_q_mul(next, pose->orientation);
+        bool about_rotated_axis = letter >= 'a';
+        if (about_rotated_axis)
+            pose->orientation = yk_q_mul(pose->orientation, next);
+        else
+            pose->orientation = yk_q_mul(next, pose->orientation);
     }
+
     if (axes) {
         yk_vec3 x = yk_v3_unit(yk_v3(xy[0], xy[1], xy[2]));
         yk_vec3 y = yk_v3(xy[3], xy[4], xy[5]);
         y = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(x, y), x, y));
-        pose->orientation = quat_of_columns(x, y, yk_v3_cross(x, y));
+        pose->orientation = yk_so3_quat(yk_m3_columns(x, y, yk_v3_cross(x, y)));
     }
+
     if (z_axis)
         pose->orientation = quat_of_z(yk_v3_unit(yk_v3(z[0], z[1], z[2])));
+
     if (!(fabs(yk_q_norm(pose->orientation) - 1) < 1e-6))
         return yk_robot_fail(r->robot, element, "the orientation of <%s> has no direction",
                              element->name);
@@ -205,6 +223,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
     for (const yk_xml_element *asset = r->root->first; asset; asset = asset->next) {
         if (!yk_xml_is(asset, "asset"))
             continue;
+
         for (const yk_xml_element *m = asset->first; m; m = m->next) {
             const char *file = yk_xml_attribute_of(m, "file");
             const char *name = yk_xml_attribute_of(m, "name");
@@ -221,9 +240,11 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
                 continue;
 
             double scale[3] = {1, 1, 1};
-            yk_status status = numbers(r, m, NULL, "scale", scale, 3, 3, NULL);
+            const request wanted[] = {{"scale", scale, 3, 3, NULL}};
+            yk_status status = READ_NUMBERS(r, m, NULL, wanted);
             if (status != YK_OK)
                 return status;
+
             shape->kind = YK_ROBOT_MESH;
             shape->folder = r->mesh_folder;
             shape->file = file;
@@ -238,62 +259,64 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
     return yk_robot_fail(r->robot, geom, "there is no mesh '%s' among the assets", mesh);
 }
 
-/* A geom's shape and mass. The mass goes to `link` where it counts. */
-static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *at, bool counts,
+/* A geom's shape and mass; the mass goes to `link`, or nowhere. */
+static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *at,
                            yk_robot_link *link)
 {
     yk_robot *robot = r->robot;
     const char *type = look_up(r, geom, at, "type");
     const char *mesh = look_up(r, geom, at, "mesh");
-    if (!type)
-        type = mesh ? "mesh" : "sphere";
+    if (!type && mesh)
+        type = "mesh";
+    else if (!type)
+        type = "sphere";
 
     double size[3] = {0}, ends[6] = {0}, friction[3] = {1, 0, 0}, mass = -1, density = 1000;
     double contype = 1, conaffinity = 1;
     int size_count, end_count, mass_count;
+    const request requests[] = {
+        {"size", size, 1, 3, &size_count},        {"fromto", ends, 6, 6, &end_count},
+        {"friction", friction, 1, 3, NULL},       {"mass", &mass, 1, 1, &mass_count},
+        {"density", &density, 1, 1, NULL},        {"contype", &contype, 1, 1, NULL},
+        {"conaffinity", &conaffinity, 1, 1, NULL}};
     yk_robot_pose own;
     yk_status status = read_pose(r, geom, at, &own);
     if (status == YK_OK)
-        status = numbers(r, geom, at, "size", size, 1, 3, &size_count);
-    if (status == YK_OK)
-        status = numbers(r, geom, at, "fromto", ends, 6, 6, &end_count);
-    if (status == YK_OK)
-        status = numbers(r, geom, at, "friction", friction, 1, 3, NULL);
-    if (status == YK_OK)
-        status = numbers(r, geom, at, "mass", &mass, 1, 1, &mass_count);
-    if (status == YK_OK)
-        status = numbers(r, geom, at, "density", &density, 1, 1, NULL);
-    if (status == YK_OK)
-        status = numbers(r, geom, at, "contype", &contype, 1, 1, NULL);
-    if (status == YK_OK)
-        status = numbers(r, geom, at, "conaffinity", &conaffinity, 1, 1, NULL);
+        status = READ_NUMBERS(r, geom, at, requests);
     if (status != YK_OK)
         return status;
 
+    /* Where neither contype nor conaffinity has a bit, it is only drawn. */
     yk_robot_shape shape = {.link = at->link, .friction = friction[0], .scale = 1};
     shape.touches = contype != 0 || conaffinity != 0;
     bool take = true, ellipsoid = false, known = true;
 
-    /* Half sizes in the file. A pair of ends gives middle, direction and length. */
+    /* A pair of ends gives middle, direction and half the length, which is the last of the sizes. */
+    bool box = strcmp(type, "box") == 0;
+    bool three_sizes = box || strcmp(type, "ellipsoid") == 0;
     if (end_count) {
-        yk_vec3 from = {ends[0], ends[1], ends[2]}, to = {ends[3], ends[4], ends[5]};
+        yk_vec3 from = {ends[0], ends[1], ends[2]};
+        yk_vec3 to = {ends[3], ends[4], ends[5]};
         yk_vec3 along = yk_v3_sub(to, from);
         own.position = yk_v3_scale(0.5, yk_v3_add(from, to));
         own.orientation = quat_of_z(yk_v3_unit(along));
-        size[strcmp(type, "box") == 0 || strcmp(type, "ellipsoid") == 0 ? 2 : 1] =
-            0.5 * yk_v3_norm(along);
-        if (strcmp(type, "box") == 0 && size_count < 2)
+        if (three_sizes && size_count < 2)
             size[1] = size[0];
+        size[three_sizes ? 2 : 1] = 0.5 * yk_v3_norm(along);
     }
+
+    /* Sizes are halves in the file. */
     if (strcmp(type, "sphere") == 0) {
         shape.kind = YK_ROBOT_SPHERE;
         shape.size = yk_v3(size[0], 0, 0);
         take = size[0] > 0;
     } else if (strcmp(type, "capsule") == 0 || strcmp(type, "cylinder") == 0) {
-        shape.kind = strcmp(type, "capsule") == 0 ? YK_ROBOT_CAPSULE : YK_ROBOT_CYLINDER;
+        shape.kind = YK_ROBOT_CYLINDER;
+        if (strcmp(type, "capsule") == 0)
+            shape.kind = YK_ROBOT_CAPSULE;
         shape.size = yk_v3(size[0], size[0], 2 * size[1]);
         take = size[0] > 0 && size[1] > 0;
-    } else if (strcmp(type, "box") == 0) {
+    } else if (box) {
         shape.kind = YK_ROBOT_BOX;
         shape.size = yk_v3_scale(2, yk_v3(size[0], size[1], size[2]));
         take = size[0] > 0 && size[1] > 0 && size[2] > 0;
@@ -311,27 +334,27 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         known = false;
         yk_robot_note(robot, geom, "geom of type %s", type);
     }
+
     if (known && !take && shape.kind != YK_ROBOT_MESH)
         return yk_robot_fail(robot, geom, "the geom (%s) has no size", type);
 
-    /* Mass and inertia as of a homogeneous solid. */
+    /* Mass and inertia of a homogeneous solid; planes have none, and meshes are not measured. */
     shape.pose = yk_robot_place(at->pose, own);
     double diagonal[3] = {0};
-    double volume = solid(shape.kind, shape.size, ellipsoid, diagonal);
-    bool solid_known =
-        known && (ellipsoid || (shape.kind != YK_ROBOT_MESH && shape.kind != YK_ROBOT_PLANE));
-    if (counts && link && solid_known) {
+    double volume = 0;
+    if (known)
+        volume = solid(shape.kind, shape.size, ellipsoid, diagonal);
+    if (link && volume > 0) {
         double of_geom = mass_count ? mass : density * volume;
         double factor = of_geom / volume;
         yk_mat3 axes = yk_q_matrix(shape.pose.orientation);
         yk_mat3 inertia =
-            yk_m3_diagonal(factor * diagonal[0], factor * diagonal[1], factor * diagonal[2]);
+            yk_m3_scale(factor, yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]));
         inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
         yk_robot_add_mass(link, of_geom, shape.pose.position, inertia);
-    } else if (counts && link && shape.kind == YK_ROBOT_MESH) {
+    } else if (link && shape.kind == YK_ROBOT_MESH) {
         yk_robot_note(robot, geom, "mass of mesh '%s': give the body an <inertial>", mesh);
     }
-
     if (!known || ellipsoid || !take)
         return YK_OK;
     return yk_robot_add_shape(robot, &shape) < 0 ? YK_ERROR_MEMORY : YK_OK;
@@ -345,24 +368,26 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, const 
     yk_robot_pose own;
     double mass = 0, diagonal[3] = {0}, full[6] = {0};
     int mass_count, full_count;
+    const request requests[] = {{"mass", &mass, 1, 1, &mass_count},
+                                {"diaginertia", diagonal, 3, 3, NULL},
+                                {"fullinertia", full, 6, 6, &full_count}};
     yk_status status = read_pose(r, inertial, at, &own);
     if (status == YK_OK)
-        status = numbers(r, inertial, at, "mass", &mass, 1, 1, &mass_count);
-    if (status == YK_OK)
-        status = numbers(r, inertial, at, "diaginertia", diagonal, 3, 3, NULL);
-    if (status == YK_OK)
-        status = numbers(r, inertial, at, "fullinertia", full, 6, 6, &full_count);
+        status = READ_NUMBERS(r, inertial, at, requests);
     if (status != YK_OK)
         return status;
     if (!mass_count)
         return yk_robot_fail(r->robot, inertial, "<inertial> has no mass");
 
+    /* By its diagonal, or as xx yy zz xy xz yz. */
     yk_mat3 inertia = yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]);
     if (full_count) {
         const double xx = full[0], yy = full[1], zz = full[2];
         const double xy = full[3], xz = full[4], yz = full[5];
         inertia = (yk_mat3){{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
     }
+
+    /* To global axes. */
     yk_robot_pose pose = yk_robot_place(at->pose, own);
     yk_mat3 axes = yk_q_matrix(pose.orientation);
     inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
@@ -382,6 +407,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
         type = "free";
     if (!type)
         type = "hinge";
+
     int k = 0;
     while (k < 4 && strcmp(words[k], type) != 0)
         k++;
@@ -392,26 +418,20 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, rest = 0, reference = 0;
     double armature = 0, friction = 0, stiffness[5] = {0}, damping[5] = {0};
     int range_count;
-    yk_status status = numbers(r, element, at, "pos", p, 3, 3, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "axis", axis, 3, 3, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "range", range, 2, 2, &range_count);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "stiffness", stiffness, 1, 5, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "damping", damping, 1, 5, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "springref", &rest, 1, 1, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "ref", &reference, 1, 1, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "armature", &armature, 1, 1, NULL);
-    if (status == YK_OK)
-        status = numbers(r, element, at, "frictionloss", &friction, 1, 1, NULL);
+    const request requests[] = {{"pos", p, 3, 3, NULL},
+                                {"axis", axis, 3, 3, NULL},
+                                {"range", range, 2, 2, &range_count},
+                                {"stiffness", stiffness, 1, 5, NULL},
+                                {"damping", damping, 1, 5, NULL},
+                                {"springref", &rest, 1, 1, NULL},
+                                {"ref", &reference, 1, 1, NULL},
+                                {"armature", &armature, 1, 1, NULL},
+                                {"frictionloss", &friction, 1, 1, NULL}};
+    yk_status status = READ_NUMBERS(r, element, at, requests);
     if (status != YK_OK)
         return status;
 
+    /* Point and axis where the body stands in the file; angles count from there. */
     const char *name = yk_xml_attribute_of(element, "name");
     yk_robot_joint joint = {.name = name ? name : robot->links[child].name,
                             .element = element,
@@ -420,12 +440,14 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
                             .child = child,
                             .stiffness = stiffness[0],
                             .damping = damping[0]};
+
     yk_robot_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     joint.point = yk_robot_place(at->pose, point).position;
     yk_vec3 own = yk_v3_unit(yk_v3(axis[0], axis[1], axis[2]));
     joint.axis = yk_q_rotate(at->pose.orientation, own);
     if (!(yk_v3_norm2(own) > 0))
         return yk_robot_fail(robot, element, "the axis of the joint is zero");
+
     joint.rest = rest - reference;
     if (joint.kind == YK_ROBOT_HINGE)
         joint.rest = angle(r, joint.rest);
@@ -489,11 +511,13 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
                 return YK_ERROR_MEMORY;
             break;
         }
+
         while (!yk_xml_is(joint, "joint") && !yk_xml_is(joint, "freejoint"))
             joint = joint->next;
         status = read_joint(r, joint, &at, before, index);
         if (status != YK_OK)
             return status;
+
         joint = joint->next;
         before = index;
     }
@@ -534,7 +558,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
         } else if (yk_xml_is(e, "geom")) {
             /* Asked for each time: the list of links moves as bodies are added. */
             yk_robot_link *link = body >= 0 ? &robot->links[body] : NULL;
-            status = read_geom(r, e, &at, body >= 0, link);
+            status = read_geom(r, e, &at, link);
         } else if (yk_xml_is(e, "site")) {
             yk_robot_pose own;
             status = read_pose(r, e, &at, &own);
@@ -588,10 +612,13 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
             continue;
         }
 
+        /* A ball joint at the anchor, which is given in the first body's frame, or a weld. */
         double anchor[3] = {0};
-        yk_status status = numbers(r, e, NULL, "anchor", anchor, 3, 3, NULL);
+        const request wanted[] = {{"anchor", anchor, 3, 3, NULL}};
+        yk_status status = READ_NUMBERS(r, e, NULL, wanted);
         if (status != YK_OK)
             return status;
+
         yk_robot_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
         yk_robot_joint joint = {.name = name ? name : (connect ? "connect" : "weld"),
                                 .element = e,
@@ -641,6 +668,7 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
             yk_status status = expand(r, e, depth + 1);
             if (status != YK_OK)
                 return status;
+
             at = &e->next;
             continue;
         }
@@ -653,13 +681,16 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
         if (!file || *r->file_count == YK_MJCF_FILES)
             return yk_robot_fail(r->robot, e, "<include> has no file, or there are more than %d",
                                  (int)YK_MJCF_FILES);
+
         int length = snprintf(path, sizeof path, "%.*s%s", folder, r->root->file, file);
         if (length >= (int)sizeof path)
             return yk_robot_fail(r->robot, e, "the path of the included file is too long");
+
         yk_xml **xml = &r->files[*r->file_count];
         yk_status status = yk_xml_read(r->robot->context, path, xml);
         if (status != YK_OK)
             return status;
+
         ++*r->file_count;
 
         /* Its elements, which may include more, stand where it stood. */
@@ -680,20 +711,24 @@ static yk_status read_compiler(reader *r, const yk_xml_element *compiler)
     const char *text = yk_xml_attribute_of(compiler, "angle");
     if (text)
         r->degrees = strcmp(text, "radian") != 0;
+
     text = yk_xml_attribute_of(compiler, "eulerseq");
     if (text && strlen(text) == 3 && strspn(text, "xyzXYZ") == 3)
         r->euler_axes = text;
+
     text = yk_xml_attribute_of(compiler, "meshdir");
     if (!text)
         text = yk_xml_attribute_of(compiler, "assetdir");
     if (text)
         r->mesh_folder = text;
+
     text = yk_xml_attribute_of(compiler, "inertiafromgeom");
     if (text && strcmp(text, "true") == 0)
         r->mass_source = MASS_OF_GEOMS;
     else if (text && strcmp(text, "false") == 0)
         r->mass_source = MASS_GIVEN;
 
+    /* What would change the model, and what changes little. */
     text = yk_xml_attribute_of(compiler, "coordinate");
     if (text && strcmp(text, "global") == 0)
         return yk_robot_fail(r->robot, compiler,
@@ -727,9 +762,9 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
             status = read_compiler(&r, e);
         if (yk_xml_is(e, "option")) {
             double g[3] = {0, 0, -9.81};
-            status = numbers(&r, e, NULL, "gravity", g, 3, 3, NULL);
-            if (status == YK_OK)
-                status = numbers(&r, e, NULL, "timestep", &robot->step, 1, 1, NULL);
+            const request requests[] = {{"gravity", g, 3, 3, NULL},
+                                        {"timestep", &robot->step, 1, 1, NULL}};
+            status = READ_NUMBERS(&r, e, NULL, requests);
             robot->gravity = yk_v3(g[0], g[1], g[2]);
         }
     }
@@ -738,6 +773,8 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
         place world = {.link = YK_ROBOT_GROUND, .pose = {.orientation = yk_q_identity()}};
         if (yk_xml_is(e, "worldbody"))
             status = read_children(&r, e, world, YK_ROBOT_GROUND);
+
+        /* Names what is neither read nor without effect on the motion. */
         bool known = false;
         for (size_t i = 0; i < sizeof read_or_of_no_effect / sizeof *read_or_of_no_effect; i++)
             known = known || yk_xml_is(e, read_or_of_no_effect[i]);

@@ -226,6 +226,7 @@ yk_status yk_robot_finish(yk_robot *robot)
         bool moves = joint->kind != YK_ROBOT_FIXED && !joint->closes;
         if (!moves || child->mass > 0 || carries_mass(robot, joint->child))
             continue;
+
         yk_robot_note(robot, child->element,
                       "link '%s' has no mass: it is fixed to what its joint '%s' hangs on",
                       child->name, joint->name);

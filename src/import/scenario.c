@@ -28,6 +28,7 @@ static void write_number(FILE *to, double value)
     char text[40];
     if (fabs(value) < 1e-15)
         value = 0;
+
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (fabs(strtod(text, NULL) - value) <= 4e-16 * fabs(value))
@@ -103,6 +104,7 @@ static void link_name(const writer *w, int link, char *text)
     int number = 1;
     for (int i = 0; i < link; i++)
         number += has_name(robot->links[i].name, "body", text);
+
     int same = number;
     for (int i = link; i < robot->link_count; i++)
         same += i > link && has_name(robot->links[i].name, "body", text);
@@ -128,6 +130,7 @@ static void joint_name(const writer *w, int joint, char *text)
     for (int i = 0; i < joint; i++)
         number += has_name(robot->joints[i].name, "joint", text) &&
                   robot->joints[i].kind != YK_ROBOT_FREE;
+
     if (is_link_name(w, text))
         strcat(text, "_j");
     if (number > 1)
@@ -144,6 +147,7 @@ static int material_of(const writer *w, int shape)
     for (int i = 0; i < shape; i++) {
         if (shapes[i].friction == shapes[shape].friction)
             return material_of(w, i);
+
         bool first = shapes[i].touches;
         for (int k = 0; k < i; k++)
             first = first && !(shapes[k].touches && shapes[k].friction == shapes[i].friction);
@@ -158,6 +162,7 @@ static void write_shape(const writer *w, int index)
     const yk_robot_shape *shape = &w->robot->shapes[index];
     static const char *const words[] = {"sphere", "box", "cylinder", "capsule", "plane", "mesh"};
     FILE *to = w->to;
+
     fprintf(to, "{type: %s", words[shape->kind]);
 
     /* In the frame of its body. */
@@ -168,6 +173,7 @@ static void write_shape(const writer *w, int index)
         if (!w->smooth)
             frame.position = link->centre;
     }
+
     yk_vec3 offset = yk_v3_sub(shape->pose.position, frame.position);
     offset = yk_q_rotate_back(frame.orientation, offset);
     yk_quat rotation = yk_q_mul(yk_q_conjugate(frame.orientation), shape->pose.orientation);
@@ -256,6 +262,7 @@ static void write_links(const writer *w)
         const yk_robot_link *link = &robot->links[i];
         if (link->into != i || link->mass > 0)
             continue;
+
         if (!heading)
             fprintf(to, "    nodes:\n");
         heading = true;
@@ -272,6 +279,7 @@ static void write_links(const writer *w)
         const yk_robot_link *link = &robot->links[i];
         if (link->into != i || !(link->mass > 0))
             continue;
+
         if (!heading)
             fprintf(to, "    bodies:\n");
         heading = true;
@@ -289,6 +297,7 @@ static void write_links(const writer *w)
             fputs(k < 2 ? ", " : "]\n", to);
         }
 
+        /* The smooth solver places the link's frame, the other the centre of mass. */
         yk_vec3 origin = w->smooth ? link->pose.position : link->centre;
         yk_vec3 centre = yk_q_rotate_back(link->pose.orientation, yk_v3_sub(link->centre, origin));
         if (w->smooth && yk_v3_norm(centre) > 1e-15) {
@@ -296,6 +305,7 @@ static void write_links(const writer *w)
             write_vector(to, centre);
             fputs("\n", to);
         }
+
         fputs("        position: ", to);
         write_vector(to, origin);
         fputs("\n", to);
@@ -304,6 +314,7 @@ static void write_links(const writer *w)
             write_quaternion(to, link->pose.orientation);
             fputs("\n", to);
         }
+
         if (!w->smooth)
             write_shapes_of(w, i, "shapes", "        ");
     }
@@ -359,6 +370,7 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
     bool in_plane = slide_count == 2 && yk_v3_norm(across) > 0.1;
     bool all = slide_count == 3 && fabs(yk_v3_dot(across, slides[2])) > 0.1;
 
+    /* The joint that leaves just these motions. */
     if (all && ball) {
         out->type = NULL;
     } else if (all && hinge_count == 0) {
@@ -396,6 +408,7 @@ static int chain_length(const yk_robot *robot, int joint)
         bool through = robot->links[last->child].mass <= 0 && next->parent == last->child;
         if (last->closes || next->closes || !through)
             break;
+
         count++;
     }
     return count;
@@ -433,6 +446,7 @@ static void write_joints(const writer *w)
             if (!joint_of_several(joint, count, &several))
                 several.type = NULL;
         }
+
         if (several.type) {
             char name[NAME_MAX_LENGTH];
             if (!heading)
@@ -443,6 +457,7 @@ static void write_joints(const writer *w)
             write_between(w, joint->parent, joint[count - 1].child);
             fputs(", at: ", to);
             write_vector(to, several.point);
+
             if (by_axis) {
                 fputs(", axis: ", to);
                 write_vector(to, joint->axis);
@@ -501,6 +516,8 @@ static void write_forces(const writer *w)
             fputs(", axis: ", to);
             write_vector(to, joint->axis);
         }
+
+        /* A torsion has one number, a bushing six. */
         fputs(hinge ? ", stiffness: " : ", stiffness: [0, 0, ", to);
         write_number(to, joint->stiffness);
         fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
@@ -526,6 +543,8 @@ static void write_ports(const writer *w)
         const yk_robot_link *link = &robot->links[frame->link];
         yk_vec3 origin = w->smooth ? link->pose.position : link->centre;
         yk_quat back = yk_q_conjugate(link->pose.orientation);
+
+        /* A number where several frames have one name. */
         char name[NAME_MAX_LENGTH], on[NAME_MAX_LENGTH];
         clean(frame->name, "frame", name);
         int number = 1;
@@ -540,6 +559,7 @@ static void write_ports(const writer *w)
         heading = true;
         fprintf(to, "      %s: {on: %s, offset: ", name, on);
         write_vector(to, yk_q_rotate(back, yk_v3_sub(frame->pose.position, origin)));
+
         yk_quat rotation = yk_q_mul(back, frame->pose.orientation);
         if (!is_identity(rotation)) {
             fputs(", orientation: ", to);
@@ -575,6 +595,7 @@ bool yk_robot_touches(const yk_robot *robot)
     for (int i = 0; i < robot->shape_count; i++)
         if (robot->shapes[i].link == YK_ROBOT_GROUND && robot->shapes[i].touches)
             return true;
+
     for (int i = 0; i < robot->joint_count; i++)
         if (robot->joints[i].kind == YK_ROBOT_FREE)
             return true;
@@ -589,11 +610,13 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver)
 {
     bool smooth = solver == YK_IMPORT_SMOOTH;
 
+    /* Every body needs an inertia that a body can have. */
     int moving = 0;
     for (int i = 0; i < robot->link_count; i++) {
         yk_robot_link *link = &robot->links[i];
         if (link->into != i || !(link->mass > 0))
             continue;
+
         moving++;
         yk_status status = yk_robot_mend_inertia(robot, link, smooth);
         if (status != YK_OK)
@@ -617,6 +640,7 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver)
         yk_robot_note(robot, of_mesh, "%d mesh%s from here on: the smooth solver draws none",
                       meshes, meshes == 1 ? "" : "es");
 
+    /* Several joints of a body: one that stands for all, or bodies between them. */
     for (int i = 0; i < robot->joint_count && !smooth; i++) {
         const yk_robot_joint *joint = &robot->joints[i];
         int count = chain_length(robot, i);
@@ -660,6 +684,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     for (int i = 0; i < robot->shape_count; i++)
         friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
 
+    /* What a reader should know first. */
     fprintf(to, "# Written by `yoke import`.\n");
     if (robot->note_count > 0)
         fprintf(to, "# Not as in the model, or left out:\n");
@@ -672,6 +697,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     fputs("\"\n\n", to);
     if (!w.smooth && friction)
         fprintf(to, "parameters:\n  friction: 0.5    # the model says nothing of it\n\n");
+
     fputs("time: {end: ", to);
     write_number(to, options->end);
     fputs(", step: ", to);
@@ -681,6 +707,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     write_vector(to, robot->gravity);
     fputs("\n", to);
 
+    /* The subsystem, part by part. */
     if (!w.smooth) {
         write_materials(&w);
         write_shapes_of(&w, YK_ROBOT_GROUND, "ground", "    ");

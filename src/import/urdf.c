@@ -33,6 +33,7 @@ static yk_status read_origin(reader *r, const yk_xml_element *of, yk_robot_pose 
             return status;
     }
 
+    /* About the fixed axes: roll first, yaw last. */
     yk_quat roll = yk_so3_exp(yk_v3(rpy[0], 0, 0));
     yk_quat pitch = yk_so3_exp(yk_v3(0, rpy[1], 0));
     yk_quat yaw = yk_so3_exp(yk_v3(0, 0, rpy[2]));
@@ -66,6 +67,7 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_rob
     if (status != YK_OK)
         return status;
 
+    /* Mass, which must be there, and inertia about its own origin. */
     const yk_xml_element *mass = yk_xml_child(inertial, "mass");
     double kilograms = 0;
     if (!mass)
@@ -86,9 +88,11 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_rob
         status = read_number(r, moments, names[k], &value);
         if (status != YK_OK)
             return status;
+
         inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
     }
 
+    /* To global axes. */
     yk_robot_pose pose = yk_robot_place(link->pose, own);
     yk_mat3 axes = yk_q_matrix(pose.orientation);
     inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
@@ -123,6 +127,7 @@ static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape
             return status;
     }
 
+    /* What the solver cannot have is left out, with the reason. */
     const char *dot = strrchr(name, '.');
     static const char *const known[] = {".stl", ".STL", ".obj", ".OBJ"};
     *take = false;
@@ -154,6 +159,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
     if (!form)
         return yk_robot_fail(r->robot, element, "<%s> has no <geometry>", element->name);
 
+    /* Its form and size; a shape without extent is none. */
     yk_robot_shape shape = {
         .link = link, .pose = yk_robot_place(link_pose, own), .touches = touches, .friction = -1};
     bool take = true;
@@ -207,10 +213,12 @@ static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_po
     if (*index < 0)
         return YK_ERROR_MEMORY;
 
+    /* What it touches with, and what is drawn. */
     for (const yk_xml_element *child = element->first; child; child = child->next) {
         bool touches = yk_xml_is(child, "collision");
         if (!touches && !yk_xml_is(child, "visual"))
             continue;
+
         yk_status status = read_shape(r, child, *index, pose, touches);
         if (status != YK_OK)
             return status;
@@ -243,6 +251,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
                             .child = child,
                             .point = pose.position};
 
+    /* Its type is one of the table's words. */
     const char *type = yk_xml_attribute_of(element, "type");
     size_t k = 0;
     while (k < sizeof kinds / sizeof *kinds && type && strcmp(kinds[k].word, type) != 0)
@@ -254,6 +263,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
                              joint.name, type ? type : "");
     joint.kind = kinds[k].kind;
 
+    /* The axis is given in the joint's frame, x where it is not. */
     double axis[3] = {1, 0, 0};
     const yk_xml_element *direction = yk_xml_child(element, "axis");
     if (direction) {
@@ -267,6 +277,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
     bool needs_axis = joint.kind != YK_ROBOT_FIXED && joint.kind != YK_ROBOT_FREE;
     if (needs_axis && !(yk_v3_norm2(own) > 0))
         return yk_robot_fail(r->robot, direction, "the axis of joint '%s' is zero", joint.name);
+
     joint.axis = yk_q_rotate(pose.orientation, own);
 
     /* Dynamics, and what a joint of a scenario does not have. */
@@ -307,6 +318,7 @@ static yk_status read_tree(reader *r, const yk_xml_element *link, yk_robot_pose 
     if (status == YK_OK && by)
         status = read_joint(r, by, parent, index, pose);
 
+    /* Then what hangs on it. */
     const char *name = name_of(link);
     for (const yk_xml_element *e = r->root->first; e && status == YK_OK; e = e->next) {
         if (!yk_xml_is(e, "joint") || strcmp(link_named_by(e, "parent"), name) != 0)

@@ -139,9 +139,11 @@ static yk_status parse(reader *r, FILE *file)
         void *buffer = XML_GetBuffer(r->parser, CHUNK_BYTES);
         if (!buffer)
             return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+
         size_t count = fread(buffer, 1, CHUNK_BYTES, file);
         if (ferror(file))
             return yk_fail(context, YK_ERROR_FILE, "%s: %s", r->file, strerror(errno));
+
         total += count;
         if (total > BYTES_MAX)
             return yk_fail(context, YK_ERROR_INPUT, "%s: larger than 64 MiB", r->file);
@@ -151,6 +153,7 @@ static yk_status parse(reader *r, FILE *file)
             continue;
         if (r->no_memory)
             return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+
         const char *problem = r->problem;
         if (!problem)
             problem = XML_ErrorString(XML_GetErrorCode(r->parser));
