@@ -15,6 +15,9 @@ struct yk_import {
     int included_count;
 };
 
+/* Where a model says nothing of it, s. */
+static const double DEFAULT_STEP = 1e-3;
+
 yk_import_options yk_import_default(void)
 {
     return (yk_import_options){.end = 1, .mesh_folder = ""};
@@ -89,7 +92,10 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
         yk_import_solver *solver = &self->options.solver;
         if (*solver == YK_IMPORT_AUTOMATIC)
             *solver = yk_robot_touches(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_SMOOTH;
-        status = yk_robot_check(robot, *solver);
+        double *step = &self->options.step;
+        if (!(*step > 0))
+            *step = robot->step > 0 ? robot->step : DEFAULT_STEP;
+        status = yk_robot_check(robot, *solver, *step);
     }
     if (status != YK_OK) {
         yk_import_destroy(self);

@@ -121,7 +121,7 @@ yk_status yk_robot_finish(yk_robot *robot);
 /* Whether the model asks for contact: something can touch the ground or is free to fall. */
 bool yk_robot_touches(const yk_robot *robot);
 /* Mends and notes what the solver cannot have, before anything is written. */
-yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver);
+yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step);
 void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to);
 
 yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,

@@ -156,6 +156,38 @@ static int material_of(const writer *w, int shape)
     return number;
 }
 
+/* The link by which a tree of links hangs on the ground or falls. */
+static int root_of(const yk_robot *robot, int link)
+{
+    for (int i = robot->joint_count - 1; i >= 0; i--) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        bool carries = !joint->closes && joint->child == link && joint->parent != link;
+        if (!carries || joint->parent == YK_ROBOT_GROUND)
+            continue;
+
+        int root = root_of(robot, joint->parent);
+        return robot->links[root].mass > 0 ? root : link;
+    }
+    return link;
+}
+
+/* Links of one tree overlap at their joints: they are a group that does not touch itself. A tree of
+ * one link needs none. */
+static void write_group(const writer *w, int link)
+{
+    const yk_robot *robot = w->robot;
+    int root = root_of(robot, link);
+    int members = 0;
+    for (int i = 0; i < robot->link_count; i++)
+        members += robot->links[i].into == i && root_of(robot, i) == root;
+    if (members < 2)
+        return;
+
+    char name[NAME_MAX_LENGTH];
+    link_name(w, root, name);
+    fprintf(w->to, ", group: %s, passes: [%s]", name, name);
+}
+
 /* {type: box, ...}: of the smooth solver with `on` and `offset`, of the other with `position`. */
 static void write_shape(const writer *w, int index)
 {
@@ -208,10 +240,13 @@ static void write_shape(const writer *w, int index)
         }
     }
 
-    if (!w->smooth && shape->touches)
-        fprintf(to, ", material: surface_%d", material_of(w, index));
-    else if (!w->smooth)
+    if (!w->smooth && !shape->touches)
         fputs(", touches: false", to);
+    if (!w->smooth && shape->touches) {
+        fprintf(to, ", material: surface_%d", material_of(w, index));
+        if (shape->link >= 0)
+            write_group(w, shape->link);
+    }
     fputs("}\n", to);
 }
 
@@ -606,7 +641,28 @@ bool yk_robot_touches(const yk_robot *robot)
  * of what they carry. */
 static const double SMALL_PART = 0.01;
 
-yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver)
+/* The largest step with which a joint's spring and damper are stable where they act by the velocity
+ * at the beginning of the step: 2 / omega and 2 I / c of its link about its axis. */
+static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
+{
+    const yk_robot_link *link = &robot->links[joint->child];
+    double inertia = link->mass;
+    if (joint->kind == YK_ROBOT_HINGE) {
+        yk_vec3 arm = yk_v3_sub(link->centre, joint->point);
+        double across = yk_v3_norm2(yk_v3_cross(joint->axis, arm));
+        yk_vec3 moment = yk_m3_apply(link->inertia, joint->axis);
+        inertia = yk_v3_dot(joint->axis, moment) + link->mass * across;
+    }
+
+    double limit = INFINITY;
+    if (joint->stiffness > 0)
+        limit = 2 * sqrt(inertia / joint->stiffness);
+    if (joint->damping > 0)
+        limit = fmin(limit, 2 * inertia / joint->damping);
+    return limit;
+}
+
+yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
 {
     bool smooth = solver == YK_IMPORT_SMOOTH;
 
@@ -645,6 +701,12 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver)
         const yk_robot_joint *joint = &robot->joints[i];
         int count = chain_length(robot, i);
         combined several;
+        if (count == 1 && stable_step(robot, joint) < step)
+            yk_robot_note(
+                robot, joint->element,
+                "spring and damper of joint '%s' need steps below %.2g s (%g s here); the "
+                "smooth solver takes longer ones",
+                joint->name, stable_step(robot, joint), step);
         if (joint->closes || joint->kind == YK_ROBOT_FIXED || count == 1)
             continue;
 
@@ -701,7 +763,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     fputs("time: {end: ", to);
     write_number(to, options->end);
     fputs(", step: ", to);
-    write_number(to, options->step > 0 ? options->step : robot->step > 0 ? robot->step : 1e-3);
+    write_number(to, options->step);
     fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
             w.smooth ? "smooth" : "nonsmooth");
     write_vector(to, robot->gravity);

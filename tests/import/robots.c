@@ -159,6 +159,7 @@ static void test_several_joints_of_a_body(void **state)
     text = import_for(YK_IMPORT_NONSMOOTH, planar, "robot.torso.position");
     assert_contains(text, "type: planar, between: [ground, torso]");
     assert_contains(text, "between the 2 joints of link 'leg'");
+    assert_contains(text, "group: torso, passes: [torso]"); /* thigh and hip overlap */
     r = open_text("planar.yaml", text, NULL);
     run_to(&r, 0.1);
     assert_vector(r.sample, 0, 0, 3 - 0.5 * 9.81 * 0.1 * (0.1 + 0.001), 1e-9);
