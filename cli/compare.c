@@ -24,6 +24,7 @@ static double value_at(const yk_record *record, const double *column, double t, 
     const double *time = yk_record_time(record);
     size_t rows = yk_record_rows(record);
     size_t i = *from;
+    /* Times grow: the search goes on where it was. */
     while (i + 1 < rows && time[i + 1] <= t)
         i++;
     *from = i;
@@ -57,9 +58,14 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     }
 
     /* Over the rows of A that lie within the time of B, with rounding. */
-    double first = time_b[0];
-    double last = time_b[yk_record_rows(b) - 1];
+    double first = INFINITY;
+    double last = -INFINITY;
+    if (yk_record_rows(b) > 0) {
+        first = time_b[0];
+        last = time_b[yk_record_rows(b) - 1];
+    }
     double rounding = 1e-9 * (last - first);
+
     double largest = 0;
     double when = NAN;
     int where = 0;
@@ -72,6 +78,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
         double low = INFINITY;
         double high = -INFINITY;
         size_t at = 0;
+
         for (size_t i = 0; i < yk_record_rows(a); i++) {
             if (time[i] < first - rounding || time[i] > last + rounding)
                 continue;

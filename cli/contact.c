@@ -76,8 +76,11 @@ static yk_status solve_contact(session *s, const char *file)
         return status;
 
     double *r = yk_allocate(s->context, (size_t)problem.row_count + 1, sizeof *r);
+
+    /* A table row per method, all on the same problem. */
     for (int m = 0; r && m < s->method_count; m++) {
         yk_contact_report report;
+
         s->options.method = s->methods[m];
         status = yk_contact_solve(s->context, &problem, &s->options, r, NULL, &report);
         const char *name = yk_contact_method_name(report.method);
@@ -104,6 +107,7 @@ static yk_status solve_complementarity(session *s, const char *file, const char 
     if (status != YK_OK)
         return status;
 
+    /* The unknowns and what is complementary to them. */
     double *z = yk_allocate(s->context, 2 * (size_t)problem.n + 1, sizeof *z);
     if (z) {
         yk_mlcp_options options = yk_mlcp_options_default();
@@ -132,6 +136,7 @@ static int solve_files(session *s, const char *const *files, int count)
     printf("%-36s %-8s %6s  %-18s %-13s %7s  %9s  %10s\n", "file", "kind", "size", "solver",
            "outcome", "steps", "residual", "seconds");
 
+    /* What the file holds is found from its contents. */
     for (int i = 0; i < count; i++) {
         yk_problem_kind kind;
         yk_status status = yk_problem_file_kind(s->context, files[i], &kind);
@@ -139,6 +144,7 @@ static int solve_files(session *s, const char *const *files, int count)
             status = solve_contact(s, files[i]);
         else if (status == YK_OK)
             status = solve_complementarity(s, files[i], kind == YK_PROBLEM_LCP ? "LCP" : "MLCP");
+
         if (status != YK_OK) {
             print_failure(s->context);
             s->unreadable++;
@@ -154,6 +160,7 @@ static int solve_files(session *s, const char *const *files, int count)
             all = false;
     }
     print_tally("complementarity", &s->complementarity, 2);
+
     if (s->unreadable > 0) {
         printf("%d could not be read\n", s->unreadable);
         return EXIT_MISUSE;
@@ -215,6 +222,7 @@ int command_contact(int argc, char **argv)
 
         s.methods[s.method_count++] = (yk_contact_method)index;
     }
+
     if (s.method_count == 0)
         s.methods[s.method_count++] = YK_CONTACT_AUTOMATIC;
 

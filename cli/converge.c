@@ -200,7 +200,6 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
                    def->steps[def->step_count - 1] / 4, report.reference_error);
 
         /* The same for other programs and as a picture. */
-
         if (output && !write_rows(output, def, variants, rows))
             code = EXIT_FAILED;
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
@@ -258,6 +257,8 @@ int command_converge(int argc, char **argv)
         return options_exit(parsed);
 
     double steps[STEPS_MAX];
+
+    /* What the options say, in numbers. */
     int index;
     def.steps = steps;
     def.step_count = read_steps(step_text, steps);

@@ -33,6 +33,7 @@ typedef struct shape_list {
 
 static void add(shape_list *to, const yk_shape *shape)
 {
+    /* Twice as many each time, so that few copies are made. */
     if (to->count == to->capacity) {
         int capacity = to->capacity > 0 ? 2 * to->capacity : 64;
         drawing_shape *grown = realloc(to->list, (size_t)capacity * sizeof *grown);
@@ -64,6 +65,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
     const yk_scene_pose *on = shape->body < 0 ? &ground : &poses[shape->body];
     yk_vec3 position = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->position));
     yk_quat orientation = yk_q_mul(on->orientation, shape->orientation);
+
     yk_shape moved = *shape;
     moved.position = to_system(transform, position);
     moved.orientation = yk_q_mul(transform->orientation, orientation);
@@ -89,6 +91,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
             yk_vec3 from = {r * cos(a), r * sin(a), -z};
             yk_vec3 end = {r * cos(b), r * sin(b), -z};
             yk_vec3 above = {from.x, from.y, z};
+
             add_edge(to, &moved, from, end);
             add_edge(to, &moved, above, yk_v3(end.x, end.y, z));
             if (i % 6 == 0)
@@ -116,6 +119,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
         break;
     }
 
+    /* Without faces, every point is joined with every other. */
     case YK_SHAPE_HULL:
         for (int i = 0; i < shape->point_count; i++) {
             yk_vec3 from = yk_v3_scale(transform->length, shape->points[i]);
@@ -135,6 +139,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
         add(to, &moved);
         break;
 
+    /* Solids, planes and joints, as they are. */
     default: add(to, &moved);
     }
 }
@@ -172,6 +177,7 @@ static void add_marks(collection *c, const yk_scenario_info *info, int subsystem
         if (interface && interface->wrench_subsystem != subsystem)
             continue;
 
+        /* Where it is at the start. */
         yk_port_value value = {0};
         part->ops->output(part, port, &value);
         int index = c->drawing.mark_count++;
@@ -180,6 +186,7 @@ static void add_marks(collection *c, const yk_scenario_info *info, int subsystem
         mark->position = to_system(&info->transforms[subsystem], value.motion.position);
         mark->name = c->names[index];
 
+        /* Names of interfaces are unique; those of ports belong to their subsystem. */
         const char *name = info->names[subsystem];
         if (interface)
             snprintf(c->names[index], sizeof *c->names, "%s", interface->name);
@@ -191,11 +198,13 @@ static void add_marks(collection *c, const yk_scenario_info *info, int subsystem
 /* False when out of memory. */
 static bool collect(const yk_scenario_info *info, collection *c)
 {
+    /* Every port may become a mark, every interface and wire a link. */
     int ports = 0;
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *list;
         ports += info->subsystems[i]->ops->ports(info->subsystems[i], &list);
     }
+
     int links = info->interface_count + info->wire_count;
     c->parts = calloc((size_t)info->subsystem_count + 1, sizeof *c->parts);
     c->marks = calloc((size_t)ports + 1, sizeof *c->marks);
@@ -210,6 +219,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
         yk_subsystem *part = info->subsystems[i];
         const yk_scene_ops *scene = part->ops->scene;
         part->ops->start(part, info->start, info->step, NULL);
+
         int count = 0;
         if (scene)
             count = scene->shapes(part, NULL, 0);
@@ -217,6 +227,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
         if (count == 0)
             continue;
 
+        /* Shapes in the axes of bodies, and where the bodies are. */
         int bodies = scene->bodies(part, NULL, 0);
         yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
         yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
@@ -226,6 +237,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
             scene->poses(part, poses);
             scene->shapes(part, shapes, count);
         }
+
         for (int k = 0; k < count && !c->shapes.failed; k++)
             add_shape(&c->shapes, &info->transforms[i], &shapes[k], poses);
         free(poses);
@@ -309,6 +321,7 @@ int command_draw(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    /* The words of the options. */
     int index;
     if (!options_pick("view", view, views, &index))
         return EXIT_MISUSE;

@@ -54,6 +54,7 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
     int growing = 0;
     int idle = 0;
     printf("\n  mode   frequency Hz      damping   growth 1/s     mass along x, y, z %%\n");
+
     for (int i = 0; i < modes->count; i++) {
         const yk_mode *mode = &modes->mode[i];
         printf("  %4d ", i + 1);
@@ -64,6 +65,7 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
         else
             printf("%14s %12.6f", "0", mode->damping);
 
+        /* Masses along the axes, of the whole. */
         printf(" %12.5g   %7.3f %7.3f %7.3f\n", mode->growth, 100 * mode->mass[0],
                100 * mode->mass[1], 100 * mode->mass[2]);
 
@@ -87,6 +89,7 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
         printf("\n  %d mode%s grow%s: the state is unstable\n", growing, plural(growing),
                growing > 1 ? "" : "s");
 
+    /* A model that moves has no equilibrium. */
     yk_energy energy;
     yk_smooth_energy(model, &energy);
     if (energy.kinetic > 1e-12)
@@ -123,6 +126,7 @@ static bool write_shapes(const char *file, const yk_smooth *model, const yk_mode
     bool good = !ferror(out);
     if (fclose(out) == 0 && good)
         return true;
+
     print_unwritable(file);
     return false;
 }
@@ -190,8 +194,8 @@ int command_modes(int argc, char **argv)
     int code = EXIT_GOOD;
     if (modes) {
         printf("%s\n", *info->title ? info->title : info->path);
-
         print_table(model, modes, options.count);
+
         if (output && !write_shapes(output, model, modes))
             code = EXIT_FAILED;
         else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)
@@ -201,6 +205,8 @@ int command_modes(int argc, char **argv)
             print_pictures(plot);
         }
     }
+
+    /* What was found is printed, even where the search did not converge. */
     if (!modes || status == YK_NOT_CONVERGED)
         code = print_failure(l.context);
 

@@ -103,6 +103,7 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
  * and the modes. */
 static void print_evidence(const yk_scenario_info *info, const yk_stability_report *r, bool all)
 {
+    /* The derivative at one state, and what the run itself did there. */
     printf("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
     if (isfinite(r->tracked))
         printf("growth along the run %.9g per step\n", r->tracked);
@@ -138,6 +139,7 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
     if (r->mode_count == 0)
         return;
 
+    /* Modes: of the worst one all that is known. */
     printf("%s\n", all ? "modes, the least stable first:" : "least stable mode:");
     for (int i = 0; i < r->mode_count; i++) {
         const yk_stability_mode *m = &r->modes[i];
@@ -161,6 +163,7 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
         if (*m->moving || m->subsystem >= 0)
             printf("\n");
     }
+
     printf("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n", r->words,
            (long long)r->steps, r->residual, r->dimension);
 }
@@ -176,6 +179,7 @@ static int look_at(const request *q)
     if (!q->quiet)
         def.progress = show_doing;
 
+    /* This takes time: the state is reached, and step after step repeated from it. */
     yk_stability_report r;
     yk_status status = yk_stability(l.context, l.scenario, &def, &r);
     clear_progress();
@@ -249,6 +253,7 @@ static int map_scenario(const request *q)
         return EXIT_MISUSE;
     }
 
+    /* Both axes as options give them. */
     yk_map_axis x;
     yk_map_axis y;
     char names[2][MAP_NAME_MAX];

@@ -179,6 +179,7 @@ static void add_variable(const output *o, yk_text *to, int index)
     add_escaped(context, to, v->name);
     yk_text_add(context, to, "\" valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", index,
                 causalities[v->role], variabilities[v->role]);
+
     if (v->role == YK_EXPORT_OUTPUT)
         yk_text_add(context, to, " initial=\"calculated\"");
     if (!three)
@@ -198,6 +199,7 @@ static void add_variable(const output *o, yk_text *to, int index)
         break;
     }
 
+    /* Outputs have no start values: they are calculated. */
     if (v->role == YK_EXPORT_INPUT || v->role == YK_EXPORT_PARAMETER)
         yk_text_add(context, to, " start=\"%.17g\"", v->start);
 
@@ -228,6 +230,8 @@ static yk_status write_description(output *o)
     add_escaped(context, to, name);
     yk_text_add(context, to, "\" %s=\"%s\" generationTool=\"Yoke %s\"",
                 three ? "instantiationToken" : "guid", o->token, yk_version());
+
+    /* A title may hold what XML does not take as it is. */
     if (m->info->title[0]) {
         yk_text_add(context, to, " description=\"");
         add_escaped(context, to, m->info->title);
@@ -244,6 +248,8 @@ static yk_status write_description(output *o)
     yk_text_add(context, to, " canHandleVariableCommunicationStepSize=\"%s\"", truth[any_step]);
     yk_text_add(context, to, " canGetAndSetFMU%s=\"%s\"", state, truth[m->rolls_back]);
     yk_text_add(context, to, " canSerializeFMU%s=\"%s\"", state, truth[m->rolls_back]);
+
+    /* Inputs within a step: asked for in FMI 3, as lines in FMI 2. */
     if (three && any_step)
         yk_text_add(context, to, " providesIntermediateUpdate=\"true\"");
     if (three && !any_step)
@@ -264,6 +270,7 @@ static yk_status write_description(output *o)
     }
     yk_text_add(context, to, "  </UnitDefinitions>\n");
 
+    /* The experiment is the scenario's own, the variables those of the model. */
     yk_text_add(
         context, to,
         "  <DefaultExperiment startTime=\"%.17g\" stopTime=\"%.17g\" stepSize=\"%.17g\"/>\n",
@@ -279,6 +286,7 @@ static yk_status write_description(output *o)
     for (int pass = 0; pass < 2; pass++) {
         if (!three)
             yk_text_add(context, to, "    <%ss>\n", element[pass]);
+
         for (int i = 0; i < m->variable_count; i++) {
             if (m->variables[i].role != YK_EXPORT_OUTPUT)
                 continue;

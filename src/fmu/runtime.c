@@ -82,12 +82,14 @@ static void close_model(yk_exported *self)
     yk_release(self->context, self->inputs);
     yk_release(self->context, self->asked);
     yk_release(self->context, self->sample);
+
     self->given = NULL;
     self->rates = NULL;
     self->before = NULL;
     self->inputs = NULL;
     self->asked = NULL;
     self->sample = NULL;
+
     yk_export_close(&self->model);
     self->system = NULL;
 }
@@ -96,16 +98,16 @@ static void close_model(yk_exported *self)
 static yk_status open_model(yk_exported *self)
 {
     /* Parameters that were set are overrides of the scenario; they are those of the old model. */
-    enum { OVERRIDES_MAX = 512, TEXT = 160 };
+    enum { TEXT = 160 };
     char(*texts)[TEXT] = NULL;
-    const char *overrides[OVERRIDES_MAX];
+    const char *overrides[YK_PARAMETERS_MAX];
     int count = 0;
     if (self->parameters_changed) {
-        texts = yk_allocate(self->context, OVERRIDES_MAX, sizeof *texts);
+        texts = yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *texts);
         if (!texts)
             return fail(self, YK_ERROR_MEMORY, "out of memory");
 
-        for (int i = 0; i < self->model.variable_count && count < OVERRIDES_MAX; i++) {
+        for (int i = 0; i < self->model.variable_count && count < YK_PARAMETERS_MAX; i++) {
             const yk_export_variable *v = &self->model.variables[i];
             if (v->role != YK_EXPORT_PARAMETER)
                 continue;
@@ -117,6 +119,7 @@ static yk_status open_model(yk_exported *self)
     }
     close_model(self);
 
+    /* The same scenario again; what it is made of may depend on every parameter. */
     yk_export_def def = {
         .scenario = self->scenario,
         .wrenches = self->wrenches,
@@ -125,11 +128,13 @@ static yk_status open_model(yk_exported *self)
     };
     if (self->subsystem[0])
         def.subsystem = self->subsystem;
+
     yk_status status = yk_export_open(self->context, &def, &self->model);
     yk_release(self->context, texts);
     if (status != YK_OK)
         return fail(self, status, yk_last_message(self->context));
 
+    /* What the master gives, and what comes back. */
     const yk_export_model *m = &self->model;
     size_t ports = (size_t)m->port_count + 1;
     self->given = yk_allocate(self->context, ports, sizeof *self->given);
@@ -174,6 +179,8 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
 
     self->log = log;
     self->log_user = user;
+
+    /* What the library says goes to the master. */
     yk_context_def def = yk_context_default();
     def.log = forward_log;
     def.log_user = self;
@@ -205,6 +212,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
         snprintf(problem, sizeof problem,
                  "the description has the token %.60s, the model in the FMU %.60s",
                  token ? token : "none", lines[0]);
+
     if (problem[0]) {
         log(user, YK_LOG_ERROR, problem);
         yk_exported_destroy(self);
@@ -215,8 +223,8 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
     self->wrenches = lines[2][0] == '1';
     snprintf(self->scenario, sizeof self->scenario, "%.3900s/%s", resources, YK_EXPORT_SCENARIO);
 
-    enum { PARAMETERS_MAX = 4096 };
-    self->parameters = yk_allocate(self->context, PARAMETERS_MAX, sizeof *self->parameters);
+    /* Values as they are set; the model is opened anew when it begins with others. */
+    self->parameters = yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *self->parameters);
     if (!self->parameters || open_model(self) != YK_OK) {
         yk_exported_destroy(self);
         return NULL;
@@ -247,6 +255,7 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
     yk_causality takes = self->model.causalities[port];
     *input = (yk_input){.orientation = yk_q_identity()};
 
+    /* A motion is given with its rates, for a start that is consistent. */
     if (takes == YK_TAKES_WRENCH) {
         input->linear[0] = given->wrench.force;
         input->angular[0] = given->wrench.torque;
@@ -272,9 +281,11 @@ static yk_status start_model(yk_exported *self)
 
     const yk_export_model *m = &self->model;
     yk_status status = YK_OK;
+    /* A whole system has been started with its scenario. */
     if (m->subsystem >= 0) {
         for (int i = 0; i < m->port_count; i++)
             constant_input(self, i, &self->inputs[i]);
+
         status = m->object->ops->start(m->object, self->time, m->info->step, self->inputs);
         if (YK_FAILED(status))
             return fail_subsystem(self, status);
