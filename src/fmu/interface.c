@@ -205,29 +205,6 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
     return YK_OK;
 }
 
-/* Starts the model, so that start values are known. */
-static yk_status start_model(yk_export_model *m)
-{
-    yk_subsystem *object = m->object;
-    if (m->subsystem >= 0) {
-        yk_status status = object->ops->start(object, m->info->start, m->info->step, NULL);
-        if (YK_FAILED(status) && object->ops->message)
-            return yk_fail(m->context, status, "%s", object->ops->message(object));
-
-        m->rolls_back = object->ops->rollback != NULL;
-        m->follows = yk_follows_polynomials(object);
-        return status;
-    }
-
-    yk_system *system;
-    yk_status status = yk_scenario_system(m->scenario, &system);
-    if (!YK_FAILED(status))
-        status = yk_system_start(system);
-    if (!YK_FAILED(status))
-        m->rolls_back = yk_system_state_layout(system).words > 0;
-    return status;
-}
-
 yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_export_model *model)
 {
     yk_export_model *m = model;
@@ -249,13 +226,28 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no subsystem '%s'", def->scenario,
                          def->subsystem);
 
+    /* It is started, so that start values are known. */
     if (status == YK_OK && m->subsystem >= 0) {
-        m->object = m->info->subsystems[m->subsystem];
-        m->port_count = m->object->ops->ports(m->object, &m->ports);
+        yk_subsystem *object = m->info->subsystems[m->subsystem];
+        const yk_subsystem_ops *ops = object->ops;
+        m->object = object;
+        m->port_count = ops->ports(object, &m->ports);
+        m->rolls_back = ops->rollback != NULL;
+        m->follows = yk_follows_polynomials(object);
         status = connect_ports(m, def->wrenches);
+        if (status == YK_OK) {
+            status = ops->start(object, m->info->start, m->info->step, NULL);
+            if (YK_FAILED(status) && ops->message)
+                yk_fail(context, status, "%s", ops->message(object));
+        }
+    } else if (status == YK_OK) {
+        yk_system *system;
+        status = yk_scenario_system(m->scenario, &system);
+        if (!YK_FAILED(status))
+            status = yk_system_start(system);
+        if (!YK_FAILED(status))
+            m->rolls_back = yk_system_state_layout(system).words > 0;
     }
-    if (status == YK_OK)
-        status = start_model(m);
 
     /* The variables, counted and then written. */
     writer w = {.model = m};

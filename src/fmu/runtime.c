@@ -623,25 +623,24 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_as
 
 /* State ---------------------------------------------------------------------------------------- */
 
-/* The image of the model, the time, and what the ports have been given. */
-static size_t model_words(const yk_exported *self)
+size_t yk_exported_state_size(const yk_exported *self)
 {
     const yk_export_model *m = &self->model;
     if (!m->rolls_back)
         return 0;
+
+    size_t words;
     if (m->subsystem >= 0)
-        return m->object->ops->rollback->layout(m->object).words;
-
-    return yk_system_state_layout(self->system).words;
-}
-
-size_t yk_exported_state_size(const yk_exported *self)
-{
-    size_t words = model_words(self);
-    size_t ports = 2 * (size_t)self->model.port_count * VALUE_DOUBLES;
+        words = m->object->ops->rollback->layout(m->object).words;
+    else
+        words = yk_system_state_layout(self->system).words;
     if (words == 0)
         return 0;
-    return (words + 2 + ports) * sizeof(double);
+
+    /* The time, whether it was started, what the ports have been given and had before, and the image
+     * of the model. */
+    size_t ports = 2 * (size_t)m->port_count * VALUE_DOUBLES;
+    return (2 + ports + words) * sizeof(double);
 }
 
 void yk_exported_state_get(const yk_exported *self, void *bytes)
