@@ -17,9 +17,6 @@ static const char usage[] =
 
 enum { FILES_MAX = 16 };
 
-/* Where the data goes in the page of the viewer. */
-static const char mark[] = "<!--yoke-data-->";
-
 static char *read_file(const char *path, size_t *length)
 {
     FILE *stream = fopen(path, "rb");
@@ -50,15 +47,6 @@ static char *read_file(const char *path, size_t *length)
     return text;
 }
 
-static const char *find_mark(const char *page, size_t length)
-{
-    size_t size = strlen(mark);
-    for (size_t i = 0; i + size <= length; i++)
-        if (page[i] == '<' && memcmp(page + i, mark, size) == 0)
-            return page + i;
-    return NULL;
-}
-
 static void write_base64(FILE *out, const unsigned char *bytes, size_t count)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -79,7 +67,7 @@ static void write_base64(FILE *out, const unsigned char *bytes, size_t count)
 static bool write_report(const char *file, const char *page, size_t length,
                          const unsigned char *packed, size_t bytes)
 {
-    const char *at = find_mark(page, length);
+    const char *at = viewer_mark(page, length);
     if (!at) {
         fprintf(stderr, "yoke: the viewer has no place for data: it is not one of `yoke report`\n");
         return false;
@@ -93,7 +81,7 @@ static bool write_report(const char *file, const char *page, size_t length,
     fputs("<script id=\"yoke-data\" type=\"text/plain\">", out);
     write_base64(out, packed, bytes);
     fputs("</script>", out);
-    at += strlen(mark);
+    at += strlen(VIEWER_MARK);
     fwrite(at, 1, length - (size_t)(at - page), out);
     bool failed = ferror(out) != 0;
     long size = ftell(out);

@@ -8,8 +8,6 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Channels with more components, such as the positions of all particles, are seen in 3D. */
-enum { COMPONENTS_MAX = 24 };
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 
 /* Bytes that grow ------------------------------------------------------------------------------ */
@@ -135,7 +133,7 @@ static thinning thin(const yk_record *record)
     const yk_record_header *header = yk_record_get_header(record);
     size_t columns = 1;
     for (int i = 0; i < header->channel_count; i++)
-        if (header->channels[i].components <= COMPONENTS_MAX)
+        if (header->channels[i].components <= REPORT_COMPONENTS_MAX)
             columns += (size_t)header->channels[i].components;
 
     /* Few columns may have many rows, many columns few. */
@@ -157,7 +155,8 @@ static thinning thin(const yk_record *record)
 static void thin_time(const thinning *t, const double *time, double *out)
 {
     if (t->piece == 1) {
-        memcpy(out, time, t->rows * sizeof *out);
+        if (t->rows > 0)
+            memcpy(out, time, t->rows * sizeof *out);
         return;
     }
     for (size_t from = 0; from < t->rows; from += t->piece) {
@@ -195,10 +194,13 @@ static void thin_column(const thinning *t, const double *values, double base, fl
     *out = (float)(values[t->rows - 1] - base);
 }
 
-static void put_channels(buffer *json, buffer *arrays, const yk_record *record)
+static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
+                         const report_options *options)
 {
     const yk_record_header *header = yk_record_get_header(record);
-    thinning t = thin(record);
+    thinning t = {.piece = 1};
+    if (!options->bare)
+        t = thin(record);
     double *time = calloc(t.kept + 1, sizeof *time);
     float *column = calloc(t.kept + 1, sizeof *column);
     if (!time || !column) {
@@ -215,7 +217,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record)
     bool first = true;
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
-        if (channel->components > COMPONENTS_MAX)
+        if (channel->components > REPORT_COMPONENTS_MAX)
             continue;
         put(json, first ? "{\"name\":" : ",{\"name\":");
         first = false;
@@ -230,7 +232,9 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record)
         put(json, "],\"columns\":[");
         for (int k = 0; k < channel->components; k++) {
             const double *values = yk_record_column(record, i, k);
-            double base = t.rows > 0 && isfinite(values[0]) ? values[0] : 0;
+            double base = 0;
+            if (t.rows > 0 && isfinite(values[0]))
+                base = values[0];
             thin_column(&t, values, base, column);
             put(json, k ? ",{\"base\":" : "{\"base\":");
             put_number(json, base);
@@ -245,7 +249,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record)
     put(json, "],\"skipped\":[");
     first = true;
     for (int i = 0; i < header->channel_count; i++) {
-        if (header->channels[i].components <= COMPONENTS_MAX)
+        if (header->channels[i].components <= REPORT_COMPONENTS_MAX)
             continue;
         put(json, first ? "" : ",");
         first = false;
@@ -492,7 +496,7 @@ static void put_run(buffer *json, buffer *arrays, const report_run *run,
     put(json, ",\"scenario\":");
     put_text(json, header->scenario);
     put_format(json, ",\"complete\":%s", yk_record_complete(run->record) ? "true" : "false");
-    put_channels(json, arrays, run->record);
+    put_channels(json, arrays, run->record, options);
 
     put(json, ",\"summary\":[");
     for (int i = 0; i < summary->count; i++) {
@@ -513,7 +517,7 @@ static void put_run(buffer *json, buffer *arrays, const report_run *run,
     else
         put(json, "null");
     put(json, ",\"frames\":");
-    if (header->scene && yk_record_frame_count(run->record) > 0)
+    if (header->scene && !options->bare && yk_record_frame_count(run->record) > 0)
         put_frames(json, arrays, run->record, options);
     else
         put(json, "null");

@@ -17,6 +17,9 @@
 
 #include "yoke/record.h"
 
+/* Channels with more components, such as the positions of all particles, are seen in 3D. */
+enum { REPORT_COMPONENTS_MAX = 24 };
+
 typedef struct report_run {
     const char *file;
     const yk_record *record;
@@ -24,6 +27,7 @@ typedef struct report_run {
 
 typedef struct report_options {
     int frames; /* at most so many of each run; 0: as many as fit in 64 MB before compression */
+    bool bare;  /* neither samples nor frames, which come later */
 } report_options;
 
 /* The packed bytes, to be freed; NULL when out of memory. */

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli.h"
+#include "live.h"
 
 /* What the command line asks for. */
 typedef struct request {
@@ -16,11 +17,14 @@ typedef struct request {
     bool quiet, error;
     bool visible; /* a progress bar is shown */
     int frames;   /* negative: as the scenario says */
+    live_view *live;
 } request;
 
 static bool show_progress(void *user, const yk_run_progress *p)
 {
     const request *q = user;
+    if (q->live)
+        live_progress(q->live, p);
     if (q->visible) {
         double fraction = 1, left = 0;
         if (p->steps > 0)
@@ -321,6 +325,21 @@ static yk_status open_files(yk_context *context, const option_list *files, yk_re
     return yk_tee_recorder_create(context, recorders, files->count, tee);
 }
 
+/* Lets the live view see what goes to a recorder, which may be NULL; `both` receives what leads to the
+ * two of them. */
+static yk_status show_live(const loaded *l, const request *q, yk_recorder **recorder,
+                           yk_recorder **both)
+{
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    double samples = (double)info->steps / info->record_every;
+    yk_recorder *list[2] = {live_recorder(q->live, samples), *recorder};
+    yk_status status = yk_tee_recorder_create(l->context, list, *recorder ? 2 : 1, both);
+    if (status == YK_OK)
+        *recorder = *both;
+
+    return status;
+}
+
 /* Runs and records, with error bars where they are asked for. Prints all but what went wrong. */
 static yk_status run_and_record(const loaded *l, request *q, yk_run_report *report)
 {
@@ -329,7 +348,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
 
     /* With error bars the files wait until these are known. */
     yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
-    yk_recorder *tee = NULL;
+    yk_recorder *tee = NULL, *shown = NULL;
     yk_record *kept = NULL;
     yk_status status = open_files(l->context, files, recorders, &tee);
     if (status == YK_OK && q->error)
@@ -357,7 +376,10 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .progress = show_progress,
             .user = q,
         };
-        status = yk_run(l->context, l->scenario, &def, report);
+        if (q->live)
+            status = show_live(l, q, &def.recorder, &shown);
+        if (status == YK_OK)
+            status = yk_run(l->context, l->scenario, &def, report);
         if (q->visible)
             clear_progress();
         if (!q->quiet)
@@ -378,6 +400,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         }
     }
 
+    yk_recorder_destroy(shown);
     yk_recorder_destroy(tee);
     for (int i = 0; i < files->count; i++)
         yk_recorder_destroy(recorders[i]);
@@ -455,7 +478,8 @@ static int run_scenario(const loaded *l, request *q)
 int command_run(int argc, char **argv)
 {
     request q = {.frames = -1};
-    bool no_output = false;
+    bool no_output = false, live = false;
+    int port = 0;
     const option_row rows[] = {
         {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
          "override a value: --set coupling.scheme=tight"},
@@ -468,19 +492,32 @@ int command_run(int argc, char **argv)
         {"error", OPTION_FLAG, &q.error, NULL,
          "error bars on every recorded channel: the run again with 1/2 and 1/4 of the step, 6 "
          "times its work"},
+        {"live", OPTION_FLAG, &live, NULL,
+         "show the run in a browser while it goes on, at the address that is printed"},
+        {"port", OPTION_COUNT, &port, "N", "of --live, on 127.0.0.1 [any that is free]"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
          "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
         {.kind = OPTION_END},
     };
 
-    int parsed = options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error]", rows,
-                               argc, argv, &q.path, 1, 1);
+    int parsed =
+        options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error] [--live]", rows,
+                      argc, argv, &q.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
-    loaded l;
-    if (!load_scenario(q.path, &q.sets, LOAD_TO_RUN, &l))
+    if (port > 65535) {
+        fprintf(stderr, "yoke: --port %d: there are ports up to 65535\n", port);
         return EXIT_MISUSE;
+    }
+    if (live && !(q.live = live_open(port)))
+        return EXIT_FAILED;
+
+    loaded l;
+    if (!load_scenario(q.path, &q.sets, LOAD_TO_RUN, &l)) {
+        live_close(q.live);
+        return EXIT_MISUSE;
+    }
 
     /* Where the results go. */
     const char *file = yk_scenario_get(l.scenario)->record_file;
@@ -502,6 +539,7 @@ int command_run(int argc, char **argv)
     }
 
     yk_text_destroy(l.context, &command);
+    live_close(q.live);
     close_scenario(&l);
     return code;
 }

@@ -12,6 +12,7 @@ pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(zip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(expat REQUIRED IMPORTED_TARGET expat)
+pkg_check_modules(microhttpd IMPORTED_TARGET libmicrohttpd) # without it there is no `yoke run --live`
 if(YOKE_TESTS)
   pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
 endif()

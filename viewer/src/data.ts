@@ -1,4 +1,4 @@
-// The data of a report: what `yoke report` packed (src/record/pack.c), decoded.
+// The data of a report: what `yoke report` packed (cli/report_pack.h), decoded.
 //
 //   base64( zlib( "YKR1", u32 length of the JSON, JSON, padding to 8 bytes, arrays ) )
 //
@@ -127,7 +127,27 @@ export interface Channel {
   columns: Float64Array[];
 }
 
-/** Positions and orientations of the moving bodies over time, quantised. */
+/** Numbers that grow at their end, with room behind them. */
+class Grown<T extends Float32Array | Float64Array> {
+  private store: T;
+
+  constructor(public values: T) {
+    this.store = values;
+  }
+
+  add(more: T): void {
+    const used = this.values.length;
+    const all = used + more.length;
+    if (all > this.store.length) {
+      this.store = new (this.values.constructor as new (length: number) => T)(2 * all);
+      this.store.set(this.values);
+    }
+    this.store.set(more, used);
+    this.values = this.store.subarray(0, all) as T;
+  }
+}
+
+/** Where everything is over time. */
 export class Frames {
   readonly moving: Int32Array; // body -> entry of the positions, -1: fixed
   readonly turning: Int32Array;
@@ -136,17 +156,15 @@ export class Frames {
   readonly orientations: number;
   readonly strains: number;
   readonly wrenches: number;
+  private readonly times: Grown<Float64Array>;
+  private readonly tables: Grown<Float32Array>[];
 
+  /** The tables: positions, orientations (w first), strains and wrenches. */
   constructor(
     readonly scene: Scene,
-    readonly time: Float64Array,
-    readonly recorded: number,
-    private readonly low: Float32Array,
-    private readonly scale: Float32Array,
-    private readonly position: Uint16Array,
-    private readonly orientation: Int16Array,
-    readonly strain: Float32Array,
-    readonly wrench: Float32Array,
+    time: Float64Array,
+    public recorded: number,
+    tables: Float32Array[],
   ) {
     const n = scene.bodies.length;
     this.moving = new Int32Array(n).fill(-1);
@@ -164,6 +182,35 @@ export class Frames {
     this.orientations = 4 * turning;
     this.strains = strained;
     this.wrenches = scene.links.filter((link) => link.kind === LinkKind.Markers).length;
+    this.times = new Grown(time);
+    this.tables = tables.map((table) => new Grown(table));
+  }
+
+  get time(): Float64Array {
+    return this.times.values;
+  }
+
+  get strain(): Float32Array {
+    return this.tables[2].values;
+  }
+
+  get wrench(): Float32Array {
+    return this.tables[3].values;
+  }
+
+  /** Frames as the solvers gave them, each with its tables one after the other. */
+  append(times: Float64Array, values: Float32Array): void {
+    const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches];
+    const size = sizes.reduce((sum, one) => sum + one, 0);
+    let from = 0;
+    sizes.forEach((width, t) => {
+      const table = new Float32Array(width * times.length);
+      for (let i = 0; i < times.length; i++) table.set(values.subarray(i * size + from, i * size + from + width), i * width);
+      this.tables[t].add(table);
+      from += width;
+    });
+    this.times.add(times);
+    this.recorded += times.length;
   }
 
   get count(): number {
@@ -195,11 +242,8 @@ export class Frames {
     }
     const i = frame * this.positions + 3 * entry;
     const next = part > 0 ? i + this.positions : i;
-    for (let k = 0; k < 3; k++) {
-      const a = this.position[i + k];
-      const b = this.position[next + k];
-      out[at + k] = this.low[3 * entry + k] + this.scale[3 * entry + k] * (a + part * (b - a));
-    }
+    const position = this.tables[0].values;
+    for (let k = 0; k < 3; k++) out[at + k] = position[i + k] + part * (position[next + k] - position[i + k]);
   }
 
   /** Its orientation as x, y, z, w. */
@@ -215,11 +259,14 @@ export class Frames {
     }
     const i = frame * this.orientations + 4 * entry;
     const next = part > 0 ? i + this.orientations : i;
+    const orientation = this.tables[1].values;
+    let along = 0; // a quaternion and its opposite are one orientation
+    for (let k = 0; k < 4; k++) along += orientation[i + k] * orientation[next + k];
+    const sign = along < 0 ? -1 : 1;
     let norm = 0;
     for (let k = 0; k < 4; k++) {
-      const a = this.orientation[i + k];
-      const b = this.orientation[next + k];
-      const v = a + part * (b - a);
+      const a = orientation[i + k];
+      const v = a + part * (sign * orientation[next + k] - a);
       out[(k + 3) % 4] = v;
       norm += v * v;
     }
@@ -236,6 +283,7 @@ export class Frames {
 export interface Run {
   file: string;
   label: string;
+  live: boolean; // it goes on while it is seen
   title: string;
   command: string;
   scenario: string;
@@ -314,23 +362,18 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
   let frames: Frames | null = null;
   if (packed.scene && packed.frames) {
     const f = packed.frames;
-    const position = reader.words(f.position, f.count ? f.position[1] / 2 / f.count : 1);
-    const orientation = reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1);
-    frames = new Frames(
-      packed.scene,
-      reader.doubles(f.time),
-      f.recorded,
-      reader.floats(f.low),
-      reader.floats(f.scale),
-      position,
-      new Int16Array(orientation.buffer),
-      reader.floats(f.strain),
-      reader.floats(f.wrench),
-    );
+    const low = reader.floats(f.low);
+    const scale = reader.floats(f.scale);
+    const words = reader.words(f.position, low.length || 1);
+    const position = new Float32Array(words.length);
+    for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = low[k] + scale[k] * words[i];
+    const turns = new Int16Array(reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1).buffer);
+    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench)]);
   }
   return {
     file: packed.file,
     label: packed.file.replace(/^.*\//, "").replace(/\.(h5|hdf5|csv)$/, ""),
+    live: false,
     title: packed.title,
     command: packed.command,
     scenario: packed.scenario,
@@ -346,7 +389,11 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
 }
 
 export function decode(base64: string): Report {
-  const bytes = unzlibSync(bytesOfBase64(base64.trim()));
+  return decodeBytes(bytesOfBase64(base64.trim()));
+}
+
+export function decodeBytes(packedBytes: Uint8Array): Report {
+  const bytes = unzlibSync(packedBytes);
   const magic = String.fromCharCode(...bytes.subarray(0, 4));
   if (magic !== "YKR1") throw new Error("this file holds no report data");
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
@@ -363,6 +410,20 @@ export function decode(base64: string): Report {
     if (times > 1) run.label += ` (${times})`;
   }
   return { software: packed.software, runs };
+}
+
+/** Samples behind those that a run has: one array per column, in the order of its channels. */
+export function appendSamples(run: Run, time: Float64Array, columns: Float64Array[]): void {
+  const join = (a: Float64Array, b: Float64Array) => {
+    const both = new Float64Array(a.length + b.length);
+    both.set(a);
+    both.set(b, a.length);
+    return both;
+  };
+  run.time = join(run.time, time);
+  run.recorded += time.length;
+  let next = 0;
+  for (const channel of run.channels) channel.columns = channel.columns.map((column) => join(column, columns[next++]));
 }
 
 /** The value of a column at a time, between its samples. */

@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { decode, Report, Run } from "./data";
+import { Live, LiveState } from "./live";
 import { Plots } from "./plots";
 import { Picked, View3D } from "./scene3d";
 import { trustPanel, verdict } from "./trust";
@@ -22,12 +23,17 @@ class App {
   private loop = true;
   private speed = 1;
   private last = 0;
+  private following = true; // of a live run: its present end is shown
 
   private readonly play = button("▶", "play or pause (space)", () => this.setPlaying(!this.playing));
   private readonly slider = el("input", { title: "time", attrs: { type: "range", min: "0", max: "1000", step: "1", value: "0", "aria-label": "time" } });
   private readonly clock = el("span", { class: "clock" });
   private readonly speeds = el("select", { class: "optional", title: "speed of the playback (+ and −)", attrs: { "aria-label": "speed" } });
   private readonly looping = button("loop", "start again at the end (l)", () => this.setLoop(!this.loop));
+  private readonly badge = button("", "what the run says of itself", () => this.show("Trust"));
+  private readonly atEnd = button("live", "stay at the present end of the run", () => this.setFollowing(!this.following));
+  private readonly liveBar = el("progress", { attrs: { max: "1", value: "0", "aria-label": "progress of the run" } });
+  private readonly liveText = el("span", { class: "left muted" });
   private readonly pickedBox = el("div", { class: "overlay picked", attrs: { hidden: "" } });
   private readonly message = el("div", { class: "overlay message", attrs: { hidden: "" } });
   private readonly panels = new Map<string, { tab: HTMLButtonElement; panel: HTMLElement }>();
@@ -35,6 +41,7 @@ class App {
   constructor(
     root: HTMLElement,
     readonly report: Report,
+    private readonly live: Live | null = null,
   ) {
     const runs = report.runs;
     this.run = runs[0];
@@ -80,15 +87,29 @@ class App {
       });
       head.append(chips);
     }
-    const state = runs.map(verdict).reduce((worst, one) => (one.state === "bad" || (one.state === "doubtful" && worst.state === "good") ? one : worst));
-    const badge = button(state.text, "what the run says of itself", () => this.show("Trust"));
-    badge.className = `verdict ${state.state}`;
+    if (this.live) {
+      const stop = button("stop", "end the run after its present step, with its results", () => {
+        stop.disabled = true;
+        stop.textContent = "stopping";
+        void this.live!.stop().catch(() => undefined);
+      });
+      stop.className = "stop";
+      head.append(el("span", { class: "live-state" }, [this.liveBar, this.liveText, stop]));
+    }
+    this.showVerdict();
     head.append(
-      badge,
+      this.badge,
       button("theme", "light or dark (t)", () => this.setTheme(document.documentElement.dataset.theme !== "dark")),
       button("keys", "keyboard (?)", () => this.toggleKeys()),
     );
     return head;
+  }
+
+  private showVerdict(): void {
+    const states = this.report.runs.map(verdict);
+    const worst = states.find((one) => one.state === "bad") ?? states.find((one) => one.state === "doubtful") ?? states[0];
+    this.badge.textContent = worst.text;
+    this.badge.className = `verdict ${worst.state}`;
   }
 
   private openView(run: Run): View3D | null {
@@ -159,12 +180,13 @@ class App {
     this.play.className = "play";
     this.looping.classList.add("on", "optional");
     this.slider.addEventListener("input", () => {
+      this.setFollowing(false);
       this.setPlaying(false);
       this.setTime(this.start + (Number(this.slider.value) / 1000) * (this.end - this.start));
     });
     for (const speed of SPEEDS) this.speeds.append(el("option", { text: `${speed}×`, attrs: { value: String(speed) } }));
     this.speeds.addEventListener("change", () => (this.speed = Number(this.speeds.value)));
-    return el("footer", { class: "transport" }, [this.play, this.slider, this.clock, this.speeds, this.looping]);
+    return el("footer", { class: "transport" }, [this.play, this.slider, this.clock, this.live ? this.atEnd : null, this.speeds, this.looping]);
   }
 
   private sidePanels(): HTMLElement {
@@ -197,7 +219,7 @@ class App {
   private summary(run: Run): HTMLElement {
     const rows = run.summary
       .filter((figure) => !/^(finding|remedy)_/.test(figure.name))
-      .map((figure) => el("tr", {}, [el("td", { text: figure.name }), el("td", { class: "number", text: figure.text || `${number(figure.value, 6)} ${unitText(figure.unit)}` })]));
+      .map((figure) => el("tr", {}, [el("td", { text: figure.name.replace(/_/g, " ") }), el("td", { class: "number", text: figure.text || `${number(figure.value, 6)} ${unitText(figure.unit)}` })]));
     const facts: [string, string][] = run.scene ? [] : [["scene", "none: records of `yoke run` into .h5 have one unless --frames 0 was given"]];
     facts.push(
       ["file", run.file],
@@ -256,8 +278,22 @@ class App {
     return el("div", { class: "picker" }, [input, list]);
   }
 
+  /** Positions, forces and energies to begin with; channels in which nothing happens come last. */
   private openDefaults(): void {
-    const names = this.plots.names();
+    const still = (name: string) =>
+      this.report.runs.every((run) =>
+        (run.channels.find((channel) => channel.name === name)?.columns ?? []).every((column) => {
+          let low = Infinity;
+          let high = -Infinity;
+          for (const value of column) {
+            low = Math.min(low, value);
+            high = Math.max(high, value);
+          }
+          return high - low <= 1e-4 * Math.max(Math.abs(low), Math.abs(high));
+        }),
+      );
+    const all = this.plots.names();
+    const names = [...all.filter((name) => !still(name)), ...all.filter(still)];
     const wanted: string[] = [];
     const take = (test: RegExp, most: number) => {
       for (const name of names.filter((one) => test.test(one)).slice(0, most)) if (!wanted.includes(name)) wanted.push(name);
@@ -269,6 +305,7 @@ class App {
     take(/./, names.length);
     wanted.slice(0, 4).forEach((name) => this.plots.open(name));
     this.plots.onTime = (t) => {
+      this.setFollowing(false);
       this.setPlaying(false);
       this.setTime(Math.min(this.end, Math.max(this.start, t)));
     };
@@ -333,7 +370,18 @@ class App {
     this.clock.title = `of ${this.end.toFixed(digits)} s`;
   }
 
+  private setFollowing(on: boolean): void {
+    if (!this.live) return;
+    this.following = on && this.run.live;
+    this.atEnd.classList.toggle("on", this.following);
+    if (this.following) {
+      this.setPlaying(false);
+      this.setTime(this.end);
+    }
+  }
+
   private setPlaying(on: boolean): void {
+    if (on) this.setFollowing(false);
     if (on && !this.loop && this.time >= this.end) this.setTime(this.start);
     this.playing = on;
     this.play.textContent = on ? "❚❚" : "▶";
@@ -364,9 +412,46 @@ class App {
     requestAnimationFrame((next) => this.tick(next));
   }
 
+  // A run that goes on -------------------------------------------------------------------------
+
+  /** More of the run has come. */
+  grow(state: LiveState): void {
+    const speed = this.speed;
+    this.setRange();
+    if (!this.following) {
+      this.speed = speed;
+      this.speeds.value = String(speed);
+    }
+    this.view?.grow();
+    this.plots.grow();
+    this.setTime(this.following ? this.end : this.time);
+    this.atEnd.classList.toggle("on", this.following);
+
+    const done = state.steps > 0 ? state.step / state.steps : 0;
+    const left = done > 0 ? (state.seconds * (1 - done)) / done : NaN;
+    const minutes = left >= 90 ? `${number(left / 60, 2)} min` : `${Math.ceil(left)} s`;
+    this.liveBar.value = done;
+    this.liveText.textContent = `${(100 * done).toFixed(0)} %${Number.isFinite(left) && state.state === "running" ? `, ${minutes} left` : ""}`;
+  }
+
+  /** The run has come to its end, or cannot be heard any more. */
+  finish(lost: boolean): void {
+    this.run.live = false;
+    this.setFollowing(false);
+    this.atEnd.remove();
+    const outcome = this.run.summary.find((figure) => figure.name === "outcome")?.text;
+    const ending = outcome ? `the run has ended: ${outcome}` : "the run has ended";
+    const state = document.querySelector(".live-state");
+    state?.replaceChildren(el("span", { class: "left", text: lost ? "the run has ended or cannot be reached; `yoke report` shows its results" : ending }));
+    this.showVerdict();
+    this.panels.get("Trust")!.panel.replaceChildren(trustPanel(this.report.runs));
+    this.panels.get("Summary")!.panel.replaceChildren(...this.report.runs.map((run) => this.summary(run)));
+  }
+
   // Keyboard and theme --------------------------------------------------------------------------
 
   private step(by: number): void {
+    this.setFollowing(false);
     this.setPlaying(false);
     const times = this.run.frames && this.run.frames.count > 1 ? this.run.frames.time : this.run.time;
     const span = (times[times.length - 1] - times[0]) / Math.max(1, times.length - 1);
@@ -387,7 +472,10 @@ class App {
         " ": () => this.setPlaying(!this.playing),
         ArrowRight: () => this.step(event.shiftKey ? 10 : 1),
         ArrowLeft: () => this.step(event.shiftKey ? -10 : -1),
-        Home: () => this.setTime(this.start),
+        Home: () => {
+          this.setFollowing(false);
+          this.setTime(this.start);
+        },
         End: () => this.setTime(this.end),
         "+": () => change(1),
         "-": () => change(-1),
@@ -438,16 +526,46 @@ class App {
   }
 }
 
+function expose(app: App): void {
+  (window as unknown as { yoke: App }).yoke = app;
+}
+
+/** What goes on in another process, shown from its first frame to its end. */
+function showLive(root: HTMLElement): void {
+  document.documentElement.dataset.theme = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const waiting = el("div", { class: "waiting" }, [el("h2", { text: "The scenario is being loaded" }), el("p", { class: "muted", text: "Particles settle in their containers before the run begins." })]);
+  root.append(waiting);
+  const live = new Live();
+  let app: App | null = null;
+  live
+    .follow(
+      (report) => {
+        waiting.remove();
+        app = new App(root, report, live);
+        expose(app);
+      },
+      (state) => app?.grow(state),
+      () => app?.finish(false),
+    )
+    .catch((error: Error) => {
+      if (app) app.finish(true);
+      else waiting.replaceChildren(el("p", { text: `The run cannot be shown: ${error.message}` }));
+    });
+}
+
 function main(): void {
   const root = document.getElementById("app")!;
+  if (document.getElementById("yoke-live")) {
+    showLive(root);
+    return;
+  }
   const data = document.getElementById("yoke-data");
   if (!data || !data.textContent) {
     root.append(el("p", { class: "muted", text: "This page is the viewer of `yoke report` without a report in it." }));
     return;
   }
   try {
-    const app = new App(root, decode(data.textContent));
-    (window as unknown as { yoke: App }).yoke = app;
+    expose(new App(root, decode(data.textContent)));
   } catch (error) {
     root.replaceChildren(el("p", { text: `This report cannot be shown: ${(error as Error).message}` }));
     throw error;

@@ -2,6 +2,7 @@
 
 import uPlot from "uplot";
 import { Channel, Run, valueAt } from "./data";
+import { drawLines } from "./drawing";
 import { button, colourOf, download, el, number, unitText } from "./ui";
 
 /** A channel by name, of all runs that have it. */
@@ -95,6 +96,14 @@ function spectrum(time: Float64Array, values: Float64Array): { frequency: Float6
   return { frequency, size };
 }
 
+/** As many digits as tell neighbours on an axis apart. */
+function tickTexts(ticks: number[]): string[] {
+  const largest = ticks.reduce((most, tick) => Math.max(most, Math.abs(tick)), 0);
+  const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : largest;
+  const digits = step > 0 ? Math.ceil(Math.log10(largest / step)) + 2 : 4;
+  return ticks.map((tick) => number(Math.abs(tick) < 1e-9 * step ? 0 : tick, Math.max(4, Math.min(12, digits))));
+}
+
 class Card {
   readonly element: HTMLElement;
   private readonly body = el("div", { class: "plot-body" });
@@ -107,6 +116,7 @@ class Card {
   private title = "";
   private mode: Mode = "time";
   private values: HTMLElement[] = [];
+  private largest = 0;
 
   constructor(
     private readonly runs: Run[],
@@ -114,12 +124,13 @@ class Card {
     private readonly owner: Plots,
   ) {
     this.collect();
+    const hasPhase = this.curves.filter((curve) => curve.run === 0).length >= 2;
     const modes = el("select", { class: "mode", title: "what is drawn", attrs: { "aria-label": `kind of plot of ${name}` } });
     const options: [Mode, string][] = [
       ["time", "over time"],
       ["spectrum", "spectrum"],
     ];
-    if (this.curves.filter((curve) => curve.run === 0).length >= 2) options.push(["phase", "phase"]);
+    if (hasPhase) options.push(["phase", "phase"]);
     if (runs.length > 1) options.splice(1, 0, ["difference", "difference"]);
     for (const [value, text] of options) modes.append(el("option", { text, attrs: { value } }));
     modes.addEventListener("change", () => {
@@ -130,13 +141,15 @@ class Card {
     const tools = el("div", { class: "tools" }, [
       modes,
       button("CSV", "save the numbers", () => this.saveNumbers()),
-      button("PNG", "save the picture", () => this.savePicture()),
+      button("PNG", "save the picture as pixels", () => this.savePicture()),
+      button("SVG", "save the picture as lines, for papers", () => this.saveDrawing()),
       button("×", "close this plot", () => owner.close(name)),
     ]);
     this.element = el("section", { class: "card plot", attrs: { "data-channel": name } }, [el("header", {}, [heading, tools]), this.body, this.legend]);
   }
 
   private collect(): void {
+    this.curves = [];
     this.runs.forEach((run, r) => {
       const channel = this.name === "energy balance" ? energyBalance(run) : run.channels.find((c) => c.name === this.name);
       if (!channel) return;
@@ -146,6 +159,7 @@ class Card {
         const label = channel.labels[k] || (channel.columns.length > 1 ? String(k + 1) : "");
         const of = this.runs.length > 1 ? [run.label, label].filter(Boolean).join(" ") : label || channel.name.replace(/^.*\./, "");
         this.curves.push({ run: r, component: k, label: of, time: run.time, values });
+        for (const value of values) if (Math.abs(value) > this.largest) this.largest = Math.abs(value);
       });
     });
   }
@@ -230,8 +244,8 @@ class Card {
       scales: { x: { time: false }, y: { range: (_u, low, high) => this.range(low, high) } },
       series: [{}, ...curves.map((curve) => this.series(curve))],
       axes: [
-        axis({ size: 34, values: (_u, ticks) => ticks.map((tick, i) => (i === ticks.length - 1 ? `${xLabel} ${timed ? "[s]" : "[Hz]"}` : number(tick))) }),
-        axis({ size: 62, values: (_u, ticks) => ticks.map((tick) => number(tick)) }),
+        axis({ size: 34, values: (_u, ticks) => tickTexts(ticks).map((text, i) => (i === ticks.length - 1 ? `${xLabel} ${timed ? "[s]" : "[Hz]"}` : text)) }),
+        axis({ size: 62, values: (_u, ticks) => tickTexts(ticks) }),
       ],
       hooks: {
         setCursor: [(u) => this.readout(u)],
@@ -320,6 +334,14 @@ class Card {
     this.legend.replaceChildren();
   }
 
+  /** After its run has grown: the curves go on, and a part that was zoomed into stays. */
+  grow(): void {
+    this.collect();
+    if (!this.plot || this.mode !== "time") return;
+    this.plot.setData(this.table(this.curves), !this.owner.isZoomed);
+    this.setTime(this.owner.time);
+  }
+
   private drawLegend(curves: Curve[]): void {
     this.values = [];
     const entries = curves.map((curve) => {
@@ -346,7 +368,12 @@ class Card {
       this.setTime(this.owner.time);
       return;
     }
-    this.values.forEach((value, k) => (value.textContent = number(u.data[k + 1][i] as number, 6)));
+    this.values.forEach((value, k) => (value.textContent = number(this.quiet(u.data[k + 1][i] as number), 6)));
+  }
+
+  /** Rounding errors beside the other curves are zero. */
+  private quiet(value: number): number {
+    return Math.abs(value) < 1e-12 * this.largest ? 0 : value;
   }
 
   private moveMarker(t: number): void {
@@ -363,7 +390,7 @@ class Card {
     const curves = this.mode === "difference" ? this.shown().curves : this.curves;
     this.values.forEach((value, k) => {
       const curve = curves[k];
-      if (curve) value.textContent = number(valueAt(curve.time, curve.values, t), 6);
+      if (curve) value.textContent = number(this.quiet(valueAt(curve.time, curve.values, t)), 6);
     });
   }
 
@@ -382,6 +409,25 @@ class Card {
     const lines = [head.map(quote).join(",")];
     for (let i = 0; i < data[0].length; i++) lines.push(data.map((column) => column[i] ?? "").join(","));
     download(`${this.name}.csv`, new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+  }
+
+  private saveDrawing(): void {
+    const { data, curves, xLabel, timed } = this.shown();
+    const x = data[0] as ArrayLike<number>;
+    const window = this.plot?.scales.x;
+    const phase = this.mode === "phase" && curves.length > 1;
+    const lines = phase
+      ? [{ label: "", colour: colourOf(0), x: curves[0].values, y: curves[1].values }]
+      : curves.flatMap((curve, k) => (this.hidden.has(curve.label) ? [] : [{ label: curve.label, colour: this.colour(curve), x, y: data[k + 1] as ArrayLike<number | null> }]));
+    const unit = unitText(this.unit);
+    const drawing = drawLines({
+      title: `${this.title}${unit ? ` [${unit}]` : ""}`,
+      xTitle: phase ? curves[0].label : timed ? `${xLabel} [s]` : `${xLabel} [Hz]`,
+      lines,
+      from: phase ? undefined : window?.min,
+      to: phase ? undefined : window?.max,
+    });
+    download(`${this.name}.svg`, new Blob([drawing], { type: "image/svg+xml" }));
   }
 
   private savePicture(): void {
@@ -435,8 +481,15 @@ export class Plots {
     for (const card of this.cards.values()) card.setTime(t);
   }
 
+  /** Whether plots show a part of the run. */
+  isZoomed = false;
+
   zoomed(by: Card, low: number, high: number): void {
     if (this.zooming) return;
+    const times = this.runs.map((run) => run.time).filter((time) => time.length > 0);
+    const first = Math.min(...times.map((time) => time[0]));
+    const last = Math.max(...times.map((time) => time[time.length - 1]));
+    this.isZoomed = high - low < 0.98 * (last - first);
     this.zooming = true;
     for (const card of this.cards.values()) if (card !== by) card.setWindow(low, high);
     this.zooming = false;
@@ -444,6 +497,12 @@ export class Plots {
 
   resize(): void {
     for (const card of this.cards.values()) card.resize();
+  }
+
+  grow(): void {
+    this.zooming = true;
+    for (const card of this.cards.values()) card.grow();
+    this.zooming = false;
   }
 
   redraw(): void {

@@ -56,6 +56,8 @@ export interface Picked {
   name: string; // of the shape where it has one of its own, else of the body
 }
 
+export type ViewName = "iso" | "x" | "y" | "z";
+
 interface Slender {
   shape: Shape;
   subsystem: number;
@@ -69,6 +71,7 @@ interface Instances {
 }
 
 const IMPOSTORS_FROM = 6000;
+const GROUND = "#8a939c"; // of what belongs to nobody
 const UP_Y = new Vector3(0, 1, 0);
 
 function isSlender(kind: Kind): boolean {
@@ -195,6 +198,10 @@ export class View3D {
   private measuring: { body: number; local: Vector3 }[] | null = null;
   private measureLine: LineSegments | null = null;
   private dirty = true;
+  private moved = false; // the camera, by hand
+  private viewed: ViewName = "iso";
+  private spread = 0; // of all points over the run
+  private seen = 0; // the same when the camera was placed
   showArrows = true;
   showStrain = true;
 
@@ -206,6 +213,7 @@ export class View3D {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => (this.dirty = true));
+    this.controls.addEventListener("start", () => (this.moved = true));
     this.three.add(this.root);
     let down: [number, number] | null = null;
     canvas.addEventListener("pointerdown", (event) => (down = [event.clientX, event.clientY]));
@@ -311,8 +319,8 @@ export class View3D {
     return list;
   }
 
-  /** What bounds everything over the whole run, and what follows from its size. */
-  private measureModel(): void {
+  /** What bounds everything over the whole run. */
+  private findExtremes(): void {
     const scene = this.scene!;
     const count = Math.max(1, this.frames?.count ?? 1);
     const shapes = scene.shapes.filter((shape) => shape.kind !== Kind.Plane);
@@ -342,10 +350,28 @@ export class View3D {
       this.extremes.push(low, high);
     }
     this.centre.copy(low).add(high).multiplyScalar(0.5);
-    this.size = Math.max(high.distanceTo(low), 1e-9);
+    this.spread = Math.max(high.distanceTo(low), 1e-9);
+  }
+
+  private measureModel(): void {
+    this.findExtremes();
+    this.size = this.spread;
     this.radius = 0.0065 * this.size;
+    this.measureStrain();
+  }
+
+  private measureStrain(): void {
     this.strainHigh = 0;
     for (const value of this.frames?.strain ?? []) if (value > this.strainHigh) this.strainHigh = value;
+  }
+
+  /** After frames were added: the camera steps back where the model leaves the view, unless it was moved by hand. */
+  grow(): void {
+    this.findExtremes();
+    this.measureStrain();
+    this.scaleArrows();
+    if (this.spread > 1.1 * this.seen && !this.moved) this.view(this.viewed);
+    this.setTime(this.time);
   }
 
   private place(object: Object3D, shape: Shape): void {
@@ -355,7 +381,7 @@ export class View3D {
   }
 
   private addSolid(shape: Shape, subsystem: number, parent: Group): void {
-    const colour = colourOf(subsystem);
+    const colour = shape.body >= 0 ? colourOf(subsystem) : GROUND;
     const [x, y, z] = shape.size;
     const holder = new Group();
     this.place(holder, shape);
@@ -562,7 +588,13 @@ export class View3D {
       this.arrows.shaft.setColorAt(i, colour);
       this.arrows.head.setColorAt(i, colour);
     }
-    // The longest arrow of the run is a fifth of the model, rare peaks left out.
+    this.scaleArrows();
+  }
+
+  /** The longest arrow of the run is a fifth of the model, rare peaks left out. */
+  private scaleArrows(): void {
+    const frames = this.frames;
+    if (!frames) return;
     for (let what = 0; what < 2; what++) {
       const sizes: number[] = [];
       for (let f = 0; f < frames.count; f++)
@@ -781,7 +813,10 @@ export class View3D {
 
   // Camera --------------------------------------------------------------------------------------
 
-  view(name: "iso" | "x" | "y" | "z"): void {
+  view(name: ViewName): void {
+    this.viewed = name;
+    this.moved = false;
+    this.seen = this.spread;
     const direction = new Vector3();
     const side = Math.abs(this.up.z) > 0.9 ? new Vector3(1, 0, 0) : new Vector3(0, 0, 1);
     const across = new Vector3().crossVectors(this.up, side).normalize();

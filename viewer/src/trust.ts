@@ -21,6 +21,7 @@ const TITLES: Record<string, string> = {
   feedthrough: "A wrench is answered at once",
   mass_ratio: "The motion side is heavier",
   gap: "The sides of an interface do not move as one",
+  contact: "Contacts were not solved",
   passage: "A driven body passed through a wall",
   failed: "The run did not come to its end",
 };
@@ -40,7 +41,7 @@ function sizeOf(finding: Finding): string {
   if (finding.kind === "energy" || finding.kind === "not_converged" || finding.kind === "gap") return `${number(100 * finding.value, 3)} %`;
   if (finding.kind === "passage" || finding.kind === "drift") return number(finding.value, 3);
   if (finding.kind === "failed") return `t = ${number(finding.value, 5)} s`;
-  return number(finding.value, 4);
+  return ""; // its sentence has it
 }
 
 export function findings(run: Run): Finding[] {
@@ -48,7 +49,7 @@ export function findings(run: Run): Finding[] {
   const list: Finding[] = [];
   for (const figure of run.summary) {
     const match = /^finding_(\d+)_(.+)$/.exec(figure.name);
-    if (!match || !(match[2] in TITLES)) continue;
+    if (!match || match[2] === "serious" || match[2] === "interface") continue;
     const n = match[1];
     const remedies: Finding["remedies"] = [];
     for (let k = 1; by.has(`remedy_${n}_${k}`); k++) {
@@ -78,6 +79,7 @@ function wordRemedy(run: Run, kind: number, overrides: string[]): { text: string
 }
 
 export function verdict(run: Run): { text: string; state: "good" | "doubtful" | "bad" } {
+  if (run.live) return { text: "running", state: "good" };
   const list = findings(run);
   if (!run.complete) return { text: "incomplete record", state: "bad" };
   if (list.some((finding) => finding.serious)) return { text: "do not trust this run", state: "bad" };
@@ -144,21 +146,44 @@ function indicators(run: Run): HTMLElement {
   });
   const wall = value("wall_time");
   if (wall !== null) rows.push(sentence("Time that the run took", `${number(wall, 3)} s`, null));
-  run.scene?.subsystems.forEach((name) => {
-    const own = value(`${name}.wall_time`);
-    if (own !== null && wall) rows.push(sentence(`of it in subsystem ${name}`, `${number(Math.min(100, (100 * own) / wall), 3)} %`, null));
-  });
   return el("table", { class: "indicators" }, rows);
+}
+
+/** Where the time of the run went: a bar with a piece for each subsystem, and the rest. */
+function timeShare(run: Run): HTMLElement | null {
+  const value = (name: string) => run.summary.find((figure) => figure.name === name)?.value ?? null;
+  const wall = value("wall_time");
+  const parts = (run.scene?.subsystems ?? []).flatMap((name, i) => {
+    const own = value(`${name}.wall_time`);
+    return own !== null && own > 0 ? [{ name, own, colour: colourOf(i) }] : [];
+  });
+  if (!wall || parts.length === 0) return null;
+  const spent = parts.reduce((sum, part) => sum + part.own, 0);
+  if (spent < wall) parts.push({ name: "coupling, recording and the rest", own: wall - spent, colour: "var(--line)" });
+  const whole = Math.max(wall, spent);
+  const bar = el("div", { class: "share" });
+  const names = el("div", { class: "share-names" });
+  for (const part of parts) {
+    const percent = `${number((100 * part.own) / whole, 3)} %`;
+    const piece = el("i", { title: `${part.name}: ${percent}` });
+    piece.style.cssText = `width:${(100 * part.own) / whole}%;background:${part.colour}`;
+    const swatch = el("span", { class: "swatch" });
+    swatch.style.background = part.colour;
+    bar.append(piece);
+    names.append(el("span", {}, [swatch, `${part.name} `, el("span", { class: "muted", text: percent })]));
+  }
+  return el("div", {}, [el("h3", { text: "Where the time went" }), bar, names]);
 }
 
 export function trustPanel(runs: Run[]): HTMLElement {
   const panel = el("div", { class: "trust" });
-  runs.forEach((run, index) => {
+  runs.forEach((run) => {
     const state = verdict(run);
     const list = findings(run);
     const head = el("h2", {}, [runs.length > 1 ? `${run.label}: ` : "", el("span", { class: `verdict ${state.state}`, text: state.text })]);
     const section = el("section", { class: "card" }, [head]);
-    if (list.length === 0)
+    if (run.live) section.append(el("p", { class: "muted", text: "What the run says of itself comes with its end." }));
+    else if (list.length === 0)
       section.append(el("p", { class: "muted", text: run.summary.length ? "Energies, gaps and iterations were watched in every step, and nothing stood out." : "The record has no summary: the run did not come to its end." }));
     for (const finding of list) {
       const remedies = finding.remedies.map((remedy) => {
@@ -168,7 +193,7 @@ export function trustPanel(runs: Run[]): HTMLElement {
       });
       section.append(
         el("div", { class: finding.serious ? "finding serious" : "finding" }, [
-          el("h3", { text: TITLES[finding.kind] }),
+          el("h3", { text: TITLES[finding.kind] ?? finding.kind.replace(/_/g, " ") }),
           el("p", { text: `${finding.text.charAt(0).toUpperCase()}${finding.text.slice(1)}.` }),
           el("p", { class: "muted", text: [sizeOf(finding), LIMITS[finding.kind]].filter(Boolean).join(". ") }),
           ...remedies,
@@ -176,9 +201,10 @@ export function trustPanel(runs: Run[]): HTMLElement {
       );
     }
     section.append(indicators(run));
+    const share = timeShare(run);
+    if (share) section.append(share);
     if (run.scene && run.scene.subsystems.length > 1) section.append(schematic(run, list));
     panel.append(section);
-    void index;
   });
   return panel;
 }

@@ -1,0 +1,483 @@
+#include "live.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "report_pack.h"
+#include "viewer.h"
+
+/* At most so many samples are kept for pages, and about so many bytes go into one answer. */
+enum { SAMPLES_MAX = 20000, ANSWER_BYTES = 4000000 };
+
+/* Pages ask every half second; one that has not for QUIET_SECONDS has taken the end or is gone. */
+static const double QUIET_SECONDS = 1.5;
+static const double CLOSE_SECONDS = 10;
+
+enum { KEY_BYTES = 16 };
+
+typedef enum live_state { LIVE_LOADING, LIVE_RUNNING, LIVE_ENDED } live_state;
+
+/* The run's thread writes, that of the server reads, both with the lock held. */
+struct live_view {
+    yk_recorder recorder;
+    yk_context *context; /* its own: that of the run is not shared between threads */
+    struct MHD_Daemon *server;
+    char key[2 * KEY_BYTES + 1];
+    char hosts[2][32]; /* by which a browser may call it */
+
+    pthread_mutex_t lock;
+    live_state state;
+    yk_run_progress progress;
+    bool stopped;
+    double last_request;  /* s on the clock; 0: none yet */
+    unsigned char *start; /* the packed report without samples and frames */
+    size_t start_size;
+
+    /* All frames, and every stride-th sample of the channels that a plot can show. */
+    yk_record *record;
+    double expected;      /* samples */
+    int64_t stride, seen; /* samples */
+    int *picked;          /* columns of the run's rows */
+    double *row;
+    int width;
+    size_t frame_size;
+};
+
+/* Recording ------------------------------------------------------------------------------------ */
+
+/* Packs what pages begin with; once more at the end, with the summary. */
+static yk_status pack_start(live_view *v)
+{
+    report_run run = {.file = "live", .record = v->record};
+    size_t size = 0;
+    unsigned char *packed = report_pack(&run, 1, &(report_options){.bare = true}, &size);
+    if (!packed)
+        return yk_fail(v->context, YK_ERROR_MEMORY, "out of memory");
+
+    free(v->start);
+    v->start = packed;
+    v->start_size = size;
+    return YK_OK;
+}
+
+static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
+{
+    live_view *v = (live_view *)self;
+    int columns = 0;
+    for (int i = 0; i < header->channel_count; i++)
+        columns += header->channels[i].components;
+    yk_record_channel *channels =
+        yk_allocate(v->context, (size_t)header->channel_count + 1, sizeof *channels);
+    v->picked = yk_allocate(v->context, (size_t)columns + 1, sizeof *v->picked);
+    v->row = yk_allocate(v->context, (size_t)columns + 1, sizeof *v->row);
+    if (!channels || !v->picked || !v->row) {
+        yk_release(v->context, channels);
+        return YK_ERROR_MEMORY;
+    }
+
+    /* Channels of many components, such as the positions of all particles, are seen in 3D. */
+    yk_record_header shown = *header;
+    shown.channels = channels;
+    shown.channel_count = 0;
+    v->width = 0;
+    int column = 0;
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        if (channel->components <= REPORT_COMPONENTS_MAX) {
+            channels[shown.channel_count++] = *channel;
+            for (int k = 0; k < channel->components; k++)
+                v->picked[v->width++] = column + k;
+        }
+        column += channel->components;
+    }
+
+    pthread_mutex_lock(&v->lock);
+    v->stride = (int64_t)(v->expected / SAMPLES_MAX) + 1;
+    v->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
+    yk_status status = yk_recorder_begin(yk_record_recorder(v->record), &shown);
+    if (status == YK_OK)
+        status = pack_start(v);
+    v->state = LIVE_RUNNING;
+    pthread_mutex_unlock(&v->lock);
+    yk_release(v->context, channels);
+    return status;
+}
+
+static yk_status live_sample(yk_recorder *self, double time, const double *row)
+{
+    live_view *v = (live_view *)self;
+    if (v->seen++ % v->stride != 0)
+        return YK_OK;
+
+    for (int i = 0; i < v->width; i++)
+        v->row[i] = row[v->picked[i]];
+    pthread_mutex_lock(&v->lock);
+    yk_status status = yk_recorder_sample(yk_record_recorder(v->record), time, v->row);
+    pthread_mutex_unlock(&v->lock);
+    return status;
+}
+
+static yk_status live_frame(yk_recorder *self, double time, const float *values)
+{
+    live_view *v = (live_view *)self;
+    pthread_mutex_lock(&v->lock);
+    yk_status status = yk_recorder_frame(yk_record_recorder(v->record), time, values);
+    pthread_mutex_unlock(&v->lock);
+    return status;
+}
+
+static yk_status live_end(yk_recorder *self, const yk_record_summary *summary)
+{
+    live_view *v = (live_view *)self;
+    pthread_mutex_lock(&v->lock);
+    yk_status status = yk_recorder_end(yk_record_recorder(v->record), summary);
+    if (status == YK_OK)
+        status = pack_start(v);
+    v->state = LIVE_ENDED;
+    pthread_mutex_unlock(&v->lock);
+    return status;
+}
+
+/* Others hold it as a recorder, but it ends with live_close. */
+static void live_destroy(yk_recorder *self)
+{
+    (void)self;
+}
+
+static const yk_recorder_ops live_ops = {
+    .size = sizeof(yk_recorder_ops),
+    .kind = "live",
+    .begin = live_begin,
+    .sample = live_sample,
+    .end = live_end,
+    .destroy = live_destroy,
+    .frame = live_frame,
+};
+
+yk_recorder *live_recorder(live_view *view, double samples)
+{
+    view->expected = samples;
+    return &view->recorder;
+}
+
+void live_progress(live_view *view, const yk_run_progress *progress)
+{
+    pthread_mutex_lock(&view->lock);
+    view->progress = *progress;
+    pthread_mutex_unlock(&view->lock);
+}
+
+/* Answers -------------------------------------------------------------------------------------- */
+
+static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
+                                     struct MHD_Response *response, const char *type)
+{
+    static const char *const headers[][2] = {
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+         "img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; form-action 'none'"},
+    };
+    if (!response)
+        return MHD_NO;
+
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    if (type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    enum MHD_Result sent = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return sent;
+}
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned status,
+                                 const char *text)
+{
+    size_t length = strlen(text);
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return MHD_NO;
+
+    memcpy(copy, text, length + 1);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(length, copy, MHD_RESPMEM_MUST_FREE);
+    return send_response(connection, status, response, text[0] ? "text/plain" : NULL);
+}
+
+/* The viewer, told by its mark that the data comes from here. */
+static enum MHD_Result send_page(struct MHD_Connection *connection)
+{
+    static const char live[] = "<script id=\"yoke-live\" type=\"text/plain\">live</script>";
+    size_t length;
+    const char *page = viewer_page(&length);
+    const char *at = viewer_mark(page, length);
+    char *text = malloc(length + sizeof live);
+    if (!at || !text) {
+        free(text);
+        return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no viewer\n");
+    }
+
+    size_t before = (size_t)(at - page);
+    size_t after = length - before - strlen(VIEWER_MARK);
+    memcpy(text, page, before);
+    memcpy(text + before, live, strlen(live));
+    memcpy(text + before + strlen(live), at + strlen(VIEWER_MARK), after);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(before + strlen(live) + after, text, MHD_RESPMEM_MUST_FREE);
+    return send_response(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
+}
+
+static size_t asked_from(struct MHD_Connection *connection, const char *name, size_t count)
+{
+    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
+    if (!text || *text < '0' || *text > '9')
+        return 0;
+
+    unsigned long long from = strtoull(text, NULL, 10);
+    return from < count ? (size_t)from : count;
+}
+
+/* As many of the rest as an answer holds, and at least one. */
+static size_t fitting(size_t count, size_t from, size_t bytes)
+{
+    size_t rest = count - from;
+    size_t most = ANSWER_BYTES / bytes + 1;
+    return rest < most ? rest : most;
+}
+
+/* Called with the lock held. */
+static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection)
+{
+    static const char *const states[] = {
+        [LIVE_LOADING] = "loading", [LIVE_RUNNING] = "running", [LIVE_ENDED] = "ended"};
+    size_t all_rows = yk_record_rows(v->record);
+    size_t all_frames = yk_record_frame_count(v->record);
+    size_t row_bytes = ((size_t)v->width + 1) * sizeof(double);
+    size_t frame_bytes = sizeof(double) + v->frame_size * sizeof(float);
+    size_t row = asked_from(connection, "rows", all_rows);
+    size_t frame = asked_from(connection, "frames", all_frames);
+    size_t rows = fitting(all_rows, row, row_bytes);
+    size_t frames = fitting(all_frames, frame, frame_bytes);
+
+    char json[512];
+    const yk_run_progress *p = &v->progress;
+    int length = snprintf(json, sizeof json,
+                          "{\"state\":\"%s\",\"step\":%lld,\"steps\":%lld,\"time\":%.17g,"
+                          "\"seconds\":%.6g,\"rows\":%zu,\"width\":%d,\"frames\":%zu,"
+                          "\"size\":%zu,\"more\":%s}",
+                          states[v->state], (long long)p->step, (long long)p->steps, p->time,
+                          p->seconds, rows, v->width, frames, v->frame_size,
+                          row + rows < all_rows || frame + frames < all_frames ? "true" : "false");
+
+    /* Head and JSON, then the arrays from a multiple of eight bytes on. */
+    size_t start = (8 + (size_t)length + 7) / 8 * 8;
+    unsigned char *answer = calloc(start + rows * row_bytes + frames * frame_bytes + 1, 1);
+    if (!answer)
+        return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+
+    const unsigned char head[8] = {
+        'Y', 'K', 'L', '1', (unsigned char)length, (unsigned char)(length >> 8), 0, 0};
+    memcpy(answer, head, sizeof head);
+    memcpy(answer + sizeof head, json, (size_t)length);
+
+    double *to = (double *)(void *)(answer + start);
+    if (rows > 0)
+        memcpy(to, yk_record_time(v->record) + row, rows * sizeof *to);
+    to += rows;
+    const yk_record_header *header = yk_record_get_header(v->record);
+    int column = 0;
+    for (int i = 0; i < header->channel_count && rows > 0; i++) {
+        for (int k = 0; k < header->channels[i].components; k++, column++) {
+            const double *values = yk_record_column(v->record, i, k) + row;
+            memcpy(to + (size_t)column * rows, values, rows * sizeof *to);
+        }
+    }
+    to += (size_t)v->width * rows;
+
+    for (size_t i = 0; i < frames; i++)
+        *to++ = yk_record_frame_time(v->record, frame + i);
+    float *poses = (float *)(void *)to;
+    for (size_t i = 0; i < frames; i++, poses += v->frame_size)
+        memcpy(poses, yk_record_frame(v->record, frame + i), v->frame_size * sizeof *poses);
+
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        (size_t)((unsigned char *)poses - answer), answer, MHD_RESPMEM_MUST_FREE);
+    return send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
+}
+
+/* What stands under a path below the key. */
+static enum MHD_Result send_path(live_view *v, struct MHD_Connection *connection, const char *path)
+{
+    if (strcmp(path, "") == 0)
+        return send_page(connection);
+
+    enum MHD_Result sent;
+    pthread_mutex_lock(&v->lock);
+    v->last_request = yk_clock_seconds();
+    if (strcmp(path, "more") == 0) {
+        sent = send_more(v, connection);
+    } else if (strcmp(path, "start") != 0) {
+        sent = send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
+    } else if (v->state == LIVE_LOADING) {
+        sent = send_text(connection, MHD_HTTP_NO_CONTENT, "");
+    } else {
+        struct MHD_Response *response =
+            MHD_create_response_from_buffer(v->start_size, v->start, MHD_RESPMEM_MUST_COPY);
+        sent = send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
+    }
+
+    pthread_mutex_unlock(&v->lock);
+    return sent;
+}
+
+static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **request)
+{
+    (void)version;
+    (void)upload;
+    live_view *v = user;
+    bool post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+
+    /* The first call has the headers alone; what a request carries is thrown away. */
+    if (!*request) {
+        *request = v;
+        return MHD_YES;
+    }
+    if (*upload_size > 0) {
+        *upload_size = 0;
+        return MHD_YES;
+    }
+
+    /* Who calls by another name has been led here by somebody else's. */
+    const char *host =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    if (!host || (strcmp(host, v->hosts[0]) != 0 && strcmp(host, v->hosts[1]) != 0))
+        return send_text(connection, MHD_HTTP_FORBIDDEN, "wrong host\n");
+    if (!post && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
+        return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
+
+    size_t length = strlen(v->key);
+    bool known = url[0] == '/' && strncmp(url + 1, v->key, length) == 0 && url[1 + length] == '/';
+    if (!known)
+        return send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
+
+    const char *path = url + length + 2;
+    if (!post)
+        return send_path(v, connection, path);
+    if (strcmp(path, "stop") != 0)
+        return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
+
+    /* A second interrupt would end the program at once. */
+    pthread_mutex_lock(&v->lock);
+    bool first = !v->stopped && v->state == LIVE_RUNNING;
+    if (first)
+        v->stopped = true;
+    pthread_mutex_unlock(&v->lock);
+    if (first)
+        kill(getpid(), SIGINT);
+    return send_text(connection, MHD_HTTP_OK, "stopping\n");
+}
+
+/* Life ----------------------------------------------------------------------------------------- */
+
+static void release(live_view *v)
+{
+    if (v->server)
+        MHD_stop_daemon(v->server);
+    pthread_mutex_destroy(&v->lock);
+    yk_record_destroy(v->record);
+    yk_release(v->context, v->picked);
+    yk_release(v->context, v->row);
+    yk_context_destroy(v->context);
+    free(v->start);
+    free(v);
+}
+
+live_view *live_open(int port)
+{
+    size_t length;
+    viewer_page(&length);
+    if (length == 0) {
+        fprintf(stderr, "yoke: this program was built without the viewer, for want of Node.js; "
+                        "--live needs it\n");
+        return NULL;
+    }
+
+    live_view *v = calloc(1, sizeof *v);
+    unsigned char key[KEY_BYTES];
+    yk_context_def def = yk_context_default();
+    if (v)
+        v->context = yk_context_create(&def);
+    if (!v || !v->context || yk_record_create(v->context, &v->record) != YK_OK ||
+        getrandom(key, sizeof key, 0) != sizeof key) {
+        fprintf(stderr, "yoke: out of memory\n");
+        if (v && v->context)
+            yk_context_destroy(v->context);
+        free(v);
+        return NULL;
+    }
+
+    v->recorder.ops = &live_ops;
+    pthread_mutex_init(&v->lock, NULL);
+    for (int i = 0; i < KEY_BYTES; i++)
+        snprintf(v->key + 2 * i, 3, "%02x", key[i]);
+
+    /* This machine alone: nothing is heard from a network. */
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    v->server = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer, v,
+                                 MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
+                                 MHD_OPTION_CONNECTION_LIMIT, 32u, MHD_OPTION_CONNECTION_TIMEOUT,
+                                 30u, MHD_OPTION_END);
+    const union MHD_DaemonInfo *info =
+        v->server ? MHD_get_daemon_info(v->server, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    if (!info) {
+        fprintf(stderr, "yoke: cannot listen on port %d of 127.0.0.1; is it taken?\n", port);
+        release(v);
+        return NULL;
+    }
+
+    unsigned bound = info->port;
+    snprintf(v->hosts[0], sizeof v->hosts[0], "127.0.0.1:%u", bound);
+    snprintf(v->hosts[1], sizeof v->hosts[1], "localhost:%u", bound);
+    printf("live: http://%s/%s/\n", v->hosts[0], v->key);
+    fflush(stdout);
+    return v;
+}
+
+void live_close(live_view *view)
+{
+    if (!view)
+        return;
+
+    /* Where no page was ever open there is nobody to wait for. */
+    double begun = yk_clock_seconds();
+    bool wait = true;
+    while (wait) {
+        pthread_mutex_lock(&view->lock);
+        view->state = LIVE_ENDED;
+        double now = yk_clock_seconds();
+        bool quiet = view->last_request == 0 || now - view->last_request > QUIET_SECONDS;
+        wait = !quiet && now - begun < CLOSE_SECONDS;
+        pthread_mutex_unlock(&view->lock);
+        if (wait)
+            nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+
+    release(view);
+}

@@ -1,0 +1,38 @@
+/* A run while it goes on, in the browser: the viewer of `yoke report` on a port of this machine.
+ *
+ * A live view is a recorder beside the ones that write files. It keeps what pages need, and a thread
+ * of its own hands it out over HTTP:
+ *
+ *   GET  /KEY/        the viewer
+ *   GET  /KEY/start   title, channels and scene, packed as a report without samples and frames
+ *                     (report_pack.h); 204 while the scenario is still being loaded
+ *   GET  /KEY/more?rows=N&frames=M
+ *                     how far the run is, samples from N and frames from M on:
+ *                     "YKL1", u32 length of the JSON, JSON, zeros up to a multiple of 8 bytes, then
+ *                     doubles: times of the samples, samples, times of the frames; floats: frames
+ *   POST /KEY/stop    ends the run as an interrupt does: after the present step, with its record
+ *
+ * It listens on 127.0.0.1 alone. KEY is drawn at random and stands in the address that is printed:
+ * other users of the machine and pages of other sites do not have it, and a request whose Host is
+ * not this address is refused, so that no name of another site can be made to lead here. Nothing
+ * but the end of the run can be caused from outside. */
+#ifndef YOKE_CLI_LIVE_H
+#define YOKE_CLI_LIVE_H
+
+#include "yoke/analysis.h"
+
+typedef struct live_view live_view;
+
+/* Opens the port (0: any that is free) and prints the address. NULL after a message. */
+live_view *live_open(int port);
+
+/* The recorder that feeds it, the view's own. About so many samples will come: where they are more
+ * than a plot can show, pages get some of them. */
+yk_recorder *live_recorder(live_view *view, double samples);
+
+void live_progress(live_view *view, const yk_run_progress *progress);
+
+/* Waits a few seconds for open pages to take the end of the run; NULL is allowed. */
+void live_close(live_view *view);
+
+#endif

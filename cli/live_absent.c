@@ -1,0 +1,31 @@
+/* In place of live.c where libmicrohttpd was not there when the program was built. */
+#include <stdio.h>
+
+#include "live.h"
+
+live_view *live_open(int port)
+{
+    (void)port;
+    fprintf(stderr,
+            "yoke: this program was built without libmicrohttpd, which --live needs: install "
+            "libmicrohttpd-dev and build it again\n");
+    return NULL;
+}
+
+yk_recorder *live_recorder(live_view *view, double samples)
+{
+    (void)view;
+    (void)samples;
+    return NULL;
+}
+
+void live_progress(live_view *view, const yk_run_progress *progress)
+{
+    (void)view;
+    (void)progress;
+}
+
+void live_close(live_view *view)
+{
+    (void)view;
+}

@@ -1,0 +1,100 @@
+// A run while it goes on: data from `yoke run --live` (cli/live.h), asked for every half second.
+
+import { appendSamples, decodeBytes, Frames, Report, Run } from "./data";
+
+export interface LiveState {
+  state: "loading" | "running" | "ended";
+  step: number;
+  steps: number;
+  time: number;
+  seconds: number; // on the clock
+}
+
+interface Head extends LiveState {
+  rows: number;
+  width: number;
+  frames: number;
+  size: number;
+  more: boolean; // that did not fit into this answer
+}
+
+const PAUSE = 500; // ms
+
+const wait = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
+
+export class Live {
+  private readonly base = location.pathname.replace(/[^/]*$/, "");
+  private rows = 0;
+  private frames = 0;
+
+  /** The report without data, as soon as the scenario is loaded; null before. */
+  private async start(): Promise<Report | null> {
+    const answer = await fetch(`${this.base}start`);
+    if (answer.status === 204) return null;
+    if (!answer.ok) throw new Error(`the run answers with ${answer.status}`);
+    return decodeBytes(new Uint8Array(await answer.arrayBuffer()));
+  }
+
+  /** Adds what has come to the run. */
+  private async more(run: Run): Promise<Head> {
+    const answer = await fetch(`${this.base}more?rows=${this.rows}&frames=${this.frames}`);
+    if (!answer.ok) throw new Error(`the run answers with ${answer.status}`);
+    const bytes = await answer.arrayBuffer();
+    const length = new DataView(bytes).getUint32(4, true);
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as Head;
+    let at = Math.ceil((8 + length) / 8) * 8;
+    const doubles = (count: number) => {
+      const values = new Float64Array(bytes, at, count);
+      at += 8 * count;
+      return values;
+    };
+    const time = doubles(head.rows);
+    const columns: Float64Array[] = [];
+    for (let k = 0; k < head.width; k++) columns.push(doubles(head.rows));
+    if (head.rows > 0) appendSamples(run, time, columns);
+    const frameTimes = doubles(head.frames);
+    if (head.frames > 0 && run.frames) run.frames.append(frameTimes, new Float32Array(bytes, at, head.frames * head.size));
+    this.rows += head.rows;
+    this.frames += head.frames;
+    return head;
+  }
+
+  /** Begins as soon as there is something to show, and says what comes until the end. */
+  async follow(begin: (report: Report) => void, grow: (state: LiveState) => void, end: () => void): Promise<void> {
+    let report = await this.start();
+    while (!report) {
+      await wait(PAUSE);
+      report = await this.start();
+    }
+    const run = report.runs[0];
+    run.live = true;
+    if (run.scene && run.scene.shapes.length > 0) run.frames = new Frames(run.scene, new Float64Array(0), 0, [0, 1, 2, 3].map(() => new Float32Array(0)));
+
+    let head = await this.more(run);
+    while (run.time.length === 0 && head.state !== "ended") {
+      await wait(PAUSE);
+      head = await this.more(run);
+    }
+    if (run.frames && run.frames.count === 0) run.frames = null;
+    begin(report);
+    grow(head);
+    while (head.state !== "ended" || head.more) {
+      if (!head.more) await wait(PAUSE);
+      head = await this.more(run);
+      grow(head);
+    }
+
+    // What the run says of itself.
+    const last = await this.start();
+    run.live = false;
+    if (last) {
+      run.summary = last.runs[0].summary;
+      run.complete = last.runs[0].complete;
+    }
+    end();
+  }
+
+  async stop(): Promise<void> {
+    await fetch(`${this.base}stop`, { method: "POST" });
+  }
+}

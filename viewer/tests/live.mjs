@@ -1,0 +1,127 @@
+// Opens a run while it goes on, in a headless browser: sees it grow, scrubs back, stops it, and looks at its end. Before that,
+// what the port refuses.
+//
+// usage: node tests/live.mjs YOKE PAGE MODELS FOLDER    FOLDER keeps the record and a screenshot
+//
+// Exit code 77 where there is no Chromium, no viewer or no libmicrohttpd: the test is skipped.
+
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { request } from "node:http";
+import { join, resolve } from "node:path";
+
+const [yoke, page, models, folder] = process.argv.slice(2).map((path) => resolve(path));
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+function skip(reason) {
+  console.log(`skipped: ${reason}`);
+  process.exit(77);
+}
+
+if (!browserPath) skip("Chromium is not installed");
+if (!existsSync(page) || statSync(page).size === 0) skip("the program was built without the viewer");
+const { chromium } = await import("playwright-core").catch(() => skip("playwright-core is not installed"));
+
+let failures = 0;
+function check(condition, text) {
+  if (condition) return;
+  failures++;
+  console.error(`FAILED: ${text}`);
+}
+
+mkdirSync(folder, { recursive: true });
+const record = join(folder, "live.h5");
+rmSync(record, { force: true });
+
+// A run of many minutes, of which the test sees the beginning.
+const scenario = join(models, "particle-damper", "scenario.yaml");
+const run = spawn(yoke, ["run", scenario, "--live", "--set", "time.end=60", "--frames", "60000", "-o", record], { stdio: ["ignore", "pipe", "pipe"] });
+let said = "";
+let complaint = "";
+run.stdout.on("data", (text) => (said += text));
+run.stderr.on("data", (text) => (complaint += text));
+const ended = new Promise((done) => run.on("exit", (code) => done(code)));
+const limit = setTimeout(() => run.kill("SIGKILL"), 120000);
+
+async function until(what, condition, seconds = 60) {
+  for (const begun = Date.now(); Date.now() - begun < 1000 * seconds; ) {
+    if (await condition()) return true;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  check(false, `${what}: not within ${seconds} s`);
+  return false;
+}
+
+/** The status of a request. */
+function ask(url, options = {}) {
+  return new Promise((done, fail) => {
+    const made = request(url, options, (answer) => {
+      answer.resume();
+      answer.on("end", () => done(answer.statusCode));
+    });
+    made.on("error", fail);
+    made.end();
+  });
+}
+
+await until("the address of the run", () => /live: \S+/.test(said) || run.exitCode !== null, 20);
+if (/built without libmicrohttpd/.test(complaint)) skip("the program was built without libmicrohttpd");
+const address = /live: (\S+)/.exec(said)?.[1] ?? "";
+check(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/$/.test(address), `the address is "${address}": ${complaint}`);
+const origin = new URL(address).origin;
+
+// Only who knows the address, calls it by its name and reads is answered.
+check((await ask(address)) === 200, "the page is not there");
+check((await ask(origin + "/")) === 404, "the page is there without its key");
+check((await ask(address, { headers: { Host: "example.org" } })) === 403, "another host is answered");
+check((await ask(address + "more", { method: "PUT" })) === 405, "PUT is answered");
+check((await ask(address + "more", { method: "POST" })) === 405, "POST is answered where nothing can be stopped");
+check((await ask(origin + "/00000000000000000000000000000000/stop", { method: "POST" })) === 404, "a wrong key is answered");
+check((await ask(address + "../../etc/passwd")) === 404, "files are served");
+
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+});
+try {
+  const tab = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: "light" });
+  const problems = [];
+  tab.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
+  tab.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  tab.on("request", (one) => one.url().startsWith(address) || /^(data|blob):/.test(one.url()) || problems.push(`request: ${one.url()}`));
+  await tab.goto(address);
+  await tab.waitForSelector(".clock", { timeout: 60000 });
+  const clock = async () => parseFloat(await tab.locator(".clock").textContent());
+
+  // It stays at the end of the run, until somebody looks back.
+  const first = await clock();
+  await until("the run grows", async () => (await clock()) > first);
+  check(/\d+ %, .* left/.test(await tab.locator(".live-state").textContent()), "the time that is left is not said");
+  await tab.screenshot({ path: join(folder, "live-running.png") });
+  await tab.locator('.transport input[type="range"]').fill("0");
+  const back = await clock();
+  await tab.waitForTimeout(1200);
+  check((await clock()) === back, "the time goes on though it was set by hand");
+  await tab.getByRole("button", { name: "live" }).click();
+  check((await clock()) > back, "the button `live` does not go to the end");
+
+  // A stop is orderly: the record is complete, and says that it was stopped.
+  await tab.getByRole("button", { name: "stop" }).click();
+  const code = await ended;
+  check(code !== 0 && code !== null, `the exit code after a stop is ${code}`);
+  check(/stopped at t = /.test(complaint), `the run does not say that it was stopped: ${complaint}`);
+  check(existsSync(record), "there is no record of the run that was stopped");
+  await until("the page has the end", async () => /the run has ended: stopped at t = /.test(await tab.locator(".live-state").textContent()), 20);
+  await tab.getByRole("tab", { name: "Trust" }).click();
+  check(/Macro steps/.test(await tab.locator(".trust").textContent()), "what the run says of itself is not there at the end");
+  await tab.screenshot({ path: join(folder, "live-ended.png") });
+  for (const problem of problems) check(false, `live: ${problem}`);
+} finally {
+  await browser.close();
+  run.kill("SIGKILL");
+}
+clearTimeout(limit);
+
+execFileSync(yoke, ["report", record, "-o", join(folder, "live.html")], { stdio: ["ignore", "inherit", "inherit"] });
+console.log(failures === 0 ? "the live view is as it should be" : `${failures} failed`);
+process.exit(failures === 0 ? 0 : 1);
