@@ -1,0 +1,508 @@
+-- The documentation as a static site. Runs inside of pandoc, which reads the Markdown and writes HTML with MathML:
+--
+--   pandoc --lua-filter docs/site/site.lua /dev/null      from the root of the tree, with SITE_OUT in the environment
+--
+-- Every Markdown file becomes a page at its own path (README.md: index.html), every public header a page of api/, and
+-- every other file that a page links to is copied (pictures) or shown as text. A link that leads nowhere ends the build.
+
+local out = os.getenv("SITE_OUT")
+local files, folders = {}, {} -- of the tree: path -> true
+local wanted, queue = {}, {} -- files beyond the Markdown that pages link to
+local failures = 0
+
+-- What the column on the left lists. Pages of docs/ that are missing here come last under "How to".
+local contents = {
+  { "Start", { "README.md", "docs/tutorial.md" } },
+  {
+    "How to",
+    {
+      "docs/report.md",
+      "docs/trust.md",
+      "docs/schemes.md",
+      "docs/checkpoints.md",
+      "docs/c-api.md",
+      "docs/plugins.md",
+      "docs/processes.md",
+      "docs/fmi.md",
+      "docs/mbdyn.md",
+      "docs/import.md",
+    },
+  },
+  {
+    "Theory",
+    { "docs/theory.md", "docs/smooth.md", "docs/nonsmooth.md", "docs/modal.md", "docs/hydraulics.md", "docs/rim.md", "docs/references.md" },
+  },
+  { "Reference", { "docs/scenario.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/dependencies.md" } },
+  { "Gallery", { "models/README.md", "studies/README.md" } },
+  { "Development", { "docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md" } },
+}
+
+local function fail(text)
+  failures = failures + 1
+  io.stderr:write("site: " .. text .. "\n")
+end
+
+-- Paths ----------------------------------------------------------------------------------------
+
+local function folder_of(path)
+  return path:match("^(.*)/[^/]*$") or ""
+end
+
+-- a/b/../c -> a/c
+local function normal(path)
+  local parts = {}
+  for part in path:gmatch("[^/]+") do
+    if part == ".." then
+      table.remove(parts)
+    elseif part ~= "." then
+      parts[#parts + 1] = part
+    end
+  end
+  return table.concat(parts, "/")
+end
+
+local function relative(from, to)
+  local up = folder_of(from):gsub("[^/]+", ".."):gsub("/$", "")
+  return (up == "" and "" or up .. "/") .. to
+end
+
+-- Where the page of a file or folder of the tree is in the site.
+local function page_of(path)
+  if path:match("README%.md$") then
+    return (path:gsub("README%.md$", "index.html"))
+  elseif path:match("%.md$") then
+    return (path:gsub("%.md$", ".html"))
+  elseif path == "include/yoke" then
+    return "api/index.html"
+  elseif path:match("^include/yoke/.*%.h$") then
+    return (path:gsub("^include/yoke/(.*)%.h$", "api/%1.html"))
+  elseif files[path .. "/README.md"] then
+    return path .. "/index.html"
+  elseif folders[path] then
+    return path .. "/index.html"
+  elseif path:match("%.svg$") or path:match("%.png$") then
+    return path
+  end
+  return path .. ".html"
+end
+
+-- Where a link of a page leads in the site; notes what has to be there for it.
+local function resolve(page, source, link)
+  if link:match("^%a[%w+.-]*:") or link:match("^#") then
+    return link
+  end
+  local path, fragment = link:match("^([^#]*)(#?.*)$")
+  local target = normal(folder_of(source) .. "/" .. path)
+  if not files[target] and not folders[target] then
+    fail(source .. ": link to " .. link .. ", which is not there")
+    return link
+  end
+  if not wanted[target] and not target:match("%.md$") and not target:match("^include/yoke") then
+    wanted[target] = true
+    queue[#queue + 1] = target
+  end
+  return relative(page, page_of(target)) .. fragment
+end
+
+-- Pages ----------------------------------------------------------------------------------------
+
+local function read(path)
+  local file = assert(io.open(path, "rb"))
+  local text = file:read("a")
+  file:close()
+  return text
+end
+
+local function write(path, text)
+  local file = io.open(out .. "/" .. path, "wb")
+  if not file then
+    os.execute("mkdir -p '" .. out .. "/" .. folder_of(path) .. "'")
+    file = assert(io.open(out .. "/" .. path, "wb"))
+  end
+  file:write(text)
+  file:close()
+end
+
+local function escape(text)
+  return (text:gsub("&", "&amp;"):gsub("<", "&lt;"):gsub(">", "&gt;"):gsub('"', "&quot;"))
+end
+
+local titles = {} -- of pages in the contents
+
+local function navigation(page)
+  local lines = {}
+  for _, section in ipairs(contents) do
+    lines[#lines + 1] = "<h2>" .. section[1] .. "</h2><ul>"
+    for _, path in ipairs(section[2]) do
+      local target = page_of(path)
+      local here = target == page and ' aria-current="page"' or ""
+      lines[#lines + 1] = string.format('<li><a href="%s"%s>%s</a></li>', relative(page, target), here, escape(titles[path]))
+    end
+    lines[#lines + 1] = "</ul>"
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Headings of the second level, where there are several.
+local function outline(headings)
+  if #headings < 3 then
+    return ""
+  end
+  local lines = { '<nav class="outline" aria-label="on this page"><ul>' }
+  for _, heading in ipairs(headings) do
+    lines[#lines + 1] = string.format('<li><a href="#%s">%s</a></li>', heading[1], escape(heading[2]))
+  end
+  lines[#lines + 1] = "</ul></nav>"
+  return table.concat(lines, "\n")
+end
+
+local function put_page(page, title, body, headings)
+  local text = string.format(
+    [[<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="%s">
+<title>%s – Yoke</title>
+<script>
+const theme = (() => { try { return localStorage.getItem("yoke-theme"); } catch { return null; } })();
+document.documentElement.dataset.theme = theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+function turnTheme() {
+  const turned = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  document.documentElement.dataset.theme = turned;
+  try { localStorage.setItem("yoke-theme", turned); } catch { /* pages from disk may have none */ }
+}
+</script>
+</head>
+<body>
+<header><a class="mark" href="%s">YOKE</a><span class="title">%s</span><button type="button" onclick="turnTheme()" title="light or dark">theme</button></header>
+<details class="contents"><summary>Contents</summary><nav aria-label="contents">
+%s
+</nav></details>
+<main>
+%s
+</main>
+%s
+</body>
+</html>
+]],
+    relative(page, "style.css"),
+    escape(title),
+    relative(page, "index.html"),
+    escape(title),
+    navigation(page),
+    body,
+    outline(headings or {})
+  )
+  write(page, text)
+end
+
+local function markdown(path)
+  return pandoc.read(read(path), "gfm+tex_math_dollars")
+end
+
+local function title_of(path)
+  local title
+  pandoc.walk_block(pandoc.Div(markdown(path).blocks), {
+    Header = function(header)
+      title = title or pandoc.utils.stringify(header)
+    end,
+  })
+  return title or path
+end
+
+-- Comments and keys stand out; that is all that short pieces of code need.
+local function coloured(text, language)
+  local lines = {}
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    local code, comment = escape(line), ""
+    local at = language ~= "text" and (code:find("^%s*#") or code:find("%s#%s"))
+    if at then
+      code, comment = code:sub(1, at - 1), '<span class="co">' .. code:sub(at) .. "</span>"
+    end
+    if language == "yaml" then
+      code = code:gsub("^(%s*%-?%s*)([%w_.-]+):", '%1<span class="at">%2</span>:')
+    end
+    lines[#lines + 1] = code .. comment
+  end
+  return table.concat(lines, "\n")
+end
+
+local function put_markdown(path)
+  local page = page_of(path)
+  local title, headings = nil, {}
+  local body = pandoc.walk_block(pandoc.Div(markdown(path).blocks), {
+    Header = function(header)
+      local text = pandoc.utils.stringify(header)
+      title = title or text
+      if header.level == 2 then
+        headings[#headings + 1] = { header.identifier, text }
+      end
+    end,
+    Link = function(link)
+      link.target = resolve(page, path, link.target)
+      return link
+    end,
+    Image = function(image)
+      image.src = resolve(page, path, image.src)
+      return image
+    end,
+    RawInline = function(raw)
+      for source in raw.text:gmatch('src="([^"]*)"') do
+        resolve(page, path, source)
+      end
+    end,
+    CodeBlock = function(block)
+      return pandoc.RawBlock("html", "<pre><code>" .. coloured(block.text, block.classes[1] or "") .. "</code></pre>")
+    end,
+    -- Wide tables scroll on their own.
+    Table = function(block)
+      return pandoc.Div({ block }, pandoc.Attr("", { "table" }))
+    end,
+  })
+  local html = pandoc.write(pandoc.Pandoc(body.content), "html5", { html_math_method = "mathml" })
+  put_page(page, title or path, html, headings)
+end
+
+-- A file as text, a folder as a list.
+local function put_source(path)
+  local page = page_of(path)
+  if path:match("%.svg$") or path:match("%.png$") then
+    write(path, read(path))
+  elseif folders[path] then
+    if files[path .. "/README.md"] then
+      return
+    end
+    local lines = { "<h1>" .. escape(path) .. "/</h1><ul>" }
+    for name in pairs(files) do
+      if folder_of(name) == path then
+        lines[#lines + 1] = string.format('<li><a href="%s">%s</a></li>', resolve(page, path .. "/", name:sub(#path + 2)), escape(name:sub(#path + 2)))
+      end
+    end
+    table.sort(lines)
+    put_page(page, path, table.concat(lines, "\n") .. "</ul>")
+  else
+    put_page(page, path, "<h1>" .. escape(path) .. "</h1>\n<pre><code>" .. escape(read(path)) .. "</code></pre>")
+  end
+end
+
+-- Headers --------------------------------------------------------------------------------------
+
+-- The text of a comment without its stars.
+local function comment_text(text)
+  text = text:gsub("^%s*/%*+%s?", ""):gsub("%s*%*+/%s*$", ""):gsub("\n%s*%* ?", "\n")
+  return text
+end
+
+-- Pieces of a header between empty lines on the top level: comment and code of each.
+local function pieces_of(text)
+  local pieces, lines, depth, inside = {}, {}, 0, false
+  local function close()
+    if #lines > 0 then
+      local piece = table.concat(lines, "\n")
+      local comment, rest = piece:match("^(/%*.-%*/)%s*(.*)$")
+      pieces[#pieces + 1] = { comment = comment and comment_text(comment) or "", code = comment and rest or piece }
+    end
+    lines = {}
+  end
+  for line in (text .. "\n"):gmatch("(.-)\n") do
+    if line == "" and depth == 0 and not inside then
+      close()
+    else
+      lines[#lines + 1] = line
+      local plain = line
+      if inside and plain:find("%*/") then
+        plain = plain:gsub("^.-%*/", "")
+        inside = false
+      end
+      plain = plain:gsub("/%*.-%*/", "")
+      if plain:find("/%*") then
+        inside = true
+        plain = plain:gsub("/%*.*$", "")
+      end
+      if not inside and not plain:find('extern "C"') then
+        depth = depth + select(2, plain:gsub("{", "")) - select(2, plain:gsub("}", ""))
+      end
+    end
+  end
+  close()
+  return pieces
+end
+
+-- The names that a declaration makes.
+local function names_of(code)
+  local names, plain = {}, code:gsub("/%*.-%*/", "")
+  local function add(name)
+    if name and name:match("^[yY][kK]_") then
+      names[#names + 1] = name
+    end
+  end
+  add(plain:match("^#define%s+([%w_]+)"))
+  add(plain:match("^typedef%s+.*}%s*([%w_]+);%s*$"))
+  add(plain:match("^struct%s+([%w_]+)%s*{"))
+  if not plain:find("{") or plain:match("^static inline") then
+    for statement in plain:gmatch("[^;]+;?") do
+      add(statement:match("^%s*typedef.-([%w_]+)%s*;") or statement:match("%(%*([%w_]+)%)%("))
+      add(statement:match("([%w_]+)%s*%("))
+    end
+  end
+  for list in plain:gmatch("enum[%w_%s]*{(.-)}") do
+    for name in list:gmatch("YK_[%w_]+") do
+      add(name)
+    end
+  end
+  return names
+end
+
+local function put_headers(list)
+  -- Where each name is declared.
+  local where, headers = {}, {}
+  for _, path in ipairs(list) do
+    local pieces = pieces_of(read(path))
+    headers[#headers + 1] = { path = path, page = page_of(path), name = path:match("([^/]+)$"), pieces = pieces }
+    for _, piece in ipairs(pieces) do
+      piece.names = names_of(piece.code)
+      for _, name in ipairs(piece.names) do
+        where[name] = where[name] or { page = page_of(path), id = name }
+      end
+    end
+  end
+
+  local function linked(page, code)
+    return (escape(code):gsub("[yY][kK]_[%w_]+", function(name)
+      local target = where[name]
+      if not target then
+        return name
+      end
+      local at = target.page == page and "" or relative(page, target.page)
+      return string.format('<a href="%s#%s">%s</a>', at, target.id, name)
+    end))
+  end
+
+  for _, header in ipairs(headers) do
+    local lines = { "<h1>yoke/" .. header.name .. "</h1>" }
+    local headings, done = {}, {}
+    for i, piece in ipairs(header.pieces) do
+      local section = piece.comment:match("^(.-)%s*%-%-%-%-+$")
+      local guard = piece.code:match("^#ifndef YOKE_") or piece.code:match("^#ifdef __cplusplus") or piece.code:match("^#endif") or piece.code:match("^}")
+      if i == 1 then
+        header.brief = piece.comment:match("^(.-[.:])%s") or piece.comment
+        lines[#lines + 1] = '<pre class="essay">' .. linked(header.page, piece.comment) .. "</pre>"
+      elseif section and piece.code == "" then
+        local id = "section-" .. section:lower():gsub("[^%w]+", "-")
+        headings[#headings + 1] = { id, section }
+        lines[#lines + 1] = string.format('<h2 id="%s">%s</h2>', id, escape(section))
+      elseif not guard then
+        lines[#lines + 1] = '<section class="declaration">'
+        for _, name in ipairs(piece.names) do
+          if not done[name] and where[name].page == header.page then
+            done[name] = true
+            lines[#lines + 1] = string.format('<a id="%s"></a>', name)
+          end
+        end
+        -- Paragraphs flow; what is set in columns stays as it is.
+        for paragraph in (piece.comment .. "\n\n"):gmatch("(.-)\n\n+") do
+          local columns = ("\n" .. paragraph):find("\n  ")
+          local form = columns and '<pre class="essay">%s</pre>' or '<p class="says">%s</p>'
+          if paragraph ~= "" then
+            lines[#lines + 1] = string.format(form, linked(header.page, paragraph))
+          end
+        end
+        if piece.code ~= "" then
+          lines[#lines + 1] = "<pre><code>" .. linked(header.page, piece.code) .. "</code></pre>"
+        end
+        lines[#lines + 1] = "</section>"
+      end
+    end
+    put_page(header.page, "yoke/" .. header.name, table.concat(lines, "\n"), headings)
+  end
+
+  -- All headers, and all functions and types by name.
+  local lines = { "<h1>C interface</h1>", '<p>The public headers, made from their comments; <a href="../docs/c-api.html">the guide</a> shows how they are used.</p>', '<div class="table"><table>' }
+  for _, header in ipairs(headers) do
+    lines[#lines + 1] = string.format('<tr><td><a href="%s">yoke/%s</a></td><td>%s</td></tr>', header.page:match("[^/]+$"), header.name, escape(header.brief or ""))
+  end
+  lines[#lines + 1] = "</table></div>"
+  local names = {}
+  for name in pairs(where) do
+    if name:match("^yk_") then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  lines[#lines + 1] = '<h2 id="names">By name</h2><ul class="names">'
+  for _, name in ipairs(names) do
+    lines[#lines + 1] = string.format('<li><a href="%s#%s">%s</a></li>', where[name].page:match("[^/]+$"), name, name)
+  end
+  lines[#lines + 1] = "</ul>"
+  put_page("api/index.html", "C interface", table.concat(lines, "\n"))
+end
+
+-- All of it ------------------------------------------------------------------------------------
+
+-- The colours are those of the viewer, so that a report and the site look alike.
+local function put_style()
+  local viewer = read("viewer/src/style.css")
+  local light, dark = viewer:match("(:root {.-\n})"), viewer:match('(:root%[data%-theme="dark"%] {.-\n})')
+  assert(light and dark, "viewer/src/style.css has no colours")
+  write("style.css", light .. "\n" .. dark .. "\n" .. read("docs/site/style.css"))
+end
+
+function Pandoc()
+  for path in io.popen("git ls-files --cached --others --exclude-standard"):lines() do
+    files[path] = true
+    local folder = folder_of(path)
+    while folder ~= "" do
+      folders[folder] = true
+      folder = folder_of(folder)
+    end
+  end
+
+  local listed = {}
+  local guides = contents[2][2]
+  for _, section in ipairs(contents) do
+    for _, path in ipairs(section[2]) do
+      listed[path] = true
+    end
+  end
+  local unlisted = {}
+  for path in pairs(files) do
+    if path:match("^docs/[^/]+%.md$") and not listed[path] then
+      unlisted[#unlisted + 1] = path
+    end
+  end
+  table.sort(unlisted)
+  for _, path in ipairs(unlisted) do
+    guides[#guides + 1] = path
+  end
+  for _, section in ipairs(contents) do
+    for _, path in ipairs(section[2]) do
+      titles[path] = path == "include/yoke" and "C interface" or title_of(path)
+    end
+  end
+
+  local pages, headers = {}, {}
+  for path in pairs(files) do
+    if path:match("%.md$") and not path:match("page%.md$") then
+      pages[#pages + 1] = path
+    elseif path:match("^include/yoke/.*%.h$") then
+      headers[#headers + 1] = path
+    end
+  end
+  table.sort(pages)
+  table.sort(headers)
+
+  put_style()
+  put_headers(headers)
+  for _, path in ipairs(pages) do
+    put_markdown(path)
+  end
+  while #queue > 0 do
+    put_source(table.remove(queue))
+  end
+  io.stderr:write(string.format("site: %d pages of Markdown, %d headers in %s\n", #pages, #headers, out))
+  os.exit(failures == 0 and 0 or 1)
+end
