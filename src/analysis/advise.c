@@ -147,6 +147,7 @@ static double time_left(const study *s)
 
 static yk_trial_def trial_of(const study *s, const yk_variant *variant, double step)
 {
+    /* Samples at the times of the coarsest step, whatever the step is. */
     return (yk_trial_def){
         .scenario = &s->def->scenario,
         .variant = variant,
@@ -188,6 +189,7 @@ static void list_candidates(study *s, const yk_choice *choices, const char **ove
         *row = (yk_advice_row){.outcome = YK_ADVICE_NOT_TRIED, .error = NAN, .step = NAN};
         snprintf(row->name, sizeof row->name, "%s", choice->name);
         snprintf(row->message, sizeof row->message, "the time was over");
+
         for (int k = 0; k < changes->count; k++) {
             overrides[k] = changes->texts[k];
             snprintf(row->overrides[k], sizeof row->overrides[k], "%.*s",
@@ -292,6 +294,7 @@ static yk_status read_scenario(study *s)
  * shows the cost. */
 static yk_status run_pilots(study *s)
 {
+    /* The scenario as it is first. */
     const int others[] = {-1, s->baselines[BASELINE_ACCELERATED],
                           s->baselines[BASELINE_BOTH_WRENCHES]};
     double *least = yk_allocate(s->context, (size_t)s->subsystems, sizeof *least);
@@ -310,6 +313,7 @@ static yk_status run_pilots(study *s)
 
     yk_status status = YK_OK;
     bool good = false;
+
     for (size_t k = 0; status == YK_OK && !good && k < sizeof others / sizeof *others; k++) {
         const yk_variant *variant = NULL;
         if (others[k] >= 0)
@@ -378,6 +382,7 @@ static yk_status run_pilots(study *s)
     double whole = s->end - s->start;
     double length = whole;
     double seconds = WORK * once * s->seconds_per_work * whole / s->step;
+
     while (seconds > SEARCH_FRACTION * s->budget && length > STRETCH_LEAST * s->step) {
         seconds /= 2;
         length /= 2;
@@ -438,6 +443,7 @@ static double **take_columns(const study *s, const yk_aligned *a)
         return NULL;
     }
 
+    /* One block of numbers for all of them. */
     columns[0] = values;
     for (int c = 1; c < a->width; c++)
         columns[c] = values + (size_t)c * a->rows;
@@ -455,6 +461,7 @@ static void give_columns(const study *s, double **columns)
 /* A channel that the reference itself does not know well enough is no measure of anything else. */
 static bool is_judged(const study *s, int channel)
 {
+    /* The error of the reference must be a part of the tolerance. */
     const yk_channel_error *e = &s->reference.errors[channel];
     return !e->exempt && e->error <= REFERENCE_COARSE * s->def->tolerance;
 }
@@ -482,6 +489,7 @@ static double worst_error(const study *s, const yk_record *const *records, int c
     /* The largest of those that count. */
     double error = INFINITY;
     *worst = -1;
+
     for (int i = 0; status == YK_OK && i < s->channel_count; i++) {
         const yk_channel_error *e = &errors[i];
         double here = e->error;
@@ -536,6 +544,7 @@ typedef struct refined_runs {
 /* The finest first: it takes more than half of the time of all. */
 static void run_refined(void *user, int index)
 {
+    /* Without the finest the others need not be run. */
     refined_runs *r = user;
     yk_trial *run = &r->runs[r->count - 1 - index];
     if (r->all && r->late) {
@@ -543,6 +552,7 @@ static void run_refined(void *user, int index)
         return;
     }
 
+    /* Its time is that of the finest, or of the others. */
     yk_trial_def def = trial_of(r->s, r->variant, r->step);
     def.end = r->end;
     def.refinement = r->finest >> index;
@@ -570,6 +580,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     if (candidate < 0)
         return;
 
+    /* In a step and its halves, from the finest down. */
     refined_runs r = {
         .s = s,
         .variant = &s->candidates[candidate],
@@ -588,6 +599,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     bool good = status == YK_OK;
     const yk_record *records[REFERENCE_LEVELS];
     double used = 0;
+
     for (int i = 0; i < REFERENCE_LEVELS; i++) {
         yk_finding_kind kind;
         const yk_trial *run = &r.runs[i];
@@ -708,6 +720,7 @@ static yk_status make_reference(study *s)
         /* Smaller steps, until it is good enough; once the one of high order. */
         int high_order = s->baselines[BASELINE_BOTH_WRENCHES];
         bool asked = r->record && r->candidate == high_order;
+
         while (r->record && r->error > fine && r->parts < REFERENCE_PARTS_MAX) {
             double left = budget - (s->spent - begun);
             double before = r->error;
@@ -751,6 +764,7 @@ static yk_status make_reference(study *s)
     int judged = 0;
     int moving = 0;
     const char *unknown = "";
+
     for (int i = 0; i < s->channel_count; i++) {
         if (r->errors[i].exempt)
             continue;
@@ -834,7 +848,6 @@ static void try_candidate(void *user, int index)
         if (!serious && worst >= 0)
             snprintf(row->worst, sizeof row->worst, "%s", s->channels[worst]);
     }
-
     c->report = trial.report;
     if (row->outcome == YK_ADVICE_GOOD)
         c->verified = s->advice->stretch;
@@ -880,6 +893,7 @@ static double cost_class(double work)
 /* A scheme that merges all subsystems is the reference, and no coupling. */
 static int cheapest_good(const study *s)
 {
+    /* Of equal cost the first that is listed. */
     int best = -1;
     for (int i = 0; i < s->count; i++) {
         const contender *c = &s->contenders[i];
@@ -897,6 +911,7 @@ static int cheapest_good(const study *s)
  * where there is none. */
 static double next_work(const study *s, int i)
 {
+    /* Nothing is left to try for one that is good, refused, or at its finest step. */
     const contender *c = &s->contenders[i];
     bool good = s->advice->rows[i].outcome == YK_ADVICE_GOOD;
     if (c->closed || good || c->rung + 1 >= RUNGS)
@@ -912,6 +927,7 @@ static double next_work(const study *s, int i)
  * same time, as long as they are cheaper than `limit` allows beside the cheapest that is good. */
 static yk_status search(study *s, double limit)
 {
+    /* Round by round, the cheapest first. */
     yk_status status = YK_OK;
     while (status == YK_OK && time_left(s) > 0) {
         int best = cheapest_good(s);
@@ -989,6 +1005,7 @@ static bool verify_whole(study *s, int index)
     yk_trials_run(s->context, s->def->jobs, w.count, run_refined, &w, NULL, NULL);
     const yk_record *records[REFERENCE_LEVELS];
     const yk_trial *failed = NULL;
+
     for (int i = refined; i >= 0; i--) {
         const yk_trial *run = &w.runs[i];
         records[i] = run->record;
@@ -1117,6 +1134,7 @@ static yk_status choose(study *s)
      * much on a longer one, and there is a reference for it. */
     double whole = whole_stretch(s, INFINITY);
     double begun = 0;
+
     while (status == YK_OK && best >= 0 && !isfinite(s->def->stretch)) {
         double present = s->advice->stretch;
         double length = present;
@@ -1177,6 +1195,7 @@ static yk_status choose(study *s)
 
 static yk_status write_advice(study *s)
 {
+    /* What it was found by. */
     yk_advice *advice = s->advice;
     const reference *r = &s->reference;
     advice->seconds = s->spent / fmax(1, s->jobs);
@@ -1217,6 +1236,7 @@ static yk_status write_advice(study *s)
     for (int i = 0; i < s->count; i++) {
         const yk_advice_row *own = &advice->rows[i];
         int k = i;
+
         for (; k > 0; k--) {
             int other = order[k - 1];
             const yk_advice_row *before = &advice->rows[other];
@@ -1235,6 +1255,7 @@ static yk_status write_advice(study *s)
         order[k] = i;
     }
 
+    /* The choice keeps its row. */
     int best = advice->best;
     for (int i = 0; i < s->count; i++) {
         rows[i] = advice->rows[order[i]];
@@ -1253,6 +1274,7 @@ static yk_status write_advice(study *s)
         memcpy(advice->overrides[i], row->overrides[i], sizeof advice->overrides[i]);
     char *step = advice->overrides[row->override_count];
     advice->override_count = row->override_count + 1;
+
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(step, sizeof *advice->overrides, "time.step=%.*g", digits, row->step);
         if (strtod(step + strlen("time.step="), NULL) == row->step)

@@ -38,6 +38,7 @@ typedef struct totals {
 
 static totals sum_up(const yk_budget *b)
 {
+    /* What the subsystems say of themselves. */
     totals sum = {0};
     for (int i = 0; i < b->info->subsystem_count; i++) {
         yk_energy_balance one = yk_system_balance(b->system, i);
@@ -79,6 +80,7 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
 
 void yk_budget_look(yk_budget *b, int64_t step)
 {
+    /* Numbers that are none any more say that it grew without limit. */
     totals now = sum_up(b);
     if (!isfinite(now.kinetic + now.potential + now.made + now.fed)) {
         b->not_finite = true;
@@ -126,6 +128,7 @@ void yk_budget_step(yk_budget *b, int64_t step)
 
 yk_budget_result yk_budget_conclude(const yk_budget *b)
 {
+    /* Against the energy that was real by the end. */
     yk_budget_result result = {.dissipated = b->dissipated};
     double end_scale = 0;
     for (int i = 0; i < b->count; i++)
@@ -136,6 +139,7 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     double largest = -INFINITY;
     double least = INFINITY;
     int in_a_row = 0;
+
     for (int i = 0; i < b->count; i++) {
         const yk_budget_window *w = &b->windows[i];
         if (w->looks == 0)
@@ -162,6 +166,7 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     double made = 0;
     double created = 0;
     int looks = 0;
+
     for (int i = b->count - b->count / LAST - 1; i >= 0 && i < b->count; i++) {
         const yk_budget_window *w = &b->windows[i];
         looks += w->looks;

@@ -38,6 +38,7 @@ yk_converge_def yk_converge_default(void)
 static yk_status compile_exact(yk_context *context, const char *text, const yk_scenario *scenario,
                                yk_expression **exact)
 {
+    /* A function of time, with the parameters of the scenario. */
     static const char *const variables[] = {"t"};
     yk_scope scope = {
         .parameters = scenario->builder.scope->parameters,
@@ -70,11 +71,13 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
         status = compile_exact(context, s->def->exact, scenario, &exact);
 
     if (!YK_FAILED(status)) {
+        /* Sample by sample; a number that is none is the largest error. */
         const double *time = yk_record_time(trial->record);
         const double *value = yk_record_column(trial->record, 0, 0);
         double error = 0;
         double size = 0;
         row->largest = 0;
+
         for (size_t i = 0; i < yk_record_rows(trial->record); i++) {
             double expected = yk_expression_value(exact, &time[i]);
             double difference = fabs(value[i] - expected);
@@ -183,6 +186,7 @@ static void do_reference(void *user, int index)
     if (s->kind != YK_REFERENCE_MONOLITHIC)
         variant = variant_of(s, d->variant_count - 1);
 
+    /* In steps that are finer than all that are compared with it. */
     int parts = REFERENCE_PARTS;
     yk_trial *trial = &s->reference;
     if (index == 1) {
@@ -196,6 +200,7 @@ static void do_reference(void *user, int index)
 
 static yk_status try_reference(study *s, yk_reference kind, yk_convergence_report *report)
 {
+    /* Another one may have been tried before. */
     yk_trial_release(&s->reference);
     yk_trial_release(&s->half);
     s->kind = kind;
@@ -223,6 +228,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
 /* Steps that fall, at the times of the coarsest. */
 static yk_status check(yk_context *context, const yk_converge_def *def)
 {
+    /* What cannot be compared is refused before anything runs. */
     if (def->step_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "converge: no steps are given");
 
@@ -327,9 +333,10 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
         if (!isfinite(row->order))
             row->order = NAN;
     }
-
     yk_trial_release(&s.reference);
     yk_trial_release(&s.half);
+
+    /* Channels that the caller named are his own. */
     if (def->channel_count == 0)
         yk_release(context, (void *)(uintptr_t)s.channels);
     yk_release(context, s.names);

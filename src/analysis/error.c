@@ -48,6 +48,7 @@ static bool report_progress(void *user, const yk_run_progress *progress)
     s->fractions[run->index] = fraction;
     double done = 0;
     double all = 0;
+
     for (int i = 0; i < s->begun; i++) {
         done += (2 << i) * s->fractions[i];
         all += 2 << i;
@@ -149,6 +150,7 @@ static yk_status make_bars(study *s, int finer, report *r)
     for (int i = 0; i < finer; i++)
         records[i + 1] = s->finer[i].record;
 
+    /* Bars are computed from columns of one length. */
     int runs = finer + 1;
     size_t width = (size_t)yk_record_width(header);
     double *ratios = yk_allocate(s->context, r->rows + 1, sizeof *ratios);
@@ -179,6 +181,7 @@ static yk_status make_bars(study *s, int finer, report *r)
         public->finer_runs = finer;
         public->worst = -1;
         public->error = 0;
+
         for (int i = 0; i < public->count; i++) {
             const yk_channel_error *e = &public->channels[i];
             if (e->exempt || (public->worst >= 0 && !(e->error > public->error)))
@@ -209,6 +212,8 @@ static void describe(const study *s, yk_error_report *r)
     const yk_channel_error *e = &r->channels[r->worst];
     double step = yk_scenario_get(s->def->loaded)->step;
     double percent = 100 * e->error;
+
+    /* By what it is measured, depends on how the error behaves. */
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_JUMPS)
         yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent,
@@ -315,6 +320,7 @@ static yk_status estimate(study *s, report *r)
 
 yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **made)
 {
+    /* All runs share what takes long to find. */
     *made = NULL;
     yk_error_def own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
@@ -350,6 +356,7 @@ enum { FIGURES_PER_CHANNEL = 3, FIGURE_NAME = 200 };
 static yk_status end_record(yk_context *context, const yk_record *record, const yk_error_report *r,
                             yk_recorder *recorder)
 {
+    /* What the record has, and what is added per channel and for the whole. */
     const yk_record_summary *given = yk_record_get_summary(record);
     int most = given->count;
     int count = 0;
@@ -374,6 +381,7 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
                 {"relative_error", e->error, ""},
                 {"error_order", e->order, ""},
             };
+
             for (int k = 0; k < FIGURES_PER_CHANNEL; k++, count++) {
                 snprintf(names[count], FIGURE_NAME, "%s.%s", e->name, figures[k].what);
                 values[count] = (yk_record_value){

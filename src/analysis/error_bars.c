@@ -70,10 +70,12 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
     for (int run = 0; run < a->runs; run++) {
         double **own = a->columns + run * a->width;
         int column = 0;
+
         for (int c = 0; c < header->channel_count; c++) {
             const yk_record_channel *channel = &header->channels[c];
             double **first = a->columns + column;
             double **here = own + column;
+
             for (int k = 0; k < channel->components; k++, column++) {
                 own[column] = a->values + (size_t)(run * a->width + column) * a->rows;
                 memcpy(own[column], yk_record_column(records[run], c, k), a->rows * sizeof(double));
@@ -82,6 +84,7 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
             /* A quaternion and its negative are one rotation: the sign of the first run. */
             const char *dot = strrchr(channel->name, '.');
             bool rotation = channel->components == 4 && dot && strcmp(dot, ".orientation") == 0;
+
             for (size_t i = 0; run > 0 && rotation && i < a->rows; i++) {
                 double product = 0;
                 for (int k = 0; k < 4; k++)
@@ -105,6 +108,7 @@ void yk_align_release(yk_context *context, yk_aligned *a)
 yk_error_input yk_error_channel(const yk_aligned *a, int first, int components, bool impacts,
                                 const double **columns)
 {
+    /* The columns of this channel, run after run. */
     for (int run = 0; run < a->runs; run++)
         for (int c = 0; c < components; c++)
             columns[run * components + c] = a->columns[run * a->width + first + c];
@@ -175,6 +179,7 @@ static totals sum_up(const yk_error_input *in)
 {
     totals t = {0};
     for (int c = 0; c < in->components; c++) {
+        /* The run itself, and the last three of its refinements. */
         const double *y = in->columns[c];
         const double *fine = column(in, 0, c);
         const double *before = column(in, 1, c);
@@ -184,6 +189,7 @@ static totals sum_up(const yk_error_input *in)
         double low = INFINITY;
         double high = -INFINITY;
         double mean = 0;
+
         for (size_t i = 0; i < in->rows; i++) {
             double d[2] = {fabs(coarse[i] - before[i]), fabs(before[i] - fine[i])};
             for (int k = 0; k < 2; k++) {
@@ -233,6 +239,7 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
 
 static yk_accuracy classify(const yk_error_input *in, const totals *t)
 {
+    /* From the worst to the best that can be said. */
     if (!isfinite(t->largest[0] + t->largest[1]))
         return YK_ACCURACY_LOST;
     if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size)
@@ -246,10 +253,12 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
         size_t begin = part * in->rows / PARTS;
         size_t end = (part + 1) * in->rows / PARTS;
         double sums[2] = {0};
+
         for (int c = 0; c < in->components; c++) {
             const double *fine = column(in, 0, c);
             const double *before = column(in, 1, c);
             const double *coarse = column(in, 2, c);
+
             for (size_t i = begin; i < end; i++) {
                 sums[0] += fabs(coarse[i] - before[i]);
                 sums[1] += fabs(fine[i] - before[i]);
@@ -286,6 +295,7 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
 void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars,
                    yk_channel_error *error)
 {
+    /* What kind of error it is decides how the bars follow. */
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
 
@@ -296,6 +306,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     if (kind == YK_ACCURACY_ASSUMED)
         mean_ratio = RATIO_ASSUMED;
     double largest[2] = {0};
+
     for (size_t i = 0; i < in->rows; i++) {
         for (int c = 0; c < in->components; c++) {
             double fine = column(in, 0, c)[i];
@@ -319,12 +330,14 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
         ahead = 0;
     double worst = 0;
     double horizon = INFINITY;
+
     for (int c = 0; c < in->components; c++) {
         const double *fine = column(in, 0, c);
         const double *before = column(in, 1, c);
         const double *coarse = column(in, 2, c);
         double off = 0;
         double steps[2] = {0};
+
         for (size_t i = 0, seen = 0; i < in->rows; i++) {
             for (; seen < in->rows && seen <= i + ahead; seen++) {
                 off = fmax(off, fabs(in->columns[c][seen] - fine[seen]));
@@ -379,6 +392,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
 static void fill_error(const totals *t, yk_accuracy kind, double largest, double sum,
                        yk_channel_error *error)
 {
+    /* Without a finite error nothing is known. */
     *error = (yk_channel_error){
         .name = error->name,
         .unit = error->unit,
@@ -406,6 +420,7 @@ static void fill_error(const totals *t, yk_accuracy kind, double largest, double
 
 void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 {
+    /* A jump that comes at another time is wrong by all of it, for a moment. */
     totals t = sum_up(in);
     yk_accuracy kind = YK_ACCURACY_REGULAR;
     if (is_jumping(in, &t))
@@ -415,6 +430,7 @@ void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 
 void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_channel_error *error)
 {
+    /* How well the finest run is known. */
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
 
@@ -444,10 +460,12 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     double weight = 1 / (exp2(round(order)) - 1);
     double largest = 0;
     double sum = 0;
+
     for (int c = 0; c < in->components; c++) {
         const double *coarse = column(in, 2, c);
         const double *before = column(in, 1, c);
         const double *fine = column(in, 0, c);
+
         for (size_t i = 0; i < in->rows; i++) {
             double limit = fine[i] + weight * (fine[i] - before[i]);
             double other = before[i] + weight * (before[i] - coarse[i]);
@@ -463,6 +481,7 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
         return;
 
     *error = limit_error;
+
     for (int c = 0; c < in->components; c++) {
         const double *before = column(in, 1, c);
         const double *fine = column(in, 0, c);
@@ -474,8 +493,10 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration)
 {
     for (int i = 0; i < count; i++) {
+        /* It moves, if it does beside its own size, and beside all others that compare with it. */
         yk_channel_error *e = &channels[i];
         bool moves = e->range > AT_REST_OWN * e->size;
+
         for (int k = 0; k < count; k++) {
             const yk_channel_error *other = &channels[k];
             bool same = strcmp(other->unit, e->unit) == 0;

@@ -38,6 +38,7 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
     /* The largest answers. */
     double translation = 0;
     double rotation = 0;
+
     for (int i = 0; i < count; i++) {
         for (int k = 0; w->first[i] >= 0 && k < yk_port_freedoms(ports[i].kind); k++) {
             int column = w->first[i] + k;
@@ -216,6 +217,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
 yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem,
                                yk_freedoms *freedoms)
 {
+    /* Built anew, for connecting its ports otherwise changes it. */
     *freedoms = (yk_freedoms){0};
     workspace w = {0};
     yk_diagnostics *diagnostics = NULL;

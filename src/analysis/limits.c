@@ -52,6 +52,7 @@ static bool iterates(const search *s)
  * plain iteration. */
 static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
 {
+    /* The kinds of both sides, and of their ports. */
     const yk_interface_def *interface = &s->info->interfaces[i];
     const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
     const yk_port *ports;
@@ -117,6 +118,7 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
     double before = probe_at(s, 0, i)->ratio;
     bool grows = true;
     *found = TREND_MASSES;
+
     for (int k = 1; k <= REFINEMENTS; k++) {
         yk_status status = probe_steps(s, k);
         if (YK_FAILED(status))
@@ -158,6 +160,7 @@ static void offer_schemes(const search *s, yk_finding *f)
 static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how,
                         int others, yk_run_report *report)
 {
+    /* Where, and what happens there. */
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_interface_probe *p = probe_at(s, 0, i);
     const yk_interface_def *interface = &s->info->interfaces[i];
@@ -172,6 +175,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         snprintf(more, sizeof more, "; %d other interfaces likewise", others);
 
     if (how == TREND_LOOP) {
+        /* By how much, in masses that a reader can check. */
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
             "%s at every step: at interface '%s' the side that takes the force answers it "
@@ -233,6 +237,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
                          yk_run_report *report, yk_interface_probe *probes)
 {
+    /* What cannot be tried is not known. */
     static const yk_interface_probe unknown = {.axis = -1, NAN, NAN, NAN};
     report->mass_ratio = NAN;
     for (int i = 0; probes && i < info->interface_count; i++)
@@ -242,6 +247,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     if (info->interface_count == 0 || traits & YK_SCHEME_MERGES)
         return YK_OK;
 
+    /* Probes at the step of the scenario, and at smaller ones. */
     size_t capacity = (1 + REFINEMENTS) * (size_t)info->interface_count;
     search s = {context, system, info, yk_allocate(context, capacity, sizeof *s.probes)};
     if (!s.probes)
@@ -259,6 +265,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     double worst_limit = 0;
     double excess = 0;
     yk_surrogate_fate worst_fate = YK_SURROGATE_STABLE;
+
     for (int i = 0; status == YK_OK && exchanges && i < info->interface_count; i++) {
         const yk_interface_probe *p = probe_at(&s, 0, i);
         if (p->axis < 0 || !(p->ratio > LEAST_RATIO))

@@ -146,6 +146,7 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
     double imaginary = 0;
     double weights = 0;
     double step_angle = 2 * YK_PI * frequency * dt;
+
     for (size_t i = 0; i < n; i++) {
         double window = hann(n, i);
         double angle = step_angle * (double)i;
@@ -176,10 +177,10 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
     for (size_t i = 0; i < n; i++)
         real[i] = hann(n, i) * (x[i] - mean);
     yk_fourier_transform(size, real, imaginary);
-
     double spacing = 1 / ((double)size * dt);
     double best = 0;
     double largest = -1;
+
     for (size_t k = 1; k < size / 2; k++) {
         double square = real[k] * real[k] + imaginary[k] * imaginary[k];
         if (square > largest) {
@@ -198,6 +199,7 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
     double right = low + golden * (high - low);
     double at_left = yk_spectrum_line(n, x, dt, left);
     double at_right = yk_spectrum_line(n, x, dt, right);
+
     while (high - low > 1e-7 * best) {
         if (at_left > at_right) {
             high = right;
@@ -242,6 +244,7 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
                        "measure of '%s': fewer than two samples from %g s to %g s",
                        measure->channel, measure->from, measure->to);
 
+    /* A frequency is searched for; all else is a sum or an extreme. */
     const double *x = yk_record_column(record, channel, 0) + begin;
     double dt = time[begin + 1] - time[begin];
     if (measure->kind == FREQUENCY)
@@ -252,6 +255,7 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     double low = INFINITY;
     double high = -INFINITY;
     double squares = 0;
+
     for (size_t i = 0; i < count; i++) {
         low = fmin(low, x[i]);
         high = fmax(high, x[i]);

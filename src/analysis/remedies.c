@@ -34,8 +34,10 @@ static void fill_choice(const yk_scheme_ops *scheme, const yk_scheme_variant *va
 
 int yk_choices(unsigned purpose, yk_choice *list)
 {
+    /* All variants of all schemes that serve the purpose. */
     int count = 0;
     const yk_scheme_ops *scheme;
+
     for (int i = 0; (scheme = yk_scheme_at(i)); i++) {
         const yk_scheme_variant *variant = scheme->variants;
         for (; variant && variant->name && count < YK_CHOICES_MAX; variant++) {
@@ -73,6 +75,7 @@ int yk_candidates(yk_choice *list)
 
 unsigned yk_choice_traits(yk_context *context, const yk_choice *choice)
 {
+    /* The scheme as the variant changes it. */
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_fill(choice->scheme, options);
 
@@ -142,6 +145,7 @@ yk_finding *yk_finding_add(yk_run_report *report, yk_finding_kind kind, bool ser
     if (report->finding_count == YK_FINDINGS_MAX)
         return NULL;
 
+    /* What comes after the list is full is less important than what is in it. */
     yk_finding *finding = &report->findings[report->finding_count++];
     *finding =
         (yk_finding){.kind = kind, .serious = serious, .interface = interface, .value = value};

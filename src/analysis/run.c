@@ -62,6 +62,8 @@ static yk_status begin_record(run *r)
     /* The scenario as it runs goes with its channels, so that the record can be repeated. */
     const yk_scenario_info *info = r->info;
     char *text = yk_scenario_text(r->scenario);
+
+    /* Names and units of all channels. */
     yk_record_channel *channels =
         yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
     yk_status status = YK_ERROR_MEMORY;
@@ -215,6 +217,8 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     summary s = {.capacity = capacity};
     s.values = yk_allocate(r->context, (size_t)capacity, sizeof *s.values);
     s.names = yk_allocate(r->context, (size_t)capacity, sizeof *s.names);
+
+    /* Statistics, findings with their remedies, and the outcome. */
     yk_status status = YK_ERROR_MEMORY;
     if (s.values && s.names) {
         add_statistics(&s, r);
@@ -237,6 +241,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
                 const yk_remedy *remedy = &f->remedies[k];
                 char *text = remedies[i][k];
                 text[0] = '\0';
+
                 for (int n = 0; n < remedy->override_count; n++) {
                     size_t length = strlen(text);
                     const char *separator = n > 0 ? "\n" : "";

@@ -25,6 +25,7 @@ static yk_status fill_bodies(yk_scene *scene)
     }
 
     for (int m = 0; m < scene->moving_count; m++) {
+        /* Where each is now, in the axes of the system. */
         const struct moving *moving = &scene->moving[m];
         const yk_scene_ops *ops = moving->subsystem->ops->scene;
         ops->bodies(moving->subsystem, list, moving->count);
@@ -33,6 +34,7 @@ static yk_status fill_bodies(yk_scene *scene)
         /* A merged whole has parts, each a subsystem of the scenario. */
         int part = -1;
         int subsystem = 0;
+
         for (int i = 0; i < moving->count; i++) {
             for (int k = 0; list[i].part != part && k < scene->info->subsystem_count; k++) {
                 int number;
@@ -73,6 +75,7 @@ static void fill_shapes(yk_scene *scene)
         const yk_transform *transform = &moving->transform;
         const yk_scene_ops *ops = moving->subsystem->ops->scene;
         ops->shapes(moving->subsystem, shape, moving->shapes);
+
         for (int i = 0; i < moving->shapes; i++, shape++) {
             /* In metres; what is on the ground also from the axes of the subsystem. */
             bool ends_elsewhere = shape->end != shape->body;
@@ -108,10 +111,13 @@ static yk_status fill_points_and_links(yk_scene *scene)
     if (!scene->points)
         return YK_ERROR_MEMORY;
 
+    /* Shape by shape, in the order of their owners. */
     yk_vec3 *to = scene->points;
     yk_shape *shape = scene->shapes;
+
     for (int m = 0; m < scene->moving_count; m++) {
         const struct moving *moving = &scene->moving[m];
+
         for (int i = 0; i < moving->shapes; i++, shape++) {
             const yk_vec3 *from = shape->points;
             shape->points = to;
@@ -123,6 +129,7 @@ static yk_status fill_points_and_links(yk_scene *scene)
     /* Interfaces first, then wires. */
     const yk_scenario_info *info = scene->info;
     int count = 0;
+
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
         const yk_subsystem *side = info->subsystems[def->wrench_subsystem];
@@ -244,9 +251,11 @@ void yk_scene_read(yk_scene *scene)
     float *wrench = strain + yk_scene_table_size(record, YK_FRAME_STRAIN);
 
     for (int m = 0; m < scene->moving_count; m++) {
+        /* Poses of what can move, and the strain of what bends. */
         const struct moving *moving = &scene->moving[m];
         const yk_transform *transform = &moving->transform;
         moving->subsystem->ops->scene->poses(moving->subsystem, scene->poses);
+
         for (int i = 0; i < moving->count; i++) {
             const yk_record_body *body = &scene->bodies[moving->first + i];
             const yk_scene_pose *pose = &scene->poses[i];

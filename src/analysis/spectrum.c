@@ -50,6 +50,7 @@ static yk_status take_root(const search *s, double *images, yk_eigenpair *p)
     size_t n = s->map->n;
     double *now[2] = {images, images + n};
     double *next[2] = {images + 2 * n, images + 3 * n};
+
     for (int part = 0; part < 2 && p->vector[part]; part++) {
         const double *vector = p->vector[part];
         yk_status status = yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, vector, now[part]);
@@ -145,8 +146,10 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
  * this. */
 static double change_of_modulus(const yk_eigenpair *p, const yk_spectrum *other)
 {
+    /* The nearest mode is taken for the same one. */
     double least = INFINITY;
     double change = INFINITY;
+
     for (int i = 0; i < other->count; i++) {
         const yk_eigenpair *q = &other->pairs[i];
         double distance = hypot(p->real - q->real, p->imaginary - q->imaginary);
@@ -163,6 +166,7 @@ static double change_of_modulus(const yk_eigenpair *p, const yk_spectrum *other)
  * whichever mode it was. */
 static double change_of_first(const yk_spectrum *level, const yk_spectrum *other)
 {
+    /* Levels that found nothing agree on nothing. */
     if (level->count == 0 || other->count == 0)
         return INFINITY;
 
@@ -182,6 +186,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
     int best = 0;
     double least = INFINITY;
     yk_status status = YK_OK;
+
     for (int i = 0; status == YK_OK && i < tried; i++) {
         double enough = AGREEMENT;
         if (i >= PATIENT_LEVELS)
@@ -217,6 +222,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
         const yk_spectrum *other = &levels[best - 1];
         *spectrum = levels[best];
         levels[best].vectors = NULL;
+
         for (int i = 0; i < spectrum->count; i++) {
             yk_eigenpair *p = &spectrum->pairs[i];
             double residual = modulus(p) * p->residual / YK_PASSAGE;

@@ -46,6 +46,7 @@ static yk_stability_report empty_report(void)
 /* The scheme at a state: its modes with who moves in them, and what of their growth is believed. */
 static yk_status examine(study *s, double time, yk_growth *growth)
 {
+    /* What it costs is counted for this state alone. */
     const yk_scenario_info *info = s->info;
     yk_stability_report *r = &s->report;
     yk_step_map *map = &s->map;
@@ -315,6 +316,7 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
 yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
                        yk_stability_report *report)
 {
+    /* A time at which there is a state. */
     *report = empty_report();
     const yk_scenario_info *info = yk_scenario_get(scenario);
     double last = info->start + 1e12 * info->step;

@@ -60,6 +60,7 @@ static void report_progress(const yk_comparison *c, const char *format, ...)
     if (!c->def->progress)
         return;
 
+    /* What is computed at present. */
     char text[160];
     va_list arguments;
     va_start(arguments, format);
@@ -120,12 +121,14 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
 static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth,
                          char *message)
 {
+    /* Why it could not be loaded is the caller's to report. */
     *growth = (yk_growth){.rate = NAN, .step = NAN};
     yk_rerun rerun;
     yk_status status = yk_rerun_open(&c->source, changes, &rerun);
     if (message)
         snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
     if (!YK_FAILED(status)) {
+        /* A run that ends before the state has grown without limit. */
         bool reached;
         status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &reached);
         growth->step = rerun.info->step;
@@ -145,11 +148,14 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
 /* The same of one subsystem alone; false if it cannot be had. */
 static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
 {
+    /* At the step that is asked for. */
     yk_changes changes = {0};
     change_step(c, step, &changes);
 
     /* In a scenario of its own, for a subsystem belongs to one system at a time. */
     yk_rerun rerun;
+
+    /* One that breaks down alone has grown without limit. */
     yk_system *system = NULL;
     bool reached;
     yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
@@ -173,6 +179,7 @@ static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growt
 /* Its rates at half and a quarter of the step, once. */
 static void refine(yk_comparison *c)
 {
+    /* What is known already is not computed again. */
     yk_stability_report *r = c->report;
     if (r->rate_count > 1)
         return;
@@ -197,6 +204,7 @@ static bool keeps_factor(const yk_stability_report *r)
     if (r->rate_count < YK_STABILITY_RATES)
         return false;
 
+    /* The logarithm of the factor is the rate times the step. */
     double first = r->rates[0].rate * r->rates[0].step;
     for (int i = 1; i < r->rate_count; i++) {
         const yk_stability_rate *finer = &r->rates[i];
@@ -240,6 +248,7 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
 {
     enum { LEVELS = 4 };
     double rates[LEVELS];
+
     for (int i = 0; i < LEVELS; i++) {
         /* Its growth at this step. */
         double step = c->source.info->step;
@@ -287,8 +296,10 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
 /* The reference of the report at the step of the scheme. */
 static bool measure_reference(yk_comparison *c, yk_growth *growth)
 {
+    /* By its name: the report keeps no more of it. */
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
+
     for (int i = 0; i < count; i++) {
         const yk_choice *reference = &references[i];
         if (strcmp(reference->name, c->report->reference) != 0)
@@ -306,12 +317,14 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
  * that couples has the same growth, the scheme itself has to settle on it too. */
 static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *growth)
 {
+    /* From the most exact reference on. */
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
     bool followed = c->follow > 0;
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
     *motion = (yk_stability_rate){.rate = INFINITY};
+
     for (int i = 0; i < count && has_time(c); i++) {
         const yk_choice *choice = &references[i];
         bool stricter = choice->variant->purpose & YK_VARIANT_STRICTER;
@@ -386,6 +399,7 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
      * more, and not at a finer step. */
     double notable = fmax(yk_growth_limit(info), 0.5 * rate->rate);
     r->solver = -1;
+
     for (int i = 0; r->solver < 0 && i < info->subsystem_count && has_time(c); i++) {
         yk_growth coarse;
         yk_growth fine;
@@ -445,6 +459,7 @@ static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_
     double limit = yk_growth_limit(c->source.info);
     double error;
     double excess = beyond(&r->rates[0], motion, &error);
+
     for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
         double rate = growth->modes[i].rate;
         double rate_error = growth->modes[i].error;
@@ -536,6 +551,7 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
         same_mode = apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
     }
 
+    /* At a state that the reference does not come to, growth as it was seen before is the motion's. */
     bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
     if (elsewhere || same_mode)
         attribute_to_motion(c);
@@ -629,6 +645,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
 yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *message)
 {
+    /* Unless a reference breaks down too, it is the coupling. */
     yk_stability_report *r = c->report;
     r->time = time;
     r->radius = INFINITY;
@@ -640,6 +657,7 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
     char why[YK_RERUN_MESSAGE] = "";
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
+
     for (int i = 0; i < count && has_time(c); i++) {
         const yk_choice *choice = &references[i];
         report_progress(c, "the reference %s", choice->name);

@@ -69,6 +69,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
 
     growth->amplitude = spectrum->amplitude;
     growth->mode_count = spectrum->count;
+
     for (int i = 0; i < spectrum->count; i++) {
         const yk_eigenpair *p = &spectrum->pairs[i];
         double modulus = hypot(p->real, p->imaginary);
@@ -121,6 +122,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     /* Step by step, as long as the run and the deviation last. */
     int done = 0;
     yk_status status = YK_OK;
+
     for (; done < steps; done++) {
         /* Cut back to its size, as long as that is above the rounding of the state. */
         double size = yk_dense_norm(2 * n, pair);

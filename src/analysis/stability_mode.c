@@ -53,6 +53,7 @@ typedef struct inquiry {
 /* Bodies where a subsystem names them; its ports where it does not. */
 static int list_movers(const yk_scenario_info *info, mover *list)
 {
+    /* Counted first, then filled. */
     int count = 0;
     for (int s = 0; s < info->subsystem_count; s++) {
         const yk_subsystem *part = info->subsystems[s];
@@ -78,6 +79,7 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         /* Without bodies its ports stand for it. */
         const yk_port *ports;
         int port_count = part->ops->ports(part, &ports);
+
         for (int i = 0; i < port_count; i++) {
             mover port = {.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
             if (list)
@@ -159,6 +161,7 @@ static yk_status look_along(inquiry *q, const double *vector)
         if (k == 0)
             weight = -2;
         double factor = weight / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
+
         for (int i = 0; i < info->subsystem_count; i++) {
             yk_energy energy;
             if (yk_system_energy(map->system, i, &energy))
@@ -238,6 +241,7 @@ static void name_movers(const inquiry *q, yk_stability_mode *mode)
     double largest = 0;
     size_t used = 0;
     *mode->moving = '\0';
+
     for (int round = 0; round < NAMED; round++) {
         /* The one that moves most of those left, unless it hardly does beside the first. */
         mover *most = NULL;
@@ -276,6 +280,7 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
                                 const double *real, const double *imaginary,
                                 yk_stability_mode *mode)
 {
+    /* Memory for both runs of a step, and for the sums. */
     yk_context *context = map->context;
     size_t parts = (size_t)info->subsystem_count;
     size_t interfaces = (size_t)info->interface_count;
@@ -293,6 +298,7 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
 
     if (status == YK_OK) {
         list_movers(info, q.movers);
+
         for (size_t run = 0; run < 2; run++) {
             q.sides[run] = sides + 2 * interfaces * run;
             q.positions[run] = numbers + positions * run;
@@ -311,6 +317,7 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
         bool merged = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
         double most = -1;
         mode->interface = -1;
+
         for (int i = 0; !merged && i < info->interface_count; i++) {
             if (!(fabs(q.work[i]) > most))
                 continue;
@@ -323,6 +330,7 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
         double sum = 0;
         most = -1;
         mode->subsystem = -1;
+
         for (int i = 0; i < info->subsystem_count; i++) {
             double size = fabs(q.kinetic[i]);
             sum += size;

@@ -9,6 +9,7 @@
 yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
                                yk_rerun_source *source)
 {
+    /* The scenario as it was resolved, with the values that it has now. */
     *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
     source->text = yk_scenario_text(scenario);
 
@@ -85,6 +86,8 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
 {
     const yk_scenario *scenario = rerun->scenario;
     yk_subsystem *const part = rerun->info->subsystems[subsystem];
+
+    /* Without interfaces nothing is coupled. */
     yk_system_description def = {
         .subsystems = &part,
         .names = &rerun->info->names[subsystem],

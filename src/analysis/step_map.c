@@ -27,6 +27,7 @@ yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *
                        "stability: a subsystem cannot return to an earlier state, so its steps "
                        "cannot be compared; only a run can show whether it is stable");
 
+    /* Images and scales in one block. */
     map->words = layout.words;
     map->n = layout.continuous;
     map->earlier = yk_allocate(context, 4 * map->words + 2 * map->n, sizeof *map->earlier);
@@ -132,6 +133,7 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
     if (count > 0)
         usual = scale[count / 2];
     double least = FLOOR * usual;
+
     for (size_t i = 0; i < n; i++) {
         probe[i] = size * fmax(probe[i], least);
         scale[i] = 0;
@@ -143,6 +145,7 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
     for (int k = 0; k < PROBES; k++) {
         memcpy(map->plus, map->earlier, map->words * sizeof(double));
         memcpy(map->minus, map->earlier, map->words * sizeof(double));
+
         for (size_t i = 0; i < n; i++) {
             seed ^= seed << 13;
             seed ^= seed >> 7;
@@ -268,6 +271,7 @@ yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const
 
 yk_status yk_step_map_rest(yk_step_map *map)
 {
+    /* All of the derivative, for a rest that is unstable is one too. */
     enum { ITERATIONS_MAX = 40 };
     size_t n = map->n;
     double *matrix = yk_allocate(map->context, n * n + 3 * n, sizeof *matrix);
@@ -279,6 +283,7 @@ yk_status yk_step_map_rest(yk_step_map *map)
     /* Until a step changes the base by no more than differences resolve. */
     double first = 0;
     double left = INFINITY;
+
     for (int i = 0; status == YK_OK && i < ITERATIONS_MAX; i++) {
         double *change = matrix + n * n;
         double *unit = change + n;

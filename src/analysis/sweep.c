@@ -73,6 +73,7 @@ static uint64_t mix(uint64_t hash, const char *text)
 static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics,
                           yk_scenario **out)
 {
+    /* What is changed in the scenario. */
     const yk_sweep_def *def = s->def;
     const yk_scenario_def *base = &def->scenario;
     size_t most = (size_t)(base->override_count + def->axis_count + 1);
@@ -94,6 +95,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         yk_text *channels = &texts[def->axis_count];
         yk_text_add(context, channels, "record.channels=[");
         const char *comma = "";
+
         for (int i = 0; i < def->measure_count; i++) {
             /* Several measures may ask for one channel, which is recorded once. */
             const char *channel = s->measures[i].channel;
@@ -291,11 +293,13 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 
         char *line = NULL;
         size_t length = 0;
+
         while ((size_t)s->kept_count < capacity && getline(&line, &length, file) >= 0) {
             double *values = &s->kept[(size_t)s->kept_count * width];
             char *end;
             s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
             bool good = end != line;
+
             for (size_t i = 0; good && i < width; i++) {
                 const char *number = end;
                 values[i] = strtod(number, &end);
@@ -322,6 +326,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics,
                    double *results)
 {
+    /* All runs share what takes long to find. */
     yk_sweep_def own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     sweep s = {.context = context, .def = &own, .results = results};

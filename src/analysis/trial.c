@@ -13,6 +13,7 @@
 static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics,
                       yk_scenario **scenario)
 {
+    /* All overrides in one list. */
     enum { OWN = 4 };
     yk_context *context = trial->context;
     int given = def->scenario->override_count;
@@ -47,6 +48,7 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
 
     yk_text channels = {0};
     yk_text_add(context, &channels, "record.channels=[");
+
     for (int i = 0; i < def->channel_count; i++) {
         const char *separator = i > 0 ? ", " : "";
         yk_text_add(context, &channels, "%s%s", separator, def->channels[i]);
@@ -128,6 +130,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     if (runs)
         info = yk_scenario_get(scenario);
     double all_weights = 0;
+
     for (int i = 0; runs && i < info->subsystem_count; i++) {
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
         double weight = 1;
@@ -186,6 +189,7 @@ static void do_trials(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
     trials *t = user;
+
     for (size_t i = begin; i < end; i++) {
         /* Another may have been asked to stop. */
         pthread_mutex_lock(&t->lock);
@@ -208,6 +212,7 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
                         void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user)
 {
+    /* As many at a time as there are jobs, in any order. */
     trials t = {
         .work = work,
         .user = user,
@@ -243,6 +248,7 @@ yk_cache *yk_trials_prepare(yk_scenario_def *def)
 /* The next rows of both records that have one time; false if there are no more. */
 static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, size_t *j)
 {
+    /* Times are equal if they differ by less than samples can. */
     const double *t = yk_record_time(a);
     const double *u = yk_record_time(b);
     size_t rows = yk_record_rows(a);
@@ -264,14 +270,17 @@ static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, s
 
 double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest)
 {
+    /* The worst channel counts. */
     const yk_record_header *header = yk_record_get_header(record);
     double worst = 0;
     *largest = 0;
+
     for (int c = 0; c < header->channel_count; c++) {
         size_t count = 0;
         double difference = 0;
         double deviation = 0;
         double most = 0;
+
         for (int k = 0; k < header->channels[c].components; k++) {
             const double *x = yk_record_column(record, c, k);
             const double *y = yk_record_column(reference, c, k);
@@ -280,6 +289,7 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
              * from it. */
             double mean = 0;
             size_t rows = 0;
+
             for (size_t i = 0, j = 0; next_common_row(record, reference, &i, &j); i++, j++) {
                 mean += y[j];
                 rows++;

@@ -21,6 +21,7 @@ enum { WARM_UP_STEPS = 4 };
 /* One macro step from `image`, in place. */
 static yk_status apply(yk_system *system, bool accept_unconverged, double *image)
 {
+    /* What iterations leave is part of the step that is asked about, or an error. */
     yk_status status = yk_system_state_set(system, image);
     if (YK_FAILED(status))
         return status;
@@ -37,6 +38,7 @@ static yk_status apply(yk_system *system, bool accept_unconverged, double *image
 yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged,
                               double *radius)
 {
+    /* From a start that has no history. */
     *radius = NAN;
     yk_status status = yk_system_start(system);
     if (YK_FAILED(status))
@@ -146,6 +148,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
     const double damping[2] = {model->damping, model->damping * model->damping_ratio};
     yk_subsystem *masses[2] = {NULL, NULL};
     yk_status status = YK_OK;
+
     for (int i = 0; status == YK_OK && i < 2; i++) {
         yk_oscillator_def def = yk_oscillator_default();
         def.mass = mass[i];
@@ -186,6 +189,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
 
 double yk_map_axis_value(const yk_map_axis *axis, int index)
 {
+    /* The ends exactly as they were given. */
     if (axis->count < 2 || index == 0)
         return axis->first;
     if (index == axis->count - 1)
@@ -200,6 +204,7 @@ double yk_map_axis_value(const yk_map_axis *axis, int index)
 
 static yk_status check_axis(yk_context *context, const yk_map_axis *axis)
 {
+    /* A parameter that there is, with values that can be spaced so. */
     yk_two_mass probe;
     if (!yk_two_mass_parameter(&probe, axis->parameter))
         return yk_fail(context, YK_ERROR_ARGUMENT, "map: unknown parameter '%s'", axis->parameter);
@@ -218,6 +223,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
                           const yk_map_axis *y, double *radii,
                           void (*progress)(void *user, double fraction), void *user)
 {
+    /* Both axes before the first point. */
     yk_status status = check_axis(context, x);
     if (status == YK_OK)
         status = check_axis(context, y);
@@ -227,6 +233,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
     yk_two_mass point = *model;
     for (int j = 0; j < y->count; j++) {
         *yk_two_mass_parameter(&point, y->parameter) = yk_map_axis_value(y, j);
+
         for (int i = 0; i < x->count; i++) {
             *yk_two_mass_parameter(&point, x->parameter) = yk_map_axis_value(x, i);
             double *radius = &radii[(size_t)j * (size_t)x->count + (size_t)i];

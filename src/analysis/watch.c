@@ -129,6 +129,7 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
     int64_t quarter = watch->info->steps / 4;
     int64_t half = watch->info->steps / 2;
+
     for (int i = 0; i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
 
@@ -194,6 +195,7 @@ static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 
 static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
+    /* What is tried first is what explains most. */
     const yk_scenario_info *info = watch->info;
 
     /* A tolerance that ends the iterations at once explains everything else. */
@@ -282,6 +284,7 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
      * counts. */
     int worst = 0;
     double fraction = -1;
+
     for (int i = 0; i < watch->count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
         double here = 0;
@@ -296,6 +299,7 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     if (!(fraction > RESIDUAL_NOTABLE))
         return;
 
+    /* What was left there, in its own unit and beside its impulse. */
     yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
     yk_finding *f = yk_finding_add(
         report, YK_FINDING_NOT_CONVERGED, fraction > RESIDUAL_SERIOUS, worst, fraction,
@@ -310,6 +314,7 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->count; i++) {
+        /* A rise that lasted, of a swing that is still there. */
         const yk_ripple *r = &watch->interfaces[i].ripple;
         if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r))
             continue;
@@ -355,6 +360,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
     /* What there is now, and in which subsystem the integration made most. */
     double present = 0;
     int maker = 0;
+
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_energy_balance b = yk_system_balance(watch->system, i);
         present += b.kinetic + b.potential;
@@ -376,6 +382,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
      * two sides, each of which its interfaces share. */
     int worst = 0;
     double most = -INFINITY;
+
     for (int i = 0; i < watch->count; i++) {
         const yk_interface_def *interface = &info->interfaces[i];
         const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
@@ -400,6 +407,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
         }
     }
 
+    /* More made than there was is an instability; less is an error. */
     const yk_interface_def *interface = &info->interfaces[worst];
     const char *a = info->names[interface->wrench_subsystem];
     const char *b = info->names[interface->motion_subsystem];
@@ -485,6 +493,7 @@ static void conclude_gap(const yk_watch *watch, yk_run_report *report)
 /* A gap that grows from a quarter to half to the whole run, and more than the motion does. */
 static bool has_drifted(const double gap[3], const double travel[3], double notable)
 {
+    /* Each half of the run, against the one before it. */
     for (int k = 1; k < 3; k++) {
         double motion = 1;
         if (travel[k - 1] > 0)
@@ -500,6 +509,7 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
 static void conclude_drift(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; !has_serious(report) && i < watch->count; i++) {
+        /* Positions first; where they hold, rotations. */
         const yk_watched *w = &watch->interfaces[i];
         yk_interface_error all = yk_system_interface_statistics(watch->system, i).largest;
         const double travel[3] = {w->quarter_travel, w->half_travel, w->travel};
@@ -517,6 +527,7 @@ static void conclude_drift(const yk_watch *watch, yk_run_report *report)
             continue;
         }
 
+        /* The gaps of all three times, so that the reader sees them grow. */
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_DRIFT, false, i, gap[2],
             "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
@@ -543,8 +554,10 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
     if (!part->ops->channels)
         return false;
 
+    /* By name: what a kind of subsystem calls so means the same in all. */
     const yk_channel *channels;
     int count = part->ops->channels->list(part, &channels);
+
     for (int i = 0; i < count; i++) {
         if (strcmp(channels[i].name, name) != 0)
             continue;
@@ -561,6 +574,7 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
 static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
+        /* What the subsystem says of its contacts; those without any have none of these channels. */
         const char *name = watch->info->names[i];
         double unresolved = 0;
         double ratio = 0;
@@ -573,6 +587,7 @@ static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
         if (!(unresolved > UNRESOLVED_NOTABLE))
             continue;
 
+        /* Often and by much is wrong; either alone is worth a word. */
         bool serious = unresolved > UNRESOLVED_SERIOUS && ratio > RATIO_SERIOUS;
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_CONTACT, serious, -1, ratio,
@@ -599,6 +614,7 @@ static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
 static void conclude_passages(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
+        /* How deep a body went that was not to be stopped. */
         double depth = 0;
         bool known = yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth);
         if (!known || !(depth > 0))
@@ -621,6 +637,7 @@ static void (*const conclusions[])(const yk_watch *watch, yk_run_report *report)
 
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
+    /* Figures of the whole run. */
     const yk_budget *b = &watch->budget;
     yk_budget_result energy = yk_budget_conclude(b);
     report->finding_count = 0;
