@@ -117,6 +117,9 @@ typedef struct study {
     double *weights, *call_seconds;
     double seconds_per_work, seconds_per_step; /* of the scenario as it is */
 
+    /* What schemes offer, and the values that each changes. */
+    yk_choice choices[YK_CHOICES_MAX];
+    const char *overrides[YK_CHOICES_MAX * YK_CHANGES_MAX];
     yk_variant candidates[YK_ADVICE_MAX];
     contender contenders[YK_ADVICE_MAX];
     int count;
@@ -175,15 +178,17 @@ static double whole_stretch(const study *s, double length)
 /* Preparation ---------------------------------------------------------------------------------- */
 
 /* What the schemes offer, and which of these may serve as reference. */
-static void list_candidates(study *s, const yk_choice *choices, const char **overrides)
+static yk_status list_candidates(study *s)
 {
+    s->count = yk_candidates(s->choices);
+    const char **overrides = s->overrides;
     for (int k = 0; k < BASELINES; k++)
         s->baselines[k] = -1;
 
     /* Each with the values that it changes in the scenario. */
     s->advice->count = s->count;
     for (int i = 0; i < s->count; i++) {
-        const yk_choice *choice = &choices[i];
+        const yk_choice *choice = &s->choices[i];
         const yk_changes *changes = &choice->changes;
         yk_advice_row *row = &s->advice->rows[i];
         *row = (yk_advice_row){.outcome = YK_ADVICE_NOT_TRIED, .error = NAN, .step = NAN};
@@ -217,6 +222,8 @@ static void list_candidates(study *s, const yk_choice *choices, const char **ove
             rank = BASELINE_ITERATED;
         s->baselines[rank] = i;
     }
+
+    return YK_OK;
 }
 
 static yk_status read_scenario(study *s)
@@ -1296,8 +1303,6 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
     /* All runs share what takes long to find. */
     yk_advise_def own = *def;
     yk_cache *cache = yk_trials_prepare(&own.scenario);
-    yk_choice choices[YK_CHOICES_MAX];
-    const char *overrides[YK_CHOICES_MAX * YK_CHANGES_MAX];
     study *s = yk_allocate(context, 1, sizeof *s);
     if (!s) {
         yk_cache_destroy(cache);
@@ -1312,12 +1317,10 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
     if (s->jobs <= 0)
         s->jobs = yk_context_threads(context);
     s->budget = def->seconds * fmax(1, s->jobs);
-    s->count = yk_candidates(choices);
-    list_candidates(s, choices, overrides);
 
     /* From the scenario to the choice, as long as all goes well. */
     static yk_status (*const stages[])(study *) = {
-        read_scenario, run_pilots, make_reference, choose, write_advice,
+        list_candidates, read_scenario, run_pilots, make_reference, choose, write_advice,
     };
     yk_status status = YK_OK;
     for (size_t i = 0; status == YK_OK && i < sizeof stages / sizeof *stages; i++)

@@ -102,45 +102,6 @@ void yk_error_report_destroy(yk_context *context, yk_error_report *public)
     yk_release(context, r);
 }
 
-/* With infinite bars, until better ones are known. */
-static report *create_report(const study *s)
-{
-    const yk_record_header *header = yk_record_get_header(s->def->record);
-    report *r = yk_allocate(s->context, 1, sizeof *r);
-    if (!r)
-        return NULL;
-
-    size_t width = (size_t)yk_record_width(header);
-    size_t count = (size_t)header->channel_count;
-    r->rows = yk_record_rows(s->def->record);
-    r->public.channels = yk_allocate(s->context, count + 1, sizeof *r->public.channels);
-    r->bars = yk_allocate(s->context, width + 1, sizeof *r->bars);
-    r->values = yk_allocate(s->context, width * r->rows + 1, sizeof *r->values);
-    if (!r->public.channels || !r->bars || !r->values) {
-        yk_error_report_destroy(s->context, &r->public);
-        return NULL;
-    }
-
-    /* One block of numbers for all bars. */
-    for (size_t i = 0; i < width; i++)
-        r->bars[i] = r->values + i * r->rows;
-    for (size_t i = 0; i < width * r->rows; i++)
-        r->values[i] = INFINITY;
-    r->public.bars = (const double *const *)r->bars;
-
-    /* Gaps and created energies are errors themselves. */
-    r->public.count = header->channel_count;
-    for (int i = 0; i < header->channel_count; i++) {
-        yk_channel_error *channel = &r->public.channels[i];
-        yk_channel_kind kind = s->def->loaded->rows[i].kind;
-        channel->name = header->channels[i].name;
-        channel->unit = header->channels[i].unit;
-        channel->exempt = kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED;
-    }
-
-    return r;
-}
-
 /* Bars from the run and as many finer ones. */
 static yk_status make_bars(study *s, int finer, report *r)
 {
@@ -320,16 +281,46 @@ static yk_status estimate(study *s, report *r)
 
 yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **made)
 {
-    /* All runs share what takes long to find. */
     *made = NULL;
+    const yk_record_header *header = yk_record_get_header(def->record);
+    report *r = yk_allocate(context, 1, sizeof *r);
+    if (!r)
+        return YK_ERROR_MEMORY;
+
+    /* One block of numbers for all bars, which are infinite until better ones are known. */
+    size_t width = (size_t)yk_record_width(header);
+    size_t count = (size_t)header->channel_count;
+    r->rows = yk_record_rows(def->record);
+    r->public.channels = yk_allocate(context, count + 1, sizeof *r->public.channels);
+    r->bars = yk_allocate(context, width + 1, sizeof *r->bars);
+    r->values = yk_allocate(context, width * r->rows + 1, sizeof *r->values);
+    if (!r->public.channels || !r->bars || !r->values) {
+        yk_error_report_destroy(context, &r->public);
+        return YK_ERROR_MEMORY;
+    }
+
+    for (size_t i = 0; i < width; i++)
+        r->bars[i] = r->values + i * r->rows;
+    for (size_t i = 0; i < width * r->rows; i++)
+        r->values[i] = INFINITY;
+    r->public.bars = (const double *const *)r->bars;
+
+    /* Gaps and created energies are errors themselves. */
+    r->public.count = header->channel_count;
+    for (int i = 0; i < header->channel_count; i++) {
+        yk_channel_error *channel = &r->public.channels[i];
+        yk_channel_kind kind = def->loaded->rows[i].kind;
+        channel->name = header->channels[i].name;
+        channel->unit = header->channels[i].unit;
+        channel->exempt = kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED;
+    }
+
+    /* All runs share what takes long to find. */
     yk_error_def own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     study s = {.context = context, .def = &own};
     pthread_mutex_init(&s.lock, NULL);
-    report *r = create_report(&s);
-    yk_status status = YK_ERROR_MEMORY;
-    if (r)
-        status = estimate(&s, r);
+    yk_status status = estimate(&s, r);
 
     for (int i = 0; i < s.begun; i++)
         yk_trial_release(&s.finer[i]);
@@ -338,13 +329,11 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
 
     /* A report is made of what there is, also where a finer run failed. */
     if (YK_FAILED(status) || status == YK_INTERRUPTED) {
-        if (r)
-            yk_error_report_destroy(context, &r->public);
+        yk_error_report_destroy(context, &r->public);
         return status;
     }
 
     *made = &r->public;
-
     return YK_OK;
 }
 

@@ -66,6 +66,7 @@ yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def
     if (!builder)
         return NULL;
 
+    /* From here on mistakes are collected, and reported at the end. */
     builder->building.context = context;
     builder->def = yk_system_default();
     if (def)
@@ -78,6 +79,7 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
     if (!builder)
         return YK_NO_ID;
 
+    /* It is known by its name. */
     yk_building *building = &builder->building;
     yk_context *context = building->context;
 
@@ -120,6 +122,7 @@ static const yk_port *find_port(yk_system_builder *builder, const char *what, co
         return NULL;
     }
 
+    /* A port that the subsystem has. */
     const yk_subsystem_def *owner = &builder->subsystems[subsystem];
     const yk_port *list;
     int count = owner->subsystem->ops->ports(owner->subsystem, &list);
@@ -229,6 +232,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
         status = yk_system_make(context, &whole, system);
     }
 
+    /* The system has copies of what it keeps. */
     yk_release(context, subsystems);
     yk_release(context, names);
     yk_release(context, transforms);

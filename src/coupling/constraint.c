@@ -26,6 +26,7 @@ static jet rotating(yk_vec3 v, yk_vec3 omega, yk_vec3 alpha)
 /* The product rule, twice. */
 static jet jet_cross(const jet *a, const jet *b)
 {
+    /* (a x b)'' = a'' x b + 2 a' x b' + a x b''. */
     yk_vec3 mixed = yk_v3_cross(a->at[1], b->at[1]);
     yk_vec3 outer = yk_v3_add(yk_v3_cross(a->at[2], b->at[0]), yk_v3_cross(a->at[0], b->at[2]));
 
@@ -202,6 +203,7 @@ void yk_constraint_value(const yk_constraint *constraint,
                          const yk_constraint_kinematics *kinematics,
                          double g[YK_LEVELS][YK_JOINT_ROWS_MAX])
 {
+    /* x_A - x_B on every level. */
     const yk_motion *a = &kinematics->a;
     const yk_motion *b = &kinematics->b;
     if (constraint->kind == YK_PORT_SCALAR) {
@@ -222,6 +224,7 @@ void yk_constraint_value(const yk_constraint *constraint,
             value[2] = -(l[1] * l[1] + l[0] * l[2]) / constraint->length;
         }
 
+        /* The product with its rates. */
         jet u = left_of(constraint, &constraint->row[i], kinematics);
         jet w = right_of(&constraint->row[i], kinematics);
         add_dot(&u, &w, value);
@@ -312,6 +315,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient)
 {
+    /* x_A - x_B on every level. */
     memset(gradient, 0, sizeof *gradient);
     if (constraint->kind == YK_PORT_SCALAR) {
         for (int level = 0; level < YK_LEVELS; level++) {
@@ -331,6 +335,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
         w[i] = right_of(&constraint->row[i], kinematics);
     }
 
+    /* Coordinate by coordinate of both sides. */
     for (int side = 0; side < 2; side++) {
         for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
             variation v = variation_of(kinematics, side, coordinate);

@@ -106,6 +106,7 @@ void yk_system_report_not_converged(yk_system *system, double t, const yk_step_r
 yk_status yk_system_report_never_converges(yk_system *system, double t,
                                            const yk_step_report *report)
 {
+    /* What helps is for the scheme to say. */
     const yk_scheme_ops *ops = system->scheme->ops;
     const char *remedy = "more iterations";
     if (ops->remedy)
@@ -127,6 +128,7 @@ yk_status yk_system_check_finite(yk_system *system)
             if (yk_port_value_finite(p->ports[port].kind, &p->values[port]))
                 continue;
 
+            /* The message of a failure, with the port where it shows. */
             p->status = YK_ERROR_NOT_FINITE;
             yk_status status = yk_system_report_failure(system, i);
             return yk_fail(system->context, status, "%s (port '%s')",

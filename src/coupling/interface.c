@@ -302,6 +302,7 @@ double *yk_wrench_pack(yk_port_kind kind, const yk_wrench *wrench, double *array
 
 const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench *wrench)
 {
+    /* In the order of yk_wrench_pack. */
     wrench->force.x = *array++;
     if (kind == YK_PORT_SCALAR)
         return array;

@@ -262,6 +262,7 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     if (!jacobian)
         return;
 
+    /* It may be built in part. */
     yk_context *context = jacobian->context;
     for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
         yk_port_response *r = &jacobian->responses[i];
@@ -358,6 +359,8 @@ static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_
 {
     /* Both matrices are dense, but most conditions see one level only. */
     int coordinates = yk_jacobian_coordinates(&j->interfaces[from->interface], from->side);
+
+    /* Its entries follow each other in the slots, row by row. */
     double *values = yk_sparse_values(j->matrix);
     int first;
     int height = yk_jacobian_interface_size(j, from->interface);

@@ -37,6 +37,7 @@ void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_mot
         return;
     }
 
+    /* Rotations by their vector in the global frame. */
     yk_quat rotation = yk_q_mul(to->orientation, yk_q_conjugate(from->orientation));
     const yk_vec3 changes[] = {
         yk_v3_sub(to->position, from->position),
@@ -56,6 +57,8 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
 {
     const yk_jacobian_interface *of = &yk_jacobian_interfaces(jacobian)[interface];
     const yk_port_response *r = yk_jacobian_response(jacobian, of->participant[side]);
+
+    /* Where the side's coordinates begin. */
     int row = 0;
 
     for (int i = 0; i < r->connection_count; i++)
@@ -115,6 +118,7 @@ void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
 /* The changes of a subsystem's parameters; returns the sum of their squares. */
 static double parameter_change(const yk_jacobian *j, yk_port_response *r, const double *step)
 {
+    /* Those that its sides see, behind the motions. */
     double *parameters = r->change + r->rows;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];

@@ -27,6 +27,7 @@ static yk_status refuse(const yk_system *system, yk_status status, const char *w
 static yk_status check_joined(const yk_system *system, const yk_system_description *def)
 {
     for (int i = 0; i < def->interface_count; i++) {
+        /* Ports that there are. */
         const yk_interface_def *interface = &def->interfaces[i];
         const char *name = interface->name;
         const int subsystem[2] = {interface->wrench_subsystem, interface->motion_subsystem};
@@ -71,6 +72,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
     }
 
     for (int i = 0; i < def->wire_count; i++) {
+        /* Subsystems that there are; ports are checked with the system that is left. */
         const yk_wire_def *wire = &def->wires[i];
         int source = wire->source_subsystem;
         int target = wire->target_subsystem;
@@ -89,6 +91,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
 static yk_status fill_group(yk_system *system, const yk_system_description *def, const int *leader,
                             int first)
 {
+    /* It is the next participant. */
     yk_context *context = system->context;
     int participant = system->merging->group_count++;
     yk_group *group = &system->merging->groups[participant];
@@ -409,6 +412,7 @@ yk_status yk_merging_check_start(yk_system *system)
             if (system->parts[def->wrench_subsystem].participant != i)
                 continue;
 
+            /* In units and axes of the system, as if they were not merged. */
             int a = index_in(group, def->wrench_subsystem);
             int b = index_in(group, def->motion_subsystem);
             const yk_port *ports;
@@ -467,6 +471,7 @@ yk_status yk_merging_start_copies(yk_system *system, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
     for (int i = 1; group->copies && i < group->part_count; i++) {
+        /* Asked for its words once, so that it has its memory before the first step. */
         yk_subsystem *copy = group->copies[i];
         size_t words;
         size_t unknowns;
@@ -540,6 +545,7 @@ void yk_merging_destroy(yk_system *system)
         return;
 
     for (int i = 0; merging->groups && i < merging->group_count; i++) {
+        /* The first copy is the merged subsystem itself. */
         yk_group *group = &merging->groups[i];
         for (int k = 1; group->copies && k < group->part_count; k++) {
             yk_subsystem *copy = group->copies[k];

@@ -119,6 +119,7 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
     if (!isnan(value) && (!bounded || (value >= least && value <= most)))
         return YK_OK;
 
+    /* A range without an upper end reads better without it. */
     if (isinf(most))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "scheme %s: the option '%s' is %g, must be %g or more", ops->name, row->key,
@@ -142,6 +143,7 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
                        "bytes, this library's %zu): rebuild it",
                        name, ops->size, sizeof(yk_scheme_ops));
 
+    /* Callers keep options in buffers of a fixed size. */
     int rows = 0;
     while (ops->options && ops->options[rows].key)
         rows++;
@@ -293,6 +295,7 @@ yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
     if (count == 0)
         return YK_OK;
 
+    /* All lists in one block. */
     int *next = yk_allocate(system->context, count, sizeof *next);
     if (!next)
         return YK_ERROR_MEMORY;

@@ -144,6 +144,7 @@ static void add_arms(const yk_system *system, yk_participant *p, double t, doubl
         if (yk_interface_b(system, interface) != p || interface->kind != YK_PORT_MARKER)
             continue;
 
+        /* The torque about the marker that the port follows. */
         int port = interface->def.motion_port;
         const yk_port_value *value = &p->values[port];
         yk_wrench *sum = &p->mean_wrenches[port];
@@ -209,6 +210,7 @@ static inline yk_status make_step(yk_system *system, yk_participant *p, double t
 
 yk_status yk_system_advance(yk_system *system, int participant)
 {
+    /* The macro step, or the part of it that is being taken. */
     yk_participant *p = &system->participants[participant];
     double begin = begin_call(p);
     if (system->substep)
@@ -250,6 +252,7 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_prep
 yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
                                       double *sensitivity)
 {
+    /* As one step: sensitivities are those of whole steps. */
     yk_participant *p = &system->participants[participant];
     const yk_sensitivity_ops *ops = p->subsystem->ops->sensitivity;
     double begin = begin_call(p);

@@ -263,6 +263,7 @@ static yk_status try_all(gains *g)
 /* All constrained axes of interfaces that prescribe a motion; returns their number. */
 static int list_axes(const yk_system *system, axis *axes)
 {
+    /* Counted first, then filled. */
     int n = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
@@ -398,6 +399,7 @@ static yk_status calibrate(gains *g, int participant)
 /* Solves a x = b for `count` columns of b in place; a is destroyed. */
 static yk_status solve(int n, double *a, int *pivot, int count, double *b, double *work)
 {
+    /* One factorisation for all columns. */
     yk_status status = yk_lu_factor(n, a, pivot);
     for (int k = 0; status == YK_OK && k < count; k++) {
         for (int i = 0; i < n; i++)

@@ -68,6 +68,7 @@ typedef struct relaxed {
 
 static void destroy(yk_scheme *scheme, yk_system *system)
 {
+    /* Groups may be built in part. */
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
 
@@ -93,6 +94,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     if (!x)
         return YK_ERROR_MEMORY;
 
+    /* Its groups are the merged participants. */
     x->base.ops = yk_scheme_relaxed();
     x->options = *(const yk_relaxed_options *)options;
     *scheme = &x->base;
@@ -137,61 +139,63 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     return yk_system_use_threads(system, x->options.threads);
 }
 
-/* After the merged subsystem has started: its copies, and memory for what the parts exchange. */
-static yk_status start_group(relaxed *x, yk_system *system, int participant)
-{
-    relaxed_group *group = &x->groups[participant];
-    yk_context *context = system->context;
-
-    /* How much each part knows and solves for. */
-    size_t n = 0;
-    for (int i = 0; i < group->part_count; i++) {
-        size_t words = 0;
-        size_t *unknowns = &group->unknowns[i];
-        yk_status status = yk_merging_part_words(system, participant, i, &words, unknowns);
-        if (YK_FAILED(status))
-            return yk_fail(context, status, "scheme relaxed: %s",
-                           yk_merging_message(system, participant, 0));
-
-        group->offset[i + 1] = group->offset[i] + words;
-        n += group->unknowns[i];
-    }
-
-    yk_status status = yk_merging_start_copies(system, participant);
-    if (YK_FAILED(status))
-        return status;
-
-    /* A system that starts again has its memory. */
-    size_t words = group->offset[group->part_count];
-    if (!group->words)
-        group->words = yk_allocate(context, words, sizeof *group->words);
-    if (!group->words)
-        return YK_ERROR_MEMORY;
-    if (x->options.acceleration == YK_ACCELERATION_NONE || group->accelerator)
-        return YK_OK;
-
-    /* All unknowns of a sweep as one vector. */
-    group->before = yk_allocate(context, 3 * n, sizeof *group->before);
-    if (!group->before)
-        return YK_ERROR_MEMORY;
-
-    /* Fewer columns than unknowns say all that there is to say. */
-    group->after = group->before + n;
-    group->next = group->after + n;
-    int columns = n < COLUMNS ? (int)n : COLUMNS;
-    return yk_accelerator_create(context, x->options.acceleration, (int)n, columns,
-                                 &group->accelerator);
-}
-
 static yk_status start(yk_scheme *scheme, yk_system *system)
 {
     relaxed *x = (relaxed *)scheme;
+    yk_context *context = system->context;
     yk_status status = yk_system_start_consistently(system);
-    for (int i = 0; i < system->participant_count && status == YK_OK; i++)
-        if (x->groups[i].part_count > 0)
-            status = start_group(x, system, i);
+    if (status != YK_OK)
+        return status;
 
-    return status;
+    /* Merged subsystems have started: their copies, and memory for what the parts exchange. */
+    for (int i = 0; i < system->participant_count; i++) {
+        relaxed_group *group = &x->groups[i];
+        if (group->part_count == 0)
+            continue;
+
+        /* How much each part knows and solves for. */
+        size_t n = 0;
+        for (int part = 0; part < group->part_count; part++) {
+            size_t words = 0;
+            size_t *unknowns = &group->unknowns[part];
+            status = yk_merging_part_words(system, i, part, &words, unknowns);
+            if (YK_FAILED(status))
+                return yk_fail(context, status, "scheme relaxed: %s",
+                               yk_merging_message(system, i, 0));
+
+            group->offset[part + 1] = group->offset[part] + words;
+            n += *unknowns;
+        }
+
+        status = yk_merging_start_copies(system, i);
+        if (YK_FAILED(status))
+            return status;
+
+        /* A system that starts again has its memory. */
+        size_t words = group->offset[group->part_count];
+        if (!group->words)
+            group->words = yk_allocate(context, words, sizeof *group->words);
+        if (!group->words)
+            return YK_ERROR_MEMORY;
+        if (x->options.acceleration == YK_ACCELERATION_NONE || group->accelerator)
+            continue;
+
+        /* All unknowns of a sweep as one vector. */
+        group->before = yk_allocate(context, 3 * n, sizeof *group->before);
+        if (!group->before)
+            return YK_ERROR_MEMORY;
+
+        /* As many columns as there are unknowns say all that there is to say. */
+        group->after = group->before + n;
+        group->next = group->after + n;
+        int columns = n < COLUMNS ? (int)n : COLUMNS;
+        status = yk_accelerator_create(context, x->options.acceleration, (int)n, columns,
+                                       &group->accelerator);
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
 }
 
 /* Sweeps --------------------------------------------------------------------------------------- */

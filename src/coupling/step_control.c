@@ -162,6 +162,7 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
 /* The largest velocities of the interfaces up to now, which errors are compared with. */
 static void observe_speeds(yk_system *system)
 {
+    /* Of both sides of all interfaces. */
     yk_controller *c = &system->control;
     for (int i = 0; i < 2 * system->interface_count; i++) {
         const yk_motion *m = yk_system_motion(system, i / 2, i % 2);
@@ -239,6 +240,7 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
  * is kept. */
 static yk_status take_back(yk_system *system)
 {
+    /* The state image has the order that was believed before. */
     double order = system->control.order;
     yk_status status = yk_system_state_set(system, system->control.image);
     if (status != YK_OK)

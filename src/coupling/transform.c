@@ -34,6 +34,7 @@ static void outward_strided(const yk_transform *transform, double unit, double *
 
 void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_motion *motion)
 {
+    /* Signals have no unit. */
     double length = transform->length;
     if (kind == YK_PORT_SIGNAL)
         return;
@@ -48,6 +49,7 @@ void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_mo
     motion->velocity = outward(transform, length, motion->velocity);
     motion->acceleration = outward(transform, length, motion->acceleration);
 
+    /* Angles have the same unit everywhere. */
     motion->orientation = yk_q_mul(transform->orientation, motion->orientation);
     motion->angular_velocity = outward(transform, 1, motion->angular_velocity);
     motion->angular_acceleration = outward(transform, 1, motion->angular_acceleration);
@@ -60,6 +62,7 @@ void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_por
 
     yk_transform_motion(transform, kind, &value->motion);
 
+    /* Wrenches too. */
     double force = force_unit(transform);
     yk_wrench *wrench = &value->wrench;
     if (kind == YK_PORT_SCALAR) {

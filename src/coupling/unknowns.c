@@ -178,6 +178,7 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
 void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count)
 {
     for (int i = 0; i < count; i++) {
+        /* `lagged`, `fresh` and the others are parts of these blocks. */
         yk_unknowns *w = &list[i];
         yk_release(context, w->interfaces);
         yk_release(context, w->wires);
@@ -231,6 +232,7 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
         return array;
     }
 
+    /* From where the step began. */
     const yk_motion *start = yk_before_a(system, interface);
     end->position = yk_v3_add(start->position, displacement.force);
     if (kind == YK_PORT_MARKER) {
@@ -279,6 +281,7 @@ void yk_unknowns_read(const yk_system *system, yk_unknowns *w)
 
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x)
 {
+    /* Wrenches to the wrench sides; motions and signals to what is given. */
     for (int i = 0; i < w->interface_count; i++) {
         yk_interface *interface = &system->interfaces[w->interfaces[i]];
         x = yk_wrench_unpack(interface->kind, x, &interface->applied);

@@ -90,6 +90,7 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
         end = &predicted;
     }
 
+    /* B's wrench will belong to there. */
     interface->origin = end->position;
     if (!weights) {
         const yk_motion *a_start = yk_before_a(system, interface);
@@ -97,6 +98,7 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
         return;
     }
 
+    /* paper explicit (25): from where B is. */
     const yk_motion *b_start = yk_before_b(system, interface);
     yk_input_modified(interface->kind, interface->def.constrained, weights, system->h, b_start, end,
                       input);

@@ -98,6 +98,7 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
             "scheme %s does not carry wires between subsystems; choose another scheme, such as %s",
             yk_system_scheme_name(system), yk_scheme_name_with(YK_SCHEME_CARRIES_SIGNALS));
 
+    /* Each participant may be the source of all of them. */
     size_t count = (size_t)def->wire_count;
     system->wires = yk_allocate(system->context, count, sizeof *system->wires);
     if (!system->wires)
@@ -176,6 +177,7 @@ void yk_wires_read(yk_participant *p)
  * last set. */
 static double set_input(yk_system *system, const yk_wire *wire, double begin, double end)
 {
+    /* Where the input ended when it was last set. */
     const yk_participant *to = &system->participants[wire->def.target_subsystem];
     yk_input *input = &to->inputs[wire->def.target_port];
     double last = input->linear[0].x;
@@ -236,6 +238,7 @@ void yk_wires_carry_start(yk_system *system, int participant)
  * participants is. */
 double yk_wires_start_change(const yk_system *system)
 {
+    /* A wire that was carried before its source started has an old value. */
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];

@@ -348,6 +348,8 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
 yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 {
     yk_context *context = system->context;
+
+    /* Memory for all of them. */
     size_t count = (size_t)def->subsystem_count;
     size_t joined = (size_t)def->interface_count;
     system->participant_count = def->subsystem_count;
@@ -422,6 +424,7 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 
 void yk_wiring_destroy(yk_system *system)
 {
+    /* It may be built in part. */
     yk_context *context = system->context;
     for (int i = 0; system->participants && i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];

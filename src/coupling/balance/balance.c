@@ -9,6 +9,7 @@ static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,
                            const yk_motion *b)
 {
+    /* What one side receives the other gives. */
     yk_constraint_kinematics kinematics;
     yk_constraint_kinematics_at(&own->constraint, t, a, b, &kinematics);
     for (int row = 0; row < own->constraint.row_count; row++) {
@@ -131,6 +132,7 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
         return end;
     }
 
+    /* The displacement of a rotation is its vector in the global frame. */
     yk_quat rotation = yk_so3_exp(take3(displacement + 3));
     end.position = yk_v3_add(end.position, take3(displacement));
     end.orientation = yk_q_unit(yk_q_mul(rotation, end.orientation));
@@ -231,6 +233,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
 /* A motion after the time h, with its acceleration now. */
 static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
 {
+    /* x + h v + h^2 a / 2; rotations by the mean angular velocity. */
     yk_motion to = *from;
     yk_vec3 velocity = yk_v3_axpy(h / 2, from->acceleration, from->velocity);
     to.position = yk_v3_axpy(h, velocity, from->position);

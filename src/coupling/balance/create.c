@@ -142,6 +142,7 @@ void yk_balance_destroy(yk_balance *balance, yk_system *system)
     if (!balance)
         return;
 
+    /* All vectors of a model are one block. */
     for (int i = 0; balance->participants && i < system->participant_count; i++) {
         yk_release(system->context, balance->participants[i].offsets);
         yk_release(system->context, balance->participants[i].model.velocity);
@@ -168,6 +169,7 @@ yk_state_layout yk_balance_layout(const yk_balance *balance)
 double *yk_balance_get(const yk_balance *balance, double *words)
 {
     for (int i = 0; balance && i < balance->count; i++) {
+        /* Multipliers, then the wrenches of both sides. */
         const yk_balance_interface *own = &balance->interfaces[i];
         size_t rows = (size_t)own->constraint.row_count;
         memcpy(words, own->multiplier, rows * sizeof *words);
@@ -181,6 +183,7 @@ double *yk_balance_get(const yk_balance *balance, double *words)
 const double *yk_balance_set(yk_balance *balance, const double *words)
 {
     for (int i = 0; balance && i < balance->count; i++) {
+        /* In the order of yk_balance_get. */
         yk_balance_interface *own = &balance->interfaces[i];
         size_t rows = (size_t)own->constraint.row_count;
         memcpy(own->multiplier, words, rows * sizeof *words);

@@ -63,6 +63,7 @@ static yk_status start_with_response(yk_balance *balance, yk_system *system, int
     if (status != YK_OK)
         return status;
 
+    /* What the changes did, column by column. */
     for (int column = 0; column < r->columns; column++) {
         const yk_motion *changed = r->motion + column * count;
         for (int j = 0; j < count; j++) {

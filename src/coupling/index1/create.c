@@ -44,6 +44,7 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
         };
     }
 
+    /* Sizes as asked for. */
     yk_jacobian_def def = *sizes;
     def.participant_count = system->participant_count;
     def.interface_count = (int)count;
@@ -57,6 +58,7 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
 /* Memory for the sensitivities of those that give them, for one step per macro step. */
 static yk_status create_sensitivities(yk_system *system)
 {
+    /* NULL where they come from finite differences. */
     yk_index1 *x = yk_index1_of(system);
     yk_context *context = system->context;
     size_t participants = (size_t)system->participant_count;
@@ -168,6 +170,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
 
 void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
 {
+    /* It may be built in part. */
     yk_index1 *x = (yk_index1 *)scheme;
     for (int i = 0; x->moments && i < system->participant_count; i++)
         yk_release(system->context, x->moments[i]);
@@ -236,6 +239,7 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
         *opaque++ = own->repeats;
     }
 
+    /* What decides on the next prediction and on the Jacobian. */
     opaque[LAST_STEP] = x->last_step;
     opaque[JACOBIAN_STEP] = x->jacobian_step;
     opaque[JACOBIAN_DEGREE] = x->jacobian_degree;
@@ -252,6 +256,7 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
 void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                    const double *opaque)
 {
+    /* In the order of yk_index1_get. */
     yk_index1 *x = (yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];

@@ -181,6 +181,8 @@ typedef struct all_run {
 static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
+
+    /* A status that is an error stays with its participant. */
     const all_run *run = user;
     for (size_t i = begin; i < end; i++) {
         int participant = (int)i;
@@ -200,6 +202,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
 
+    /* Each by itself, on as many threads as there are. */
     yk_system_for_all(system, system->participant_count, run_participants, &run);
 
     for (int i = 0; i < system->participant_count; i++)
@@ -283,6 +286,7 @@ static yk_motion motion_of(void *user, int interface, int side)
  * correction has improved. */
 static yk_status find_jacobian(yk_system *system)
 {
+    /* Gradients of the constraints where the sides are now. */
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
@@ -337,6 +341,7 @@ typedef struct newton {
 /* What the correction would do to the multipliers. */
 static void measure(yk_system *system, newton *n)
 {
+    /* At all nodes of all rows, where directions are taken too. */
     const yk_index1 *x = yk_index1_of(system);
     const double *correction = x->correction;
     n->change = 0;
@@ -673,6 +678,7 @@ static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
 static double estimate(const yk_scheme *scheme, const yk_system *system, double *speed,
                        double *spin)
 {
+    /* Of both sides of all interfaces. */
     const yk_index1 *x = (const yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
         yk_port_kind kind = system->interfaces[i].kind;
@@ -689,6 +695,7 @@ static double estimate(const yk_scheme *scheme, const yk_system *system, double 
 /* What was learned before a jump says nothing about what follows. */
 static void event(yk_scheme *scheme, yk_system *system)
 {
+    /* The multipliers go on from where they ended, as constants. */
     yk_index1 *x = (yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count && x->last_step > 0; i++) {
         yk_index1_interface *interface = &x->interfaces[i];

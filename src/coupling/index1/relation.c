@@ -30,6 +30,8 @@ static const double CHANGE = 1e-7;
 static double gregory(int i, int n)
 {
     static const double correction[] = {-1.0 / 8, 1.0 / 6, -1.0 / 24};
+
+    /* The trapezoidal rule, corrected at both ends by differences. */
     double weight = 1;
     if (i == 0 || i == n)
         weight = 0.5;
@@ -49,6 +51,8 @@ static double mean_weight(int i, int n)
     const double *extrapolation = by_parabola;
     if (n < 3)
         extrapolation = by_line;
+
+    /* The weight of sample 0 goes to those that extrapolate it. */
     double weight = gregory(i, n);
     if (i <= 3)
         weight += gregory(0, n) * extrapolation[i - 1];
@@ -195,6 +199,8 @@ void yk_index1_relation_work(const yk_system *system, int number, yk_interface_w
     const yk_motion *from = yk_before_a(system, interface);
     const yk_motion *to = &yk_value_a(system, interface)->motion;
     const yk_input *given = yk_input_b(system, interface);
+
+    /* Along the path of A, and along the parabola of B. */
     double h = system->h;
     yk_path path = yk_path_between(YK_PORT_SCALAR, h, from, to);
 

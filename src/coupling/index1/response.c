@@ -86,6 +86,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
         width += yk_port_freedoms(x->interfaces[interface].constraint.kind) * (degree + 1);
     }
 
+    /* Sensitivities times coefficients, for a unit of each parameter. */
     int offset = 0;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
@@ -138,6 +139,7 @@ static bool takes_motion(const yk_system *system, const yk_connection *by)
 /* By how much the parameters of a connection are changed. */
 static double change_of(const yk_system *system, const yk_connection *by)
 {
+    /* Each kind by what is large for it. */
     if (is_wire(system, by))
         return yk_index1_wire_change(system, by->interface - system->interface_count);
     if (takes_motion(system, by))
@@ -174,6 +176,7 @@ static void change_input(const yk_system *system, const yk_connection *by, int c
         return;
     }
 
+    /* A motion that is given, at its end. */
     const yk_index1_interface *own = &x->interfaces[by->interface];
     if (takes_motion(system, by)) {
         double given[YK_INDEX1_MOTIONS];

@@ -27,6 +27,7 @@ static void directions_along(const yk_system *system, yk_index1_interface *own,
 {
     const yk_index1_basis *basis = own->basis;
     for (int node = 0; node <= basis->degree; node++) {
+        /* Where both sides are then, and the frame that a drive moves. */
         double time = basis->node[node] * system->h;
         yk_motion a;
         yk_motion b;
@@ -174,6 +175,7 @@ yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p
 yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int number, int side,
                                  double offset)
 {
+    /* The side's own port, and the mean that it had before. */
     yk_index1_interface *own = &((yk_index1 *)scheme)->interfaces[number];
     const yk_interface *interface = &system->interfaces[number];
     const yk_participant *p = yk_interface_a(system, interface);
@@ -198,6 +200,7 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
 
 void yk_index1_set_inputs(yk_system *system)
 {
+    /* Relations are given a motion in place of the second wrench. */
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];

@@ -12,6 +12,7 @@ enum {
 /* Whether a participant takes a wrench, or a motion, at any interface. */
 static bool takes(const yk_system *system, int participant, yk_causality causality)
 {
+    /* Side A always takes a wrench, side B what the scheme chose. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
@@ -132,6 +133,7 @@ static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
     if (!own->start)
         return YK_ERROR_MEMORY;
 
+    /* One after the other in one block. */
     own->now = own->start + n;
     own->displacement = own->now + n;
     own->wrenches = own->displacement + n;
@@ -219,6 +221,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
 
 void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
 {
+    /* It may be built in part. */
     yk_rim *rim = (yk_rim *)scheme;
     yk_balance_destroy(rim->balance, system);
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
@@ -241,6 +244,7 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
     if (status != YK_OK)
         return status;
 
+    /* Nothing is remembered but the wrenches of the start. */
     rim->past_count = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_wrench *applied = &system->interfaces[i].applied;
@@ -265,6 +269,7 @@ yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system)
 void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
                 double *opaque)
 {
+    /* Velocities and wrenches of earlier macro steps, which cannot be computed again. */
     const yk_rim *rim = (const yk_rim *)scheme;
     continuous = yk_balance_get(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
@@ -282,6 +287,7 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
 void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                 const double *opaque)
 {
+    /* In the order of yk_rim_get. */
     yk_rim *rim = (yk_rim *)scheme;
     continuous = yk_balance_set(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
@@ -307,6 +313,7 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
     const yk_interface_def *def = &interface->def;
     yk_port_kind kind = interface->kind;
 
+    /* Side A ... */
     work->on[0] = own->work[0];
     if (!rim->participants[def->wrench_subsystem].fast) {
         const yk_motion *from = yk_before_a(system, interface);
@@ -314,6 +321,7 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
         work->on[0] = yk_wrench_work(kind, &interface->applied, from, to);
     }
 
+    /* ... side B ... */
     work->on[1] = own->work[1];
     if (!rim->participants[def->motion_subsystem].fast) {
         const yk_motion *from = yk_before_b(system, interface);
@@ -321,6 +329,7 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
         work->on[1] = yk_wrench_work(kind, &to->wrench, from, &to->motion);
     }
 
+    /* ... and both, less what a prescribed relative motion did. */
     work->created = work->on[0] + work->on[1];
     if (def->drive)
         work->created = yk_driven_created(system, interface, &interface->applied, work->on);

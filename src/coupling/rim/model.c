@@ -50,6 +50,7 @@ yk_status yk_rim_check_model(yk_system *system, int participant)
 
 static void to_system_units(const yk_participant *p, yk_rim_participant *own)
 {
+    /* Rows and columns of each port that takes a wrench. */
     for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -66,6 +67,7 @@ static void to_system_units(const yk_participant *p, yk_rim_participant *own)
 
 static void set_wrenches(yk_participant *p, const yk_rim_participant *own, const double *wrenches)
 {
+    /* Constant over the macro step. */
     for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -82,6 +84,7 @@ static void set_wrenches(yk_participant *p, const yk_rim_participant *own, const
 static void read_motion(const yk_participant *p, const yk_rim_participant *own, double *velocity,
                         double *position)
 {
+    /* Angles of large rotations do not add up: they are left out. */
     for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -99,6 +102,7 @@ static void read_motion(const yk_participant *p, const yk_rim_participant *own, 
 static yk_status try_step(yk_system *system, int participant, const double *wrenches,
                           double *velocity, double *position)
 {
+    /* From the mark, and back to it. */
     yk_participant *p = &system->participants[participant];
     const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     set_wrenches(p, own, wrenches);
@@ -120,6 +124,7 @@ static double lead_of(double moved, double gained)
 
 static yk_status identify_by_differences(yk_system *system, int participant)
 {
+    /* The step with the wrenches that act now. */
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_interface_model *model = &own->model;
     int n = own->size;
@@ -171,6 +176,7 @@ static yk_status identify_by_differences(yk_system *system, int participant)
 
 static yk_status identify_by_sensitivity(yk_system *system, int participant)
 {
+    /* One step, with the derivatives by constant wrenches. */
     yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_interface_model *model = &own->model;
@@ -314,6 +320,7 @@ static yk_status compose(yk_system *system, int participant)
 
 yk_status yk_rim_find_model(yk_system *system, int participant)
 {
+    /* By its own step, as it reports it, or by trial steps. */
     yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     double begin = yk_clock_seconds();

@@ -245,6 +245,7 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 
 static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
 {
+    /* Those that take no wrench have nothing to be given. */
     yk_participant *p = &system->participants[participant];
     if (p->wrench_size == 0)
         return;
@@ -544,6 +545,7 @@ static void title(const void *own, char *text, size_t capacity)
     if (o->extrapolation == YK_EXTRAPOLATION_RIM)
         return;
 
+    /* Then it is one of the schemes that paper rim compares with. */
     const char *word = extrapolation_words[o->extrapolation].word;
     const char *what = " extrapolation";
     if (o->extrapolation == YK_EXTRAPOLATION_HOLD)

@@ -126,6 +126,7 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
         if (p->wrench_size == 0)
             continue;
 
+        /* With what the motion sides gave in the last sweep. */
         yk_system_pack_wrenches(system, participant);
         yk_system_apply_wrenches(system, participant, p->fresh);
         yk_tight_wrench_inputs(x, system, participant);

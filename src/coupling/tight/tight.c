@@ -56,6 +56,7 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
         return;
     }
 
+    /* The line through the means of this macro step and of the last. */
     const yk_participant *b = yk_interface_b(system, interface);
     double fraction = 0.5 + 0.5 / b->substeps;
     double at = fraction * system->h;
@@ -379,6 +380,7 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
 static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                       const double *opaque)
 {
+    /* In the order of state_get. */
     (void)system;
     yk_tight *x = (yk_tight *)scheme;
     yk_balance_set(x->balance, continuous);
