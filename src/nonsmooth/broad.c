@@ -53,6 +53,7 @@ void yk_broad_destroy(yk_broad *broad)
 {
     if (!broad->context)
         return;
+
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(broad, blocks);
     yk_blocks_release(broad->context, blocks, count);
@@ -171,6 +172,7 @@ static void sort_level(yk_broad *broad, const grid_level *level)
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
         if (!sort_digit(keys, order, count, shift, other_keys, other_order))
             continue;
+
         uint64_t *k = keys;
         uint32_t *o = order;
         keys = other_keys;
@@ -203,11 +205,13 @@ static void sort_into_cells(build_job *job)
         count[level]++;
     }
 
+    /* Levels stand one behind the other in the sorted order. */
     size_t begin = 0;
     for (int l = 0; l < job->level_count; l++) {
         job->levels[l].begin = job->levels[l].end = begin;
         begin += count[l];
     }
+
     for (size_t i = 0; i < broad->finite; i++) {
         grid_level *level = &job->levels[broad->level[i]];
         yk_vec3 p = yk_v3_sub(balls[i].centre, job->origin);
@@ -218,6 +222,7 @@ static void sort_into_cells(build_job *job)
         broad->order[at] = (uint32_t)i;
     }
 
+    /* By cells, so that what is near in space is near in memory. */
     for (int l = 0; l < job->level_count; l++)
         sort_level(broad, &job->levels[l]);
     for (size_t k = 0; k < broad->finite; k++)
@@ -339,6 +344,7 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
         size_t partner = input->finite + k;
         if (both_still(job, i, partner))
             continue;
+
         double clearance = yk_solid_clearance(&input->unbounded_solids[k], ball->centre);
         if (clearance >= ball->radius + job->wall_margin)
             continue;
@@ -374,6 +380,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
 
     for (int row = 0; row < 9; row++) {
         uint64_t middle = neighbour_key(keys[entry], row);
+
         size_t k = cursors->at[row];
         while (k < end && keys[k] < middle - 1)
             k++;
@@ -391,6 +398,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
                 continue;
         }
 
+        /* The three cells around, along x. */
         for (; k < end && keys[k] <= middle + 1; k++) {
             size_t other = broad->order[k];
             if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other))
@@ -489,6 +497,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
             yk_reallocate(broad->context, broad->partners, capacity, sizeof *partners);
         if (!partners)
             return YK_ERROR_MEMORY;
+
         broad->partners = partners;
         broad->partner_capacity = capacity;
     }

@@ -70,6 +70,7 @@ static bool ready(const yk_nonsmooth_builder *builder, const int *body, int coun
 {
     if (!builder || !builder->world)
         return false;
+
     for (int i = 0; i < count; i++)
         if (body[i] == YK_NO_ID && builder->building.status != YK_OK)
             return false;
@@ -135,6 +136,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 {
     if (!ready(builder, def->body, 2))
         return YK_NO_ID;
+
     yk_context *context = builder->building.context;
     yk_nonsmooth *world = builder->world;
 
@@ -291,6 +293,7 @@ void yk_nonsmooth_discard(yk_nonsmooth_builder *builder)
 {
     if (!builder)
         return;
+
     yk_nonsmooth_destroy(builder->world);
     yk_release(builder->building.context, builder);
 }

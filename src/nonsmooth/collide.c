@@ -70,6 +70,7 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
             return 0;
         if (a->kind != YK_SOLID_SPHERE)
             return kind_b->collide_finite(a, b, margin, list);
+
         int count = 0;
         for (uint32_t wall = 0; wall < YK_WALLS; wall++)
             count += yk_sphere_at_wall(b, wall, a->position, a->size.x, margin, &list[count]);

@@ -88,6 +88,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         double gap = yk_v3_dot(normal, yk_v3_sub(p, reference[0]));
         if (gap >= margin)
             continue;
+
         list[found++] = (yk_touch){
             .point_a = yk_v3_axpy(-gap, normal, p),
             .point_b = p,
@@ -167,6 +168,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
         double gap = yk_v3_dot(normal, apart) - a->skin - b->skin;
         if (gap >= margin || yk_v3_dot(normal, n) < 0.9)
             continue;
+
         list[count++] = (yk_touch){
             .point_a = yk_v3_axpy(a->skin, normal, p),
             .point_b = yk_v3_axpy(-b->skin, normal, q),

@@ -48,6 +48,7 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
 {
     if (part->body < 0)
         return yk_v3(0, 0, 0);
+
     yk_body_state body = self->state.bodies[part->body];
     body.velocity = self->step.before[part->body].linear;
     body.angular_velocity = self->step.before[part->body].angular;
@@ -233,6 +234,7 @@ static const char *name_of(const yk_world_model *model, const yk_part *part)
 {
     if (part->body < 0)
         return "the ground";
+
     const char *name = model->names[model->body_of[part->body]];
     return name ? name : "a particle";
 }

@@ -49,6 +49,7 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
     for (size_t i = begin; i < end; i++) {
         if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i))
             continue;
+
         const yk_body_state *body = &self->state.bodies[i];
         const yk_twist *before = &self->step.before[i];
 

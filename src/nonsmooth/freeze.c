@@ -50,6 +50,7 @@ static uint64_t morton_bits(double offset, double size)
 {
     if (!(size > 0) || !(offset > 0))
         return 0;
+
     uint64_t x = (uint64_t)(offset / size * ((1 << MORTON_BITS) - 1));
 
     uint64_t spread = 0;
@@ -137,11 +138,13 @@ static yk_status mark_round_parts(yk_world_model *model)
         if (model->parts[i].body >= 0)
             parts_of_body[model->parts[i].body]++;
 
+    /* Each part by itself. */
     for (size_t i = 0; i < model->part_count; i++) {
         yk_part *part = &model->parts[i];
         part->round = 0;
         if (part->body < 0)
             continue;
+
         yk_body_model *body = &model->bodies[part->body];
         bool dynamic = body->drive == YK_MOVED_BY_FORCES;
         bool alone = part->kind == YK_SOLID_SPHERE && parts_of_body[part->body] == 1 && dynamic;
@@ -170,6 +173,7 @@ static yk_status mark_round_parts(yk_world_model *model)
         }
         if (off > 0 || yk_v3_norm2(geometry->position) > 0)
             continue;
+
         part->round = 1;
         body->radius = geometry->size.x;
         body->inertia = j->m[0][0];
@@ -313,6 +317,7 @@ static void trim(yk_context *context, void *array, size_t *capacity, size_t coun
     void **pointer = array;
     if (count == 0)
         return;
+
     void *cut = yk_reallocate(context, *pointer, count, size);
     if (!cut)
         return;

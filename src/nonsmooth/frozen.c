@@ -79,6 +79,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
 
         if (general)
             continue;
+
         merged.round_count = merged.count;
         kept.round_count = kept.count;
     }
@@ -118,6 +119,7 @@ static void add_wrench(yk_nonsmooth *self, int32_t slot, yk_vec3 at, yk_vec3 for
 {
     if (slot < 0 || yk_world_is_dynamic(&self->model, slot))
         return;
+
     yk_wrench *sum = &self->sleep.received[(size_t)slot - self->model.dynamic_count];
     yk_vec3 arm = yk_v3_sub(at, self->state.bodies[slot].position);
     sum->force = yk_v3_add(sum->force, force);
@@ -155,6 +157,7 @@ void yk_frozen_sum(yk_nonsmooth *self)
                      yk_world_is_asleep(model, state, joint->slot_b);
         if (!rests)
             continue;
+
         yk_vec3 at = joint->joint.offset[1];
         if (joint->slot_b >= 0) {
             const yk_body_state *body = &state->bodies[joint->slot_b];

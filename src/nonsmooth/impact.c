@@ -64,6 +64,7 @@ static yk_twist relative(const yk_nonsmooth *self, const yk_network_node *nodes,
     for (int side = 0; side < 2; side++) {
         if (node[side] == YK_NETWORK_NONE)
             continue;
+
         const yk_network_node *n = &nodes[node[side]];
         yk_vec3 w = yk_v3_scale(1 / spin_length(self, node[side]), n->spin);
         yk_vec3 v = yk_v3_add(n->velocity, yk_v3_cross(w, arm_of(self, contact, side)));
@@ -85,6 +86,7 @@ static void push(const yk_nonsmooth *self, size_t contact, yk_vec3 impulse, yk_v
     for (int side = 0; side < 2; side++) {
         if (node[side] == YK_NETWORK_NONE)
             continue;
+
         const yk_body_model *body = &self->model.bodies[node[side]];
         double sign = side == 0 ? 1 : -1;
         yk_vec3 moment = yk_v3_add(torque, yk_v3_cross(arm_of(self, contact, side), impulse));
@@ -136,6 +138,7 @@ static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fa
         /* A surface that yields has no impacts. */
         if (work->rows[i].softness > 0)
             continue;
+
         double separation = separation_of(self, i);
         bool closes = separation < -least && work->gaps[i] + h * separation <= 0;
         if (closes && restitution_of(self, i) > 0) {
@@ -176,6 +179,7 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
         for (int side = 0; side < 2 && keep_rates; side++) {
             if (node[side] == YK_NETWORK_NONE)
                 continue;
+
             const yk_network_node *n = &problem->nodes[node[side]];
             double spin = yk_v3_dot(angular[side], n->spin) / spin_length(self, node[side]);
             row->bias -= yk_v3_dot(linear[side], n->velocity) + spin;
@@ -236,6 +240,7 @@ static double largest_fraction(const double a[3])
     double rounding = 1e-12 * fabs(a[0]);
     if (a[0] + a[1] + a[2] <= rounding)
         return 1;
+
     double root = a[1] * a[1] - 4 * a[2] * fmin(a[0], 0);
     if (!(root >= 0) || !(a[2] > 0))
         return 0;
@@ -255,6 +260,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
     yk_status status = solve(self, work->count, true, speed);
     if (status != YK_OK)
         return status;
+
     find_islands(self);
 
     for (size_t k = 0; k < work->count; k++) {

@@ -106,6 +106,7 @@ void yk_world_release_interface(yk_nonsmooth *self)
     struct yk_world_interface *made = self->interface;
     if (!made)
         return;
+
     yk_response_destroy(made->response);
     yk_release(self->context, made->present);
     yk_release(self->context, made->rows);
@@ -150,6 +151,7 @@ static void push(const yk_nonsmooth *self, const port_row *row, double force)
     for (int side = 0; side < 2; side++) {
         if (!yk_world_is_dynamic(&self->model, row->slot[side]))
             continue;
+
         yk_response_push(self->interface->response, row->slot[side],
                          yk_v3_scale(force, row->linear[side]),
                          yk_v3_scale(force, row->angular[side]));
@@ -219,6 +221,7 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
         for (int side = 0; side < 2; side++) {
             if (row->slot[side] < 0)
                 continue;
+
             const yk_twist *before = &self->step.before[row->slot[side]];
             present += side_rate(row, side, before->linear, before->angular);
         }

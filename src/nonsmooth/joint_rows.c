@@ -113,6 +113,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             };
             if (!both)
                 continue;
+
             row->linear_b = g.force[second];
             row->angular_b = g.torque[second];
         }
@@ -168,6 +169,7 @@ static double impulse_work(const yk_nonsmooth *self, int slot, const yk_wrench *
 {
     if (slot < 0)
         return 0;
+
     const yk_body_state *body = &self->state.bodies[slot];
     const yk_twist *before = &self->step.before[slot];
     yk_vec3 v = yk_v3_add(body->velocity, before->linear);
@@ -208,6 +210,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         for (int side = 0; side < 2; side++) {
             if (slots[side] < 0 || yk_world_is_dynamic(model, slots[side]))
                 continue;
+
             yk_wrench *received = &self->step.received[(size_t)slots[side] - model->dynamic_count];
             add_wrench(received, 1, wrench[side].force, wrench[side].torque);
         }
@@ -226,6 +229,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         /* What ports and drives bring in is work, what other joints lose goes to the losses. */
         if (joint->port < 0 && !joint->joint.driven)
             continue;
+
         double work =
             impulse_work(self, slots[0], &wrench[0]) + impulse_work(self, slots[1], &wrench[1]);
         self->step.supply += work;

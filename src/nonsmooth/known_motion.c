@@ -12,6 +12,7 @@ double yk_world_rate(yk_function function, double t, double width)
 {
     if (!function.value)
         return 0;
+
     double inner = yk_function_value(function, t + width) - yk_function_value(function, t - width);
     double outer =
         yk_function_value(function, t + 2 * width) - yk_function_value(function, t - 2 * width);
@@ -88,6 +89,7 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
         const yk_port_model *port = &model->ports[i];
         if (!port->whole_body)
             continue;
+
         yk_motion begin = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         yk_motion end = yk_input_motion(&inputs[i], YK_PORT_MARKER, h);
         follow(&known[(size_t)port->slot - model->dynamic_count], &port->marker, &begin, &end, h);
@@ -122,6 +124,7 @@ void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *i
         const yk_port_model *port = &model->ports[i];
         if (!port->whole_body)
             continue;
+
         yk_motion motion = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         stand_at(&bodies[port->slot], &port->marker, &motion);
     }

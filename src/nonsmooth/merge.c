@@ -151,6 +151,7 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         void *memory = yk_allocate(whole->context, arrays[i].count, arrays[i].size);
         if (!memory)
             return YK_ERROR_MEMORY;
+
         memcpy(arrays[i].list, &memory, sizeof memory);
         if (arrays[i].capacity)
             *arrays[i].capacity = arrays[i].count;

@@ -212,6 +212,7 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     if (RESERVE(model, tensors, tensor_count, tensor_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
 
+    /* Others have a tensor of their own, with its inverse. */
     yk_body_model body = {
         .mass = def->mass, .tensor = (int32_t)model->tensor_count, .drive = YK_MOVED_BY_FORCES};
     model->tensors[model->tensor_count++] = (yk_tensor){def->inertia, yk_m3_inverse(def->inertia)};
@@ -349,6 +350,7 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
             corners[k] = def->points[def->triangles[i][k]];
             middle = yk_v3_axpy(1.0 / 3, corners[k], middle);
         }
+
         for (int k = 0; k < 3; k++)
             corners[k] = yk_v3_sub(corners[k], middle);
         yk_part_geometry placed = *geometry;
@@ -430,6 +432,7 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
 
     if (RESERVE(model, surface_pairs, surface_pair_count, surface_pair_capacity, 1) != YK_OK)
         return YK_ERROR_MEMORY;
+
     model->surface_pairs[number] = *def;
     for (int side = 0; side < 2; side++)
         if (def->surface[side] > model->surface_count)
@@ -621,6 +624,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
             const yk_port_model *port = &model->ports[i];
             if (port->world != world)
                 continue;
+
             numbers[at] = (int)i;
             list[at++] = (yk_port){
                 .name = port->name,
@@ -633,6 +637,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
             yk_signal_model *signal = &model->signals[i];
             if (signal->world != world)
                 continue;
+
             numbers[at] = ~(int)i;
             signal->index = at;
             list[at++] = (yk_port){

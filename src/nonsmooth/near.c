@@ -94,6 +94,7 @@ void yk_collision_destroy(yk_collision *collision)
 {
     if (!collision->model)
         return;
+
     yk_context *context = collision->model->context;
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);
@@ -122,6 +123,7 @@ static yk_vec3 part_centre(const yk_world_model *model, const yk_world_state *st
         local = model->geometries[part->geometry].position;
     if (part->body < 0)
         return local;
+
     const yk_body_state *body = &state->bodies[part->body];
     return yk_v3_add(body->position, yk_q_rotate(body->orientation, local));
 }
@@ -217,6 +219,7 @@ static yk_status separate_general_pairs(yk_collision *collision)
             int32_t j = near->pairs.partners[k];
             if (is_round_pair(model, &model->parts[i], &model->parts[j]))
                 continue;
+
             near->pairs.partners[k] = ~j;
 
             /* More of them than ever before. */
@@ -226,6 +229,7 @@ static yk_status separate_general_pairs(yk_collision *collision)
                     yk_reallocate(model->context, near->general, capacity, sizeof *near->general);
                 if (!grown)
                     return YK_ERROR_MEMORY;
+
                 near->general = grown;
                 near->general_capacity = capacity;
             }
@@ -258,6 +262,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     for (size_t i = 0; i < finite; i++) {
         if (collision->extent_of[i] < 0)
             continue;
+
         yk_solid solid = yk_world_solid(model, collision->state, i);
         collision->half_extents[collision->extent_of[i]] = yk_solid_half_extent(&solid);
     }
@@ -300,6 +305,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     for (size_t i = 0; i < model->part_count; i++) {
         if (model->parts[i].round)
             continue;
+
         yk_quat orientation = yk_world_part_orientation(model, collision->state, i);
         near->orientations[orientation_index(collision, i)] = orientation;
     }

@@ -34,6 +34,7 @@ static yk_status reserve(yk_context *context, int count, yk_packing *packing)
     packing->radii = yk_allocate(context, (size_t)count, sizeof *packing->radii);
     if (packing->positions && packing->radii)
         return YK_OK;
+
     yk_packing_destroy(context, packing);
     return YK_ERROR_MEMORY;
 }
@@ -214,6 +215,7 @@ static yk_status settle(bed *b, yk_packing *packing)
                 return status;
         }
 
+        /* The root mean square of all speeds decides. */
         double sum = 0;
         for (int i = 0; i < def->count; i++) {
             yk_nonsmooth_body_motion(b->world, b->first + i, &motion);
@@ -223,6 +225,7 @@ static yk_status settle(bed *b, yk_packing *packing)
         packing->at_rest = yk_nonsmooth_time(b->world) > shaken && packing->speed < rest;
     }
 
+    /* Where the spheres lie, seen from the middle of the cavity. */
     yk_motion container;
     yk_nonsmooth_body_motion(b->world, b->container, &container);
     double floor = container.position.z - b->shaker.centre - def->size.z;
@@ -245,6 +248,7 @@ static yk_status lower_lid(bed *b, double height)
     if (b->def->cavity != YK_SOLID_BOX_CAVITY)
         size.y = size.x;
     size.z = fmax(height * (1 + 1e-6), 2 * b->def->radius) / 2;
+
     b->shaker.centre = size.z - b->def->size.z;
 
     yk_motion placed;
@@ -261,6 +265,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     if (status != YK_OK)
         return status;
 
+    /* They fall from the lattice and come to rest. */
     status = build_bed(context, def, packing, &b);
     if (status == YK_OK)
         status = yk_nonsmooth_start(b.world, 0, def->step);
@@ -278,6 +283,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
         packing->shakes = i + 1;
         if (packing->height > lowest * (1 - 1e-3))
             break;
+
         lowest = packing->height;
     }
 
@@ -340,6 +346,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
     for (int number = 1; fgets(line, sizeof line, file); number++) {
         if (line[0] == '#' || line[0] == '\n')
             continue;
+
         yk_vec3 *p = &packing->positions[count];
         double *r = &packing->radii[count];
         bool good =
@@ -363,6 +370,7 @@ yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *pac
     if (!file)
         return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
 
+    /* No file has more spheres than lines. */
     int lines = 1;
     for (int c = fgetc(file); c != EOF; c = fgetc(file))
         lines += c == '\n';

@@ -31,6 +31,7 @@ bool yk_world_body_may_pass(const yk_world_model *model, int body)
     for (size_t i = 0; i < model->part_count; i++) {
         if (model->parts[i].body != body)
             continue;
+
         for (size_t j = 0; j < model->part_count; j++) {
             if (may_pass(model, i, j))
                 return true;
@@ -91,6 +92,7 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
         for (size_t j = 0; j < model->part_count; j++) {
             if (!may_pass(model, i, j))
                 continue;
+
             size_t finite = yk_solid_is_finite(model->parts[i].kind) ? i : j;
             yk_passage *p = &self->passages[self->passage_count++];
             *p = (yk_passage){.driven = i, .still = j};

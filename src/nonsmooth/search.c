@@ -152,6 +152,7 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
             } else if (search->counting) {
                 if (!spheres_meet(search, i, other))
                     continue;
+
                 near->partners[k] = j | MEETS;
                 count++;
             } else if (j & MEETS) {
@@ -188,6 +189,7 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
     if (status != YK_OK)
         return status;
 
+    /* The second pass fills them. */
     found->round_count = found->count = (size_t)sum;
     search.counting = false;
     yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, &search);
@@ -266,6 +268,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
             nodes.kind = collision->rolling_kind;
     }
 
+    /* Lists have the length that was chosen when the model was frozen. */
     size_t general = found->count - found->round_count, more = (size_t)count;
     yk_status status =
         check_capacity(collision, found->count + more, frozen->count, model->contact_capacity);
@@ -295,6 +298,7 @@ static yk_status find_general(yk_collision *collision, double h)
         size_t count = near->general_count - first;
         if (count > YK_BATCH_PAIRS)
             count = YK_BATCH_PAIRS;
+
         general_search search = {collision, h, first};
         yk_pool_run(collision->pool, count, BATCH_CHUNK, general_chunk, &search);
 
@@ -348,6 +352,7 @@ static void drop_covered_contacts(yk_collision *collision)
         link[g] = -1;
         if (mesh_of(model, &keys[g], &solid) < 0)
             continue;
+
         link[g] = last[solid];
         last[solid] = (int32_t)g;
     }
@@ -360,9 +365,11 @@ static void drop_covered_contacts(yk_collision *collision)
         int32_t mesh = mesh_of(model, &keys[g], &solid);
         if (mesh < 0)
             continue;
+
         for (int32_t k = last[solid]; k >= 0 && !covered; k = link[k]) {
             if ((size_t)k == g || mesh_of(model, &keys[k], &other_solid) != mesh)
                 continue;
+
             const yk_touch *other = &collision->touches[k];
             yk_vec3 apart = yk_v3_sub(touch->point_b, other->point_b);
             bool other_edge = other->edge;
@@ -381,6 +388,7 @@ static void drop_covered_contacts(yk_collision *collision)
     for (size_t g = 0; g < general; g++) {
         if (pairs[g].kind < 0)
             continue;
+
         pairs[kept] = pairs[g];
         keys[kept] = keys[g];
         collision->touches[kept++] = collision->touches[g];

@@ -32,6 +32,7 @@ static void join(yk_nonsmooth *self, int32_t a, int32_t b)
 {
     if (!yk_world_is_dynamic(&self->model, a) || !yk_world_is_dynamic(&self->model, b))
         return;
+
     int32_t *root = self->sleep.root;
     a = root_of(root, a);
     b = root_of(root, b);
@@ -259,6 +260,7 @@ static void notice_wrenches(yk_nonsmooth *self)
                     !differs(now->torque, then->torque, weight * model->smallest_radius);
         if (same)
             continue;
+
         wrenches[i] = *now;
         self->sleep.disturbed[i] = 1;
     }
@@ -309,6 +311,7 @@ bool yk_sleep_was_touched(yk_nonsmooth *self, double h)
     notice_contacts(self, &self->collision.found);
     if (!wake_islands(self, h))
         return false;
+
     mark_still(self);
     return true;
 }
@@ -331,6 +334,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
         double *rest_time = &sleep->rest_time[i];
         if (isinf(*rest_time))
             continue;
+
         const yk_body_state *body = &self->state.bodies[i];
         bool slow = yk_v3_norm2(body->velocity) <= limits->speed * limits->speed &&
                     yk_v3_norm2(body->angular_velocity) <= angular * angular;
@@ -356,6 +360,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
         for (size_t i = 0; i < count; i++) {
             if (isinf(sleep->rest_time[i]) || awake[root_of(root, (int32_t)i)])
                 continue;
+
             yk_body_state *body = &self->state.bodies[i];
             self->state.run.dissipated +=
                 yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);
@@ -393,6 +398,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
         sleep->poses[known + i] = (yk_rest_pose){.orientation = {1, 0, 0, 0}};
         if (!inputs || model->ports[i].causality != YK_TAKES_MOTION)
             continue;
+
         yk_motion motion = yk_input_motion(&inputs[i], model->port_list[i].kind, 0);
         sleep->poses[known + i] = (yk_rest_pose){motion.position, motion.orientation};
     }

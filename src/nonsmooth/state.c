@@ -249,6 +249,7 @@ yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state
     yk_status status = walk_image(&walk, state);
     if (status != YK_OK)
         return status;
+
     yk_contact_list_index(model, &state->contacts);
     return YK_OK;
 }

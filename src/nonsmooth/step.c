@@ -28,6 +28,7 @@ static void apply(yk_nonsmooth *self, int slot, yk_vec3 force, yk_vec3 torque)
 {
     if (slot < 0)
         return;
+
     yk_wrench *sum = &self->step.applied[slot];
     sum->force = yk_v3_add(sum->force, force);
     sum->torque = yk_v3_add(sum->torque, torque);
@@ -57,6 +58,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
     memset(step->applied, 0, model->body_count * sizeof *step->applied);
     take_signals(self, h, inputs);
 
+    /* Force laws, with the load that a function or a wire brings. */
     for (size_t i = 0; i < model->force_count; i++) {
         const yk_force_model *force = &model->forces[i];
         const yk_force_def *def = &force->def;
@@ -78,6 +80,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         step->force_supply += h * result.supply;
     }
 
+    /* Ports that take a wrench. */
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         const yk_input *input = &inputs[i];
@@ -128,6 +131,7 @@ static void account_ports(yk_nonsmooth *self, double h)
                 int slot = slots[side];
                 if (slot < 0)
                     continue;
+
                 yk_vec3 v = yk_v3_add(bodies[slot].velocity, before[slot].linear);
                 yk_vec3 w = yk_v3_add(bodies[slot].angular_velocity, before[slot].angular);
                 rate += 0.5 * yk_v3_dot(line.force[side], v);
@@ -205,6 +209,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
             continue;
         }
 
+        /* Gravity and the applied force change the velocity; the rotation follows below. */
         yk_twist start = self->step.before[i];
         if (job->from)
             start = job->from[i];
@@ -314,6 +319,7 @@ static yk_status judge_residual(yk_nonsmooth *self, double h)
             return status;
     }
 
+    /* What a run reports of its contacts. */
     self->steps++;
     self->largest_residual = fmax(self->largest_residual, report->residual);
     if (report->residual > resolved) {
@@ -344,6 +350,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
         status = yk_world_resolve_impacts(self, t, h, inputs);
         if (YK_FAILED(status))
             return status;
+
         bodies_job job = {self, h, self->impact.after};
         yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
     }
@@ -404,6 +411,7 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     for (size_t i = begin; i < end; i++) {
         if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i))
             continue;
+
         yk_body_state *body = &self->state.bodies[i];
 
         body->position = yk_v3_axpy(job->h, body->velocity, body->position);
@@ -431,6 +439,7 @@ static void set_port_outputs(yk_nonsmooth *self, double h)
         /* The reaction of the body, moved from its centre of mass to the marker. */
         if (!port->whole_body)
             continue;
+
         yk_wrench at_centre = self->state.reactions[slot - self->model.dynamic_count];
         yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset);
         out->wrench.force = at_centre.force;
@@ -446,6 +455,7 @@ static yk_status report_not_finite(yk_nonsmooth *self)
         const yk_body_state *state = &self->state.bodies[slot];
         if (yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity))
             continue;
+
         body = self->model.body_of[slot];
     }
 
@@ -491,10 +501,12 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
         const yk_port_model *port = &model->ports[i];
         if (!port->line)
             continue;
+
         double change = yk_world_line_at(self, port).rate - self->step.line_speeds[i];
         self->state.ports[i].rate.linear.x = change / h;
     }
 
+    /* What later steps and the user look at. */
     yk_world_watch_passages(self);
     if (sleeps)
         yk_sleep_end(self, h);

@@ -93,6 +93,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
                        "to the ground inside its own subsystem",
                        port->name);
 
+    /* Wrenches are applied as they come; motions need a place in the equations. */
     port->causality = causality;
     port->constrained = constrained;
     if (causality != YK_TAKES_MOTION)
@@ -182,6 +183,8 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate,
                                const yk_marker *marker)
 {
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset), w = body->angular_velocity;
+
+    /* The acceleration of a point of a rigid body: a + w' x r + w x (w x r). */
     yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
     yk_vec3 tangential = yk_v3_cross(rate->angular, arm);
 
@@ -247,6 +250,7 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
         return;
     }
 
+    /* A marker: its motion, and the wrench that it takes or that its joints needed. */
     value->motion = marker_motion(&world->state.bodies[port->slot], &state->rate, &port->marker);
     value->wrench = state->wrench;
     if (port->merged_count > 0)
@@ -333,11 +337,13 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     def.contact_capacity = 0;
     def.threads = 1;
     def.sleeping = yk_nonsmooth_default().sleeping;
+
     yk_nonsmooth *world = NULL;
     yk_status status = yk_world_create(model->context, &def, &world);
     if (status != YK_OK)
         return status;
 
+    /* Its inertia is that of the mass at one metre, so that rotations have one too. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.mass = mass;
     body.inertia = yk_m3_diagonal(mass, mass, mass);

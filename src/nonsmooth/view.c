@@ -108,9 +108,11 @@ static extent extent_of(const yk_world_model *model, int world)
 static yk_status name_world_channels(yk_nonsmooth *self, int world)
 {
     const yk_world_model *model = &self->model;
+
     extent e = extent_of(model, world);
     yk_status status = YK_OK;
 
+    /* Of the whole. */
     for (int i = 0; i < WORLD_CHANNELS && status == YK_OK; i++)
         status = add_channel(self, &world_channels[i], 0, "");
     if (status == YK_OK && model->def.sleeping.speed > 0)
@@ -128,6 +130,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     for (size_t i = e.body; i < e.body_end; i++) {
         if (!model->names[i])
             continue;
+
         uint8_t drive = model->bodies[yk_world_body_index(model, i)].drive;
         bool known = drive == YK_FIXED || drive == YK_PRESCRIBED_BY_FUNCTION;
         for (int k = 0; k < BODY_CHANNELS && status == YK_OK; k++)
@@ -135,6 +138,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
                 status = add_channel(self, &body_channels[k], i, model->names[i]);
     }
 
+    /* Joints that have a name. */
     for (size_t i = e.joint; i < e.joint_end; i++) {
         const char *name = model->joints[i].name;
         for (int k = 0; name && k < JOINT_CHANNELS && status == YK_OK; k++)
@@ -157,6 +161,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
         named += model->names[i] != NULL;
     size_t most =
         (WORLD_CHANNELS + 2) * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * model->joint_count;
+
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
     if (!self->channels || !self->channel_sources)
@@ -197,6 +202,7 @@ static void write_particles(const yk_nonsmooth *self, int world, double *values)
     for (size_t i = e.body; i < e.body_end; i++) {
         if (model->names[i])
             continue;
+
         write_vector(values, self->state.bodies[model->slot_of[i]].position);
         values += 3;
     }
@@ -277,6 +283,8 @@ int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int cap
     for (size_t i = 0; i < model->body_count; i++) {
         while (part + 1 < model->world_count && i >= model->world_bodies[part + 1])
             part++;
+
+        /* Particles need no orientation: they are drawn as points with a radius. */
         const yk_body_model *body = &model->bodies[yk_world_body_index(model, i)];
         yk_scene_body seen = {.name = model->names[i], .motion = YK_BODY_MOVES, .part = part};
         if (body->drive == YK_FIXED)
@@ -317,9 +325,11 @@ static void add_arm(shape_list *s, const yk_world_model *model, int slot, yk_vec
 {
     if (slot < 0 || yk_v3_norm(to) == 0)
         return;
+
     for (size_t i = 0; i < model->part_count; i++)
         if (model->parts[i].body == slot)
             return;
+
     int body = body_at(model, slot);
     add_shape(s, &(yk_shape){.kind = YK_SHAPE_LINE,
                              .body = body,
@@ -333,6 +343,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
     const yk_world_model *model = &self->model;
     shape_list s = {list, 0, capacity};
 
+    /* What touches, as it is. */
     for (size_t i = 0; i < model->part_count; i++) {
         const yk_part *part = &model->parts[i];
         yk_solid solid = yk_world_part_solid(model, part);
@@ -352,10 +363,12 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
         add_shape(&s, &shape);
     }
 
+    /* Joints of the model; those that ports made are drawn by their partners. */
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (joint->port >= 0)
             continue;
+
         add_arm(&s, model, joint->slot_a, joint->joint.offset[0]);
         add_arm(&s, model, joint->slot_b, joint->joint.offset[1]);
         int body = body_at(model, joint->slot_a);
@@ -367,11 +380,13 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
                                   .orientation = yk_q_identity()});
     }
 
+    /* Ports, and actuators between two of their markers. */
     for (size_t i = 0; i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         add_arm(&s, model, port->slot, port->marker.offset);
         if (!port->line)
             continue;
+
         add_shape(&s, &(yk_shape){.kind = YK_SHAPE_ACTUATOR,
                                   .name = port->name,
                                   .body = body_at(model, port->slot),

@@ -132,6 +132,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
 {
     if (!self)
         return;
+
     release_run(self);
     yk_world_release_channels(self);
     yk_world_model_destroy(&self->model);
