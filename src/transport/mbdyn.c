@@ -132,10 +132,13 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
     yk_status status = ops->receive(m->transport, &command, 1, deadline);
     if (status != YK_OK)
         return give_up(m, status);
+
+    /* It has reached its final time, or was stopped. */
     if (command == ABORT) {
         m->ended = true;
         return YK_OK;
     }
+
     if (command != expected) {
         static const char *const words[] = {"staggered", "loose", "tight"};
         yk_fail(m->context, YK_ERROR_EXTERNAL,
@@ -145,6 +148,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         return give_up(m, YK_ERROR_EXTERNAL);
     }
 
+    /* How many numbers a node has, as both sides have agreed. */
     size_t rotation = 3;
     if (m->def.orientation == YK_MBDYN_MATRIX)
         rotation = 9;
@@ -176,6 +180,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         motion[i].angular_acceleration = read_vector(accelerations + 3 * (n + i));
     }
 
+    /* The last resort of a simulation that diverges in MBDyn. */
     for (size_t i = 0; i < n * per_node; i++) {
         if (isfinite(m->numbers[i]))
             continue;
@@ -193,6 +198,7 @@ static void keep_wrenches(mbdyn *m, const yk_input *inputs, double h)
         const yk_input *input = &inputs[i];
         yk_vec3 force = {0};
         yk_vec3 torque = {0};
+        /* Horner's rule. */
         for (int k = input->degree; k >= 0; k--) {
             force = yk_v3_add(yk_v3_scale(h, force), input->linear[k]);
             torque = yk_v3_add(yk_v3_scale(h, torque), input->angular[k]);
@@ -262,6 +268,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
     if (status != YK_OK)
         return status;
 
+    /* What is missing of the two follows from the other at constant velocities. */
     m->met = true;
     if (tight) {
         memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
@@ -363,6 +370,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
     return YK_ERROR_INTERNAL;
 }
 
+/* The wrench is the one that was sent: MBDyn does not return it. */
 static void mbdyn_output(const yk_subsystem *self, int port, yk_port_value *value)
 {
     const mbdyn *m = (const mbdyn *)self;

@@ -24,9 +24,11 @@ static const char *why_not(const char *name)
     /* Absolute paths, and those of Windows, lead out of the folder. */
     if (name[0] == '/' || strchr(name, '\\') || (name[0] && name[1] == ':'))
         return "is not a relative path with '/'";
+
     if (strlen(name) > 1000)
         return "has a name of more than 1000 bytes";
 
+    /* No part of it may go up. */
     for (const char *at = name; *at;) {
         size_t length = strcspn(at, "/");
         if (length == 2 && at[0] == '.' && at[1] == '.')
@@ -150,6 +152,8 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
     if (!made)
         return yk_fail(context, YK_ERROR_FILE, "cannot make the folder of %s: %s", path,
                        strerror(errno));
+
+    /* A folder is an entry of its own; there is nothing more to it. */
     if (name[strlen(name) - 1] == '/')
         return YK_OK;
 
@@ -158,6 +162,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
                        file, name, zip_strerror(archive));
 
+    /* A file that is there already would be one that another process put there. */
     FILE *to = fopen(path, "wbx");
     if (!to) {
         zip_fclose(from);
@@ -189,6 +194,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
 
 yk_status yk_archive_folder(yk_context *context, char **folder)
 {
+    /* The one that the user has chosen, if it can be one. */
     const char *base = getenv("TMPDIR");
     if (!base || base[0] != '/')
         base = "/tmp";
@@ -217,6 +223,7 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
     /* A name that occurs twice is found again, and named, when the entries are checked. */
     if (!archive && code == ZIP_ER_EXISTS)
         archive = zip_open(file, ZIP_RDONLY, &code);
+
     if (!archive) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
@@ -238,6 +245,8 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
         status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
 
     zip_discard(archive);
+
+    /* What was begun is removed again. */
     if (status != YK_OK) {
         yk_archive_remove(context, *folder);
         *folder = NULL;

@@ -298,11 +298,12 @@ static yk_status advance(yk_fmu *self, double t, double h)
         if (status != YK_OK)
             return status;
 
-        /* Where an event has happened the FMU may have stopped at once. */
+        /* An FMU that stops at an event need not have moved. */
         if (!(reached > now) && !event)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: the FMU makes no progress at t = %.9g s", self->file, now);
 
+        /* Events that it found, and those whose time has come. */
         now = reached;
         rest = end - now;
         bool due = next_event(&self->subsystem, now - 2 * tolerance) <= now + tolerance;
@@ -324,6 +325,7 @@ static void intermediate(void *user, double t)
     if (!self->step_inputs)
         return;
 
+    /* Only those that the FMU takes at such a time. */
     yk_fmu_fill_within(self, self->step_inputs, t - self->step_begin);
     for (int i = 0; i < list->real_count; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
@@ -348,6 +350,7 @@ static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
     else
         yk_fmu_fill(self, inputs, from, to);
 
+    /* What is not continuous is set at an event; then the rates that make lines of the values. */
     yk_status status = YK_OK;
     if (self->discrete_inputs)
         status = handle_event(self, t + from, 1e-9 * (to - from));
@@ -415,6 +418,7 @@ static yk_state_layout state_layout(const yk_subsystem *subsystem)
     size_t bytes = sizeof(uint64_t);
     if (self->state_bytes > 0)
         bytes = self->state_bytes;
+
     return (yk_state_layout){.words = value_words(self) + 1 + (bytes + 7) / 8,
                              .continuous = (size_t)self->state_count};
 }
@@ -434,6 +438,7 @@ static void move_values(yk_fmu *self, double *image, bool save)
         {&self->next_event, 1},
     };
 
+    /* The order is that of the image. */
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t bytes = pieces[i].count * sizeof(double);
         if (bytes > 0 && save)
@@ -471,6 +476,7 @@ static void state_get(const yk_subsystem *subsystem, double *image)
         if (calls->state_get(instance, kept) == YK_OK)
             mark = number + 1;
     }
+
     memcpy(tail, &mark, sizeof mark);
 }
 
@@ -481,6 +487,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
     const double *tail = image + value_words(self);
     uint64_t mark;
     memcpy(&mark, tail, sizeof mark);
+
     if (mark == 0)
         return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU did not give the state to which it is to return",
@@ -492,6 +499,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
         if (status == YK_OK)
             status = instance->calls->state_set(instance, self->scratch_state);
     } else {
+        /* Handles go round: a state that is older has been replaced. */
         uint64_t number = mark - 1;
         if (number + YK_FMU_STATES_KEPT < self->kept_count || number >= self->kept_count)
             return yk_fmi_refuse(instance, YK_ERROR_CAPABILITY,
@@ -501,6 +509,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
 
         status = instance->calls->state_set(instance, self->kept[number % YK_FMU_STATES_KEPT]);
     }
+
     if (status != YK_OK)
         return status;
 
@@ -508,6 +517,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
     double *values = self->before + self->outputs.value_count + self->derived_count;
     memcpy(values, image, value_words(self) * sizeof *values);
     move_values(self, values, false);
+
     if (self->state_count > 0)
         status = instance->calls->set_states(instance, self->x, self->state_count);
     return status;
@@ -526,6 +536,8 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
                          unsigned constrained)
 {
     yk_fmu *self = (yk_fmu *)subsystem;
+
+    /* Its variables say what a port takes. */
     (void)constrained;
     if (port < 0 || port >= self->port_count || self->maps[port].takes != causality)
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
@@ -555,6 +567,7 @@ static int input_degree(const yk_subsystem *subsystem)
     if (self->description.version == 2)
         return instance->can->interpolates_inputs;
 
+    /* FMI 3: one port that does not ask for its inputs holds all of them back. */
     bool asks = false;
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];

@@ -313,6 +313,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
             continue;
         }
 
+        /* One component: those before it are zero until they are found. */
         port->kind = YK_PORT_MARKER;
         while (to->count <= element)
             to->names[to->count++] = "0";
@@ -348,11 +349,13 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
             int variable = maps[q].parts[i].variable;
             if (variable < 0)
                 continue;
+
             if (self->description.variables[variable].causality == YK_FMI_INPUT)
                 inputs++;
             else
                 others++;
         }
+
         if (inputs > 0 && others > 0)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: port '%s': %s: some of its variables are inputs and others are not",
@@ -364,6 +367,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
             given[is_wrench(q)][inputs > 0]++;
     }
 
+    /* A signal has a direction and nothing else. */
     if (def->kind == YK_PORT_SIGNAL) {
         if (signals[0] + signals[1] == 0)
             return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' names no variable",
@@ -391,6 +395,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
         return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' has no variable for its force",
                        self->file, def->name);
 
+    /* Without it the power of a torque is not known. */
     if (def->kind == YK_PORT_MARKER && takes_wrench && maps[YK_FMU_ORIENTATION].count > 0 &&
         maps[YK_FMU_ANGULAR_VELOCITY].count == 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
@@ -510,6 +515,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
 static void find_asking_ports(yk_fmu *self)
 {
     const yk_fmu_list *list = &self->inputs;
+    /* One input that may not be set there holds the whole port. */
     for (int i = 0; i < self->port_count; i++) {
         yk_fmu_port *port = &self->maps[i];
         port->asks = self->instance->can->intermediate_update;
@@ -531,6 +537,7 @@ static void find_asking_ports(yk_fmu *self)
  * `maps` has the quantities of all ports. */
 static yk_status locate(yk_fmu *self, const quantity_map *maps)
 {
+    /* First which variables there are: the same one may be named by several ports. */
     for (int i = 0; i < self->port_count * YK_FMU_QUANTITIES; i++) {
         const yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
         yk_fmu_list *list = &self->outputs;
@@ -559,6 +566,7 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
     if (status != YK_OK)
         return status;
 
+    /* Then where the values of each are. */
     for (int i = 0; i < self->port_count * YK_FMU_QUANTITIES; i++) {
         int q = i % YK_FMU_QUANTITIES;
         yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
@@ -639,6 +647,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
         if (status != YK_OK)
             break;
 
+        /* A wrench may be given as that on the FMU or on its partner. */
         to->wrench_sign = port.reaction ? -1 : 1;
         char *name = yk_text_copy(context, port.name);
         self->ports[i] = (yk_port){name, port.kind, to->takes};
