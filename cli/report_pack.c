@@ -22,6 +22,7 @@ static unsigned char *extend(buffer *b, size_t bytes)
 {
     if (b->failed)
         return NULL;
+
     if (b->count + bytes > b->capacity) {
         size_t capacity = 2 * b->capacity + bytes + 4096;
         unsigned char *grown = realloc(b->data, capacity);
@@ -32,6 +33,7 @@ static unsigned char *extend(buffer *b, size_t bytes)
         b->data = grown;
         b->capacity = capacity;
     }
+
     unsigned char *added = b->data + b->count;
     b->count += bytes;
     return added;
@@ -54,12 +56,14 @@ static void put_format(buffer *b, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     put(b, text);
 }
 
 /* A text in quotes. "</" would end the script that the JSON may be shown in, were it not packed. */
 static void put_text(buffer *b, const char *text)
 {
+    /* As JSON has it: quotes, backslashes and control characters are escaped. */
     put(b, "\"");
     for (const char *c = text ? text : ""; *c; c++) {
         unsigned char code = (unsigned char)*c;
@@ -274,6 +278,7 @@ static void put_texts(buffer *json, const char *const *texts, int count)
 
 static void put_scene(buffer *json, const yk_record_scene *scene)
 {
+    /* Who takes part, and which axis points up. */
     put(json, "{\"subsystems\":");
     put_texts(json, scene->subsystems, scene->subsystem_count);
     put(json, ",\"solvers\":");
@@ -281,6 +286,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
     put(json, ",\"up\":");
     put_vector(json, scene->up);
 
+    /* Bodies as they stand at the start; frames have their motion. */
     put(json, ",\"bodies\":[");
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
@@ -295,6 +301,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put(json, "}");
     }
 
+    /* Shapes in the axes of their bodies; points only of hulls and meshes. */
     put(json, "],\"shapes\":[");
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
@@ -307,6 +314,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put_quaternion(json, shape->orientation);
         put(json, ",\"size\":");
         put_vector(json, shape->size);
+
         put(json, ",\"points\":[");
         for (int k = 0; k < shape->point_count; k++) {
             const double point[3] = {shape->points[k].x, shape->points[k].y, shape->points[k].z};
@@ -318,6 +326,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put(json, "]}");
     }
 
+    /* What is coupled with what. */
     put(json, "],\"links\":[");
     for (int i = 0; i < scene->link_count; i++) {
         const yk_record_link *link = &scene->links[i];
@@ -337,15 +346,20 @@ typedef struct selection {
 } selection;
 
 static size_t selected(const selection *s, size_t i)
+
 {
     size_t frame = i * s->stride;
-    return i + 1 == s->count || frame >= s->all ? s->all - 1 : frame;
+    if (i + 1 == s->count || frame >= s->all)
+        return s->all - 1;
+    return frame;
 }
 
 static selection select_frames(const yk_record *record, const report_options *options)
 {
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
     selection s = {.all = yk_record_frame_count(record), .stride = 1};
+
+    /* As many as are asked for, or as fit into the memory; the first and the last in any case. */
     size_t most = (size_t)options->frames;
     if (most == 0)
         most = FRAMES_BYTES / (2 * yk_scene_frame_size(scene) + 16);
@@ -353,7 +367,9 @@ static selection select_frames(const yk_record *record, const report_options *op
         most = 2;
     if (s.all > most)
         s.stride = (s.all + most - 2) / (most - 1);
-    s.count = s.all > 0 ? (s.all - 1 + s.stride - 1) / s.stride + 1 : 0;
+
+    if (s.all > 0)
+        s.count = (s.all - 1 + s.stride - 1) / s.stride + 1;
     return s;
 }
 
@@ -378,24 +394,35 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
         free(scale);
         return;
     }
+
+    /* The range of each coordinate over all frames; a coordinate that is never finite has none. */
     for (size_t k = 0; k < size; k++) {
-        float least = INFINITY, largest = -INFINITY;
+        float least = INFINITY;
+        float largest = -INFINITY;
         for (size_t i = 0; i < s->count; i++) {
             float value = yk_record_frame(record, selected(s, i))[k];
             least = fminf(least, value);
             largest = fmaxf(largest, value);
         }
-        if (!(largest >= least))
-            least = largest = 0;
+
+        if (!(largest >= least)) {
+            least = 0;
+            largest = 0;
+        }
         low[k] = least;
         scale[k] = (largest - least) / 65535;
     }
 
+    /* Positions as parts of 65535 of it. */
     for (size_t i = 0; i < s->count; i++) {
         const float *values = yk_record_frame(record, selected(s, i));
         for (size_t k = 0; k < size; k++) {
-            float at = scale[k] > 0 ? (values[k] - low[k]) / scale[k] : 0;
-            words[i * size + k] = isfinite(at) ? (uint16_t)lroundf(fminf(at, 65535)) : 0;
+            float at = 0;
+            if (scale[k] > 0)
+                at = (values[k] - low[k]) / scale[k];
+            words[i * size + k] = 0;
+            if (isfinite(at))
+                words[i * size + k] = (uint16_t)lroundf(fminf(at, 65535));
         }
     }
 
@@ -416,17 +443,22 @@ static void put_orientations(buffer *json, buffer *arrays, const yk_record *reco
     for (size_t i = 0; i < s->count; i++) {
         const float *values = yk_record_frame(record, selected(s, i)) + from;
         for (size_t k = 0; k < size; k += 4) {
+            /* Both q and -q are the orientation; a jump between them would not compress. */
             int16_t *to = (int16_t *)words + i * size + k;
             double along = 0;
             for (size_t c = 0; c < 4 && i > 0; c++)
                 along += (double)values[k + c] * to[(ptrdiff_t)c - (ptrdiff_t)size];
             double sign = along < 0 ? -1 : 1;
+
             for (size_t c = 0; c < 4; c++) {
                 double value = sign * values[k + c];
-                to[c] = isfinite(value) ? (int16_t)lround(32767 * fmax(-1, fmin(1, value))) : 0;
+                to[c] = 0;
+                if (isfinite(value))
+                    to[c] = (int16_t)lround(32767 * fmax(-1, fmin(1, value)));
             }
         }
     }
+
     put(json, ",\"orientation\":");
     put_words(json, arrays, words, s->count, size);
 }
@@ -445,7 +477,10 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
 {
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
     selection s = select_frames(record, options);
-    size_t size[YK_FRAME_TABLES], from[YK_FRAME_TABLES], at = 0, widest = 1;
+    size_t size[YK_FRAME_TABLES];
+    size_t from[YK_FRAME_TABLES];
+    size_t at = 0;
+    size_t widest = 1;
     for (int i = 0; i < YK_FRAME_TABLES; i++) {
         size[i] = yk_scene_table_size(scene, (yk_frame_table)i);
         from[i] = at;
@@ -453,6 +488,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
         if (size[i] > widest)
             widest = size[i];
     }
+
     double *times = calloc(s.count + 1, sizeof *times);
     float *scratch = calloc(s.count * widest + 1, sizeof *scratch);
     if (!times || !scratch) {
@@ -461,6 +497,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
         free(scratch);
         return;
     }
+
     for (size_t i = 0; i < s.count; i++)
         times[i] = yk_record_frame_time(record, selected(&s, i));
     put_format(json, "{\"count\":%zu,\"recorded\":%zu,\"time\":", s.count, s.all);
@@ -476,6 +513,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
     put(json, ",\"wrench\":");
     put_floats(json, arrays, record, &s, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
     put(json, "}");
+
     free(times);
     free(scratch);
 }
@@ -527,7 +565,8 @@ static void put_run(buffer *json, buffer *arrays, const report_run *run,
 unsigned char *report_pack(const report_run *runs, int count, const report_options *options,
                            size_t *bytes)
 {
-    buffer json = {0}, arrays = {0};
+    buffer json = {0};
+    buffer arrays = {0};
     put(&json, "{\"software\":");
     char software[64];
     snprintf(software, sizeof software, "yoke %s", yk_version());
@@ -558,6 +597,8 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
         memcpy(whole + sizeof head, json.data, json.count);
         if (arrays.count > 0)
             memcpy(whole + start, arrays.data, arrays.count);
+
+        /* The usual level: higher ones take long for little. */
         uLongf length = compressBound((uLong)(start + arrays.count));
         packed = malloc(length);
         if (packed && compress2(packed, &length, whole, (uLong)(start + arrays.count), 6) != Z_OK) {
@@ -566,6 +607,7 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
         }
         *bytes = length;
     }
+
     free(whole);
     free(json.data);
     free(arrays.data);

@@ -26,11 +26,13 @@ static bool show_progress(void *user, const yk_run_progress *p)
     if (q->live)
         live_progress(q->live, p);
     if (q->visible) {
-        double fraction = 1, left = 0;
+        double fraction = 1;
+        double left = 0;
         if (p->steps > 0)
             fraction = (double)p->step / (double)p->steps;
         if (fraction > 0)
             left = p->seconds * (1 - fraction) / fraction;
+
         show_bar(fraction);
         fprintf(stderr, "t = %-10.5g s  %.0f s left \033[K", p->time, left);
         if (p->step == p->steps)
@@ -56,6 +58,7 @@ static void print_time(const char *name, int64_t calls, double own, double all)
 static void print_steps(const yk_scenario_info *info, const yk_run_report *report,
                         yk_system *system, bool merged)
 {
+    /* What a step cost, and how often it was repeated. */
     yk_system_statistics all = yk_system_statistics_get(system);
     double per_step = 1e6 * report->seconds / (double)report->steps;
     printf("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps, report->seconds,
@@ -64,18 +67,21 @@ static void print_steps(const yk_scenario_info *info, const yk_run_report *repor
         printf("; %.2f iterations per step, at most %d", (double)all.iterations / (double)all.steps,
                all.largest_iterations);
     printf("\n");
+
     if (all.smallest_step < all.largest_step)
         printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite of "
                "their error\n",
                (long long)all.steps, all.smallest_step, all.largest_step,
                (long long)all.steps_rejected, (long long)all.steps_forced);
 
+    /* What the scheme counts of its own. */
     yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
     int count = yk_system_scheme_statistics(system, rows);
     for (int i = 0; i < count; i++)
         printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
     if (count > 0)
         printf("\n");
+
     printf("  state hash %016" PRIx64 "\n", report->state_hash);
 
     /* Where the time went. */
@@ -93,6 +99,7 @@ static void print_steps(const yk_scenario_info *info, const yk_run_report *repor
 /* Gaps of the interfaces, and where the energy of each subsystem came from. */
 static void print_coupling(const yk_scenario_info *info, yk_system *system)
 {
+    /* Rotations are gaps only of interfaces between markers. */
     bool rotations = false;
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
@@ -103,11 +110,11 @@ static void print_coupling(const yk_scenario_info *info, yk_system *system)
             rotations = true;
     }
 
-    /* Rotations only where there are markers. */
     printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
     if (rotations)
         printf(" %14s %14s", "gap rad", "gap rad/s");
     printf(" %16s\n", "energy made J");
+
     for (int i = 0; i < info->interface_count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(system, i);
         printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
@@ -136,7 +143,6 @@ static bool is_serious(const yk_run_report *report)
     for (int i = 0; i < report->finding_count; i++)
         if (report->findings[i].serious)
             return true;
-
     return false;
 }
 
@@ -150,6 +156,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     bool merges = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
     bool merged = info->subsystem_count > 1 && merges;
     bool coupled = report->steps > 0 && info->interface_count > 0 && !merged;
+
     if (report->steps > 0)
         print_steps(info, report, system, merged);
     for (int i = 0; report->steps > 0 && i < info->subsystem_count; i++) {
@@ -169,10 +176,12 @@ static void print_summary(const loaded *l, const yk_run_report *report)
                verb, 100 * fabs(report->energy_made), report->energy_scale);
     }
 
+    /* The findings, the serious ones under a headline that cannot be overlooked. */
     if (is_serious(report))
         printf("\n  DO NOT TRUST this run:\n");
     else if (report->finding_count > 0)
         printf("\n");
+
     for (int i = 0; i < report->finding_count; i++) {
         printf("  - ");
         print_finding(stdout, info->path, &report->findings[i]);
@@ -190,14 +199,15 @@ static bool show_fraction(void *user, double fraction)
         fprintf(stderr, "error bars: runs with smaller steps \033[K");
         fflush(stderr);
     }
-
     return !was_interrupted();
 }
 
 /* Order of the table: the worst first; those that do not count last. */
 static double rank_of(const yk_channel_error *e)
 {
-    return e->exempt ? -1 : e->error;
+    if (e->exempt)
+        return -1;
+    return e->error;
 }
 
 static void print_errors(const yk_error_report *r)
@@ -215,7 +225,8 @@ static void print_errors(const yk_error_report *r)
     printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean",
            "order");
     double above = INFINITY;
-    int printed = 0, last = -1;
+    int printed = 0;
+    int last = -1;
     while (printed < ROWS_MAX && printed < r->count) {
         /* The next below the last that was printed; of equal ones in their order. */
         int next = -1;
@@ -225,12 +236,14 @@ static void print_errors(const yk_error_report *r)
             if (open && (next < 0 || rank > rank_of(&r->channels[next])))
                 next = i;
         }
-
         if (next < 0)
             break;
 
         const yk_channel_error *e = &r->channels[next];
-        char order[16] = "-", relative[16] = "-", mean[16] = "-";
+        /* What is not known, or does not count, has no number. */
+        char order[16] = "-";
+        char relative[16] = "-";
+        char mean[16] = "-";
         if (isfinite(e->order))
             snprintf(order, sizeof order, "%.1f", e->order);
         if (!e->exempt) {
@@ -243,6 +256,7 @@ static void print_errors(const yk_error_report *r)
         if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
             printf(" beyond t = %.4g s", e->horizon);
         printf("\n");
+
         above = rank_of(e);
         last = next;
         printed++;
@@ -278,6 +292,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     if (status != YK_OK)
         print_failure(l->context);
 
+    /* The record goes to the files now, with bars or without. */
     if (recorder) {
         yk_status written = yk_error_record(l->context, record, report, recorder);
         if (written != YK_OK)
