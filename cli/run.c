@@ -387,6 +387,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         yk_run_def def = {
             .recorder = kept ? yk_record_recorder(kept) : to_files,
             .frames = q->frames >= 0 ? q->frames : info->record_frames,
+            .contacts = info->record_contacts,
             .command = q->command,
             .progress = show_progress,
             .user = q,

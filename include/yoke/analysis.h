@@ -26,6 +26,7 @@ typedef struct yk_run_def {
     /* About so many times the recorder gets a frame of the scene, and at the end; 0: never. Fewer
      * where frames are so large that they would need more than 256 MB. */
     int frames;
+    int contacts; /* contact points of each subsystem in a frame, at most */
     /* Called a few times per second; false stops the run, with YK_INTERRUPTED and the record
      * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);

@@ -130,6 +130,7 @@ typedef struct yk_scenario_info {
     yk_step_control control;
     int record_every;        /* macro steps between samples */
     int record_frames;       /* about so many frames of the scene in the run */
+    int record_contacts;     /* contact points of each subsystem in a frame, at most */
     const char *record_file; /* from the present folder; NULL if the scenario names none */
     int channel_count;
     const yk_channel *channels; /* what is recorded: name, unit, components */

@@ -31,6 +31,8 @@
  *   /frames/orientation      of the bodies that move
  *   /frames/strain           of the bodies that are strained
  *   /frames/wrench           of the interfaces at markers: point, force and torque on the first side
+ *   /frames/contact          of the strongest contacts: point, normal, and force on the side that it points to; zero
+ *                            where there are fewer
  *
  * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and
  * itself in names), then one line per sample. Both formats keep every bit of every number; CSV
@@ -89,17 +91,20 @@ typedef struct yk_record_scene {
     int shape_count;
     const yk_record_link *links;
     int link_count;
-    yk_vec3 up; /* against gravity */
+    int contact_count; /* contact points of a frame, at most */
+    yk_vec3 up;        /* against gravity */
 } yk_record_scene;
 
 /* What a frame consists of, one after the other: positions (3 each) of the bodies that are not
  * fixed, orientations (4 each, w first) of those that move, strains of those that are strained,
- * and point, force and torque (3 each) of the interfaces at markers. */
+ * point, force and torque (3 each) of the interfaces at markers, and point, normal and force (3
+ * each) of contacts. */
 typedef enum yk_frame_table {
     YK_FRAME_POSITION,
     YK_FRAME_ORIENTATION,
     YK_FRAME_STRAIN,
     YK_FRAME_WRENCH,
+    YK_FRAME_CONTACT,
     YK_FRAME_TABLES
 } yk_frame_table;
 

@@ -235,6 +235,14 @@ typedef struct yk_scene_pose {
     double strain;
 } yk_scene_pose;
 
+/* A contact point of the last step, with the mean force over it on the body that the normal points
+ * to. In the subsystem's units and axes. */
+typedef struct yk_contact_point {
+    yk_vec3 point;
+    yk_vec3 normal; /* unit */
+    yk_vec3 force;
+} yk_contact_point;
+
 typedef struct yk_subsystem yk_subsystem;
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds
@@ -454,6 +462,14 @@ typedef struct yk_scene_ops {
     yk_vec3 (*gravity)(const yk_subsystem *self);
 } yk_scene_ops;
 
+/* Where its bodies touch each other. */
+typedef struct yk_contact_point_ops {
+    size_t size;
+    /* Fills at most `capacity` points, those with the largest forces, and returns their number; with
+     * a capacity of 0 the most that there can be. */
+    int (*list)(const yk_subsystem *self, yk_contact_point *list, int capacity);
+} yk_contact_point_ops;
+
 /* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
@@ -515,6 +531,7 @@ typedef struct yk_subsystem_ops {
     const yk_energy_ops *energy;
     const yk_channel_ops *channels;
     const yk_scene_ops *scene;
+    const yk_contact_point_ops *contact_points;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

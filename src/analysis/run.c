@@ -46,7 +46,8 @@ static yk_status begin_record(run *r)
 
     /* How often a frame is recorded: as often as was asked for, and as memory allows. */
     if (r->def->frames > 0) {
-        yk_status status = yk_scene_open(r->context, r->system, r->info, &r->scene);
+        yk_status status =
+            yk_scene_open(r->context, r->system, r->info, r->def->contacts, &r->scene);
         if (YK_FAILED(status))
             return status;
 

@@ -152,7 +152,7 @@ static yk_status fill_points_and_links(yk_scene *scene)
 }
 
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
-                        yk_scene *scene)
+                        int contacts, yk_scene *scene)
 {
     *scene = (yk_scene){.context = context, .system = system, .info = info};
     yk_record_scene *record = &scene->record;
@@ -175,10 +175,16 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
 
         int bodies = ops->bodies(shown, NULL, 0);
         int shapes = ops->shapes(shown, NULL, 0);
+        int points = 0;
+        if (shown->ops->contact_points)
+            points = shown->ops->contact_points->list(shown, NULL, 0);
+        if (points > contacts)
+            points = contacts;
         scene->moving[scene->moving_count++] =
-            (struct moving){shown, transform, record->body_count, bodies, shapes};
+            (struct moving){shown, transform, record->body_count, bodies, shapes, points};
         record->body_count += bodies;
         record->shape_count += shapes;
+        record->contact_count += points;
 
         /* Up is against the first gravity that there is. */
         yk_vec3 gravity = yk_q_rotate(transform.orientation, ops->gravity(shown));
@@ -199,7 +205,9 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     scene->bodies = yk_allocate(context, (size_t)record->body_count + 1, sizeof *scene->bodies);
     scene->shapes = yk_allocate(context, (size_t)record->shape_count + 1, sizeof *scene->shapes);
     scene->links = yk_allocate(context, (size_t)record->link_count + 1, sizeof *scene->links);
-    if (!scene->bodies || !scene->shapes || !scene->links)
+    scene->contacts =
+        yk_allocate(context, (size_t)record->contact_count + 1, sizeof *scene->contacts);
+    if (!scene->bodies || !scene->shapes || !scene->links || !scene->contacts)
         return YK_ERROR_MEMORY;
 
     record->bodies = scene->bodies;
@@ -229,6 +237,7 @@ void yk_scene_close(yk_scene *scene)
     yk_release(scene->context, scene->links);
     yk_release(scene->context, scene->points);
     yk_release(scene->context, scene->poses);
+    yk_release(scene->context, scene->contacts);
     yk_release(scene->context, scene->frame);
     *scene = (yk_scene){0};
 }
@@ -284,5 +293,29 @@ void yk_scene_read(yk_scene *scene)
         wrench = put_vector(wrench, value->motion.position);
         wrench = put_vector(wrench, value->wrench.force);
         wrench = put_vector(wrench, value->wrench.torque);
+    }
+
+    /* Contacts of each subsystem, zero behind the last. */
+    float *contact = wrench;
+    for (int m = 0; m < scene->moving_count; m++) {
+        const struct moving *moving = &scene->moving[m];
+        const yk_transform *transform = &moving->transform;
+        if (moving->contacts == 0)
+            continue;
+        int count = moving->subsystem->ops->contact_points->list(moving->subsystem, scene->contacts,
+                                                                 moving->contacts);
+        double newton = transform->mass * transform->length; /* N per unit of force */
+        for (int i = 0; i < moving->contacts; i++) {
+            yk_contact_point p = {.point = {0, 0, 0}};
+            if (i < count) {
+                p = scene->contacts[i];
+                p.point = to_system(transform, p.point);
+                p.normal = yk_q_rotate(transform->orientation, p.normal);
+                p.force = yk_q_rotate(transform->orientation, yk_v3_scale(newton, p.force));
+            }
+            contact = put_vector(contact, p.point);
+            contact = put_vector(contact, p.normal);
+            contact = put_vector(contact, p.force);
+        }
     }
 }

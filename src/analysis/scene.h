@@ -22,15 +22,18 @@ typedef struct yk_scene {
         yk_transform transform;
         int first, count; /* bodies */
         int shapes;
+        int contacts; /* in a frame at most */
     } * moving;
     int moving_count;
-    yk_scene_pose *poses; /* of the largest of them */
-    float *frame;         /* the latest, see yk_frame_table */
+    yk_scene_pose *poses;       /* of the largest of them */
+    yk_contact_point *contacts; /* of all of them */
+    float *frame;               /* the latest, see yk_frame_table */
 } yk_scene;
 
-/* After the system has started. Must be closed, whatever the status. */
+/* After the system has started. `contacts`: of a frame at most, for each subsystem. Must be closed,
+ * whatever the status. */
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
-                        yk_scene *scene);
+                        int contacts, yk_scene *scene);
 void yk_scene_close(yk_scene *scene);
 
 /* The present time, into scene->frame. Allocates nothing. */

@@ -31,6 +31,7 @@ static const group groups[] = {
     GROUP(energy, yk_energy_ops, read),
     GROUP(channels, yk_channel_ops, list),
     GROUP(scene, yk_scene_ops, bodies),
+    GROUP(contact_points, yk_contact_point_ops, list),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,

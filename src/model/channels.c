@@ -539,6 +539,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     if (record->valid) {
         info->record_every = yk_node_integer(record, "every");
         info->record_frames = yk_node_integer(record, "frames");
+        info->record_contacts = yk_node_integer(record, "contacts");
         if (file && !yk_record_format_known(file->text))
             yk_node_error(r->diagnostics, file,
                           "cannot tell the format of '%.60s' by its name; let it end in .h5, "

@@ -210,6 +210,8 @@ static const yk_field record_fields[] = {
     {"frames", YK_TYPE_INTEGER, .fallback = "600", .range = YK_AT_LEAST(0),
      .text = "about so many times in the run it is recorded where everything is, "
              "for `yoke report`; fewer where they would need more than 256 MB; 0: never"},
+    {"contacts", YK_TYPE_INTEGER, .fallback = "200", .range = YK_BETWEEN(0, 1000000),
+     .text = "contact points of each subsystem in a frame, those with the largest forces; 0: none"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
     {0},
 };

@@ -379,4 +379,5 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
     last->rows = found->rows;
     found->keys = used.keys;
     found->rows = used.rows;
+    self->has_points = true;
 }

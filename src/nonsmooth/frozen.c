@@ -102,6 +102,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
 void yk_frozen_take(yk_nonsmooth *self, double h)
 {
     transfer(self, &self->state.contacts, &self->state.sleep.frozen, true, 1 / h);
+    self->has_points = false;
     yk_contact_list_index(&self->model, &self->state.contacts);
     yk_frozen_sum(self);
 }
@@ -109,6 +110,7 @@ void yk_frozen_take(yk_nonsmooth *self, double h)
 void yk_frozen_return(yk_nonsmooth *self, double h)
 {
     transfer(self, &self->state.sleep.frozen, &self->state.contacts, false, h);
+    self->has_points = false;
     yk_contact_list_index(&self->model, &self->state.contacts);
     yk_frozen_sum(self);
 }

@@ -316,6 +316,11 @@ static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
     yk_world_scene_poses(const_world_of(self), list);
 }
 
+static int list_contact_points(const yk_subsystem *self, yk_contact_point *list, int capacity)
+{
+    return yk_world_contact_points(const_world_of(self), list, capacity);
+}
+
 static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *model)
 {
@@ -385,6 +390,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                            .shapes = scene_shapes,
                                            .poses = scene_poses,
                                            .gravity = scene_gravity};
+    static const yk_contact_point_ops contact_point_ops = {.size = sizeof(yk_contact_point_ops),
+                                                           .list = list_contact_points};
     static const yk_subsystem_ops ops = {.size = sizeof ops,
                                          .kind = "nonsmooth",
                                          .ports = get_ports,
@@ -398,6 +405,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .predict = predict,
                                          .energy = &energy_ops,
                                          .channels = &channels_ops,
+                                         .contact_points = &contact_point_ops,
                                          .scene = &scene_ops,
                                          .interface_model = &interface_model_ops,
                                          .move_port = move_port,

@@ -266,6 +266,72 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     }
 }
 
+/* Contact points ------------------------------------------------------------------------------- */
+
+static bool is_weaker(const yk_contact_point *a, const yk_contact_point *b)
+{
+    return yk_v3_norm2(a->force) < yk_v3_norm2(b->force);
+}
+
+/* Lets the first of a heap, whose weakest is first, sink to its place. */
+static void sink(yk_contact_point *heap, int count)
+{
+    for (int i = 0;;) {
+        int least = i;
+        for (int child = 2 * i + 1; child <= 2 * i + 2 && child < count; child++)
+            if (is_weaker(&heap[child], &heap[least]))
+                least = child;
+        if (least == i)
+            return;
+        yk_contact_point upper = heap[i];
+        heap[i] = heap[least];
+        heap[least] = upper;
+        i = least;
+    }
+}
+
+/* Lets the last one rise. */
+static void rise(yk_contact_point *heap, int count)
+{
+    for (int i = count - 1; i > 0 && is_weaker(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2) {
+        yk_contact_point upper = heap[(i - 1) / 2];
+        heap[(i - 1) / 2] = heap[i];
+        heap[i] = upper;
+    }
+}
+
+/* Those of sleeping bodies are not among them. */
+int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, int capacity)
+{
+    const yk_contact_list *contacts = &self->state.contacts;
+    if (capacity <= 0)
+        return (int)self->model.contact_capacity;
+    if (!self->has_points || !(self->state.run.step > 0))
+        return 0;
+
+    int count = 0;
+    for (size_t i = 0; i < contacts->count; i++) {
+        if (yk_v3_norm2(contacts->impulses[i]) == 0)
+            continue;
+        yk_touch touch = yk_collision_touch(&self->collision, contacts, i);
+        yk_contact_point found = {
+            .point = yk_v3_scale(0.5, yk_v3_add(touch.point_a, touch.point_b)),
+            .normal = touch.normal,
+            .force = yk_v3_scale(-1 / self->state.run.step, contacts->impulses[i]),
+        };
+
+        /* The weakest makes room where the list is full. */
+        if (count < capacity) {
+            list[count++] = found;
+            rise(list, count);
+        } else if (is_weaker(&list[0], &found)) {
+            list[0] = found;
+            sink(list, count);
+        }
+    }
+    return count;
+}
+
 /* Scene ---------------------------------------------------------------------------------------- */
 
 /* Bodies are in the order of the user, whatever slots they have. */

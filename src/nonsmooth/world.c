@@ -169,6 +169,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
 
     /* As if there had been no run before. */
     self->started = true;
+    self->has_points = false;
     self->report = (yk_nonsmooth_report){0};
     self->largest_residual = 0;
     self->largest_residual_ratio = 0;
@@ -215,6 +216,8 @@ yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
     yk_status status = yk_world_read_image(&self->model, &self->state, image);
     if (status != YK_OK)
         return status;
+
+    self->has_points = false;
 
     /* What follows from the image: who sleeps, and what they press on. */
     if (self->state.sleep.rest_time)

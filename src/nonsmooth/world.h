@@ -113,6 +113,7 @@ struct yk_nonsmooth {
     struct yk_world_interface *interface; /* made when it is first asked for */
     bool laid_out;                        /* there is memory for a run */
     bool started;
+    bool has_points; /* collision has the geometry of the contacts of the state */
     yk_nonsmooth_report report;
     /* of the contact problems since the start, m/s; steps that were repeated count too */
     double largest_residual;
@@ -232,5 +233,6 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
 int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int capacity);
 int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity);
 void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list);
+int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, int capacity);
 
 #endif

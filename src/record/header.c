@@ -235,7 +235,7 @@ static yk_status check_summary(yk_context *context, const yk_record_summary *sum
 static bool scene_is_sound(const yk_record_scene *scene)
 {
     if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
-        scene->link_count < 0)
+        scene->link_count < 0 || scene->contact_count < 0)
         return false;
 
     int subsystems = scene->subsystem_count, bodies = scene->body_count;
@@ -280,6 +280,8 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
     for (int i = 0; table == YK_FRAME_WRENCH && i < scene->link_count; i++)
         if (scene->links[i].kind == YK_LINK_MARKERS)
             size += 9;
+    if (table == YK_FRAME_CONTACT)
+        size = 9 * (size_t)scene->contact_count;
 
     return size;
 }

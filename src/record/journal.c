@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -343,6 +344,8 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
         yk_pack_bytes(pack, &link, sizeof link);
         yk_pack_text(pack, scene->links[i].name);
     }
+
+    yk_pack_number(pack, (uint64_t)scene->contact_count);
 }
 
 static yk_status append_pack(yk_journal *journal, yk_block_kind kind, yk_pack *pack)
@@ -511,6 +514,11 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
 
     scene->links = links;
     scene->link_count = count;
+    uint64_t contacts = yk_unpack_number(pack);
+    if (contacts > INT_MAX)
+        pack->failed = true;
+    else
+        scene->contact_count = (int)contacts;
 
     return YK_OK;
 }

@@ -48,11 +48,12 @@ static const yk_record_scene scene = {
     .shape_count = 3,
     .links = links,
     .link_count = 2,
+    .contact_count = 2,
     .up = {0, 1, 0},
 };
 
-/* Two positions, one orientation, one strain, one wrench. */
-enum { FRAME_SIZE = 2 * 3 + 4 + 1 + 9, FRAMES = 150 };
+/* Two positions, one orientation, one strain, one wrench, two contacts. */
+enum { FRAME_SIZE = 2 * 3 + 4 + 1 + 9 + 2 * 9, FRAMES = 150 };
 
 static float frame_value(int frame, int k)
 {
@@ -100,6 +101,7 @@ static void assert_scene(const yk_record *record, int frames)
     assert_int_equal(found->shapes[2].point_count, 4);
     assert_near(found->shapes[2].points[3].z, 3, 0);
 
+    assert_int_equal(found->contact_count, 2);
     assert_int_equal(found->link_count, 2);
     assert_string_equal(found->links[0].name, "tip");
     assert_int_equal(found->links[1].kind, YK_LINK_WIRE);
