@@ -1202,9 +1202,10 @@ static yk_status choose(study *s)
 
 static yk_status write_advice(study *s)
 {
-    /* What it was found by. */
     yk_advice *advice = s->advice;
     const reference *r = &s->reference;
+
+    /* What the answer rests on. */
     advice->seconds = s->spent / fmax(1, s->jobs);
     advice->reference_error = r->error;
     advice->reference_parts = r->parts;

@@ -80,8 +80,9 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
 
 void yk_budget_look(yk_budget *b, int64_t step)
 {
-    /* Numbers that are none any more say that it grew without limit. */
     totals now = sum_up(b);
+
+    /* Numbers that are none any more say that it grew without limit. */
     if (!isfinite(now.kinetic + now.potential + now.made + now.fed)) {
         b->not_finite = true;
         return;

@@ -174,7 +174,7 @@ static void describe(const study *s, yk_error_report *r)
     double step = yk_scenario_get(s->def->loaded)->step;
     double percent = 100 * e->error;
 
-    /* By what it is measured, depends on how the error behaves. */
+    /* The measure depends on how the error behaves. */
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_JUMPS)
         yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent,

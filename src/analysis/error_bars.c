@@ -179,7 +179,7 @@ static totals sum_up(const yk_error_input *in)
 {
     totals t = {0};
     for (int c = 0; c < in->components; c++) {
-        /* The run itself, and the last three of its refinements. */
+        /* The run itself, and the last three of all. */
         const double *y = in->columns[c];
         const double *fine = column(in, 0, c);
         const double *before = column(in, 1, c);

@@ -175,7 +175,6 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         snprintf(more, sizeof more, "; %d other interfaces likewise", others);
 
     if (how == TREND_LOOP) {
-        /* By how much, in masses that a reader can check. */
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
             "%s at every step: at interface '%s' the side that takes the force answers it "
@@ -186,6 +185,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         return;
     }
 
+    /* Masses, by how much, in numbers that a reader can check. */
     const char *when = " at every step";
     const char *acts = "is";
     if (how == TREND_SPRINGS) {

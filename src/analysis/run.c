@@ -64,7 +64,6 @@ static yk_status begin_record(run *r)
     const yk_scenario_info *info = r->info;
     char *text = yk_scenario_text(r->scenario);
 
-    /* Names and units of all channels. */
     yk_record_channel *channels =
         yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
     yk_status status = YK_ERROR_MEMORY;

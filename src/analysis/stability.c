@@ -316,8 +316,9 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
 yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
                        yk_stability_report *report)
 {
-    /* A time at which there is a state. */
     *report = empty_report();
+
+    /* A time at which there is a state. */
     const yk_scenario_info *info = yk_scenario_get(scenario);
     double last = info->start + 1e12 * info->step;
     if (isfinite(def->time) && (def->time < info->start || def->time > last))

@@ -60,7 +60,6 @@ static void report_progress(const yk_comparison *c, const char *format, ...)
     if (!c->def->progress)
         return;
 
-    /* What is computed at present. */
     char text[160];
     va_list arguments;
     va_start(arguments, format);
@@ -121,19 +120,21 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
 static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth,
                          char *message)
 {
-    /* Why it could not be loaded is the caller's to report. */
     *growth = (yk_growth){.rate = NAN, .step = NAN};
     yk_rerun rerun;
     yk_status status = yk_rerun_open(&c->source, changes, &rerun);
+
+    /* Why it could not be loaded is the caller's to report. */
     if (message)
         snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
     if (!YK_FAILED(status)) {
-        /* A run that ends before the state has grown without limit. */
         bool reached;
         status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &reached);
         growth->step = rerun.info->step;
         if (message && YK_FAILED(status))
             snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
+
+        /* A run that does not come to the state has grown without limit. */
         if (yk_growth_broke_down(status) && !reached) {
             growth->radius = INFINITY;
             growth->rate = INFINITY;
@@ -148,14 +149,12 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
 /* The same of one subsystem alone; false if it cannot be had. */
 static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
 {
-    /* At the step that is asked for. */
     yk_changes changes = {0};
     change_step(c, step, &changes);
 
     /* In a scenario of its own, for a subsystem belongs to one system at a time. */
     yk_rerun rerun;
 
-    /* One that breaks down alone has grown without limit. */
     yk_system *system = NULL;
     bool reached;
     yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
@@ -163,6 +162,8 @@ static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growt
         status = yk_rerun_alone(&rerun, subsystem, &system);
     if (!YK_FAILED(status))
         status = measure_system(c, rerun.context, system, rerun.info, growth, &reached);
+
+    /* One that breaks down alone has grown without limit. */
     if (yk_growth_broke_down(status)) {
         growth->rate = INFINITY;
         growth->rate_error = 0;
@@ -317,12 +318,13 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
  * that couples has the same growth, the scheme itself has to settle on it too. */
 static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *growth)
 {
-    /* From the most exact reference on. */
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
     bool followed = c->follow > 0;
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
+
+    /* From the most exact reference on. */
     *motion = (yk_stability_rate){.rate = INFINITY};
 
     for (int i = 0; i < count && has_time(c); i++) {
@@ -645,7 +647,6 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
 yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *message)
 {
-    /* Unless a reference breaks down too, it is the coupling. */
     yk_stability_report *r = c->report;
     r->time = time;
     r->radius = INFINITY;

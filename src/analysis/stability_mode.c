@@ -53,7 +53,6 @@ typedef struct inquiry {
 /* Bodies where a subsystem names them; its ports where it does not. */
 static int list_movers(const yk_scenario_info *info, mover *list)
 {
-    /* Counted first, then filled. */
     int count = 0;
     for (int s = 0; s < info->subsystem_count; s++) {
         const yk_subsystem *part = info->subsystems[s];

@@ -73,7 +73,6 @@ static uint64_t mix(uint64_t hash, const char *text)
 static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics,
                           yk_scenario **out)
 {
-    /* What is changed in the scenario. */
     const yk_sweep_def *def = s->def;
     const yk_scenario_def *base = &def->scenario;
     size_t most = (size_t)(base->override_count + def->axis_count + 1);

@@ -13,7 +13,6 @@
 static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics,
                       yk_scenario **scenario)
 {
-    /* All overrides in one list. */
     enum { OWN = 4 };
     yk_context *context = trial->context;
     int given = def->scenario->override_count;

@@ -27,7 +27,7 @@ static yk_status apply(yk_system *system, bool accept_unconverged, double *image
         return status;
 
     status = yk_system_step(system, NULL);
-    if (YK_FAILED(status) || (status > 0 && !accept_unconverged))
+    if (YK_FAILED(status) || (status != YK_OK && !accept_unconverged))
         return status;
 
     yk_system_state_get(system, image);
@@ -38,7 +38,6 @@ static yk_status apply(yk_system *system, bool accept_unconverged, double *image
 yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged,
                               double *radius)
 {
-    /* From a start that has no history. */
     *radius = NAN;
     yk_status status = yk_system_start(system);
     if (YK_FAILED(status))
@@ -240,7 +239,8 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
             status = yk_two_mass_radius(context, &point, radius);
 
             /* A scheme that does not converge or overflows in one step is as unstable as can be. */
-            bool unstable = status > 0 || status == YK_ERROR_NOT_FINITE;
+            bool unconverged = status != YK_OK && !YK_FAILED(status);
+            bool unstable = unconverged || status == YK_ERROR_NOT_FINITE;
             if (unstable)
                 *radius = INFINITY;
             else if (status != YK_OK)

@@ -195,7 +195,6 @@ static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 
 static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
-    /* What is tried first is what explains most. */
     const yk_scenario_info *info = watch->info;
 
     /* A tolerance that ends the iterations at once explains everything else. */

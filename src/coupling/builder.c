@@ -79,10 +79,10 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
     if (!builder)
         return YK_NO_ID;
 
-    /* It is known by its name. */
     yk_building *building = &builder->building;
     yk_context *context = building->context;
 
+    /* It is known by its name in all messages. */
     if (!def->name || !def->name[0])
         return yk_building_refuse(
             building, yk_fail(context, YK_ERROR_ARGUMENT, "a subsystem has no name: give it one"));
@@ -122,7 +122,6 @@ static const yk_port *find_port(yk_system_builder *builder, const char *what, co
         return NULL;
     }
 
-    /* A port that the subsystem has. */
     const yk_subsystem_def *owner = &builder->subsystems[subsystem];
     const yk_port *list;
     int count = owner->subsystem->ops->ports(owner->subsystem, &list);

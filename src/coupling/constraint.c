@@ -203,9 +203,10 @@ void yk_constraint_value(const yk_constraint *constraint,
                          const yk_constraint_kinematics *kinematics,
                          double g[YK_LEVELS][YK_JOINT_ROWS_MAX])
 {
-    /* x_A - x_B on every level. */
     const yk_motion *a = &kinematics->a;
     const yk_motion *b = &kinematics->b;
+
+    /* x_A - x_B on every level. */
     if (constraint->kind == YK_PORT_SCALAR) {
         g[0][0] = a->position.x - b->position.x;
         g[1][0] = a->velocity.x - b->velocity.x;
@@ -315,8 +316,9 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient)
 {
-    /* x_A - x_B on every level. */
     memset(gradient, 0, sizeof *gradient);
+
+    /* x_A - x_B on every level. */
     if (constraint->kind == YK_PORT_SCALAR) {
         for (int level = 0; level < YK_LEVELS; level++) {
             gradient->by[0][level][0][level] = 1;

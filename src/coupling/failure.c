@@ -106,8 +106,9 @@ void yk_system_report_not_converged(yk_system *system, double t, const yk_step_r
 yk_status yk_system_report_never_converges(yk_system *system, double t,
                                            const yk_step_report *report)
 {
-    /* What helps is for the scheme to say. */
     const yk_scheme_ops *ops = system->scheme->ops;
+
+    /* What helps is for the scheme to say. */
     const char *remedy = "more iterations";
     if (ops->remedy)
         remedy = ops->remedy(system->scheme);

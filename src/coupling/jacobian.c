@@ -262,8 +262,9 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     if (!jacobian)
         return;
 
-    /* It may be built in part. */
     yk_context *context = jacobian->context;
+
+    /* Where creation failed, some of it was not made. */
     for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
         yk_port_response *r = &jacobian->responses[i];
         yk_release(context, r->connections);

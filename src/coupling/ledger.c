@@ -71,12 +71,12 @@ void yk_ledger_add_gap(yk_system *system, yk_interface *interface, double t)
 double yk_driven_created(const yk_system *system, const yk_interface *interface,
                          const yk_wrench *on_a, const double on[2])
 {
-    /* The driven frame at both ends of the step. */
     const yk_interface_def *def = &interface->def;
     const yk_motion *a_end = &yk_value_a(system, interface)->motion;
     const yk_motion *b_end = &yk_value_b(system, interface)->motion;
     double t = system->t;
 
+    /* The driven frame at both ends of the step. */
     yk_constraint constraint = yk_constraint_make(interface->kind, def->constrained, def->drive);
     yk_constraint_kinematics start;
     yk_constraint_kinematics end;

@@ -27,12 +27,12 @@ static yk_status refuse(const yk_system *system, yk_status status, const char *w
 static yk_status check_joined(const yk_system *system, const yk_system_description *def)
 {
     for (int i = 0; i < def->interface_count; i++) {
-        /* Ports that there are. */
         const yk_interface_def *interface = &def->interfaces[i];
         const char *name = interface->name;
         const int subsystem[2] = {interface->wrench_subsystem, interface->motion_subsystem};
         const int port[2] = {interface->wrench_port, interface->motion_port};
 
+        /* Both ports exist. */
         for (int side = 0; side < 2; side++) {
             int number = subsystem[side];
             int ports = 0;
@@ -72,10 +72,11 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
     }
 
     for (int i = 0; i < def->wire_count; i++) {
-        /* Subsystems that there are; ports are checked with the system that is left. */
         const yk_wire_def *wire = &def->wires[i];
         int source = wire->source_subsystem;
         int target = wire->target_subsystem;
+
+        /* Ports are checked when the system that is left is made. */
         bool from = source >= 0 && source < def->subsystem_count;
         bool to = target >= 0 && target < def->subsystem_count;
         if (!from || !to)
@@ -91,7 +92,6 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
 static yk_status fill_group(yk_system *system, const yk_system_description *def, const int *leader,
                             int first)
 {
-    /* It is the next participant. */
     yk_context *context = system->context;
     int participant = system->merging->group_count++;
     yk_group *group = &system->merging->groups[participant];
@@ -545,8 +545,9 @@ void yk_merging_destroy(yk_system *system)
         return;
 
     for (int i = 0; merging->groups && i < merging->group_count; i++) {
-        /* The first copy is the merged subsystem itself. */
         yk_group *group = &merging->groups[i];
+
+        /* The first copy is the merged subsystem itself. */
         for (int k = 1; group->copies && k < group->part_count; k++) {
             yk_subsystem *copy = group->copies[k];
             if (copy)

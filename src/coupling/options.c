@@ -119,7 +119,7 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
     if (!isnan(value) && (!bounded || (value >= least && value <= most)))
         return YK_OK;
 
-    /* A range without an upper end reads better without it. */
+    /* Without an upper bound the lower one says all. */
     if (isinf(most))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "scheme %s: the option '%s' is %g, must be %g or more", ops->name, row->key,

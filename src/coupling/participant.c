@@ -210,7 +210,6 @@ static inline yk_status make_step(yk_system *system, yk_participant *p, double t
 
 yk_status yk_system_advance(yk_system *system, int participant)
 {
-    /* The macro step, or the part of it that is being taken. */
     yk_participant *p = &system->participants[participant];
     double begin = begin_call(p);
     if (system->substep)
@@ -252,12 +251,13 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_prep
 yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
                                       double *sensitivity)
 {
-    /* As one step: sensitivities are those of whole steps. */
     yk_participant *p = &system->participants[participant];
     const yk_sensitivity_ops *ops = p->subsystem->ops->sensitivity;
     double begin = begin_call(p);
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
+
+    /* Sensitivities are those of one step over all of it. */
     const yk_input *inputs = inputs_from(system, p, 0);
     p->status = ops->step(p->subsystem, system->t, system->h, inputs, degree, sensitivity);
 

@@ -263,7 +263,6 @@ static yk_status try_all(gains *g)
 /* All constrained axes of interfaces that prescribe a motion; returns their number. */
 static int list_axes(const yk_system *system, axis *axes)
 {
-    /* Counted first, then filled. */
     int n = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];

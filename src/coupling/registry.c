@@ -1,4 +1,4 @@
-/* The schemes of the library: the one place that names them all. */
+/* The schemes of the library: the one list that names them all. */
 #include <string.h>
 
 #include "yoke/coupling.h"

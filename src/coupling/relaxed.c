@@ -68,10 +68,10 @@ typedef struct relaxed {
 
 static void destroy(yk_scheme *scheme, yk_system *system)
 {
-    /* Groups may be built in part. */
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
 
+    /* Where creation failed, some of it was not made. */
     for (int i = 0; x->groups && i < system->participant_count; i++) {
         relaxed_group *group = &x->groups[i];
         yk_release(context, group->offset);
@@ -94,7 +94,6 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     if (!x)
         return YK_ERROR_MEMORY;
 
-    /* Its groups are the merged participants. */
     x->base.ops = yk_scheme_relaxed();
     x->options = *(const yk_relaxed_options *)options;
     *scheme = &x->base;

@@ -162,7 +162,6 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
 /* The largest velocities of the interfaces up to now, which errors are compared with. */
 static void observe_speeds(yk_system *system)
 {
-    /* Of both sides of all interfaces. */
     yk_controller *c = &system->control;
     for (int i = 0; i < 2 * system->interface_count; i++) {
         const yk_motion *m = yk_system_motion(system, i / 2, i % 2);

@@ -34,8 +34,9 @@ static void outward_strided(const yk_transform *transform, double unit, double *
 
 void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_motion *motion)
 {
-    /* Signals have no unit. */
     double length = transform->length;
+
+    /* Signals have no unit. */
     if (kind == YK_PORT_SIGNAL)
         return;
     if (kind == YK_PORT_SCALAR) {
@@ -62,7 +63,6 @@ void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_por
 
     yk_transform_motion(transform, kind, &value->motion);
 
-    /* Wrenches too. */
     double force = force_unit(transform);
     yk_wrench *wrench = &value->wrench;
     if (kind == YK_PORT_SCALAR) {

@@ -90,7 +90,7 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
         end = &predicted;
     }
 
-    /* B's wrench will belong to there. */
+    /* There B's wrench belongs. */
     interface->origin = end->position;
     if (!weights) {
         const yk_motion *a_start = yk_before_a(system, interface);

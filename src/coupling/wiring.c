@@ -349,7 +349,6 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 {
     yk_context *context = system->context;
 
-    /* Memory for all of them. */
     size_t count = (size_t)def->subsystem_count;
     size_t joined = (size_t)def->interface_count;
     system->participant_count = def->subsystem_count;
@@ -424,8 +423,9 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 
 void yk_wiring_destroy(yk_system *system)
 {
-    /* It may be built in part. */
     yk_context *context = system->context;
+
+    /* Where creation failed, some of it was not made. */
     for (int i = 0; system->participants && i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         yk_release(context, p->transform);

@@ -9,9 +9,10 @@ static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,
                            const yk_motion *b)
 {
-    /* What one side receives the other gives. */
     yk_constraint_kinematics kinematics;
     yk_constraint_kinematics_at(&own->constraint, t, a, b, &kinematics);
+
+    /* What one side receives the other gives. */
     for (int row = 0; row < own->constraint.row_count; row++) {
         yk_wrench unit[2];
         yk_constraint_unit_wrenches(&own->constraint, &kinematics, row, unit);

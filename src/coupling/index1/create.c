@@ -44,7 +44,6 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
         };
     }
 
-    /* Sizes as asked for. */
     yk_jacobian_def def = *sizes;
     def.participant_count = system->participant_count;
     def.interface_count = (int)count;
@@ -58,7 +57,6 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
 /* Memory for the sensitivities of those that give them, for one step per macro step. */
 static yk_status create_sensitivities(yk_system *system)
 {
-    /* NULL where they come from finite differences. */
     yk_index1 *x = yk_index1_of(system);
     yk_context *context = system->context;
     size_t participants = (size_t)system->participant_count;
@@ -67,6 +65,7 @@ static yk_status create_sensitivities(yk_system *system)
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < system->participant_count; i++) {
+        /* Those of the others are found by finite differences. */
         if (!yk_index1_has_sensitivity(system, i))
             continue;
 
@@ -108,8 +107,8 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     if (!x->interfaces || !x->moments || !x->difference_runs)
         return YK_ERROR_MEMORY;
 
-    /* Substeps of participants that do not follow polynomials get straight lines or means in
-     * their place, so that both sides of an interface receive the same impulse. */
+    /* Substeps of participants that do not follow polynomials get straight lines or means
+     * instead, so that both sides of an interface receive the same impulse. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         p->shaped = !yk_follows_polynomials(p->subsystem);
@@ -170,8 +169,9 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
 
 void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
 {
-    /* It may be built in part. */
     yk_index1 *x = (yk_index1 *)scheme;
+
+    /* Where creation failed, some of it was not made. */
     for (int i = 0; x->moments && i < system->participant_count; i++)
         yk_release(system->context, x->moments[i]);
 

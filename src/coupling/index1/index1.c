@@ -182,10 +182,11 @@ static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
 
-    /* A status that is an error stays with its participant. */
     const all_run *run = user;
     for (size_t i = begin; i < end; i++) {
         int participant = (int)i;
+
+        /* A status that is an error stays with its participant. */
         if (run->rewind && YK_FAILED(yk_system_rewind(run->system, participant)))
             continue;
         if (run->response)
@@ -286,8 +287,9 @@ static yk_motion motion_of(void *user, int interface, int side)
  * correction has improved. */
 static yk_status find_jacobian(yk_system *system)
 {
-    /* Gradients of the constraints where the sides are now. */
     yk_index1 *x = yk_index1_of(system);
+
+    /* Gradients of the constraints where the sides are now. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         if (yk_index1_is_relation(&system->interfaces[i]))
@@ -341,12 +343,12 @@ typedef struct newton {
 /* What the correction would do to the multipliers. */
 static void measure(yk_system *system, newton *n)
 {
-    /* At all nodes of all rows, where directions are taken too. */
     const yk_index1 *x = yk_index1_of(system);
     const double *correction = x->correction;
     n->change = 0;
     n->size = 0;
 
+    /* At all nodes of all rows, where directions are taken too. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *own = &x->interfaces[i];
         const yk_index1_basis *basis = own->basis;
@@ -678,7 +680,6 @@ static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
 static double estimate(const yk_scheme *scheme, const yk_system *system, double *speed,
                        double *spin)
 {
-    /* Of both sides of all interfaces. */
     const yk_index1 *x = (const yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
         yk_port_kind kind = system->interfaces[i].kind;
@@ -695,8 +696,9 @@ static double estimate(const yk_scheme *scheme, const yk_system *system, double 
 /* What was learned before a jump says nothing about what follows. */
 static void event(yk_scheme *scheme, yk_system *system)
 {
-    /* The multipliers go on from where they ended, as constants. */
     yk_index1 *x = (yk_index1 *)scheme;
+
+    /* The multipliers go on from where they ended, as constants. */
     for (int i = 0; i < system->interface_count && x->last_step > 0; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
         for (int row = 0; row < interface->constraint.row_count; row++)

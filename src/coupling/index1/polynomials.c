@@ -66,7 +66,6 @@ yk_index1_basis yk_index1_basis_of(int degree)
 static void between(double h, yk_vec3 y0, yk_vec3 v0, yk_vec3 a0, yk_vec3 y1, yk_vec3 v1,
                     yk_vec3 a1, yk_vec3 c[YK_PATH_COEFFICIENTS])
 {
-    /* Component by component. */
     double x[YK_PATH_COEFFICIENTS];
     double y[YK_PATH_COEFFICIENTS];
     double z[YK_PATH_COEFFICIENTS];

@@ -17,7 +17,6 @@ static const double LEAST_CHANGE = 1e-8;
 
 yk_status yk_index1_create_wires(yk_system *system)
 {
-    /* At most all of them. */
     yk_index1 *x = yk_index1_of(system);
     x->wires = yk_allocate(system->context, (size_t)system->wire_count, sizeof *x->wires);
     if (!x->wires)

@@ -175,9 +175,10 @@ yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p
 yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int number, int side,
                                  double offset)
 {
-    /* The side's own port, and the mean that it had before. */
     yk_index1_interface *own = &((yk_index1 *)scheme)->interfaces[number];
     const yk_interface *interface = &system->interfaces[number];
+
+    /* The side's own port, and the mean that it had before. */
     const yk_participant *p = yk_interface_a(system, interface);
     int port = interface->def.wrench_port;
     if (side == 1) {
@@ -200,7 +201,6 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
 
 void yk_index1_set_inputs(yk_system *system)
 {
-    /* Relations are given a motion in place of the second wrench. */
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
@@ -208,6 +208,8 @@ void yk_index1_set_inputs(yk_system *system)
         yk_input *a = yk_input_a(system, interface);
         yk_input *b = yk_input_b(system, interface);
         yk_index1_input(own, 0, system->h, own->multiplier, a);
+
+        /* Behind a relation a motion is given in place of the second wrench. */
         if (yk_index1_is_relation(interface))
             yk_index1_motion_input(system, i, own->given, b);
         else

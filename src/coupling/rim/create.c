@@ -133,7 +133,6 @@ static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
     if (!own->start)
         return YK_ERROR_MEMORY;
 
-    /* One after the other in one block. */
     own->now = own->start + n;
     own->displacement = own->now + n;
     own->wrenches = own->displacement + n;
@@ -221,9 +220,10 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
 
 void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
 {
-    /* It may be built in part. */
     yk_rim *rim = (yk_rim *)scheme;
     yk_balance_destroy(rim->balance, system);
+
+    /* Where creation failed, some of it was not made. */
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
         yk_release(system->context, own->offsets);

@@ -124,7 +124,6 @@ static double lead_of(double moved, double gained)
 
 static yk_status identify_by_differences(yk_system *system, int participant)
 {
-    /* The step with the wrenches that act now. */
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_interface_model *model = &own->model;
     int n = own->size;
@@ -134,6 +133,8 @@ static yk_status identify_by_differences(yk_system *system, int participant)
     double *trial = base_position + n;
     double *position = trial + n;
     double *wrenches = position + n;
+
+    /* The step with the wrenches that act now. */
     yk_status status = try_step(system, participant, own->wrenches, base, base_position);
     if (YK_FAILED(status))
         return status;
@@ -176,7 +177,6 @@ static yk_status identify_by_differences(yk_system *system, int participant)
 
 static yk_status identify_by_sensitivity(yk_system *system, int participant)
 {
-    /* One step, with the derivatives by constant wrenches. */
     yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_interface_model *model = &own->model;
@@ -185,6 +185,8 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     double *matrix = own->scratch;
     double *end = matrix + 3 * n * n;
     double *position = end + n;
+
+    /* One step, with the derivatives by constant wrenches. */
     set_wrenches(p, own, own->wrenches);
     yk_status status = yk_system_advance_sensitive(system, participant, 0, matrix);
     if (YK_FAILED(status))
@@ -320,10 +322,11 @@ static yk_status compose(yk_system *system, int participant)
 
 yk_status yk_rim_find_model(yk_system *system, int participant)
 {
-    /* By its own step, as it reports it, or by trial steps. */
     yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     double begin = yk_clock_seconds();
+
+    /* By its own step, as it reports it, or by trial steps. */
     if (own->steps) {
         compose(system, participant);
     } else if (reports_model(system, p)) {

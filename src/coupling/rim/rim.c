@@ -232,7 +232,7 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
         if (!yk_is_motion_side(interface, participant))
             continue;
 
-        /* A fast side has gone this way, or will go on from here. */
+        /* A fast side has moved along this line, or goes on from here. */
         if (rim->interfaces[i].role != YK_RIM_SLOW) {
             yk_system_prescribe_motion(system, i, yk_system_motion(system, i, 0));
             continue;
@@ -245,7 +245,6 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 
 static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
 {
-    /* Those that take no wrench have nothing to be given. */
     yk_participant *p = &system->participants[participant];
     if (p->wrench_size == 0)
         return;
