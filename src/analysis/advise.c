@@ -1,13 +1,16 @@
 /* Which scheme and step to take: by trying them, the cheapest first.
  *
- *   pilot      three short runs show what a step of each subsystem costs; from that and the time that is allowed
- *              follows the stretch of the scenario on which schemes are compared
- *   reference  the monolithic system where the subsystems can be merged, else the tightest scheme that runs, in steps
- *              so fine that its own error, measured as in error_bars.h, is a small part of the tolerance
- *   search     every scheme begins with the coarsest step. The one whose next trial would be cheapest goes on with half
- *              its step, until none that is cheaper than the cheapest that meets the tolerance is left
- *   verify     beyond the stretch that one is compared with itself in halves and quarters of its steps, over the whole
- *              scenario, and asked for its stability. One that fails goes on with half its step, or another takes over
+ *   pilot      three short runs show what a step of each subsystem costs; from that and the time
+ *              that is allowed follows the stretch of the scenario on which schemes are compared
+ *   reference  the monolithic system where the subsystems can be merged, else the tightest scheme
+ *              that runs, in steps so fine that its own error, measured as in error_bars.h, is a
+ *              small part of the tolerance
+ *   search     every scheme begins with the coarsest step. The one whose next trial would be
+ *              cheapest goes on with half its step, until none that is cheaper than the cheapest
+ *              that meets the tolerance is left
+ *   verify     beyond the stretch that one is compared with itself in halves and quarters of its
+ *              steps, over the whole scenario, and asked for its stability. One that fails goes on
+ *              with half its step, or another takes over
  *
  * The error of a scheme is its distance from the reference plus that of the reference, in the
  * measure of `yk_channel_error`. Cost is counted in steps of subsystems, weighed by what they

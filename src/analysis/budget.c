@@ -3,10 +3,10 @@
  *
  * At some hundred instants of the run the balances of all subsystems (yk_system_balance) are
  * summed up. What is more than the energy at the start and fed in was made by the coupling or by
- * the integration, and where it is a large fraction of them the motion cannot be right, whoever made
- * it. The fraction is always taken of energy that is known to be real: kinetic energy at the start,
- * potential energy released since, work fed in from outside; never of what the run itself has
- * made.
+ * the integration, and where it is a large fraction of them the motion cannot be right, whoever
+ * made it. The fraction is always taken of energy that is known to be real: kinetic energy at the
+ * start, potential energy released since, work fed in from outside; never of what the run itself
+ * has made.
  *
  * Fractions of single instants mislead: methods that are sound let the energy swing about its
  * value, and first steps from rest are wrong by much of nearly nothing. So instants are averaged

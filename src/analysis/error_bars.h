@@ -8,14 +8,17 @@
  *
  * What it takes to hold on real runs:
  *
- *   zero crossings   differences vanish where curves cross, and errors do not: the largest difference up to the time
- *                    counts, of all components of a vector together for the ratio, of each on its own for the bar
- *   irregular        a ratio near 1 or above says that the steps are not small enough for a series: the rest is then
- *                    nine times the last difference, and at most the range of the channel
- *   jumps            a velocity that jumps at an impact is wrong by the whole jump between the times at which two runs
- *                    have it. The largest difference does not fall then, and the mean does: the mean is what counts
- *   chaos            neither falls, and they are as large as the motion: the channel is not predictable from
- *                    there on */
+ *   zero crossings   differences vanish where curves cross, and errors do not: the largest
+ *                    difference up to the time counts, of all components of a vector together for
+ *                    the ratio, of each on its own for the bar
+ *   irregular        a ratio near 1 or above says that the steps are not small enough for a
+ *                    series: the rest is then nine times the last difference, and at most the
+ *                    range of the channel
+ *   jumps            a velocity that jumps at an impact is wrong by the whole jump between the
+ *                    times at which two runs have it. The largest difference does not fall then,
+ *                    and the mean does: the mean is what counts
+ *   chaos            neither falls, and they are as large as the motion: the channel is not
+ *                    predictable from there on */
 #ifndef YK_ANALYSIS_ERROR_BARS_H
 #define YK_ANALYSIS_ERROR_BARS_H
 

@@ -1,6 +1,7 @@
 /* One number out of a recorded channel: rms(tip.position.y, 1, 2) and its kin.
  *
- *   rms, mean, deviation (about the mean), min, max, peak (largest size), amplitude (half of max - min), final
+ *   rms, mean, deviation (about the mean), min, max, peak (largest size), amplitude (half of
+ *   max - min), final
  *   frequency    of the strongest line of the spectrum (Hz)
  *   line         amplitude of the spectrum at a frequency: line(channel, frequency[, from[, to]])
  *   radius       spectral radius of the macro step, as yoke/analysis.h has it

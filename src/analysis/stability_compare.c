@@ -553,7 +553,8 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
         same_mode = apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
     }
 
-    /* At a state that the reference does not come to, growth as it was seen before is the motion's. */
+    /* At a state that the reference does not come to, growth as it was seen before is the
+     * motion's. */
     bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
     if (elsewhere || same_mode)
         attribute_to_motion(c);

@@ -220,7 +220,8 @@ static void do_run(void *user, int run)
             status = measure_run(s, context, scenario, values);
     }
 
-    /* The journal gets each run as soon as it is finished; of one that failed the log says which. */
+    /* The journal gets each run as soon as it is finished; of one that failed the log says
+     * which. */
     pthread_mutex_lock(&s->lock);
     s->done++;
     if (YK_FAILED(status)) {

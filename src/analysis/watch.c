@@ -43,9 +43,9 @@ static const double NOTABLE_GAP = 1e-5;
 static const double ROUNDING_GAP = 1e-12;
 /* Fraction of steps whose contact problem was left with more than the step resolves, and the
  * largest of these residuals by that speed: beyond the first a word, beyond both a wrong run. A
- * few steps with an impact that is solved badly do no lasting harm: particle dampers that agree with
- * other programs miss by 22 times in a tenth of their steps, a stack that falls by more, in most
- * of them. */
+ * few steps with an impact that is solved badly do no lasting harm: particle dampers that agree
+ * with other programs miss by 22 times in a tenth of their steps, a stack that falls by more, in
+ * most of them. */
 static const double UNRESOLVED_NOTABLE = 1e-3;
 static const double UNRESOLVED_SERIOUS = 0.25;
 static const double RATIO_SERIOUS = 30;
@@ -446,15 +446,16 @@ static void conclude_gap(const yk_watch *watch, yk_run_report *report)
     for (int i = 0; !has_serious(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
 
-        /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its
-     * mass is not known. */
+        /* Speed (m/s) that the energy of the system could give what is behind the interface; 0
+         * if its mass is not known. */
         double possible = 0;
         double mass = w->probe.wrench_mass + w->probe.motion_mass;
         bool translates = w->probe.axis >= 0 && w->probe.axis <= 2;
         if (translates && mass > 0)
             possible = sqrt(2 * watch->budget.largest_kinetic / mass);
 
-        /* An interface at rest has a gap of rounding or of settling, which is no fraction of anything. */
+        /* An interface at rest has a gap of rounding or of settling, which is no fraction of
+         * anything. */
         double speed = sqrt(w->speed_squares / looks);
         double gap = sqrt(w->gap_squares / looks);
         double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
@@ -573,7 +574,8 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
 static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
-        /* What the subsystem says of its contacts; those without any have none of these channels. */
+        /* What the subsystem says of its contacts; those without any have none of these
+         * channels. */
         const char *name = watch->info->names[i];
         double unresolved = 0;
         double ratio = 0;

@@ -305,7 +305,8 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
             next[i] += a->alpha[k] * di[i];
     }
 
-    /* Columns of earlier fixed points that newer ones explain are forgotten, in favour of others. */
+    /* Columns of earlier fixed points that newer ones explain are forgotten, in favour of
+     * others. */
     int kept = 0;
     for (int column = 0; column < a->count; column++) {
         bool old = column < a->count - a->recent;

@@ -206,8 +206,8 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
     if (!row)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s has no option '%s'", ops->name, key);
 
-    /* Numbers of a choice that has keys of its own, in their order, as in "2,2,1": the choice behind
-     * the last word. */
+    /* Numbers of a choice that has keys of its own, in their order, as in "2,2,1": the choice
+     * behind the last word. */
     if (row->fields && strchr(text, ',')) {
         const char *rest = text;
         const yk_option *field = row->fields;

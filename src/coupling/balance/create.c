@@ -1,4 +1,5 @@
-/* Which interfaces are balanced, memory for their models, and what the state image keeps of them. */
+/* Which interfaces are balanced, memory for their models, and what the state image keeps of
+ * them. */
 #include <string.h>
 
 #include "coupling/balance/balance.h"

@@ -3,9 +3,11 @@
  *
  * paper index1, sections 2.2 and 3. All sides take wrenches. A step is
  *
- *   predict   the multipliers of the last step, extrapolated (8); all subsystems advance with them, in parallel
- *   correct   Newton's method on the scaled conditions g/H^2, g'/H, g'' (22) for the free parameters of the
- *             polynomials (36), (38); the subsystems are rewound and advance again
+ *   predict   the multipliers of the last step, extrapolated (8); all subsystems advance with
+ *             them, in parallel
+ *   correct   Newton's method on the scaled conditions g/H^2, g'/H, g'' (22) for the free
+ *             parameters of the polynomials (36), (38); the subsystems are rewound and advance
+ *             again
  *
  * with one correction as in the paper, or until the wrenches do not change any more. The Jacobian
  * (37) is that of jacobian.h, for any graph of subsystems and interfaces. Where there is nothing

@@ -61,7 +61,7 @@ yk_index1_basis yk_index1_basis_of(int degree)
     return basis;
 }
 
-/* Paths of ports between the ends of a macro step ------------------------------------------------ */
+/* Paths of ports between the ends of a macro step ---------------------------------------------- */
 
 static void between(double h, yk_vec3 y0, yk_vec3 v0, yk_vec3 a0, yk_vec3 y1, yk_vec3 v1,
                     yk_vec3 a1, yk_vec3 c[YK_PATH_COEFFICIENTS])

@@ -13,10 +13,10 @@
  * the step. L2 hands over the impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for
  * linear relations this is the method Radau IIA of third order, which takes stiff springs to
  * their rest in one step; the exact first moment would throw them farther each time. The shapes
- * of polynomials.c are dual to the moments, so that their part of the Jacobian is one. Integrals over
- * substeps are Gregory's; a relation that makes one step only is taken by its wrench at the end.
- * Relations have wrenches of at most the second degree: a cubic that has to begin where the last one
- * ended can swing about a stiff relation from step to step. */
+ * of polynomials.c are dual to the moments, so that their part of the Jacobian is one. Integrals
+ * over substeps are Gregory's; a relation that makes one step only is taken by its wrench at the
+ * end. Relations have wrenches of at most the second degree: a cubic that has to begin where the
+ * last one ended can swing about a stiff relation from step to step. */
 #include <math.h>
 
 #include "coupling/index1/index1.h"

@@ -3,9 +3,9 @@
  *
  * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves
  * it; the second removes rounding. The derivatives come from starts with one multiplier changed
- * at a time, as in paper index1 (3) for the oscillator, for any subsystems. Sides that are prescribed
- * their motion are given accelerations in the same way, and their wrenches are the unknowns of
- * their partners. */
+ * at a time, as in paper index1 (3) for the oscillator, for any subsystems. Sides that are
+ * prescribed their motion are given accelerations in the same way, and their wrenches are the
+ * unknowns of their partners. */
 #include <math.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * direction of a constraint may rotate with either side. The paper approximates the partner's frame
  * by further coupling variables of the same degree, which would cost orders where directions rotate
  * fast. Here the frames of both sides are known to sixth order from their motion at both ends of
- * the step (polynomials.c), and direction times multiplier is met at quadrature nodes (polynomials.c), which
- * keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
+ * the step, and direction times multiplier is met at quadrature nodes (polynomials.c), which keeps
+ * the order of the scheme. Both sides use the same directions and multipliers, so that no
  * momentum is created. */
 #include "coupling/index1/index1.h"
 

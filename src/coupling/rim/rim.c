@@ -3,15 +3,16 @@
  *
  * No step is repeated. In every macro step H
  *
- *   1  slow participants report their reduced interface model at the start: inverse effective mass W and rate r
- *   2  fast participants make their small steps; at every exchange, E times in H, they take the motion of the models and the
- *      models the wrench f of the fast participants, (45):
+ *   1  slow participants report their reduced interface model at the start: inverse effective mass
+ *      W and rate r
+ *   2  fast participants make their small steps; at every exchange, E times in H, they take the
+ *      motion of the models and the models the wrench f of the fast participants, (45):
  *
  *          w <- w + H/E (r + W f)
  *
- *   3  slow participants make one step with the mean of the wrenches. In order gauss-seidel it is that of this macro step, so
- *      that a slow participant receives the impulse that its model has received; in order jacobi that of the last one, and
- *      all may run at the same time.
+ *   3  slow participants make one step with the mean of the wrenches. In order gauss-seidel it is
+ *      that of this macro step, so that a slow participant receives the impulse that its model has
+ *      received; in order jacobi that of the last one, and all may run at the same time.
  *
  * The model of a slow participant holds all its interfaces together, so that several actuators of
  * one mechanism feel each other. Ports are where the slow participant itself would be after a

@@ -12,7 +12,8 @@
  * tolerance of the wrenches means as a motion. A step that does not converge is taken with the
  * best x.
  *
- * An x from which a subsystem cannot step says nothing of the step: the change to it is shortened. */
+ * An x from which a subsystem cannot step says nothing of the step: the change to it is
+ * shortened. */
 #include <math.h>
 #include <string.h>
 
