@@ -33,11 +33,13 @@ static char *folder_from_scenario(const char *model, const char *scenario)
         whole[i] = realpath(folder, NULL);
         if (whole[i])
             continue;
+
         fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
         free(whole[0]);
         return NULL;
     }
 
+    /* An empty text where both are in the same folder: names stay as they are. */
     char *text = NULL;
     if (strcmp(whole[0], whole[1]) == 0) {
         text = strdup("");
@@ -47,6 +49,7 @@ static char *folder_from_scenario(const char *model, const char *scenario)
         if (text)
             snprintf(text, size, "%s/", whole[0]);
     }
+
     free(whole[0]);
     free(whole[1]);
     if (!text)
@@ -58,7 +61,9 @@ int command_import(int argc, char **argv)
 {
     static const char *const solvers[] = {"automatic", "smooth", "nonsmooth", NULL};
     yk_import_options options = yk_import_default();
-    const char *solver = solvers[0], *output = NULL, *path;
+    const char *solver = solvers[0];
+    const char *output = NULL;
+    const char *path;
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "the scenario; without: the standard output"},
         {"solver", OPTION_TEXT, &solver, "WORD",
@@ -69,11 +74,13 @@ int command_import(int argc, char **argv)
          "of the run (that of the model, or 0.001)"},
         {"floating", OPTION_FLAG, &options.floating, NULL,
          "the root link of a URDF is free instead of fixed to the ground"},
-        {NULL, OPTION_END, NULL, NULL, NULL}};
+        {.kind = OPTION_END},
+    };
     int count = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (count < 0)
         return options_exit(count);
 
+    /* The words and numbers of the options. */
     int index;
     if (!options_pick("solver", solver, solvers, &index))
         return EXIT_MISUSE;
@@ -86,16 +93,20 @@ int command_import(int argc, char **argv)
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
+
     char *folder = folder_from_scenario(path, output);
     options.mesh_folder = folder;
+
     yk_import *import = NULL;
     int code = EXIT_MISUSE;
+    /* What cannot be read is wrong input. */
     if (folder) {
         yk_status status = yk_import_read(context, path, &options, &import);
         if (status != YK_OK)
             print_failure(context);
     }
 
+    /* The whole scenario, or a message: what is half written is not used. */
     if (import) {
         FILE *to = output ? fopen(output, "w") : stdout;
         bool written = to && yk_import_write(import, to);

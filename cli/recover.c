@@ -15,6 +15,7 @@ static const char usage[] =
 static bool name_of_results(const char *part, char *name, size_t capacity)
 {
     static const char *const endings[] = {".part", ".part.old"};
+    /* A journal has the name of its results, and one of these endings. */
     size_t length = strlen(part);
     for (int i = 0; i < 2; i++) {
         size_t tail = strlen(endings[i]);
@@ -27,7 +28,6 @@ static bool name_of_results(const char *part, char *name, size_t capacity)
         name[length - tail] = '\0';
         return true;
     }
-
     return false;
 }
 
@@ -65,6 +65,7 @@ int command_recover(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* All that was written before the run ended, whatever ended it. */
     yk_recovery recovery;
     yk_status status = yk_record_recover(context, part, output, &recovery);
     int code = EXIT_GOOD;

@@ -125,7 +125,7 @@ static void put_array(buffer *json, buffer *arrays, const void *values, size_t c
 
 /* Channels ------------------------------------------------------------------------------------- */
 
-/* Rows of a record in the report: all of them, or the least and the largest value of equal pieces. */
+/* Rows of a record in the report: all of them, or the least and the largest value of pieces. */
 typedef struct thinning {
     size_t rows;  /* of the record */
     size_t piece; /* rows that two stand for; 1: all are kept */
@@ -147,6 +147,7 @@ static thinning thin(const yk_record *record)
     if (most > ROWS_MAX)
         most = ROWS_MAX;
 
+    /* Two rows stand for a piece, and the last one for itself. */
     thinning t = {.rows = yk_record_rows(record), .piece = 1};
     t.kept = t.rows;
     if (t.rows > most) {
@@ -163,6 +164,9 @@ static void thin_time(const thinning *t, const double *time, double *out)
             memcpy(out, time, t->rows * sizeof *out);
         return;
     }
+
+    /* The times of a piece are its first and its middle: which of them has the least value
+     * differs. */
     for (size_t from = 0; from < t->rows; from += t->piece) {
         *out++ = time[from];
         size_t middle = from + t->piece / 2;
@@ -179,9 +183,11 @@ static void thin_column(const thinning *t, const double *values, double base, fl
             out[i] = (float)(values[i] - base);
         return;
     }
+
     for (size_t from = 0; from < t->rows; from += t->piece) {
         size_t end = from + t->piece < t->rows ? from + t->piece : t->rows;
-        size_t least = from, largest = from;
+        size_t least = from;
+        size_t largest = from;
         for (size_t i = from; i < end; i++) {
             if (values[i] < values[least])
                 least = i;
@@ -213,6 +219,8 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
         free(column);
         return;
     }
+
+    /* One column of times for all channels. */
     thin_time(&t, yk_record_time(record), time);
     put_format(json, ",\"recorded\":%zu,\"rows\":%zu,\"time\":", t.rows, t.kept);
     put_array(json, arrays, time, t.kept, sizeof *time);
@@ -223,6 +231,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
         const yk_record_channel *channel = &header->channels[i];
         if (channel->components > REPORT_COMPONENTS_MAX)
             continue;
+
         put(json, first ? "{\"name\":" : ",{\"name\":");
         first = false;
         put_text(json, channel->name);
@@ -233,6 +242,9 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
             put(json, k ? "," : "");
             put_text(json, channel->labels[k]);
         }
+
+        /* Differences from a first value that is kept whole: single precision is enough for
+         * them. */
         put(json, "],\"columns\":[");
         for (int k = 0; k < channel->components; k++) {
             const double *values = yk_record_column(record, i, k);
@@ -255,11 +267,13 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
     for (int i = 0; i < header->channel_count; i++) {
         if (header->channels[i].components <= REPORT_COMPONENTS_MAX)
             continue;
+
         put(json, first ? "" : ",");
         first = false;
         put_text(json, header->channels[i].name);
     }
     put(json, "]");
+
     free(time);
     free(column);
 }
