@@ -346,6 +346,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
 static void remote_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     remote *r = (remote *)(uintptr_t)self;
+
     /* With the step size of the last step, as nearly always, it came with the answer. */
     if (h == r->predicted_step && r->causalities[port] == YK_TAKES_WRENCH) {
         *motion = r->predicted[port];
@@ -367,6 +368,7 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
 static double remote_next_event(const yk_subsystem *self, double t)
 {
     remote *r = (remote *)(uintptr_t)self;
+    /* That of the last answer is known. */
     if (t == r->event_after)
         return r->event;
 
@@ -386,6 +388,7 @@ static double remote_next_event(const yk_subsystem *self, double t)
 static void remote_state_get(const yk_subsystem *self, double *image)
 {
     remote *r = (remote *)(uintptr_t)self;
+    /* Zeros, should the partner have left: the step that follows says so. */
     memset(image, 0, r->layout.words * sizeof *image);
     ask(r);
     if (YK_FAILED(answer(r, YK_FRAME_STATE_GET)))
@@ -409,6 +412,7 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
         }
     }
 
+    /* Their numbers stand one after another. */
     size_t components = (size_t)r->channels[channel].components;
     memcpy(values, r->samples + r->channel_first[channel], components * sizeof *values);
 }
@@ -421,6 +425,7 @@ static yk_status remote_state_set(yk_subsystem *self, const double *image)
     if (YK_FAILED(status))
         return status;
 
+    /* Everything that was known belongs to another state. */
     read_state(r);
     return done(r, status);
 }
@@ -445,6 +450,7 @@ static int remote_channels(const yk_subsystem *self, const yk_channel **list)
 static void remote_destroy(yk_subsystem *self)
 {
     remote *r = (remote *)self;
+    /* The server ends with the connection. */
     if (r->transport)
         r->transport->ops->close(r->transport);
 

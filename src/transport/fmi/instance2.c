@@ -46,15 +46,18 @@ static yk_status instantiate(yk_fmi_instance *self)
     }
     snprintf(uri + used, sizeof uri - used, "/resources");
 
+    /* The FMU takes memory and logs through these; they must stay as long as it lives. */
     self->callbacks = (yk_fmi2_callbacks){
         .logger = logger,
         .allocate = calloc,
         .release = free,
         .environment = self,
     };
+
     int kind = YK_FMI2_CO_SIMULATION;
     if (self->kind == YK_FMI_MODEL_EXCHANGE)
         kind = YK_FMI2_MODEL_EXCHANGE;
+
     self->component = F(self).Instantiate(self->name, kind, self->description->token, uri,
                                           &self->callbacks, 0, self->logging);
     if (self->component)
@@ -78,6 +81,7 @@ static yk_status reset(yk_fmi_instance *self)
 
 static yk_status begin(yk_fmi_instance *self, double t)
 {
+    /* Without a tolerance the FMU takes its own; the end of the run is not known. */
     int level =
         F(self).SetupExperiment(self->component, self->tolerance > 0, self->tolerance, t, 0, 0);
     yk_status status = yk_fmi_judge(self, level, "SetupExperiment");
@@ -107,6 +111,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         return yk_fmi_judge(self, level, "GetReal");
     }
 
+    /* Integers and truths; enumerations are integers in FMI 2. */
     yk_status status = YK_OK;
     for (int i = 0; i < count && status == YK_OK; i++) {
         int value = 0;
@@ -130,6 +135,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         return yk_fmi_judge(self, level, "SetReal");
     }
 
+    /* Numbers become whole, the nearest one. */
     yk_status status = YK_OK;
     for (int i = 0; i < count && status == YK_OK; i++) {
         if (type == YK_FMI_BOOLEAN) {
@@ -161,6 +167,7 @@ static int wait_for(yk_fmi_instance *self)
 {
     yk_fmi2_status value = YK_FMI2_PENDING;
     struct timespec pause = {.tv_nsec = 50000};
+    /* 50 us: short against a step that is worth a thread of its own. */
     while (value == YK_FMI2_PENDING && F(self).GetStatus) {
         nanosleep(&pause, NULL);
         if (F(self).GetStatus(self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI2_OK)
@@ -173,10 +180,12 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
 {
     *event = false;
     *reached = t + h;
+
     int level = F(self).DoStep(self->component, t, h, !self->can->state);
     if (level == YK_FMI2_OK)
         return YK_OK;
 
+    /* Some make their steps in another thread. */
     if (level == YK_FMI2_PENDING)
         level = wait_for(self);
     if (level != YK_FMI2_DISCARD)

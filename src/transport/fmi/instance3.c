@@ -218,6 +218,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         return yk_fmi_judge(self, level, "GetFloat64");
     }
 
+    /* Arrays of other types go through memory of that type, one variable at a time. */
     yk_status status = YK_OK;
     for (int i = 0; i < count && status == YK_OK; i++) {
         int size = value_count / count;
@@ -270,6 +271,8 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     bool early = false;
     double last = t + h;
     *event = false;
+
+    /* An FMU without a state to return to may forget what was before the step. */
     int level = (int)F(self).DoStep(self->component, t, h, !self->can->state, event, &terminate,
                                     &early, &last);
 
@@ -282,6 +285,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU ended the simulation at t = %.9g s%s%s", self->file, last,
                              yk_fmi_log_link(self), self->log);
+
     if (level == YK_FMI3_DISCARD)
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s",
