@@ -43,16 +43,18 @@ static const yk_field fields[] = {
     {"period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "between samples; 0: the signals are followed continuously"},
     {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text =
-         "longest own step of a continuous controller; 0: one in each that the coupling asks for"},
+     .text = "longest own step of a continuous controller; "
+             "0: one in each that the coupling asks for"},
     {0},
 };
 
 const yk_section yk_control_section = {
     "control",
-    "PID control with limits; integrals do not wind up. Ports of a loop NAME, all signals: "
-    "it gives `NAME` and takes `NAME.measured`, `NAME.rate` (derivative of what is measured, "
-    "if there is a wire) and `NAME.reference` (if there is a wire, instead of the key). "
+    "PID control with limits; integrals do not wind up. "
+    "Ports of a loop NAME, all signals: "
+    "it gives `NAME` and takes `NAME.measured`, "
+    "`NAME.rate` (derivative of what is measured, if there is a wire) "
+    "and `NAME.reference` (if there is a wire, instead of the key). "
     "Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since the start. "
     "A wire from a controller with a period should be held.",
     fields};

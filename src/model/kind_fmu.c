@@ -66,18 +66,20 @@ static const yk_field terminal_fields[] = {
 
 static const yk_section scalar_section = {
     "scalar",
-    "One coordinate with its force. Where the force is an input of the FMU, "
-    "the port takes a wrench; where the motion is one, it takes a motion.",
+    "One coordinate with its force. "
+    "Where the force is an input of the FMU, the port takes a wrench; "
+    "where the motion is one, it takes a motion.",
     scalar_fields};
-static const yk_section marker_section = {
-    "marker", "A frame with six coordinates; what it takes is decided as for scalar ports.",
-    marker_fields};
+static const yk_section marker_section = {"marker",
+                                          "A frame with six coordinates; "
+                                          "what it takes is decided as for scalar ports.",
+                                          marker_fields};
 static const yk_section signal_section = {"signal", "A number without power, for wires.",
                                           signal_fields};
 static const yk_section terminal_section = {
     "terminal",
-    "A port by the members of a terminal: position, velocity, force, ..., or s, f, phi, "
-    "tau as in Modelica.",
+    "A port by the members of a terminal: "
+    "position, velocity, force, ..., or s, f, phi, tau as in Modelica.",
     terminal_fields};
 
 /* In the order of port_kinds below. */
@@ -113,13 +115,15 @@ static const yk_field fields[] = {
     {"kind", YK_TYPE_CHOICE, .fallback = "auto", .words = kind_words,
      .text = "which of the FMU's kinds is used"},
     {"ports", YK_TYPE_NAMED, .item = &port_item,
-     .text = "where other subsystems are joined; without: the FMU's terminals, "
+     .text = "where other subsystems are joined; "
+             "without: the FMU's terminals, "
              "and a signal port for each other input and output, named as it is"},
     {"set", YK_TYPE_LIST, .item = &setting_item, .text = "parameters and start values"},
     {"channels", YK_TYPE_LIST, .item = &channel_item,
      .text = "variables that can be recorded besides the outputs"},
     {"step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "longest step of the FMU; without: co-simulation makes one per macro step, "
+     .text = "longest step of the FMU; "
+             "without: co-simulation makes one per macro step, "
              "model exchange takes that of its default experiment, or a tenth of the macro step"},
     {"tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
      .text = "relative tolerance of the FMU's solver; without: its own"},

@@ -35,7 +35,8 @@ static const yk_field valve_fields[] = {
     {"lag", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "time constant of the spool behind its command; 0: none"},
     {"backflow", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "let fluid flow back into the pump or out of the tank; otherwise such flows are zero"},
+     .text = "let fluid flow back into the pump or out of the tank; "
+             "otherwise such flows are zero"},
     {"laminar_pressure", YK_TYPE_NUMBER, "Pa", "100", .range = YK_POSITIVE,
      .text = "difference of pressures below which the root law of the flow is rounded off"},
     {0},
@@ -44,8 +45,8 @@ static const yk_section valve_section = {"valve", "", valve_fields};
 static const yk_field no_fields[] = {{0}};
 static const yk_section open_centre = {
     "open-centre",
-    "Spool k in [0, 1]: pump to chamber 1 and chamber 2 to tank open with k, "
-    "the other two with 1 - k.",
+    "Spool k in [0, 1]: "
+    "pump to chamber 1 and chamber 2 to tank open with k, the other two with 1 - k.",
     no_fields};
 static const yk_section closed_centre = {
     "closed-centre", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.",
@@ -59,16 +60,16 @@ static const yk_field start_fields[] = {
     {"pressures", YK_TYPE_NUMBERS, "Pa", .least = 2, .most = 2,
      .text = "of chamber 1 and chamber 2"},
     {"force", YK_TYPE_NUMBER, "N",
-     .text = "with which the cylinder pushes its ends apart; the pressures' mean is that "
-             "of pump and tank"},
+     .text = "with which the cylinder pushes its ends apart; "
+             "the pressures' mean is that of pump and tank"},
     {0},
 };
 static const yk_section start_section = {"start", "One of both.", start_fields};
 
 static const yk_field cylinder_fields[] = {
     {"area", YK_TYPE_NUMBERS, "m²", .required = true, .least = 1, .most = 2,
-     .text = "of the piston; with two numbers, on the side of chamber 1 and of chamber "
-             "2, which extends"},
+     .text = "of the piston; "
+             "with two numbers, on the side of chamber 1 and of chamber 2, which extends"},
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "of both chambers together"},
     {"fraction", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
@@ -78,18 +79,19 @@ static const yk_field cylinder_fields[] = {
     {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE,
      .text = "past the piston"},
     {"stop", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
-     .text =
-         "length that a chamber keeps when the piston is at its end; 5 % of `length` where absent"},
+     .text = "length that a chamber keeps when the piston is at its end; "
+             "5 % of `length` where absent"},
     {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE,
      .text = "of the end stops"},
     {"stop_damping", YK_TYPE_NUMBER, "s/m", "1", .range = YK_NOT_NEGATIVE,
      .text =
          "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
     {"actuator_length", YK_TYPE_NUMBER, "m",
-     .text =
-         "at the start, between the ends of the actuator; where absent, as the mechanism is then"},
+     .text = "at the start, between the ends of the actuator; "
+             "where absent, as the mechanism is then"},
     {"spool", YK_TYPE_FUNCTION,
-     .text = "command of the valve where no wire brings it; where absent, neutral: "
+     .text = "command of the valve where no wire brings it; "
+             "where absent, neutral: "
              "0.5 of an open-centre valve, 0 of a closed-centre one"},
     {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves,
      .selector = "type", .selector_fallback = "open-centre",
@@ -117,13 +119,14 @@ static const yk_field fields[] = {
 
 const yk_section yk_hydraulic_section = {
     "hydraulic",
-    "Cylinders behind valves on one pump and one tank. Ports of a cylinder NAME: "
-    "`NAME` (scalar; takes the motion of the actuator, answers with the force) and "
-    "`NAME.spool` (signal; takes the valve's command). Channels: "
-    "`NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, "
+    "Cylinders behind valves on one pump and one tank. "
+    "Ports of a cylinder NAME: "
+    "`NAME` (scalar; takes the motion of the actuator, answers with the force) "
+    "and `NAME.spool` (signal; takes the valve's command). "
+    "Channels: `NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, "
     "`thrust` (pushes the ends apart), `opening` of the spool, shares of cavity `void_1`, "
-    "`void_2`, and since the start the times in which fluid was kept from flowing back "
-    "(`blocked_time`), a chamber cavitated (`cavitation_time`), "
+    "`void_2`, and since the start the times in which fluid was kept "
+    "from flowing back (`blocked_time`), a chamber cavitated (`cavitation_time`), "
     "the piston was at a stop (`stop_time`) and the command was limited (`limit_time`), "
     "and a pressure was beyond the range of the bulk modulus (`overpressure_time`).",
     fields};

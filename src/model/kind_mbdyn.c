@@ -25,7 +25,8 @@ static const yk_field fields[] = {
     {"listen", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "MBDyn connects (`create, no`); else it listens (`create, yes`)"},
     {"nodes", YK_TYPE_LIST, .required = true, .least = 1, .most = NODES_MAX, .item = &node_item,
-     .text = "names for the nodes of the force, in its order; each becomes a marker port"},
+     .text = "names for the nodes of the force, in its order; "
+             "each becomes a marker port"},
     {"coupling", YK_TYPE_CHOICE, .fallback = "staggered", .words = couplings,
      .text = "when MBDyn exchanges motions and forces, as its input file says"},
     {"orientation", YK_TYPE_CHOICE, .fallback = "matrix", .words = orientations,
@@ -41,8 +42,8 @@ const yk_section yk_mbdyn_section = {
     "mbdyn",
     "A model that runs in MBDyn, which exchanges motions and forces by its `force: "
     "..., external structural` over a socket (docs/mbdyn.md). "
-    "MBDyn's time step must be the step of the subsystem. Ports: its nodes "
-    "(markers; take a wrench).",
+    "MBDyn's time step must be the step of the subsystem. "
+    "Ports: its nodes (markers; take a wrench).",
     fields};
 
 yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)

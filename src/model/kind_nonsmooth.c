@@ -19,11 +19,12 @@ static const yk_field material_fields[] = {
              "friction creeps by as much of its force"},
     {0},
 };
-static const yk_section material_section = {"material",
-                                            "A surface. Of two that touch the smaller values "
-                                            "count, unless `material_pairs` says otherwise; "
-                                            "where only one yields, its stiffness and damping do.",
-                                            material_fields};
+static const yk_section material_section = {
+    "material",
+    "A surface. Of two that touch the smaller values count, "
+    "unless `material_pairs` says otherwise; "
+    "where only one yields, its stiffness and damping do.",
+    material_fields};
 static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section,
                                        .text = ""};
 
@@ -242,8 +243,8 @@ static const yk_section from_file = {"file", "From a file.", file_fields};
 static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
                                         lattice_fields};
 static const yk_section from_settled = {"settled",
-                                        "From the lattice, fallen under gravity and come to "
-                                        "rest; simulated while the scenario is built.",
+                                        "From the lattice, fallen under gravity and come to rest; "
+                                        "simulated while the scenario is built.",
                                         settled_fields};
 static const yk_section *const particle_variants[] = {&from_file, &from_lattice, &from_settled,
                                                       NULL};
@@ -257,22 +258,25 @@ static const yk_field particle_item = {"particles",
 /* The solver ----------------------------------------------------------------------------------- */
 
 /* In the order of yk_contact_method without its last, and of yk_friction_model. */
-static const yk_word method_words[] = {{"automatic",
-                                        "gauss-seidel; without `iterations` more of it, "
-                                        "and islands that it leaves unsolved by accurate"},
-                                       {"gauss-seidel", "cheapest for many bodies"},
-                                       {"projected-gradient", "accelerated projected gradient"},
-                                       {"accurate", "to rounding, for small hard problems"},
-                                       {NULL, NULL}};
+static const yk_word method_words[] = {
+    {"automatic",
+     "gauss-seidel; "
+     "without `iterations` more of it, and islands that it leaves unsolved by accurate"},
+    {"gauss-seidel", "cheapest for many bodies"},
+    {"projected-gradient", "accelerated projected gradient"},
+    {"accurate", "to rounding, for small hard problems"},
+    {NULL, NULL}};
 static const yk_word friction_words[] = {{"cone", "convex cone complementarity: the papers' law"},
                                          {"coulomb", "true Coulomb friction"},
                                          {"pyramid", "two directions on their own"},
                                          {NULL, NULL}};
 static const yk_word impact_words[] = {
-    {"newton", "each contact rebounds with its own approach; all of a chain at once"},
+    {"newton", "each contact rebounds with its own approach; "
+               "all of a chain at once"},
     {"poisson", "each contact gives back its own impulse; creates no energy"},
-    {"sequential", "contacts that approach rebound in turn, so that shocks run through bodies that "
-                   "touch; creates no energy"},
+    {"sequential", "contacts that approach rebound in turn, "
+                   "so that shocks run through bodies that touch; "
+                   "creates no energy"},
     {NULL, NULL}};
 static const yk_field contact_fields[] = {
     {"method", YK_TYPE_CHOICE, .fallback = "automatic", .words = method_words,
@@ -280,19 +284,19 @@ static const yk_field contact_fields[] = {
     {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words,
      .text = "law of friction"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
-     .text = "sweeps or steps at most; 0: automatic as many as the step's accuracy asks for, "
+     .text = "sweeps or steps at most; "
+             "0: automatic as many as the step's accuracy asks for, "
              "gauss-seidel 50, projected-gradient 200, accurate 2500"},
     {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text =
-         "largest violation that ends the iterations; 0: all of them are done, of accurate 1e-8 "
-         "of all velocities together"},
+     .text = "largest violation that ends the iterations; "
+             "0: all of them are done, of accurate 1e-8 of all velocities together"},
     {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
      .text = "factor on each change"},
     {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
     {"recovery_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "overlaps are undone no faster; 0: as fast as a fall through one envelope ends, "
-             "with meshes gravity times step"},
+     .text = "overlaps are undone no faster; "
+             "0: as fast as a fall through one envelope ends, with meshes gravity times step"},
     {"bounce_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "slower impacts do not rebound; 0: gravity times step"},
     {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,
@@ -308,16 +312,17 @@ static const yk_field sleeping_fields[] = {
     {"speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "bodies slower than this rest; 0: no body ever sleeps"},
     {"angular_speed", YK_TYPE_NUMBER, "rad/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "and turning slower than this; 0: the speed over the smallest radius that moves"},
+     .text = "and turning slower than this; "
+             "0: the speed over the smallest radius that moves"},
     {"after", YK_TYPE_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
      .text = "for so long, with everything that they touch or are joined to"},
     {0},
 };
 static const yk_section sleeping_section = {
     "sleeping",
-    "Bodies that have come to rest with all their neighbours cost next to nothing until "
-    "contact with a body that is awake, a moving partner, a changing load or drive, "
-    "or a port disturbs them.",
+    "Bodies that have come to rest with all their neighbours cost next to nothing "
+    "until contact with a body that is awake, a moving partner, "
+    "a changing load or drive, or a port disturbs them.",
     sleeping_fields};
 
 static const yk_field fields[] = {
@@ -342,19 +347,23 @@ static const yk_field fields[] = {
 
 const yk_section yk_nonsmooth_section = {
     "nonsmooth",
-    "Rigid bodies and particles with frictional contact, stepped at the level of impulses. "
+    "Rigid bodies and particles with frictional contact, "
+    "stepped at the level of impulses. "
     "Channels: of bodies `position`, `orientation`, `velocity`, `angular_velocity`, "
     "the `contact_force` of all contacts on it (mean of the last step), "
     "and of those with prescribed motion the `force` and `torque` that hold them on it; "
     "of joints `force` and `torque`, on the second body at its marker, "
-    "and as a sensor in the joint tells them `angle` (in (-pi, "
-    "pi]) and `angle_rate` about the first's z axis, `displacement` and `displacement_rate` "
-    "along it; `contacts`, `overlap`, `residual` of the contact problem of the last step in "
-    "m/s (by how much contacts and joints miss their conditions) and the `largest_residual` "
-    "since the start, also as `largest_residual_ratio` by the speed that the step resolves "
-    "(gravity times step, or a hundredth of the fastest approach), `unresolved`: "
+    "and as a sensor in the joint tells them `angle` (in (-pi, pi]) "
+    "and `angle_rate` about the first's z axis, "
+    "`displacement` and `displacement_rate` along it; "
+    "`contacts`, `overlap`, `residual` of the contact problem of the last step "
+    "in m/s (by how much contacts and joints miss their conditions) "
+    "and the `largest_residual` since the start, "
+    "also as `largest_residual_ratio` by the speed "
+    "that the step resolves (gravity times step, or a hundredth "
+    "of the fastest approach), `unresolved`: "
     "the fraction of steps in which it was larger than that, the `largest_passage`: "
-    "how deep a body whose motion an interface prescribes has entered what never moves and "
-    "could not stop it, and `asleep`, the number of bodies, where they may sleep; "
+    "how deep a body whose motion an interface prescribes has entered what never moves "
+    "and could not stop it, and `asleep`, the number of bodies, where they may sleep; "
     "`particles`: x, y, z of every particle, one after the other.",
     fields};

@@ -4,15 +4,16 @@
 
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),
-     .text = "spectral radius at infinite frequency: 1 no numerical damping, 0 most"},
+     .text = "spectral radius at infinite frequency: "
+             "1 no numerical damping, 0 most"},
     {0},
 };
 static const yk_field no_fields[] = {{0}};
 
-static const yk_section two_step = {
-    "two-step",
-    "The implicit two-step method; a prescribed motion is a constraint at position level.",
-    two_step_fields};
+static const yk_section two_step = {"two-step",
+                                    "The implicit two-step method; "
+                                    "a prescribed motion is a constraint at position level.",
+                                    two_step_fields};
 static const yk_section semi_implicit = {
     "semi-implicit", "Semi-implicit Euler; a prescribed motion is a constraint at velocity level.",
     no_fields};
@@ -38,9 +39,10 @@ static const yk_field fields[] = {
     {0},
 };
 
-const yk_section yk_oscillator_section = {
-    "oscillator",
-    "A mass on a spring and a damper. Port: `mass` (scalar; takes a wrench or a motion).", fields};
+const yk_section yk_oscillator_section = {"oscillator",
+                                          "A mass on a spring and a damper. "
+                                          "Port: `mass` (scalar; takes a wrench or a motion).",
+                                          fields};
 
 yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {

@@ -6,12 +6,13 @@ static const yk_field fields[] = {
     {"address", YK_TYPE_TEXT, .required = true,
      .text = "of the server: `unix:PATH` (from the present folder) or `tcp:HOST:PORT`"},
     {"subsystem", YK_TYPE_TEXT,
-     .text = "its name at the server; may be left out where the server has only one"},
+     .text = "its name at the server; "
+             "may be left out where the server has only one"},
     {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
      .text = "for each answer: a partner that takes longer ends the run"},
     {"secret_file", YK_TYPE_PATH,
-     .text = "a file whose first line both sides know; servers that other machines can "
-             "reach ask for it"},
+     .text = "a file whose first line both sides know; "
+             "servers that other machines can reach ask for it"},
     {"shared_memory", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "frames go through memory that both processes share, where the address is `unix:`"},
     {0},
@@ -19,9 +20,11 @@ static const yk_field fields[] = {
 
 const yk_section yk_remote_section = {
     "remote",
-    "A subsystem in another process, offered by `yoke serve` or by any program that speaks the "
-    "protocol (docs/protocol.md). It has the ports, channels and capabilities of what is "
-    "behind it; the results are the same to the last bit.",
+    "A subsystem in another process, "
+    "offered by `yoke serve` or by any program "
+    "that speaks the protocol (docs/protocol.md). "
+    "It has the ports, channels and capabilities of what is behind it; "
+    "the results are the same to the last bit.",
     fields};
 
 yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)

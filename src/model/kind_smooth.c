@@ -15,10 +15,10 @@
     }
 
 static const yk_field node_fields[] = {NODE_FIELDS, START_FIELDS, {0}};
-static const yk_section node_section = {
-    "node",
-    "A frame that moves, without mass of its own: bodies, joints, forces and beams meet there.",
-    node_fields};
+static const yk_section node_section = {"node",
+                                        "A frame that moves, without mass of its own: "
+                                        "bodies, joints, forces and beams meet there.",
+                                        node_fields};
 static const yk_field node_item = {"node", YK_TYPE_SECTION, .section = &node_section, .text = ""};
 
 static const yk_field body_fields[] = {
@@ -29,14 +29,16 @@ static const yk_field body_fields[] = {
     {"axes", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from the axes of `inertia` to the body's"},
     {"node", YK_TYPE_TEXT,
-     .text = "the node it is fixed to; without, it has a node of its own with its name"},
+     .text = "the node it is fixed to; "
+             "without, it has a node of its own with its name"},
     NODE_FIELDS,
     START_FIELDS,
     {0},
 };
 static const yk_section body_section = {
     "body",
-    "A rigid body. `position` and what follows place its own node; with `node` they are not used.",
+    "A rigid body. `position` and what follows place its own node; "
+    "with `node` they are not used.",
     body_fields};
 static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_section, .text = ""};
 
@@ -85,8 +87,9 @@ static const yk_field general_fields[] = {MATERIAL_FIELDS,
                                           {0}};
 static const yk_field matrix_fields[] = {
     {"stiffness", YK_TYPE_NUMBERS, "N, N m, N m²", .required = true, .least = 6, .most = 36,
-     .text = "from extension, shear along y and z (1), twist, curvature about y and z (1/m) to "
-             "the force and the moment in section axes: six diagonal values, or 36 by rows"},
+     .text = "from extension, shear along y and z (1), twist, "
+             "curvature about y and z (1/m) to the force and the moment in section axes: "
+             "six diagonal values, or 36 by rows"},
     {"damping", YK_TYPE_NUMBERS, "N s, N m s, N m² s", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
      .text = "likewise, from their rates"},
     {"mass", YK_TYPE_NUMBER, "kg/m", .required = true, .range = YK_NOT_NEGATIVE,
@@ -107,12 +110,14 @@ const yk_section *const yk_plain_sections[] = {&rectangle, &tube, &general, NULL
 static const yk_field beam_node_item = {"nodes", YK_TYPE_TEXT, .text = "a node or body"};
 static const yk_field beam_fields[] = {
     {"nodes", YK_TYPE_LIST, .required = true, .least = 3, .most = 3, .item = &beam_node_item,
-     .text = "its two ends with the middle between them; free of strain where they start. "
+     .text = "its two ends with the middle between them; "
+             "free of strain where they start. "
              "Three nodes that are not in a line make a curved beam"},
     {"section", YK_TYPE_VARIANT, .required = true, .variants = section_variants,
      .selector = "shape", .text = "What it is made of"},
     {"end_section", YK_TYPE_VARIANT, .variants = section_variants, .selector = "shape",
-     .text = "Section of its second half; where it is absent, that of the first"},
+     .text = "Section of its second half; "
+             "where it is absent, that of the first"},
     {"up", YK_TYPE_NUMBERS, .fallback = "[0, 0, 1]", YK_VECTOR,
      .text = "a direction in the section's x-z plane at the start, global; x runs along the beam"},
     {"offset", YK_ORIGIN, .text = "of the beam's line from its nodes at the start, global"},
@@ -167,8 +172,9 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
-     .text = "local error of an internal step, of nodes and of what flexible bodies deform, "
-             "which then has variable size; 0: the macro step is the step"},
+     .text = "local error of an internal step, "
+             "of nodes and of what flexible bodies deform, which then has variable size; "
+             "0: the macro step is the step"},
     {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
      .text = NEWTON_TEXT},
     {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3,
@@ -179,8 +185,9 @@ static const yk_field two_step_fields[] = {
 };
 static const yk_field runge_kutta_fields[] = {
     {"error_tolerance", YK_TYPE_NUMBER, .fallback = "1e-12", .range = YK_NOT_NEGATIVE, .refines = 3,
-     .text = "local error of an internal step, relative to the model's length and its typical "
-             "speed; 0: the macro step is the step"},
+     .text = "local error of an internal step, "
+             "relative to the model's length and its typical speed; "
+             "0: the macro step is the step"},
     {0},
 };
 static const yk_word form_words[] = {
@@ -208,8 +215,9 @@ static const yk_section two_step = {
     "two-step", "Implicit, of second order, with numerical damping.", two_step_fields};
 static const yk_section runge_kutta = {
     "runge-kutta",
-    "Explicit, of order 8, with steps of variable size inside the macro step and projection "
-    "onto the joints: many digits for models without beams or stiff springs.",
+    "Explicit, of order 8, with steps of variable size inside the macro step "
+    "and projection onto the joints: "
+    "many digits for models without beams or stiff springs.",
     runge_kutta_fields};
 /* In the order of yk_smooth_integrator. */
 static const yk_section *const integrators[] = {&two_step, &runge_kutta, &generalised_alpha, NULL};
@@ -248,16 +256,17 @@ static const yk_field fields[] = {
 static const char solver_text[] =
     "A mechanism of rigid bodies, joints, forces and flexible beams, "
     "solved as differential-algebraic equations. "
-    "Channels: of nodes and bodies `position`, `orientation`, `velocity`, `angular_velocity`, "
-    "`acceleration`, `angular_acceleration`; "
-    "of joints `force` and `torque`, on the second body at its marker, and as a sensor in the "
-    "joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, "
+    "Channels: of nodes and bodies `position`, `orientation`, `velocity`, "
+    "`angular_velocity`, `acceleration`, `angular_acceleration`; "
+    "of joints `force` and `torque`, on the second body at its marker, "
+    "and as a sensor in the joint tells them `angle` (in (-pi, pi]) "
+    "and `angle_rate` about the first's z axis, "
     "`displacement` and `displacement_rate` along it; "
     "of springs `stretch` and `stretch_rate`; "
-    "of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points and "
-    "`strain_energy`; "
-    "of flexible bodies `strain_energy` and, with modes, `amplitude_1` and so on, "
-    "and of their points what nodes have; "
+    "of beams `force_1`, `moment_1`, `force_2`, "
+    "`moment_2` at its two evaluation points and `strain_energy`; "
+    "of flexible bodies `strain_energy` and, with modes, "
+    "`amplitude_1` and so on, and of their points what nodes have; "
     "of the whole `energy` and `strain_energy`.";
 
 const yk_section yk_smooth_section = {"smooth", solver_text, fields};

@@ -41,8 +41,8 @@ static const yk_field rod_fields[] = {
     {"extension", COUNT, .fallback = "1", .text = "shapes along x"},
     {"torsion", COUNT, .fallback = "1", .text = "shapes about x"},
     {"statics", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text =
-         "two more shapes in each plane that bends: the exact deflections under loads at its ends"},
+     .text = "two more shapes in each plane that bends: "
+             "the exact deflections under loads at its ends"},
     {"stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
@@ -59,8 +59,8 @@ static const yk_field modal_fields[] = {
      .text = "table of second-order displacements, by two modes and node: "
              "what stiffens the body under loads"},
     {"invariants", YK_TYPE_PATH,
-     .text = "table of inertia invariants, in the place of lumped masses, and of modal mass, "
-             "stiffness and damping"},
+     .text = "table of inertia invariants, in the place of lumped masses, "
+             "and of modal mass, stiffness and damping"},
     {"fem", YK_TYPE_PATH,
      .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
     {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000,
@@ -68,7 +68,8 @@ static const yk_field modal_fields[] = {
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "of all shapes, as a fraction of critical damping, where the files have no damping"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
-     .text = "where joints, forces and ports attach: numbers of nodes in the table"},
+     .text = "where joints, forces and ports attach: "
+             "numbers of nodes in the table"},
     MOVING_FIELDS,
     {0}};
 
@@ -80,18 +81,19 @@ static const yk_field ancf_fields[] = {
     {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections,
      .selector = "shape", .text = "What it is made of"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
-     .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, "
-             "`elements` at the end"},
+     .text = "where joints, forces and ports attach: "
+             "numbers of nodes, 0 at the start, `elements` at the end"},
     {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
-     .text =
-         "at the start, constant along it: twist about x of its section, bending about y and z"},
+     .text = "at the start, constant along it: "
+             "twist about x of its section, bending about y and z"},
     NODE_FIELDS,
     {0}};
 
-static const yk_section rod = {"rod",
-                               "A uniform rod in small deformation, seen from a floating frame "
-                               "at its start; the frame is a node of its name.",
-                               rod_fields};
+static const yk_section rod = {
+    "rod",
+    "A uniform rod in small deformation, seen from a floating frame at its start; "
+    "the frame is a node of its name.",
+    rod_fields};
 static const yk_section modal = {
     "modal", "Any body in small deformation, with the shapes of a finite-element program.",
     modal_fields};
@@ -183,8 +185,8 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     /* The section's own ratio is a time; shapes are damped by fractions. */
     if (def.section.damping_ratio > 0)
         return yk_builder_error(builder, section,
-                                "a rod with shapes has 'damping_ratio' beside its section: a "
-                                "fraction of critical damping");
+                                "a rod with shapes has 'damping_ratio' beside its section: "
+                                "a fraction of critical damping");
 
     return yk_flexible_rod(yk_builder_context(builder), &def, body);
 }
@@ -205,16 +207,17 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
     /* ... or tables that complete each other. */
     bool shaped = files->nodes && files->modes;
     if (!files->invariants && !(shaped && files->frequencies))
-        return yk_builder_error(builder, item,
-                                "the body needs 'nodes', 'modes' and 'frequencies', or "
-                                "'invariants', or 'fem': see docs/modal.md");
+        return yk_builder_error(
+            builder, item,
+            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': "
+            "see docs/modal.md");
     if (!shaped && (files->nodes || files->modes || files->second_order))
         return yk_builder_error(builder, item,
                                 "'nodes' and 'modes' go together, and 'second_order' with them");
     if (!shaped && points)
         return yk_builder_error(builder, yk_node_get(item, "points"),
-                                "points are nodes of the body: give 'nodes' and 'modes' beside "
-                                "'invariants'");
+                                "points are nodes of the body: "
+                                "give 'nodes' and 'modes' beside 'invariants'");
 
     return YK_OK;
 }

@@ -98,8 +98,9 @@ static const yk_section parallel_axes_joint = {"parallel-axes", "The z axes stay
 static const yk_section orientation_joint = {"orientation", "No relative rotation.", no_fields};
 static const yk_section rotation_joint = {
     "rotation",
-    "Prescribes the angle about the common z axis of a revolute or cylindrical joint beside "
-    "it; any number of turns.",
+    "Prescribes the angle about the common z axis of a revolute "
+    "or cylindrical joint beside it; "
+    "any number of turns.",
     angle_fields};
 static const yk_section position_joint = {
     "position", "Prescribes the distance along z of the first.", position_fields};
@@ -206,12 +207,12 @@ static const yk_field torque_fields[] = {
     {0}};
 static const yk_field motor_fields[] = {
     {"joint", YK_TYPE_TEXT, .required = true,
-     .text = "a joint of the subsystem: a torque about the z axis of `revolute`, "
-             "`cylindrical` and `rotation`, a force along the z axis of `prismatic`, "
-             "`in-line` and `position`"},
-    LOAD_FIELDS(
-        "N m or N", "0",
-        "on the second body of the joint, in the sense in which its angle or displacement grows"),
+     .text = "a joint of the subsystem: "
+             "a torque about the z axis of `revolute`, `cylindrical` and `rotation`, "
+             "a force along the z axis of `prismatic`, `in-line` and `position`"},
+    LOAD_FIELDS("N m or N", "0",
+                "on the second body of the joint, "
+                "in the sense in which its angle or displacement grows"),
     {0}};
 static const yk_section motor_law = {
     "motor", "Drives a joint: acts on its second body, with the opposite on the first.",
@@ -435,10 +436,10 @@ static int find_input(reader *r, const yk_node *input)
     /* Names of ports are used once. */
     for (const yk_node *port = yk_node_items(r->section, "ports"); port; port = port->next)
         if (strcmp(yk_node_name(port), input->text) == 0)
-            note(r, yk_builder_error(r->builder, input,
-                                     "a port is already named '%s': choose another name for the "
-                                     "input",
-                                     input->text));
+            note(r,
+                 yk_builder_error(r->builder, input,
+                                  "a port is already named '%s': choose another name for the input",
+                                  input->text));
 
     /* A new one, for this and for later forces. */
     yk_port_def port = yk_signal_port(input->text);

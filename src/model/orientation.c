@@ -34,8 +34,8 @@ static const yk_field orientation_fields[] = {
 
 const yk_section yk_orientation_section = {
     "orientation",
-    "A rotation from the frame to the one it is given in: `[w, x, y, z]`, "
-    "or a section with one of `quaternion`; `axis` and `angle`; `vector`; "
+    "A rotation from the frame to the one it is given in: "
+    "`[w, x, y, z]`, or a section with one of `quaternion`; `axis` and `angle`; `vector`; "
     "`euler` (and `order`); two of `x`, `y`, `z`.",
     orientation_fields,
 };

@@ -21,9 +21,10 @@ static const yk_field repeat_fields[] = {
 const yk_section yk_repeat_section = {
     "repeat",
     "An item of a list or of named items with `repeat` stands for many: "
-    "it is copied for each value of an index, and expressions of the index in braces become "
-    "numbers, in values and in names: `{name: \"link_{i}\", repeat: n, position: "
-    "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. "
+    "it is copied for each value of an index, "
+    "and expressions of the index in braces become numbers, in values and in names: "
+    "`{name: \"link_{i}\", repeat: n, position: [\"{i}*length\", 0, 0]}`. "
+    "`repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. "
     "Without `repeat`, expressions of the parameters in braces become numbers too, "
     "wherever a name or a value stands: `on: \"n_{2*elements}\"`.",
     repeat_fields};

@@ -12,11 +12,12 @@ static const yk_field time_fields[] = {
     {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
      .text = "error of the interface motions in one macro step, "
              "relative to the largest velocity that they have had, "
-             "for which the size of steps is chosen; 0: all are as long as `step`. "
+             "for which the size of steps is chosen; "
+             "0: all are as long as `step`. "
              "Results stay at multiples of `step`"},
     {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "with a tolerance: the macro step that is taken whatever its error, "
-             "as at impacts; a ten-thousandth of the largest where it is absent"},
+     .text = "with a tolerance: the macro step that is taken whatever its error, as at impacts; "
+             "a ten-thousandth of the largest where it is absent"},
     {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "with a tolerance: the macro step that is taken however small its error; "
              "`step` where it is absent"},
@@ -44,9 +45,10 @@ static const yk_field units_fields[] = {
 };
 static const yk_section units_section = {
     "units",
-    "Units of the subsystem's own numbers; the units named in this reference are then the "
-    "corresponding ones, forces for instance in g mm/s². Interfaces and recorded ports are "
-    "always in SI units.",
+    "Units of the subsystem's own numbers; "
+    "the units named in this reference are then the corresponding ones, "
+    "forces for instance in g mm/s². "
+    "Interfaces and recorded ports are always in SI units.",
     units_fields};
 static const yk_field frame_fields[] = {
     {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
@@ -62,11 +64,11 @@ static const yk_section frame_section = {
 static const yk_field subsystem_fields[] = {
     {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
      .text = "steps that the subsystem makes in one macro step; "
-             "without it 1, and 4 under the scheme index1 unless its integrator is "
-             "exact or runge-kutta"},
+             "without it 1, and 4 under the scheme index1 unless its integrator is exact or "
+             "runge-kutta"},
     {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text =
-         "in place of substeps: they are as many as keep its steps from being longer than this"},
+     .text = "in place of substeps: "
+             "they are as many as keep its steps from being longer than this"},
     {"units", YK_TYPE_SECTION, .section = &units_section,
      .text = "units of the subsystem's numbers, if not SI"},
     {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its place in the whole system"},
@@ -84,7 +86,8 @@ static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
                                    .text = "a relative motion"};
 static const yk_field joint_fields[] = {
     {"constrain", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
-     .text = "the relative motions that the joint removes: `x`, `y`, `z`, `rx`, `ry`, `rz`"},
+     .text = "the relative motions that the joint removes: "
+             "`x`, `y`, `z`, `rx`, `ry`, `rz`"},
     {0},
 };
 static const yk_section joint_section = {
@@ -126,7 +129,8 @@ const unsigned yk_joint_axes[] = {
 
 static const yk_field drive_fields[] = {
     {"x", YK_TYPE_FUNCTION, "m",
-     .text = "displacement along x; of scalar ports the difference of the two sides"},
+     .text = "displacement along x; "
+             "of scalar ports the difference of the two sides"},
     {"y", YK_TYPE_FUNCTION, "m", .text = "displacement along y"},
     {"z", YK_TYPE_FUNCTION, "m", .text = "displacement along z"},
     {"rx", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, x"},
@@ -143,9 +147,11 @@ static const yk_section drive_section = {
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text = "two ports, `subsystem.port`: the first receives the wrench, "
-             "the second the motion (index1: both a wrench, but scalar ports that take motion "
-             "only). A port takes part in one interface; a body can have several"},
+     .text = "two ports, `subsystem.port`: "
+             "the first receives the wrench, "
+             "the second the motion (index1: both a wrench, but scalar ports "
+             "that take motion only). "
+             "A port takes part in one interface; a body can have several"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {"at", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3,
@@ -163,8 +169,8 @@ static const yk_field interface_fields[] = {
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
      .text = "relative motions that are prescribed, as expressions of time: "
              "a motor angle as `rz` of a clamp or of `rotation`, the stroke of a ram as `z`. "
-             "For the schemes index1, monolithic and relaxed, and for explicit, "
-             "loose and rim between smooth subsystems"},
+             "For the schemes index1, monolithic and relaxed, "
+             "and for explicit, loose and rim between smooth subsystems"},
     {0},
 };
 static const yk_section interface_section = {"interface", "Where two subsystems meet.",
@@ -176,23 +182,26 @@ static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section =
 
 static const yk_field wire_fields[] = {
     {"from", YK_TYPE_TEXT, .required = true,
-     .text = "what is carried: a single number named as under `record.channels`, "
-             "`subsystem.port.velocity`, `subsystem.channel` or a signal port that gives, "
-             "`subsystem.port`"},
+     .text = "what is carried: "
+             "a single number named as under `record.channels`, `subsystem.port.velocity`, "
+             "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
     {"to", YK_TYPE_TEXT, .required = true,
      .text = "the signal port that takes it, `subsystem.port`"},
     {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "carry the value at the start of the macro step over the whole of it, "
-             "as a sampled signal; otherwise a straight line to the value at the end where "
-             "that is known already"},
+             "as a sampled signal; "
+             "otherwise a straight line to the value at the end where that is known already"},
     {0},
 };
 static const yk_section wire_section = {
     "wire",
-    "A signal without power from one subsystem to another: a measured length, "
-    "a valve's command. In the order gauss-seidel the source of a wire goes before its target "
-    "where the interfaces allow it; in a circle the motion of wrench sides is taken as "
-    "measured at the start of the step. The scheme tight repeats wires with the interfaces, "
+    "A signal without power from one subsystem to another: "
+    "a measured length, a valve's command. "
+    "In the order gauss-seidel the source of a wire goes before its target "
+    "where the interfaces allow it; "
+    "in a circle the motion of wrench sides is taken as measured "
+    "at the start of the step. "
+    "The scheme tight repeats wires with the interfaces, "
     "index1 solves for them with the wrenches where both ends are differenced; "
     "rim carries wires between fast subsystems at every exchange; "
     "monolithic and relaxed repeat the step until wires that go in a circle have settled.",
@@ -218,13 +227,16 @@ static const yk_field record_fields[] = {
 static const yk_section record_section = {
     "record",
     "A channel is named by its place and its quantity:\n\n"
-    "- `subsystem.port.quantity`, or `interface.quantity` for the first side of an interface: "
-    "`position`, `velocity`, `acceleration`, `force`; of markers also `orientation` (w, x, y, "
-    "z), `angular_velocity`, `angular_acceleration`, `torque`, `wrench` (force and torque). "
+    "- `subsystem.port.quantity`, "
+    "or `interface.quantity` for the first side of an interface: "
+    "`position`, `velocity`, `acceleration`, `force`; "
+    "of markers also `orientation` (w, x, y, z), `angular_velocity`, "
+    "`angular_acceleration`, `torque`, `wrench` (force and torque). "
     "One component is `.x`, `.y`, `.z` (or `.w` of an orientation).\n"
-    "- `interface.gap`, `interface.gap_rotation`, `interface.gap_velocity`, "
-    "`interface.gap_angular_velocity`: how far its two sides are apart; "
-    "`interface.energy_created`: work that the coupling put into the system.\n"
+    "- `interface.gap`, `interface.gap_rotation`, "
+    "`interface.gap_velocity`, `interface.gap_angular_velocity`: "
+    "how far its two sides are apart; `interface.energy_created`: "
+    "work that the coupling put into the system.\n"
     "- `subsystem.port` of a signal port (or `subsystem.port.value`), and `wire.value`.\n"
     "- `subsystem.energy`: kinetic, potential, dissipated, work; "
     "one of them is `subsystem.energy.kinetic`.\n"
@@ -241,8 +253,8 @@ static const yk_field scenario_fields[] = {
     {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
     {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
     {"plugins", YK_TYPE_LIST, .most = YK_PLUGINS_MAX, .item = &plugin_item,
-     .text = "shared libraries with solvers and schemes of their own, "
-             "from the scenario's folder; they run with all rights of the program"},
+     .text = "shared libraries with solvers and schemes of their own, from the scenario's folder; "
+             "they run with all rights of the program"},
     {"parameters", YK_TYPE_PARAMETERS, .most = YK_PARAMETERS_MAX,
      .text =
          "named numbers that expressions can use, given as numbers or expressions of each other"},
@@ -256,8 +268,8 @@ static const yk_field scenario_fields[] = {
     {"wires", YK_TYPE_NAMED, .most = YK_WIRES_MAX, .item = &wire_item,
      .text = "signals without power from one subsystem to another"},
     [COUPLING_FIELD] = {"coupling", YK_TYPE_SECTION, /* its section comes from the schemes */
-                        .text =
-                            "how the subsystems are coupled; required where there are interfaces"},
+                        .text = "how the subsystems are coupled; "
+                                "required where there are interfaces"},
     {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section,
      .text = "what is recorded, and where"},
     {0},
