@@ -89,23 +89,20 @@ static void add_type(writer *w, const yk_field *field)
 
 enum { PATH_MAX_LENGTH = 200 };
 
+static void describe_fields(writer *w, const yk_section *section, const char *path, int level);
 static void describe_below(writer *w, const yk_field *field, const char *path, int level);
 
-/* The section's text, its keys, and what is below them. `path` is empty at the top. */
-static void describe(writer *w, const yk_section *section, const char *path, int level)
+/* One row per key. */
+static void add_rows(writer *w, const yk_section *section)
 {
     yk_context *context = w->context;
     yk_text *text = w->text;
-    if (section->text)
-        yk_text_add(context, text, "%s\n\n", section->text);
-
-    /* One row per key. */
-    if (section->fields[0].key) {
-        yk_text_add(context, text, "| key | value | unit | default | meaning |\n");
-        yk_text_add(context, text, "|---|---|---|---|---|\n");
-    }
-
     for (const yk_field *field = section->fields; field->key; field++) {
+        if (field->type == YK_TYPE_INCLUDE) {
+            add_rows(w, field->section);
+            continue;
+        }
+
         yk_text_add(context, text, "| `%s` | ", field->key);
         add_type(w, field);
         yk_text_add(context, text, " | %s | ", field->unit ? field->unit : "");
@@ -113,28 +110,53 @@ static void describe(writer *w, const yk_section *section, const char *path, int
             yk_text_add(context, text, "required");
         else if (field->fallback)
             yk_text_add(context, text, "`%s`", field->fallback);
-
         yk_text_add(context, text, " | %s |\n", field->text);
     }
+}
 
-    /* The meaning of words, where they have one. */
+/* The meaning of words, where they have one. */
+static void add_meanings(writer *w, const yk_section *section)
+{
     for (const yk_field *field = section->fields; field->key; field++) {
+        if (field->type == YK_TYPE_INCLUDE)
+            add_meanings(w, field->section);
         if (!field->words || !field->words[0].text)
             continue;
 
-        yk_text_add(context, text, "\n`%s`:\n\n", field->key);
+        yk_text_add(w->context, w->text, "\n`%s`:\n\n", field->key);
         for (const yk_word *word = field->words; word->word; word++)
-            yk_text_add(context, text, "- `%s`: %s\n", word->word, word->text);
+            yk_text_add(w->context, w->text, "- `%s`: %s\n", word->word, word->text);
     }
+}
 
-    /* What is below the keys, under headings of their own. */
+/* The section's text, its keys, and what is below them. `path` is empty at the top. */
+static void describe(writer *w, const yk_section *section, const char *path, int level)
+{
+    if (section->text)
+        yk_text_add(w->context, w->text, "%s\n\n", section->text);
+    if (section->fields[0].key)
+        yk_text_add(w->context, w->text,
+                    "| key | value | unit | default | meaning |\n"
+                    "|---|---|---|---|---|\n");
+    add_rows(w, section);
+    add_meanings(w, section);
+    describe_fields(w, section, path, level);
+}
+
+/* What is below the keys, under headings of their own. */
+static void describe_fields(writer *w, const yk_section *section, const char *path, int level)
+{
     for (const yk_field *field = section->fields; field->key; field++) {
+        if (field->type == YK_TYPE_INCLUDE) {
+            describe_fields(w, field->section, path, level);
+            continue;
+        }
+
         char below[PATH_MAX_LENGTH];
         if (path[0])
             snprintf(below, sizeof below, "%s.%s", path, field->key);
         else
             snprintf(below, sizeof below, "%s", field->key);
-
         describe_below(w, field, below, level);
     }
 }

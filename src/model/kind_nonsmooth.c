@@ -73,24 +73,6 @@ static const yk_field shape_fields[] = {
 };
 static const yk_section shape_section = {"shape", "", shape_fields};
 
-#define RADIUS                                                                 \
-    {                                                                          \
-        "radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, \
-                                       .text = "its radius"                    \
-    }
-#define LENGTH(meaning)                                                                          \
-    {                                                                                            \
-        "length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = (meaning) \
-    }
-#define EDGES(meaning)                                                               \
-    {                                                                                \
-        "size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = (meaning) \
-    }
-#define OPEN                                                                                   \
-    {                                                                                          \
-        "open", YK_TYPE_LIST, .most = 6, .item = &open_item, .text = "walls that are left out" \
-    }
-
 /* In the order of the YK_OPEN bits. */
 static const yk_word open_words[] = {{"left", "-x; the curved wall of a cylinder"},
                                      {"right", "+x"},
@@ -104,33 +86,67 @@ static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", YK_VECTOR, .
 static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, YK_VECTOR,
                                      .text = "three numbers of points, from 0"};
 
-static const yk_field sphere_fields[] = {RADIUS, {0}};
+static const yk_field sphere_fields[] = {
+    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius"},
+    {0},
+};
+static const yk_section sphere = {"sphere", "", sphere_fields};
+
+/* Keys that several shapes have. */
+static const yk_field open_fields[] = {
+    {"open", YK_TYPE_LIST, .most = 6, .item = &open_item, .text = "walls that are left out"},
+    {0},
+};
+static const yk_section open_keys = {"open", NULL, open_fields};
+static const yk_field surface_fields[] = {
+    {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"},
+    {"scale", YK_TYPE_NUMBER, "m", "1", .range = YK_POSITIVE,
+     .text = "length of a unit of the file: 0.001 where it is in millimetres"},
+    {0},
+};
+static const yk_section surface_keys = {"surface", NULL, surface_fields};
+
 static const yk_field capsule_fields[] = {
-    RADIUS, LENGTH("of its axis, without the round ends"), {0}};
-static const yk_field box_fields[] = {EDGES("its edges"), {0}};
-static const yk_field cylinder_fields[] = {RADIUS, LENGTH("along its z axis"), {0}};
-#define MESH_FILE                                                                                  \
-    {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"}, \
-    {                                                                                              \
-        "scale", YK_TYPE_NUMBER, "m", "1",                                                         \
-            .range = YK_POSITIVE,                                                                  \
-            .text = "length of a unit of the file: 0.001 where it is in millimetres"               \
-    }
+    {"include", YK_TYPE_INCLUDE, .section = &sphere, .text = ""},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "of its axis, without the round ends"},
+    {0},
+};
+static const yk_field box_fields[] = {
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its edges"},
+    {0},
+};
+static const yk_field cylinder_fields[] = {
+    {"include", YK_TYPE_INCLUDE, .section = &sphere, .text = ""},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "along its z axis"},
+    {0},
+};
 static const yk_field hull_fields[] = {
     {"points", YK_TYPE_LIST, .least = 4, .item = &point_item, .text = "its corners"},
-    MESH_FILE,
-    {0}};
+    {"include", YK_TYPE_INCLUDE, .section = &surface_keys, .text = ""},
+    {0},
+};
 static const yk_field mesh_fields[] = {
     {"points", YK_TYPE_LIST, .least = 3, .item = &point_item, .text = "corners of the triangles"},
     {"triangles", YK_TYPE_LIST, .least = 1, .item = &corner_item, .text = "three points each"},
-    MESH_FILE,
-    {0}};
+    {"include", YK_TYPE_INCLUDE, .section = &surface_keys, .text = ""},
+    {0},
+};
 static const yk_field plane_fields[] = {{0}};
 static const yk_field cylinder_cavity_fields[] = {
-    RADIUS, LENGTH("inner height, along its z axis"), OPEN, {0}};
-static const yk_field box_cavity_fields[] = {EDGES("its inner edges"), OPEN, {0}};
+    {"include", YK_TYPE_INCLUDE, .section = &sphere, .text = ""},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "inner height, along its z axis"},
+    {"include", YK_TYPE_INCLUDE, .section = &open_keys, .text = ""},
+    {0},
+};
+static const yk_field box_cavity_fields[] = {
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its inner edges"},
+    {"include", YK_TYPE_INCLUDE, .section = &open_keys, .text = ""},
+    {0},
+};
 
-static const yk_section sphere = {"sphere", "", sphere_fields};
 static const yk_section capsule = {"capsule", "A cylinder about z with round ends.",
                                    capsule_fields};
 static const yk_section box = {"box", "", box_fields};
@@ -208,29 +224,29 @@ static const yk_field file_fields[] = {
      .text = "x, y, z, radius per line, from the middle of the cavity"},
     {0}};
 
-#define FILL_FIELDS                                                                             \
-    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),                       \
-     .text = "number of spheres"},                                                              \
-        {"radius",         YK_TYPE_NUMBER,       "m",                                           \
-         .required = true, .range = YK_POSITIVE, .text = "of the spheres"},                     \
-        {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),               \
-         .text = "radii are uniform in radius (1 ± spread)"},                                   \
-        {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,               \
-         .text = "form of the cavity"},                                                         \
-        {"size",           YK_TYPE_NUMBERS, "m",                                                \
-         .required = true, YK_VECTOR,       .text = "its edges, or diameter twice and height"}, \
-        {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,                  \
-         .text = "of the lattice, in radii"},                                                   \
-        {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),                \
-         .text = "fraction of the clearance by which spheres are moved at random"},             \
-    {                                                                                           \
-        "seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"               \
-    }
-
 static const yk_word cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
-static const yk_field lattice_fields[] = {FILL_FIELDS, {0}};
+static const yk_field lattice_fields[] = {
+    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .text = "number of spheres"},
+    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "of the spheres"},
+    {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),
+     .text = "radii are uniform in radius (1 ± spread)"},
+    {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
+     .text = "form of the cavity"},
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+     .text = "its edges, or diameter twice and height"},
+    {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,
+     .text = "of the lattice, in radii"},
+    {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+     .text = "fraction of the clearance by which spheres are moved at random"},
+    {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
+    {0},
+};
+static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
+                                        lattice_fields};
 static const yk_field settled_fields[] = {
-    FILL_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &from_lattice, .text = ""},
     {"step", YK_TYPE_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .text = "while settling"},
     {"time_limit", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE, .text = "for each settling"},
     {"shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
@@ -240,8 +256,6 @@ static const yk_field settled_fields[] = {
     {"shake_frequency", YK_TYPE_NUMBER, "Hz", "20", .range = YK_POSITIVE, .text = "of it"},
     {0}};
 static const yk_section from_file = {"file", "From a file.", file_fields};
-static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
-                                        lattice_fields};
 static const yk_section from_settled = {"settled",
                                         "From the lattice, fallen under gravity and come to rest; "
                                         "simulated while the scenario is built.",
@@ -326,7 +340,7 @@ static const yk_section sleeping_section = {
     sleeping_fields};
 
 static const yk_field fields[] = {
-    YK_GRAVITY_FIELD,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_gravity_keys, .text = ""},
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
     {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
      .text = "surfaces of pairs of materials; particles that settle do so by their own material"},

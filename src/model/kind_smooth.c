@@ -4,17 +4,30 @@
 
 /* Nodes and bodies ----------------------------------------------------------------------------- */
 
-#define START_FIELDS                                                                       \
-    {"displacement", YK_ORIGIN,                                                            \
-     .text = "at the start, away from `position`, where beams are free of strain"},        \
-    {                                                                                      \
-        "rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,                                     \
-            .text = "likewise away from `orientation`, a rotation vector in global axes; " \
-                    "without, nodes of a beam turn with its displaced line, so that "      \
-                    "there is no shear"                                                    \
-    }
+static const yk_field state_fields[] = {
+    {"position", YK_ORIGIN,
+     .text = "of the origin at the start; a guess is enough where joints decide"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the global ones"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "of the origin at the start"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "at the start, global axes"},
+    {"keep", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "at the start, joints move the others rather than this one"},
+    {0},
+};
+const yk_section yk_node_keys = {"node", NULL, state_fields};
 
-static const yk_field node_fields[] = {NODE_FIELDS, START_FIELDS, {0}};
+static const yk_field node_fields[] = {
+    {"include", YK_TYPE_INCLUDE, .section = &yk_node_keys, .text = ""},
+    {"displacement", YK_ORIGIN,
+     .text = "at the start, away from `position`, where beams are free of strain"},
+    {"rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,
+     .text = "likewise away from `orientation`, a rotation vector in global axes; "
+             "without, nodes of a beam turn with its displaced line, so that there is no shear"},
+    {0},
+};
 static const yk_section node_section = {"node",
                                         "A frame that moves, without mass of its own: "
                                         "bodies, joints, forces and beams meet there.",
@@ -31,8 +44,7 @@ static const yk_field body_fields[] = {
     {"node", YK_TYPE_TEXT,
      .text = "the node it is fixed to; "
              "without, it has a node of its own with its name"},
-    NODE_FIELDS,
-    START_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &node_section, .text = ""},
     {0},
 };
 static const yk_section body_section = {
@@ -44,47 +56,46 @@ static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_sec
 
 /* Beams ---------------------------------------------------------------------------------------- */
 
-#define POISSON                                                          \
-    {                                                                    \
-        .low = -1, .high = 0.5, .bounds = YK_LOW | YK_LOW_OPEN | YK_HIGH \
-    }
-#define MATERIAL_FIELDS                                                                     \
-    {"young",          YK_TYPE_NUMBER,       "Pa",                                          \
-     .required = true, .range = YK_POSITIVE, .text = "Young's modulus"},                    \
-        {"poisson", YK_TYPE_NUMBER, .fallback = "0.3", .range = POISSON,                    \
-         .text = "Poisson's ratio"},                                                        \
-        {"density",        YK_TYPE_NUMBER,           "kg/m³",                               \
-         .required = true, .range = YK_NOT_NEGATIVE, .text = "density"},                    \
-    {                                                                                       \
-        "damping_ratio", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,                \
-                                                   .text = "damping = this times stiffness" \
-    }
+static const yk_field material_fields[] = {
+    {"young", YK_TYPE_NUMBER, "Pa", .required = true, .range = YK_POSITIVE,
+     .text = "Young's modulus"},
+    {"poisson", YK_TYPE_NUMBER, .fallback = "0.3",
+     .range = {.low = -1, .high = 0.5, .bounds = YK_LOW | YK_LOW_OPEN | YK_HIGH},
+     .text = "Poisson's ratio"},
+    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_NOT_NEGATIVE,
+     .text = "density"},
+    {"damping_ratio", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "damping = this times stiffness"},
+    {0},
+};
+static const yk_section material_keys = {"material", NULL, material_fields};
 
 static const yk_field rectangle_fields[] = {
-    MATERIAL_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &material_keys, .text = ""},
     {"width_y", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "along the section's y"},
     {"width_z", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along its z"},
     {0}};
 static const yk_field tube_fields[] = {
-    MATERIAL_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &material_keys, .text = ""},
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "outer radius"},
     {"inner_radius", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE, .text = "inner radius"},
     {0}};
-static const yk_field general_fields[] = {MATERIAL_FIELDS,
-                                          {"area", YK_TYPE_NUMBER, "m²", .required = true,
-                                           .range = YK_POSITIVE, .text = "of the section"},
-                                          {"inertia_y", YK_TYPE_NUMBER, "m⁴", .required = true,
-                                           .range = YK_POSITIVE, .text = "bending in x-z"},
-                                          {"inertia_z", YK_TYPE_NUMBER, "m⁴", .required = true,
-                                           .range = YK_POSITIVE, .text = "bending in x-y"},
-                                          {"torsion", YK_TYPE_NUMBER, "m⁴", .required = true,
-                                           .range = YK_POSITIVE, .text = "torsion constant"},
-                                          {"shear_y", YK_TYPE_NUMBER, .fallback = "1",
-                                           .range = YK_POSITIVE, .text = "shear factor along y"},
-                                          {"shear_z", YK_TYPE_NUMBER, .fallback = "1",
-                                           .range = YK_POSITIVE, .text = "shear factor along z"},
-                                          {0}};
+static const yk_field general_fields[] = {
+    {"include", YK_TYPE_INCLUDE, .section = &material_keys, .text = ""},
+    {"area", YK_TYPE_NUMBER, "m²", .required = true, .range = YK_POSITIVE,
+     .text = "of the section"},
+    {"inertia_y", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE,
+     .text = "bending in x-z"},
+    {"inertia_z", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE,
+     .text = "bending in x-y"},
+    {"torsion", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE,
+     .text = "torsion constant"},
+    {"shear_y", YK_TYPE_NUMBER, .fallback = "1", .range = YK_POSITIVE,
+     .text = "shear factor along y"},
+    {"shear_z", YK_TYPE_NUMBER, .fallback = "1", .range = YK_POSITIVE,
+     .text = "shear factor along z"},
+    {0}};
 static const yk_field matrix_fields[] = {
     {"stiffness", YK_TYPE_NUMBERS, "N, N m, N m²", .required = true, .least = 6, .most = 36,
      .text = "from extension, shear along y and z (1), twist, "
@@ -130,23 +141,24 @@ static const yk_field beam_item = {"beam", YK_TYPE_SECTION, .section = &beam_sec
 /* Shapes --------------------------------------------------------------------------------------- */
 
 static const yk_field sphere_fields[] = {
-    YK_MARKER_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"},
     {0}};
 static const yk_field box_fields[] = {
-    YK_MARKER_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
     {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its edges"},
     {0}};
 static const yk_field rod_fields[] = {
-    YK_MARKER_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"},
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "along z of the marker"},
     {0}};
-static const yk_field line_fields[] = {YK_MARKER_FIELDS,
-                                       {"to", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
-                                        .text = "its end, in the marker's axes"},
-                                       {0}};
+static const yk_field line_fields[] = {
+    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
+    {"to", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+     .text = "its end, in the marker's axes"},
+    {0}};
 static const yk_section sphere = {"sphere", "", sphere_fields};
 static const yk_section box = {"box", "", box_fields};
 static const yk_section cylinder = {"cylinder", "About z of the marker.", rod_fields};
@@ -161,26 +173,29 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 
 /* The solver ----------------------------------------------------------------------------------- */
 
-#define RHO_TEXT                                                                   \
-    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; with " \
-    "joints 0.9 at most (except form ode), for errors of their reactions grow "    \
-    "where nothing damps them"
-#define NEWTON_TEXT                                                             \
-    "iterations stop when what remains is this fraction of the step's local "   \
-    "error; at most 1e-8 where steps are repeated and compared: schemes tight " \
-    "and index1, and time.tolerance"
-static const yk_field two_step_fields[] = {
-    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
-    {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
-     .text = "local error of an internal step, "
-             "of nodes and of what flexible bodies deform, which then has variable size; "
-             "0: the macro step is the step"},
+static const char rho_text[] =
+    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; "
+    "with joints 0.9 at most (except form ode), "
+    "for errors of their reactions grow where nothing damps them";
+static const yk_field newton_fields[] = {
     {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
-     .text = NEWTON_TEXT},
+     .text = "iterations stop when what remains is this fraction of the step's local error; "
+             "at most 1e-8 where steps are repeated and compared: "
+             "schemes tight and index1, and time.tolerance"},
     {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3,
      .text = "and below this"},
     {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1),
      .text = "largest number in a step"},
+    {0},
+};
+static const yk_section newton_keys = {"newton", NULL, newton_fields};
+static const yk_field two_step_fields[] = {
+    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = rho_text},
+    {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
+     .text = "local error of an internal step, "
+             "of nodes and of what flexible bodies deform, which then has variable size; "
+             "0: the macro step is the step"},
+    {"include", YK_TYPE_INCLUDE, .section = &newton_keys, .text = ""},
     {0},
 };
 static const yk_field runge_kutta_fields[] = {
@@ -197,15 +212,10 @@ static const yk_word form_words[] = {
 static const yk_field generalised_alpha_fields[] = {
     {"form", YK_TYPE_CHOICE, .fallback = "dae", .words = form_words,
      .text = "how the constraints are met"},
-    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
+    {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = rho_text},
     {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
-    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
-     .text = NEWTON_TEXT},
-    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3,
-     .text = "and below this"},
-    {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1),
-     .text = "largest number in a step"},
+    {"include", YK_TYPE_INCLUDE, .section = &newton_keys, .text = ""},
     {0},
 };
 static const yk_section generalised_alpha = {
@@ -234,7 +244,7 @@ static const yk_section damping_section = {
     damping_fields};
 
 static const yk_field fields[] = {
-    YK_GRAVITY_FIELD,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_gravity_keys, .text = ""},
     {"nodes", YK_TYPE_NAMED, .item = &node_item,
      .text = "massless or shared nodes; bodies have their own"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},

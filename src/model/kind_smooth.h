@@ -5,20 +5,8 @@
 #include "model/registry.h"
 #include "smooth/flexible.h"
 
-#define NODE_FIELDS                                                                 \
-    {"position", YK_ORIGIN,                                                         \
-     .text = "of the origin at the start; a guess is enough where joints decide"},  \
-        {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",            \
-         .text = "from its axes to the global ones"},                               \
-        {"velocity",  YK_TYPE_NUMBERS, "m/s",                                       \
-         "[0, 0, 0]", YK_VECTOR,       .text = "of the origin at the start"},       \
-        {"angular_velocity", YK_TYPE_NUMBERS, "rad/s",                              \
-         "[0, 0, 0]",        YK_VECTOR,       .text = "at the start, global axes"}, \
-    {                                                                               \
-        "keep", YK_TYPE_BOOLEAN,                                                    \
-            .fallback = "false",                                                    \
-            .text = "at the start, joints move the others rather than this one"     \
-    }
+/* To be included: where a node is and how it moves at the start. */
+extern const yk_section yk_node_keys;
 
 /* Sections of beams and rods: in this order of `choice`. */
 enum { YK_SECTION_RECTANGLE, YK_SECTION_TUBE, YK_SECTION_GENERAL, YK_SECTION_MATRIX };
@@ -29,8 +17,8 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
 /* kind_smooth_flexible.c: an item of `flexible`. */
 extern const yk_field yk_flexible_item;
 enum { YK_FLEXIBLE_ITEM_ROD, YK_FLEXIBLE_ITEM_MODAL, YK_FLEXIBLE_ITEM_ANCF };
-/* The body, to be released, and the place of each of its `points` (an array as long as they are
- * many). */
+/* The body, to be released, and the attachment of each of its `points` (an array as long as they
+ * are many). */
 yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments,
                             yk_flexible **body);
 

@@ -19,32 +19,40 @@ static const yk_field marker_fields[] = {
 static const yk_section marker_section = {"marker", "A frame fixed to a body.", marker_fields};
 static const yk_field marker_item = {"markers", YK_TYPE_SECTION, .section = &marker_section,
                                      .text = ""};
-static const yk_field end_item = {"between", YK_TYPE_TEXT, .text = "a body, a node, or `ground`"};
+static const yk_field attached_fields[] = {
+    {"on", YK_TYPE_TEXT, .required = true, .text = "the body or node"},
+    {"offset", YK_ORIGIN, .text = "of the marker from the body's origin, in its axes"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from the marker's axes to the body's"},
+    {0},
+};
+const yk_section yk_marker_keys = {"marker", NULL, attached_fields};
 
-#define PAIR_FIELDS                                                                                \
-    {"between",                                                                                    \
-     YK_TYPE_LIST,                                                                                 \
-     .required = true,                                                                             \
-     .least = 2,                                                                                   \
-     .most = 2,                                                                                    \
-     .item = &end_item,                                                                            \
-     .text = "two bodies or nodes, or `ground`"},                                                  \
-        {"at", YK_TYPE_NUMBERS, "m", YK_VECTOR,                                                    \
-         .text = "where both markers are at the start, global"},                                   \
-        {"axis", YK_TYPE_NUMBERS, YK_VECTOR,                                                       \
-         .text = "direction of both z axes at the start, global; of any length"},                  \
-        {"orientation", YK_TYPE_ORIENTATION,                                                       \
-         .text = "of both markers at the start, global; instead of `axis`"},                       \
-    {                                                                                              \
-        "markers", YK_TYPE_LIST,                                                                   \
-            .least = 2, .most = 2, .item = &marker_item,                                           \
-            .text =                                                                                \
-                "the two markers in their bodies' axes; instead of `at`, `axis` and `orientation`" \
-    }
+static const yk_field gravity_fields[] = {
+    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR,
+     .text = "acceleration of gravity, global axes"},
+    {0},
+};
+const yk_section yk_gravity_keys = {"gravity", NULL, gravity_fields};
+
+/* Two markers. */
+static const yk_field end_item = {"between", YK_TYPE_TEXT, .text = "a body, a node, or `ground`"};
 
 /* Joints --------------------------------------------------------------------------------------- */
 
-static const yk_field pair_fields[] = {PAIR_FIELDS, {0}};
+static const yk_field pair_fields[] = {
+    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &end_item,
+     .text = "two bodies or nodes, or `ground`"},
+    {"at", YK_TYPE_NUMBERS, "m", YK_VECTOR, .text = "where both markers are at the start, global"},
+    {"axis", YK_TYPE_NUMBERS, YK_VECTOR,
+     .text = "direction of both z axes at the start, global; of any length"},
+    {"orientation", YK_TYPE_ORIENTATION,
+     .text = "of both markers at the start, global; instead of `axis`"},
+    {"markers", YK_TYPE_LIST, .least = 2, .most = 2, .item = &marker_item,
+     .text = "the two markers in their bodies' axes; "
+             "instead of `at`, `axis` and `orientation`"},
+    {0},
+};
 static const yk_section pair_section = {"joint", "", pair_fields};
 static const yk_field no_fields[] = {{0}};
 static const yk_field length_fields[] = {
@@ -158,61 +166,66 @@ static const yk_field feedback_fields[] = {
 static const yk_section feedback_section = {
     "feedback", "A load that depends on what the model does.", feedback_fields};
 
-#define INPUT_FIELD                                                                   \
-    {                                                                                 \
-        "input", YK_TYPE_TEXT,                                                        \
-            .text = "instead of `load`: the name of a signal port of the subsystem, " \
-                    "at which a wire ends; several forces may have one"               \
-    }
-#define LOAD_FIELDS(unit_of_load, default_load, meaning)                                          \
-    {"load", YK_TYPE_FUNCTION, unit_of_load, default_load, .text = meaning},                      \
-        {"feedback", YK_TYPE_SECTION, .section = &feedback_section, .text = "instead of `load`"}, \
-        INPUT_FIELD
+/* What may stand in place of `load`. */
+static const yk_field load_fields[] = {
+    {"feedback", YK_TYPE_SECTION, .section = &feedback_section, .text = "instead of `load`"},
+    {"input", YK_TYPE_TEXT,
+     .text = "instead of `load`: the name of a signal port of the subsystem, "
+             "at which a wire ends; several forces may have one"},
+    {0},
+};
+static const yk_section load_keys = {"load", NULL, load_fields};
 
 static const yk_field spring_fields[] = {
-    PAIR_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &pair_section, .text = ""},
     {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .text = "tension per elongation"},
     {"damping", YK_TYPE_NUMBER, "N s/m", "0", .text = "tension per rate of elongation"},
     {"free_length", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "length without tension"},
-    LOAD_FIELDS("N", "0", "tension that is added, function of time"),
+    {"load", YK_TYPE_FUNCTION, "N", "0", .text = "tension that is added, function of time"},
+    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
     {0}};
 static const yk_field torsion_fields[] = {
-    PAIR_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &pair_section, .text = ""},
     {"stiffness", YK_TYPE_NUMBER, "N m/rad", "0", .text = "torque per angle"},
     {"damping", YK_TYPE_NUMBER, "N m s/rad", "0", .text = "torque per angular velocity"},
     {"free_angle", YK_TYPE_NUMBER, "rad", "0", .text = "angle without torque"},
-    LOAD_FIELDS("N m", "0", "torque that is added against the angle, function of time"),
+    {"load", YK_TYPE_FUNCTION, "N m", "0",
+     .text = "torque that is added against the angle, function of time"},
+    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
     {0}};
 static const yk_field bushing_fields[] = {
-    PAIR_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &pair_section, .text = ""},
     {"stiffness", YK_TYPE_NUMBERS, "N/m, N m/rad", .required = true, .least = 6, .most = 36,
      .text = "six diagonal values, or 36 by rows, in the first marker's axes"},
     {"damping", YK_TYPE_NUMBERS, "N s/m, N m s/rad", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
      .text = "likewise"},
     {0}};
 static const yk_field force_fields[] = {
-    YK_MARKER_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
     {"vector", YK_TYPE_NUMBERS, "N", .required = true, YK_VECTOR, .text = "the force"},
     {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether the vector is in the marker's axes"},
-    LOAD_FIELDS(NULL, "1", "factor of the vector, function of time"),
+    {"load", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
+    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
     {0}};
 static const yk_field torque_fields[] = {
-    YK_MARKER_FIELDS,
+    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
     {"vector", YK_TYPE_NUMBERS, "N m", .required = true, YK_VECTOR, .text = "the torque"},
     {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether the vector is in the marker's axes"},
-    LOAD_FIELDS(NULL, "1", "factor of the vector, function of time"),
+    {"load", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
+    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
     {0}};
 static const yk_field motor_fields[] = {
     {"joint", YK_TYPE_TEXT, .required = true,
      .text = "a joint of the subsystem: "
              "a torque about the z axis of `revolute`, `cylindrical` and `rotation`, "
              "a force along the z axis of `prismatic`, `in-line` and `position`"},
-    LOAD_FIELDS("N m or N", "0",
-                "on the second body of the joint, "
-                "in the sense in which its angle or displacement grows"),
+    {"load", YK_TYPE_FUNCTION, "N m or N", "0",
+     .text = "on the second body of the joint, "
+             "in the sense in which its angle or displacement grows"},
+    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
     {0}};
 static const yk_section motor_law = {
     "motor", "Drives a joint: acts on its second body, with the opposite on the first.",
@@ -237,9 +250,8 @@ const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_vari
 
 /* Ports ---------------------------------------------------------------------------------------- */
 
-static const yk_field marker_port_fields[] = {YK_MARKER_FIELDS, {0}};
 static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.",
-                                       marker_port_fields};
+                                       attached_fields};
 static const yk_section distance_port = {"distance",
                                          "The distance of two markers, an actuator: "
                                          "takes a force, which pushes them apart, or a length.",

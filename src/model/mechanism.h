@@ -12,21 +12,10 @@ extern const yk_field yk_joint_item;
 extern const yk_field yk_force_item;
 extern const yk_field yk_port_item;
 
-/* Entries of one marker: `on`, `offset`, `orientation`. */
-#define YK_MARKER_FIELDS                                                                    \
-    {"on", YK_TYPE_TEXT, .required = true, .text = "the body or node"},                     \
-        {"offset", YK_ORIGIN, .text = "of the marker from the body's origin, in its axes"}, \
-    {                                                                                       \
-        "orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",                     \
-                                            .text = "from the marker's axes to the body's"  \
-    }
-
-/* As yk_smooth_default and yk_nonsmooth_default have it. */
-#define YK_GRAVITY_FIELD                                                \
-    {                                                                   \
-        "gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR, \
-            .text = "acceleration of gravity, global axes"              \
-    }
+/* To be included: `on`, `offset` and `orientation` of one marker; and `gravity`, as
+ * yk_smooth_default and yk_nonsmooth_default have it. */
+extern const yk_section yk_marker_keys;
+extern const yk_section yk_gravity_keys;
 
 /* Where a body's own frame is at the start. */
 typedef struct yk_body_pose {
@@ -53,7 +42,7 @@ yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
 
 /* A frame with z along the axis, of any length but zero. */
 yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame);
-/* The marker of an item with YK_MARKER_FIELDS. */
+/* The marker of an item that includes yk_marker_keys. */
 yk_marker yk_read_marker(const yk_node *item);
 /* Six diagonal values, or 36 by rows. */
 yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const char *key,

@@ -387,12 +387,48 @@ static yk_node *make_default(yk_resolver *r, const char *text)
     return node;
 }
 
-static bool has_key(const yk_section *section, const char *key)
+/* Appends the keys that a section may have, for messages. */
+static void list_keys(const yk_section *section, const char *keys[WORDS_MAX], int *count)
 {
-    for (const yk_field *field = section->fields; field->key; field++)
-        if (strcmp(field->key, key) == 0)
-            return true;
-    return false;
+    for (const yk_field *field = section->fields; field->key; field++) {
+        if (field->type == YK_TYPE_INCLUDE)
+            list_keys(field->section, keys, count);
+        else if (*count < WORDS_MAX)
+            keys[(*count)++] = field->key;
+    }
+}
+
+/* The values of a section's keys, or their defaults; false if one is missing or not valid. */
+static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *section)
+{
+    bool valid = true;
+    for (const yk_field *field = section->fields; field->key && !exhausted(r); field++) {
+        if (field->type == YK_TYPE_INCLUDE) {
+            valid = resolve_values(r, node, field->section) && valid;
+            continue;
+        }
+
+        yk_node *child = yk_node_get(node, field->key);
+        if (!child && field->required) {
+            yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key,
+                              field->text, yk_expected(field).text);
+            valid = false;
+            continue;
+        }
+
+        /* Defaults become nodes, so that the resolved scenario shows them. */
+        if (!child && field->fallback) {
+            child = make_default(r, field->fallback);
+            if (child)
+                yk_node_append(node, child, field->key, (yk_location){0});
+        }
+        if (!child)
+            continue;
+
+        yk_resolve(r, child, field);
+        valid = valid && child->valid;
+    }
+    return valid;
 }
 
 /* A map with the keys of one or two sections (the second may be NULL) and, of a variant, with the
@@ -400,29 +436,26 @@ static bool has_key(const yk_section *section, const char *key)
 static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
                          const yk_section *second, const char *selector)
 {
-    const yk_section *const sections[] = {first, second, NULL};
-
-    /* All keys that it may have, for messages. */
+    /* All keys that it may have. */
     const char *keys[WORDS_MAX];
     int key_count = 0;
     if (selector)
         keys[key_count++] = selector;
-
-    for (int i = 0; sections[i]; i++)
-        for (const yk_field *field = sections[i]->fields; field->key; field++)
-            if (key_count < WORDS_MAX)
-                keys[key_count++] = field->key;
+    list_keys(first, keys, &key_count);
+    if (second)
+        list_keys(second, keys, &key_count);
 
     /* Those that it has and may not have. */
     bool valid = true;
     for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
         const char *key = child->key;
-        bool known = has_key(first, key) || (second && has_key(second, key));
+        bool known = yk_section_field(first, key) || (second && yk_section_field(second, key));
         bool selects = selector && strcmp(key, selector) == 0;
         bool names = node->named && strcmp(key, "name") == 0;
         if (known || selects || names)
             continue;
 
+        /* "{0,1: }" has a key and no value. */
         valid = false;
         if (key[strspn(key, "0123456789")] == '\0' && yk_node_is_empty(child))
             yk_node_key_error(r->diagnostics, child,
@@ -432,32 +465,9 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
                               yk_suggest_word(key, keys, key_count).text);
     }
 
-    /* The value of each, or its default. */
-    for (int i = 0; sections[i]; i++) {
-        for (const yk_field *field = sections[i]->fields; field->key && !exhausted(r); field++) {
-            yk_node *child = yk_node_get(node, field->key);
-            if (!child && field->required) {
-                yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key,
-                                  field->text, yk_expected(field).text);
-                valid = false;
-                continue;
-            }
-
-            /* Defaults become nodes, so that the resolved scenario shows them. */
-            if (!child && field->fallback) {
-                child = make_default(r, field->fallback);
-                if (child)
-                    yk_node_append(node, child, field->key, (yk_location){0});
-            }
-
-            if (!child)
-                continue;
-
-            yk_resolve(r, child, field);
-            valid = valid && child->valid;
-        }
-    }
-
+    valid = resolve_values(r, node, first) && valid;
+    if (second)
+        valid = resolve_values(r, node, second) && valid;
     node->valid = valid && !exhausted(r);
 }
 

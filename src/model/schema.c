@@ -6,6 +6,20 @@
 #include <string.h>
 #include <strings.h>
 
+const yk_field *yk_section_field(const yk_section *section, const char *key)
+{
+    for (const yk_field *field = section->fields; field->key; field++) {
+        if (field->type == YK_TYPE_INCLUDE) {
+            const yk_field *included = yk_section_field(field->section, key);
+            if (included)
+                return included;
+        } else if (strcmp(field->key, key) == 0) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
 /* Words that are meant ------------------------------------------------------------------------- */
 
 /* Each row: a word of scenarios, and what else it is called in other programs and in daily use. */

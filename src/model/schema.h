@@ -29,7 +29,8 @@ typedef enum yk_type {
     YK_TYPE_VARIANT,     /* keys that depend on the word under `selector` (or just that word) */
     YK_TYPE_LIST,        /* a list of `item`, `least` to `most` of them */
     YK_TYPE_NAMED,       /* named items: a map of name to `item`, or a list of items with `name` */
-    YK_TYPE_PARAMETERS   /* named numbers that expressions can use */
+    YK_TYPE_PARAMETERS,  /* named numbers that expressions can use */
+    YK_TYPE_INCLUDE      /* the fields of `section`, as if they stood here */
 } yk_type;
 
 typedef struct yk_word {
@@ -91,6 +92,9 @@ struct yk_section {
     const char *text;
     const yk_field *fields;
 };
+
+/* The field of that key, with those that a section includes; NULL: none. (schema.c) */
+const yk_field *yk_section_field(const yk_section *section, const char *key);
 
 /* Resolving ------------------------------------------------------------------------------------ */
 

@@ -2,6 +2,7 @@
  * what `_default()` has. */
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,9 @@
 
 static const yk_field *find_key(const yk_section *section, const char *key, size_t length)
 {
-    for (const yk_field *f = section ? section->fields : NULL; f && f->key; f++)
-        if (strlen(f->key) == length && strncmp(f->key, key, length) == 0)
-            return f;
-    return NULL;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, key);
+    return section ? yk_section_field(section, name) : NULL;
 }
 
 /* The field at "contact.method": keys of sections, and behind a variant's key its word. */
