@@ -10,7 +10,7 @@ typedef struct yk_source {
     const char *name; /* a file's name, or "--set coupling.scheme" */
     const char *text;
     size_t length;
-    bool has_lines; /* false: the name alone tells the place (overrides, defaults) */
+    bool has_lines; /* false: the name alone is the location (overrides, defaults) */
 } yk_source;
 
 /* Lines and columns count from 1 (columns in characters, not bytes); line 0: nowhere in

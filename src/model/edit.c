@@ -197,32 +197,6 @@ static bool same(const yk_node *a, const yk_node *b)
     return true;
 }
 
-/* Whether the edited text says what the overrides say, and nothing else. */
-static yk_status check(const editor *e, const char *before, const char *after,
-                       const char *const *overrides, int count)
-{
-    /* What is meant: the tree of the file with the overrides. */
-    reading wanted;
-    yk_status status = read_text(e, before, &wanted);
-    for (int i = 0; status == YK_OK && i < count; i++)
-        status = yk_override_apply(&wanted.store, wanted.root, overrides[i], e->diagnostics);
-
-    /* What is written now. */
-    reading made;
-    yk_status read = read_text(e, after, &made);
-    if (status == YK_OK)
-        status = read;
-    if (status == YK_OK && !same(wanted.root, made.root))
-        status = yk_fail(e->context, YK_ERROR_INPUT,
-                         "%s: the values cannot be set in place without changing others, as where "
-                         "an anchor is used twice; set them by hand",
-                         e->path);
-
-    yk_store_destroy(&wanted.store);
-    yk_store_destroy(&made.store);
-    return status;
-}
-
 yk_status yk_scenario_edit(yk_context *context, const char *path, const char *const *overrides,
                            int count, char **text)
 {
@@ -254,8 +228,23 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
         present = edited;
     }
 
+    /* What is written now is compared with what is meant: the tree of the file with the
+     * overrides. */
+    reading wanted = {.store = {.context = context}};
+    reading made = {.store = {.context = context}};
     if (status == YK_OK)
-        status = check(&e, source.text, present, overrides, count);
+        status = read_text(&e, source.text, &wanted);
+    for (int i = 0; status == YK_OK && i < count; i++)
+        status = yk_override_apply(&wanted.store, wanted.root, overrides[i], e.diagnostics);
+    if (status == YK_OK)
+        status = read_text(&e, present, &made);
+    if (status == YK_OK && !same(wanted.root, made.root))
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "%s: the values cannot be set in place without changing others, as where "
+                         "an anchor is used twice; set them by hand",
+                         path);
+    yk_store_destroy(&wanted.store);
+    yk_store_destroy(&made.store);
 
     if (status == YK_OK)
         *text = present;

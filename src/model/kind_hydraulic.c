@@ -124,7 +124,7 @@ const yk_section yk_hydraulic_section = {
     "`NAME` (scalar; takes the motion of the actuator, answers with the force) "
     "and `NAME.spool` (signal; takes the valve's command). "
     "Channels: `NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, "
-    "`thrust` (pushes the ends apart), `opening` of the spool, shares of cavity `void_1`, "
+    "`thrust` (pushes the ends apart), `opening` of the spool, fractions of cavity `void_1`, "
     "`void_2`, and since the start the times in which fluid was kept "
     "from flowing back (`blocked_time`), a chamber cavitated (`cavitation_time`), "
     "the piston was at a stop (`stop_time`) and the command was limited (`limit_time`), "

@@ -107,7 +107,7 @@ static const yk_field surface_fields[] = {
 static const yk_section surface_keys = {"surface", NULL, surface_fields};
 
 static const yk_field capsule_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &sphere, .text = ""},
+    YK_INCLUDE(sphere),
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "of its axis, without the round ends"},
     {0},
@@ -117,33 +117,33 @@ static const yk_field box_fields[] = {
     {0},
 };
 static const yk_field cylinder_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &sphere, .text = ""},
+    YK_INCLUDE(sphere),
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "along its z axis"},
     {0},
 };
 static const yk_field hull_fields[] = {
     {"points", YK_TYPE_LIST, .least = 4, .item = &point_item, .text = "its corners"},
-    {"include", YK_TYPE_INCLUDE, .section = &surface_keys, .text = ""},
+    YK_INCLUDE(surface_keys),
     {0},
 };
 static const yk_field mesh_fields[] = {
     {"points", YK_TYPE_LIST, .least = 3, .item = &point_item, .text = "corners of the triangles"},
     {"triangles", YK_TYPE_LIST, .least = 1, .item = &corner_item, .text = "three points each"},
-    {"include", YK_TYPE_INCLUDE, .section = &surface_keys, .text = ""},
+    YK_INCLUDE(surface_keys),
     {0},
 };
 static const yk_field plane_fields[] = {{0}};
 static const yk_field cylinder_cavity_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &sphere, .text = ""},
+    YK_INCLUDE(sphere),
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "inner height, along its z axis"},
-    {"include", YK_TYPE_INCLUDE, .section = &open_keys, .text = ""},
+    YK_INCLUDE(open_keys),
     {0},
 };
 static const yk_field box_cavity_fields[] = {
     {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its inner edges"},
-    {"include", YK_TYPE_INCLUDE, .section = &open_keys, .text = ""},
+    YK_INCLUDE(open_keys),
     {0},
 };
 
@@ -246,7 +246,7 @@ static const yk_field lattice_fields[] = {
 static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
                                         lattice_fields};
 static const yk_field settled_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &from_lattice, .text = ""},
+    YK_INCLUDE(from_lattice),
     {"step", YK_TYPE_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .text = "while settling"},
     {"time_limit", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE, .text = "for each settling"},
     {"shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
@@ -316,7 +316,7 @@ static const yk_field contact_fields[] = {
     {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,
      .text = "what restitution does where several contacts meet an impact"},
     {"capacity", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
-     .text = "contact points that there is room for; 0: chosen"},
+     .text = "contact points that memory is reserved for; 0: chosen"},
     {0},
 };
 static const yk_section contact_section = {"contact", "How contacts are found and solved.",
@@ -340,7 +340,7 @@ static const yk_section sleeping_section = {
     sleeping_fields};
 
 static const yk_field fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_gravity_keys, .text = ""},
+    YK_INCLUDE(yk_gravity_keys),
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
     {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
      .text = "surfaces of pairs of materials; particles that settle do so by their own material"},
@@ -367,7 +367,7 @@ const yk_section yk_nonsmooth_section = {
     "the `contact_force` of all contacts on it (mean of the last step), "
     "and of those with prescribed motion the `force` and `torque` that hold them on it; "
     "of joints `force` and `torque`, on the second body at its marker, "
-    "and as a sensor in the joint tells them `angle` (in (-pi, pi]) "
+    "and as a sensor in the joint reports them `angle` (in (-pi, pi]) "
     "and `angle_rate` about the first's z axis, "
     "`displacement` and `displacement_rate` along it; "
     "`contacts`, `overlap`, `residual` of the contact problem of the last step "

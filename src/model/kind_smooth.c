@@ -20,7 +20,7 @@ static const yk_field state_fields[] = {
 const yk_section yk_node_keys = {"node", NULL, state_fields};
 
 static const yk_field node_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_node_keys, .text = ""},
+    YK_INCLUDE(yk_node_keys),
     {"displacement", YK_ORIGIN,
      .text = "at the start, away from `position`, where beams are free of strain"},
     {"rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,
@@ -44,7 +44,7 @@ static const yk_field body_fields[] = {
     {"node", YK_TYPE_TEXT,
      .text = "the node it is fixed to; "
              "without, it has a node of its own with its name"},
-    {"include", YK_TYPE_INCLUDE, .section = &node_section, .text = ""},
+    YK_INCLUDE(node_section),
     {0},
 };
 static const yk_section body_section = {
@@ -71,31 +71,30 @@ static const yk_field material_fields[] = {
 static const yk_section material_keys = {"material", NULL, material_fields};
 
 static const yk_field rectangle_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &material_keys, .text = ""},
+    YK_INCLUDE(material_keys),
     {"width_y", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "along the section's y"},
     {"width_z", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along its z"},
     {0}};
 static const yk_field tube_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &material_keys, .text = ""},
+    YK_INCLUDE(material_keys),
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "outer radius"},
     {"inner_radius", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE, .text = "inner radius"},
     {0}};
-static const yk_field general_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &material_keys, .text = ""},
-    {"area", YK_TYPE_NUMBER, "m²", .required = true, .range = YK_POSITIVE,
-     .text = "of the section"},
-    {"inertia_y", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE,
-     .text = "bending in x-z"},
-    {"inertia_z", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE,
-     .text = "bending in x-y"},
-    {"torsion", YK_TYPE_NUMBER, "m⁴", .required = true, .range = YK_POSITIVE,
-     .text = "torsion constant"},
-    {"shear_y", YK_TYPE_NUMBER, .fallback = "1", .range = YK_POSITIVE,
-     .text = "shear factor along y"},
-    {"shear_z", YK_TYPE_NUMBER, .fallback = "1", .range = YK_POSITIVE,
-     .text = "shear factor along z"},
-    {0}};
+static const yk_field general_fields[] = {YK_INCLUDE(material_keys),
+                                          {"area", YK_TYPE_NUMBER, "m²", .required = true,
+                                           .range = YK_POSITIVE, .text = "of the section"},
+                                          {"inertia_y", YK_TYPE_NUMBER, "m⁴", .required = true,
+                                           .range = YK_POSITIVE, .text = "bending in x-z"},
+                                          {"inertia_z", YK_TYPE_NUMBER, "m⁴", .required = true,
+                                           .range = YK_POSITIVE, .text = "bending in x-y"},
+                                          {"torsion", YK_TYPE_NUMBER, "m⁴", .required = true,
+                                           .range = YK_POSITIVE, .text = "torsion constant"},
+                                          {"shear_y", YK_TYPE_NUMBER, .fallback = "1",
+                                           .range = YK_POSITIVE, .text = "shear factor along y"},
+                                          {"shear_z", YK_TYPE_NUMBER, .fallback = "1",
+                                           .range = YK_POSITIVE, .text = "shear factor along z"},
+                                          {0}};
 static const yk_field matrix_fields[] = {
     {"stiffness", YK_TYPE_NUMBERS, "N, N m, N m²", .required = true, .least = 6, .most = 36,
      .text = "from extension, shear along y and z (1), twist, "
@@ -141,24 +140,23 @@ static const yk_field beam_item = {"beam", YK_TYPE_SECTION, .section = &beam_sec
 /* Shapes --------------------------------------------------------------------------------------- */
 
 static const yk_field sphere_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
+    YK_INCLUDE(yk_marker_keys),
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"},
     {0}};
 static const yk_field box_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
+    YK_INCLUDE(yk_marker_keys),
     {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its edges"},
     {0}};
 static const yk_field rod_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
+    YK_INCLUDE(yk_marker_keys),
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"},
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "along z of the marker"},
     {0}};
-static const yk_field line_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
-    {"to", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
-     .text = "its end, in the marker's axes"},
-    {0}};
+static const yk_field line_fields[] = {YK_INCLUDE(yk_marker_keys),
+                                       {"to", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+                                        .text = "its end, in the marker's axes"},
+                                       {0}};
 static const yk_section sphere = {"sphere", "", sphere_fields};
 static const yk_section box = {"box", "", box_fields};
 static const yk_section cylinder = {"cylinder", "About z of the marker.", rod_fields};
@@ -195,7 +193,7 @@ static const yk_field two_step_fields[] = {
      .text = "local error of an internal step, "
              "of nodes and of what flexible bodies deform, which then has variable size; "
              "0: the macro step is the step"},
-    {"include", YK_TYPE_INCLUDE, .section = &newton_keys, .text = ""},
+    YK_INCLUDE(newton_keys),
     {0},
 };
 static const yk_field runge_kutta_fields[] = {
@@ -215,7 +213,7 @@ static const yk_field generalised_alpha_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = rho_text},
     {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
-    {"include", YK_TYPE_INCLUDE, .section = &newton_keys, .text = ""},
+    YK_INCLUDE(newton_keys),
     {0},
 };
 static const yk_section generalised_alpha = {
@@ -244,7 +242,7 @@ static const yk_section damping_section = {
     damping_fields};
 
 static const yk_field fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_gravity_keys, .text = ""},
+    YK_INCLUDE(yk_gravity_keys),
     {"nodes", YK_TYPE_NAMED, .item = &node_item,
      .text = "massless or shared nodes; bodies have their own"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
@@ -269,7 +267,7 @@ static const char solver_text[] =
     "Channels: of nodes and bodies `position`, `orientation`, `velocity`, "
     "`angular_velocity`, `acceleration`, `angular_acceleration`; "
     "of joints `force` and `torque`, on the second body at its marker, "
-    "and as a sensor in the joint tells them `angle` (in (-pi, pi]) "
+    "and as a sensor in the joint reports them `angle` (in (-pi, pi]) "
     "and `angle_rate` about the first's z axis, "
     "`displacement` and `displacement_rate` along it; "
     "of springs `stretch` and `stretch_rate`; "

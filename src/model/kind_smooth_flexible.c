@@ -7,7 +7,7 @@
 enum { AMPLITUDES_MAX = 1000 };
 
 static const yk_field moving_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_node_keys, .text = ""},
+    YK_INCLUDE(yk_node_keys),
     {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,
      .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so on; "
              "those that are left out are zero"},
@@ -48,7 +48,7 @@ static const yk_field rod_fields[] = {
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "of each shape, as a fraction of critical damping"},
     {"points", YK_TYPE_NAMED, .item = &along_item, .text = "where joints, forces and ports attach"},
-    {"include", YK_TYPE_INCLUDE, .section = &moving_keys, .text = ""},
+    YK_INCLUDE(moving_keys),
     {0}};
 
 static const yk_field modal_fields[] = {
@@ -70,7 +70,7 @@ static const yk_field modal_fields[] = {
     {"points", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: "
              "numbers of nodes in the table"},
-    {"include", YK_TYPE_INCLUDE, .section = &moving_keys, .text = ""},
+    YK_INCLUDE(moving_keys),
     {0}};
 
 static const yk_field ancf_fields[] = {
@@ -86,7 +86,7 @@ static const yk_field ancf_fields[] = {
     {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
      .text = "at the start, constant along it: "
              "twist about x of its section, bending about y and z"},
-    {"include", YK_TYPE_INCLUDE, .section = &yk_node_keys, .text = ""},
+    YK_INCLUDE(yk_node_keys),
     {0}};
 
 static const yk_section rod = {

@@ -177,45 +177,45 @@ static const yk_field load_fields[] = {
 static const yk_section load_keys = {"load", NULL, load_fields};
 
 static const yk_field spring_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &pair_section, .text = ""},
+    YK_INCLUDE(pair_section),
     {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .text = "tension per elongation"},
     {"damping", YK_TYPE_NUMBER, "N s/m", "0", .text = "tension per rate of elongation"},
     {"free_length", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "length without tension"},
     {"load", YK_TYPE_FUNCTION, "N", "0", .text = "tension that is added, function of time"},
-    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
+    YK_INCLUDE(load_keys),
     {0}};
 static const yk_field torsion_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &pair_section, .text = ""},
+    YK_INCLUDE(pair_section),
     {"stiffness", YK_TYPE_NUMBER, "N m/rad", "0", .text = "torque per angle"},
     {"damping", YK_TYPE_NUMBER, "N m s/rad", "0", .text = "torque per angular velocity"},
     {"free_angle", YK_TYPE_NUMBER, "rad", "0", .text = "angle without torque"},
     {"load", YK_TYPE_FUNCTION, "N m", "0",
      .text = "torque that is added against the angle, function of time"},
-    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
+    YK_INCLUDE(load_keys),
     {0}};
 static const yk_field bushing_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &pair_section, .text = ""},
+    YK_INCLUDE(pair_section),
     {"stiffness", YK_TYPE_NUMBERS, "N/m, N m/rad", .required = true, .least = 6, .most = 36,
      .text = "six diagonal values, or 36 by rows, in the first marker's axes"},
     {"damping", YK_TYPE_NUMBERS, "N s/m, N m s/rad", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
      .text = "likewise"},
     {0}};
 static const yk_field force_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
+    YK_INCLUDE(yk_marker_keys),
     {"vector", YK_TYPE_NUMBERS, "N", .required = true, YK_VECTOR, .text = "the force"},
     {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether the vector is in the marker's axes"},
     {"load", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
-    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
+    YK_INCLUDE(load_keys),
     {0}};
 static const yk_field torque_fields[] = {
-    {"include", YK_TYPE_INCLUDE, .section = &yk_marker_keys, .text = ""},
+    YK_INCLUDE(yk_marker_keys),
     {"vector", YK_TYPE_NUMBERS, "N m", .required = true, YK_VECTOR, .text = "the torque"},
     {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether the vector is in the marker's axes"},
     {"load", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
-    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
+    YK_INCLUDE(load_keys),
     {0}};
 static const yk_field motor_fields[] = {
     {"joint", YK_TYPE_TEXT, .required = true,
@@ -225,7 +225,7 @@ static const yk_field motor_fields[] = {
     {"load", YK_TYPE_FUNCTION, "N m or N", "0",
      .text = "on the second body of the joint, "
              "in the sense in which its angle or displacement grows"},
-    {"include", YK_TYPE_INCLUDE, .section = &load_keys, .text = ""},
+    YK_INCLUDE(load_keys),
     {0}};
 static const yk_section motor_law = {
     "motor", "Drives a joint: acts on its second body, with the opposite on the first.",

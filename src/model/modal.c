@@ -209,66 +209,56 @@ void yk_modal_damp(yk_modal *modal)
     }
 }
 
-/* The body of all that was read. */
-static yk_status make(yk_modal *modal, const int *points, int point_count, yk_flexible **body)
-{
-    /* Shapes ask for rotations of all nodes, or of none. */
-    for (int i = 0; i < modal->node_count && modal->rotates; i++)
-        modal->points[i].rotation = modal->points[i].displacement + modal->mode_count;
-
-    /* Attachments, from numbers of nodes. */
-    int *attachments = yk_modal_take(modal, (size_t)point_count, sizeof *attachments);
-    if (!attachments)
-        return YK_ERROR_MEMORY;
-
-    for (int k = 0; k < point_count; k++) {
-        attachments[k] = yk_modal_node(modal, points[k]);
-        if (attachments[k] >= 0)
-            continue;
-
-        const char *source = "the body without a table of nodes";
-        if (modal->files->nodes)
-            source = modal->files->nodes;
-        if (modal->files->fem)
-            source = modal->files->fem;
-        return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has no node %d", source, points[k]);
-    }
-
-    /* The description of the body, with what was given in place of lumped masses. */
-    const yk_ffrf_invariants invariants = {
-        modal->mass,   modal->moment, modal->second, modal->shift,
-        modal->spread, modal->pair,   modal->curve,
-    };
-    yk_ffrf_def def = {
-        .mode_count = modal->mode_count,
-        .points = modal->points,
-        .point_count = modal->node_count,
-        .mass = modal->modal_mass,
-        .stiffness = modal->stiffness,
-        .damping = modal->damping,
-        .constant_mass = modal->files->constant_mass,
-    };
-    if (modal->weighs)
-        def.invariants = &invariants;
-
-    return yk_flexible_modal(modal->context, &def, attachments, point_count, body);
-}
-
 yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points,
                         int point_count, yk_flexible **body)
 {
     *body = NULL;
     yk_modal modal = {.context = context, .files = files, .store = {.context = context}};
-
-    /* The body copies what it needs of the store. */
     yk_status status;
     if (files->fem)
         status = yk_modal_read_fem(&modal);
     else
         status = yk_modal_read_tables(&modal);
-    if (status == YK_OK)
-        status = make(&modal, points, point_count, body);
 
+    /* Attachments, from numbers of nodes. */
+    int *attachments = yk_modal_take(&modal, (size_t)point_count, sizeof *attachments);
+    if (status == YK_OK && !attachments)
+        status = YK_ERROR_MEMORY;
+    for (int k = 0; status == YK_OK && k < point_count; k++) {
+        attachments[k] = yk_modal_node(&modal, points[k]);
+        if (attachments[k] >= 0)
+            continue;
+
+        const char *source = "the body without a table of nodes";
+        if (files->nodes)
+            source = files->nodes;
+        if (files->fem)
+            source = files->fem;
+        status = yk_fail(context, YK_ERROR_ARGUMENT, "%s has no node %d", source, points[k]);
+    }
+
+    /* Shapes ask for rotations of all nodes, or of none. */
+    bool rotates = status == YK_OK && modal.rotates;
+    for (int i = 0; rotates && i < modal.node_count; i++)
+        modal.points[i].rotation = modal.points[i].displacement + modal.mode_count;
+
+    /* The body, which copies what it needs, with what was given in place of lumped masses. */
+    const yk_ffrf_invariants invariants = {
+        modal.mass, modal.moment, modal.second, modal.shift, modal.spread, modal.pair, modal.curve,
+    };
+    yk_ffrf_def def = {
+        .mode_count = modal.mode_count,
+        .points = modal.points,
+        .point_count = modal.node_count,
+        .mass = modal.modal_mass,
+        .stiffness = modal.stiffness,
+        .damping = modal.damping,
+        .constant_mass = files->constant_mass,
+    };
+    if (modal.weighs)
+        def.invariants = &invariants;
+    if (status == YK_OK)
+        status = yk_flexible_modal(context, &def, attachments, point_count, body);
     yk_store_destroy(&modal.store);
     return status;
 }

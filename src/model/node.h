@@ -55,7 +55,7 @@ struct yk_node {
 yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location);
 /* Appends; the key (NULL in lists) must live as long as the store. */
 void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_location key_location);
-/* Puts `with` in the place of a child, under the same key; messages about the key then point to
+/* Puts `with` where a child is, under the same key; messages about the key then point to
  * `with`. */
 void yk_node_replace(yk_node *old, yk_node *with);
 void yk_node_remove(yk_node *child);

@@ -71,7 +71,7 @@ static const yk_field subsystem_fields[] = {
              "they are as many as keep its steps from being longer than this"},
     {"units", YK_TYPE_SECTION, .section = &units_section,
      .text = "units of the subsystem's numbers, if not SI"},
-    {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its place in the whole system"},
+    {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its pose in the whole system"},
     {0},
 };
 static const yk_section subsystem_section = {"subsystem",
@@ -218,7 +218,8 @@ static const yk_field record_fields[] = {
      .text = "what to record; all ports, energies and interface errors where it is absent"},
     {"frames", YK_TYPE_INTEGER, .fallback = "600", .range = YK_AT_LEAST(0),
      .text = "about so many times in the run it is recorded where everything is, "
-             "for `yoke report`; fewer where they would need more than 256 MB; 0: never"},
+             "for `yoke report`; "
+             "fewer where they would need more than 256 MB; 0: never"},
     {"contacts", YK_TYPE_INTEGER, .fallback = "200", .range = YK_BETWEEN(0, 1000000),
      .text = "contact points of each subsystem in a frame, those with the largest forces; 0: none"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
@@ -226,7 +227,7 @@ static const yk_field record_fields[] = {
 };
 static const yk_section record_section = {
     "record",
-    "A channel is named by its place and its quantity:\n\n"
+    "A channel is named by its owner and its quantity:\n\n"
     "- `subsystem.port.quantity`, "
     "or `interface.quantity` for the first side of an interface: "
     "`position`, `velocity`, `acceleration`, `force`; "
@@ -240,7 +241,7 @@ static const yk_section record_section = {
     "- `subsystem.port` of a signal port (or `subsystem.port.value`), and `wire.value`.\n"
     "- `subsystem.energy`: kinetic, potential, dissipated, work; "
     "one of them is `subsystem.energy.kinetic`.\n"
-    "- `subsystem.channel` for what else a subsystem tells, such as reactions.",
+    "- `subsystem.channel` for what else a subsystem reports, such as reactions.",
     record_fields};
 
 /* The file ------------------------------------------------------------------------------------- */

@@ -93,6 +93,12 @@ struct yk_section {
     const yk_field *fields;
 };
 
+/* A row that includes the fields of a section. */
+#define YK_INCLUDE(keys)                                           \
+    {                                                              \
+        "include", YK_TYPE_INCLUDE, .section = &(keys), .text = "" \
+    }
+
 /* The field of that key, with those that a section includes; NULL: none. (schema.c) */
 const yk_field *yk_section_field(const yk_section *section, const char *key);
 

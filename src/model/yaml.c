@@ -599,32 +599,6 @@ static void (*const handlers[])(reader *r, const yaml_event_t *event) = {
     [YAML_MAPPING_END_EVENT] = close_collection,
 };
 
-/* Until the end of the stream, or an error that makes no sense to read past. */
-static void read_events(reader *r)
-{
-    bool done = false;
-    while (!done && !r->stopped) {
-        yaml_event_t event;
-        if (!yaml_parser_parse(&r->parser, &event)) {
-            if (r->parser.error == YAML_MEMORY_ERROR)
-                out_of_memory(r);
-            else
-                report_syntax(&r->parser, r->source, r->diagnostics);
-
-            r->stopped = true;
-            return;
-        }
-
-        /* What the event means for the tree. */
-        size_t type = (size_t)event.type;
-        if (type < sizeof handlers / sizeof *handlers && handlers[type])
-            handlers[type](r, &event);
-
-        done = event.type == YAML_STREAM_END_EVENT;
-        yaml_event_delete(&event);
-    }
-}
-
 yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics,
                        yk_node **root)
 {
@@ -665,7 +639,26 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
         yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text,
                                      source->length);
-        read_events(r);
+
+        /* Until the end of the stream, or an error that makes no sense to read past. */
+        bool done = false;
+        while (!done && !r->stopped) {
+            yaml_event_t event;
+            if (!yaml_parser_parse(&r->parser, &event)) {
+                if (r->parser.error == YAML_MEMORY_ERROR)
+                    out_of_memory(r);
+                else
+                    report_syntax(&r->parser, source, diagnostics);
+                r->stopped = true;
+                break;
+            }
+
+            size_t type = (size_t)event.type;
+            if (type < sizeof handlers / sizeof *handlers && handlers[type])
+                handlers[type](r, &event);
+            done = event.type == YAML_STREAM_END_EVENT;
+            yaml_event_delete(&event);
+        }
         yaml_parser_delete(&r->parser);
     } else {
         yk_fail(store->context, YK_ERROR_MEMORY, "out of memory in the YAML parser");
