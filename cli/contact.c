@@ -1,19 +1,33 @@
-/* yoke contact solve: stored contact and complementarity problems, solved and tabulated. */
+/* yoke contact solve: stored contact and complementarity problems, solved and tabulated. yoke contact
+ * dump: the problem of a step of a run, stored. */
+#include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "contact/mlcp.h"
 #include "contact/read.h"
 #include "contact/solver.h"
+#include "contact/write.h"
+#include "nonsmooth/nonsmooth.h"
 
 static const char usage[] =
-    "contact solve FILE... [--solver S]... [--friction F] [--tolerance T] [--iterations N] "
-    "[--history FILE.csv]\n\n"
+    "contact solve FILE|FOLDER... [--solver S]... [--friction F] [--tolerance T] [--iterations N] "
+    "[--solution FILE.csv] [--history FILE.csv]\n\n"
     "Solves frictional contact problems (FCLIB and Siconos text files), LCPs and MLCPs and prints "
     "residual, iterations and\n"
-    "time of each. The residual of contact problems is || r - P(r - rho u^) || / rho / ||q|| with "
-    "rho = 1 / mean(diag W).";
+    "time of each; of a folder all files that end in .dat. Several solvers are compared: on how "
+    "many "
+    "problems each is the\n"
+    "fastest, or needs at most twice or ten times as long. The residual of contact problems is "
+    "|| r - P(r - rho u^) || / rho / ||q||\nwith rho = 1 / mean(diag W).";
+static const char dump_usage[] =
+    "contact dump SCENARIO -o FILE [--time T] [--subsystem NAME] [--set PATH=VALUE]...\n\n"
+    "Runs a scenario and writes the contact problem of the step that ends at T, in the format that "
+    "'yoke contact solve' reads.\n"
+    "Joints are eliminated from it.";
 
 static const char *const solver_words[] = {"automatic", "gauss-seidel", "projected-gradient",
                                            "accurate",  "pivot",        NULL};
@@ -32,7 +46,9 @@ typedef struct session {
     yk_contact_options options;
     yk_contact_method methods[OPTION_LIST_MAX];
     int method_count;
-    FILE *history;
+    FILE *history, *solution;
+    double *times; /* per contact problem and method (s), infinite where it was not solved */
+    int problem_count;
     tally contacts[OPTION_LIST_MAX]; /* per method */
     tally complementarity;
     int unreadable;
@@ -67,6 +83,17 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
     t->seconds += seconds;
 }
 
+/* Impulses and velocities, row by row. */
+static void write_solution(session *s, const char *file, const char *solver,
+                           const yk_contact_problem *problem, const double *r, const double *u)
+{
+    static const char *const components[YK_CONTACT_DIM_MAX] = {"N", "T1", "T2", "S", "R1", "R2"};
+    for (int i = 0; i < problem->contact_count; i++)
+        for (int k = problem->w.first[i]; k < problem->w.first[i + 1]; k++)
+            fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", base_name(file), solver, i + 1,
+                    components[k - problem->w.first[i]], r[k], u[k]);
+}
+
 /* By every method that is asked for. */
 static yk_status solve_contact(session *s, const char *file)
 {
@@ -76,13 +103,16 @@ static yk_status solve_contact(session *s, const char *file)
         return status;
 
     double *r = yk_allocate(s->context, (size_t)problem.row_count + 1, sizeof *r);
+    double *u = yk_allocate(s->context, (size_t)problem.row_count + 1, sizeof *u);
+    double *times = s->times + (size_t)s->problem_count++ * OPTION_LIST_MAX;
 
     /* A table row per method, all on the same problem. */
-    for (int m = 0; r && m < s->method_count; m++) {
+    for (int m = 0; r && u && m < s->method_count; m++) {
         yk_contact_report report;
 
         s->options.method = s->methods[m];
-        status = yk_contact_solve(s->context, &problem, &s->options, r, NULL, &report);
+        status = yk_contact_solve(s->context, &problem, &s->options, r, u, &report);
+        times[m] = status == YK_OK ? report.seconds : INFINITY;
         const char *name = yk_contact_method_name(report.method);
         add_row(&s->contacts[m], file, "contact", problem.contact_count, name, status,
                 report.iterations, report.residual, report.seconds);
@@ -93,9 +123,12 @@ static yk_status solve_contact(session *s, const char *file)
         for (int k = 0; s->history && k < report.history_count; k++)
             fprintf(s->history, "%s,%s,%d,%.9e\n", base_name(file), name, k + 1,
                     s->options.history[k]);
+        if (s->solution && !YK_FAILED(status))
+            write_solution(s, file, name, &problem, r, u);
     }
 
     yk_release(s->context, r);
+    yk_release(s->context, u);
     yk_contact_problem_destroy(s->context, &problem);
     return YK_OK;
 }
@@ -117,6 +150,9 @@ static yk_status solve_complementarity(session *s, const char *file, const char 
                 report.residual, report.seconds);
         if (YK_FAILED(status))
             printf("    %s\n", yk_last_message(s->context));
+        for (int i = 0; s->solution && status == YK_OK && i < problem.n; i++)
+            fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", base_name(file), i + 1, z[i],
+                    z[problem.n + i]);
     }
 
     yk_release(s->context, z);
@@ -130,8 +166,92 @@ static void print_tally(const char *name, const tally *t, int least)
         printf("%s: %d of %d solved, %.6f s\n", name, t->solved, t->tried, t->seconds);
 }
 
+/* How the methods compare on the contact problems: a performance profile at three ratios. */
+static void print_comparison(const session *s)
+{
+    static const double ratios[] = {1, 2, 10};
+    if (s->method_count < 2 || s->problem_count == 0)
+        return;
+
+    printf("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x", "within 10x");
+    for (int m = 0; m < s->method_count; m++) {
+        int counts[3] = {0};
+        for (int i = 0; i < s->problem_count; i++) {
+            const double *times = s->times + (size_t)i * OPTION_LIST_MAX;
+            double best = INFINITY;
+            for (int k = 0; k < s->method_count; k++)
+                best = fmin(best, times[k]);
+            for (int k = 0; k < 3 && isfinite(times[m]); k++)
+                counts[k] += times[m] <= ratios[k] * best;
+        }
+        printf("%-18s %9d %9d %10d %10d\n", yk_contact_method_name(s->methods[m]),
+               s->contacts[m].solved, counts[0], counts[1], counts[2]);
+    }
+    printf("of %d problems\n", s->problem_count);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* The operands, folders as the files in them that end in .dat, in the order of their names; texts
+ * from malloc. Returns their number, or -1 after a message. */
+static int list_files(const char *const *operands, int count, char **files)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++) {
+        struct stat info;
+        bool folder = stat(operands[i], &info) == 0 && S_ISDIR(info.st_mode);
+        DIR *entries = folder ? opendir(operands[i]) : NULL;
+        if (folder && !entries) {
+            fprintf(stderr, "yoke: the folder '%s' cannot be read\n", operands[i]);
+            return -1;
+        }
+
+        int first = found;
+        const struct dirent *entry = NULL;
+        do {
+            /* The operand itself, or the next file of the folder. */
+            const char *name = operands[i];
+            if (folder) {
+                entry = readdir(entries);
+                if (!entry)
+                    break;
+                name = entry->d_name;
+                size_t length = strlen(name);
+                if (length < 4 || strcmp(name + length - 4, ".dat") != 0)
+                    continue;
+            }
+            size_t size = strlen(operands[i]) + strlen(name) + 2;
+            char *path = found < FILES_MAX ? malloc(size) : NULL;
+            if (!path) {
+                fprintf(stderr, "yoke: more than %d files\n", FILES_MAX);
+                if (entries)
+                    closedir(entries);
+                return -1;
+            }
+            if (folder)
+                snprintf(path, size, "%s/%s", operands[i], name);
+            else
+                snprintf(path, size, "%s", name);
+            files[found++] = path;
+        } while (folder);
+
+        if (!folder)
+            continue;
+        closedir(entries);
+        qsort(files + first, (size_t)(found - first), sizeof *files, compare_names);
+        if (found == first) {
+            fprintf(stderr, "yoke: the folder '%s' has no files that end in .dat\n", operands[i]);
+            return -1;
+        }
+    }
+    return found;
+}
+
 /* Solves all files. Returns the exit code. */
-static int solve_files(session *s, const char *const *files, int count)
+static int solve_files(session *s, char *const *files, int count)
 {
     printf("%-36s %-8s %6s  %-18s %-13s %7s  %9s  %10s\n", "file", "kind", "size", "solver",
            "outcome", "steps", "residual", "seconds");
@@ -160,6 +280,7 @@ static int solve_files(session *s, const char *const *files, int count)
             all = false;
     }
     print_tally("complementarity", &s->complementarity, 2);
+    print_comparison(s);
 
     if (s->unreadable > 0) {
         printf("%d could not be read\n", s->unreadable);
@@ -171,21 +292,15 @@ static int solve_files(session *s, const char *const *files, int count)
     return EXIT_GOOD;
 }
 
-int command_contact(int argc, char **argv)
+static int command_solve(int argc, char **argv)
 {
-    if (argc < 2 || strcmp(argv[1], "solve") != 0) {
-        bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-        fprintf(help ? stdout : stderr, "usage: yoke %s\n", usage);
-        if (help)
-            return EXIT_GOOD;
-        return EXIT_MISUSE;
-    }
-
-    static const char *files[FILES_MAX];
+    static const char *operands[FILES_MAX];
+    static char *files[FILES_MAX];
     session s = {.options = yk_contact_options_default()};
     option_list solvers = {0};
     const char *friction = "coulomb";
     const char *history = NULL;
+    const char *solution = NULL;
     bool simple = false;
     s.options.tolerance = 1e-8;
     s.options.iterations = 0;
@@ -202,10 +317,11 @@ int command_contact(int argc, char **argv)
          "of Gauss-Seidel, between 0 and 2 (default 1)"},
         {"simple", OPTION_FLAG, &simple, NULL,
          "Gauss-Seidel takes one projected step per contact, no exact local solution"},
+        {"solution", OPTION_TEXT, &solution, "FILE", "write impulses and velocities as CSV"},
         {"history", OPTION_TEXT, &history, "FILE", "write all residuals as CSV"},
         {.kind = OPTION_END},
     };
-    int count = options_parse(usage, rows, argc - 1, argv + 1, files, 1, FILES_MAX);
+    int count = options_parse(usage, rows, argc, argv, operands, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);
 
@@ -239,17 +355,163 @@ int command_contact(int argc, char **argv)
             print_unwritable(history);
     }
 
+    if (solution && good) {
+        s.solution = fopen(solution, "w");
+        good = s.solution != NULL;
+        if (good)
+            fprintf(s.solution, "file,solver,contact,component,impulse,velocity\n");
+        else
+            print_unwritable(solution);
+    }
+
+    /* Folders are the files in them. */
     int code = EXIT_FAILED;
+    int file_count = -1;
+    if (good)
+        file_count = list_files(operands, count, files);
+    if (file_count < 0)
+        code = good ? EXIT_MISUSE : EXIT_FAILED;
+    size_t times = (size_t)(file_count > 0 ? file_count : 0) * OPTION_LIST_MAX;
+    s.times = calloc(times + 1, sizeof *s.times);
     s.context = yk_context_create(NULL);
-    if (good && s.context)
-        code = solve_files(&s, files, count);
-    if (s.history && fclose(s.history) != 0) {
-        print_unwritable(history);
+    if (file_count > 0 && s.context && s.times)
+        code = solve_files(&s, files, file_count);
+
+    /* What was written is complete, or the command failed. */
+    FILE *const written[] = {s.history, s.solution};
+    const char *const names[] = {history, solution};
+    for (int i = 0; i < 2; i++) {
+        if (!written[i] || fclose(written[i]) == 0)
+            continue;
+        print_unwritable(names[i]);
         if (code == EXIT_GOOD)
             code = EXIT_FAILED;
     }
 
+    for (int i = 0; i < FILES_MAX; i++)
+        free(files[i]);
+    free(s.times);
     free(s.options.history);
     yk_context_destroy(s.context);
     return code;
+}
+
+/* Dump ----------------------------------------------------------------------------------------- */
+
+/* The nonsmooth subsystem with this name, or the only one; NULL after a message. */
+static yk_nonsmooth *find_world(const yk_scenario_info *info, const yk_system *system,
+                                const char *name)
+{
+    yk_nonsmooth *world = NULL;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
+            continue;
+        if (name && strcmp(info->names[i], name) != 0)
+            continue;
+        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
+        if (world && world != found) {
+            fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
+            return NULL;
+        }
+        world = found;
+    }
+
+    if (!world && name)
+        fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
+    else if (!world)
+        fprintf(stderr, "yoke: no subsystem has contacts\n");
+    return world;
+}
+
+/* Runs to the step that ends at `time`, and writes its problem. */
+static int dump_problem(loaded *l, double time, const char *name, const char *output)
+{
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    yk_system *system;
+    yk_status status = yk_scenario_system(l->scenario, &system);
+    if (!YK_FAILED(status))
+        status = yk_system_start(system);
+    if (YK_FAILED(status))
+        return print_failure(l->context);
+
+    yk_nonsmooth *world = find_world(info, system, name);
+    if (!world)
+        return EXIT_MISUSE;
+
+    while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
+        status = yk_system_step(system, NULL);
+
+    /* Joints are eliminated, for the format has none. */
+    yk_contact_problem problem = {0};
+    yk_contact_problem reduced = {0};
+    if (!YK_FAILED(status))
+        status = yk_nonsmooth_problem(world, &problem);
+    bool joints = problem.w.block_rows > problem.contact_count;
+    if (status == YK_OK && joints)
+        status = yk_contact_eliminate_joints(l->context, &problem, &reduced);
+    if (status == YK_OK)
+        status = yk_contact_write(l->context, output, joints ? &reduced : &problem);
+    if (status == YK_OK)
+        printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
+               yk_system_time(system));
+
+    yk_contact_problem_destroy(l->context, &problem);
+    yk_contact_problem_destroy(l->context, &reduced);
+    if (YK_FAILED(status))
+        return print_failure(l->context);
+    return EXIT_GOOD;
+}
+
+static int command_dump(int argc, char **argv)
+{
+    const char *path;
+    const char *output = NULL;
+    const char *name = NULL;
+    double time = NAN;
+    option_list sets = {0};
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &output, "FILE", "where the problem goes"},
+        {"time", OPTION_NUMBER, &time, "T", "of the end of its step, s (default: that of the run)"},
+        {"subsystem", OPTION_TEXT, &name, "NAME", "whose contacts, where several have some"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {.kind = OPTION_END},
+    };
+    int count = options_parse(dump_usage, rows, argc, argv, &path, 1, 1);
+    if (count < 0)
+        return options_exit(count);
+    if (!output) {
+        fprintf(stderr, "yoke: contact dump needs -o FILE\n");
+        return EXIT_MISUSE;
+    }
+
+    loaded l;
+    if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
+        return EXIT_MISUSE;
+
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    double end = info->start + info->step * (double)info->steps;
+    if (isnan(time))
+        time = end;
+    int code = EXIT_MISUSE;
+    if (time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)
+        code = dump_problem(&l, time, name, output);
+    else
+        fprintf(stderr, "yoke: --time is %g s, and the run has steps to %g s\n", time, end);
+    close_scenario(&l);
+    return code;
+}
+
+int command_contact(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "solve") == 0)
+        return command_solve(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "dump") == 0)
+        return command_dump(argc - 1, argv + 1);
+
+    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    fprintf(help ? stdout : stderr, "usage: yoke %s\n\n       yoke %s\n", usage, dump_usage);
+    return help ? EXIT_GOOD : EXIT_MISUSE;
 }

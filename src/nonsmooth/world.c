@@ -331,6 +331,40 @@ void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *rep
     *report = self->report;
 }
 
+yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
+{
+    yk_network *network = self->problem.network;
+    yk_status status = yk_network_assemble(network, problem);
+    if (status != YK_OK)
+        return status;
+
+    size_t rows = (size_t)problem->row_count;
+    double *r = yk_allocate(self->context, rows + 1, sizeof *r);
+    double *u = yk_allocate(self->context, rows + 1, sizeof *u);
+    if (!r || !u) {
+        yk_release(self->context, r);
+        yk_release(self->context, u);
+        yk_contact_problem_destroy(self->context, problem);
+        return YK_ERROR_MEMORY;
+    }
+
+    /* Impacts came before it. */
+    yk_network_take_impulses(network, problem, r);
+    size_t joints = self->problem.joint_row_count;
+    for (size_t k = 0; self->impact.acted && k < joints; k++)
+        r[rows - joints + k] -= self->impact.joint_impulses[k];
+
+    /* The nodes have their final velocities: q = u - W r. */
+    yk_contact_multiply(problem, r, u);
+    for (size_t k = 0; k < rows; k++) {
+        double soft = problem->softness ? problem->softness[k] * r[k] : 0;
+        problem->q[k] -= u[k] - soft;
+    }
+    yk_release(self->context, r);
+    yk_release(self->context, u);
+    return YK_OK;
+}
+
 void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
 {
     yk_network_violation violation =
