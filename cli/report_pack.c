@@ -77,6 +77,25 @@ static void put_text(buffer *b, const char *text)
     put(b, "\"");
 }
 
+static void put_texts(buffer *json, const char *const *texts, int count)
+{
+    put(json, "[");
+    for (int i = 0; i < count; i++) {
+        put(json, i ? "," : "");
+        put_text(json, texts[i]);
+    }
+    put(json, "]");
+}
+
+/* Begins an object of a list, which follows another one or is the first. */
+static void begin_named(buffer *b, bool follows, const char *name)
+{
+    if (follows)
+        put(b, ",");
+    put(b, "{\"name\":");
+    put_text(b, name);
+}
+
 static void put_number(buffer *b, double value)
 {
     if (isfinite(value))
@@ -232,20 +251,16 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
         if (channel->components > REPORT_COMPONENTS_MAX)
             continue;
 
-        put(json, first ? "{\"name\":" : ",{\"name\":");
+        begin_named(json, !first, channel->name);
         first = false;
-        put_text(json, channel->name);
         put(json, ",\"unit\":");
         put_text(json, channel->unit);
-        put(json, ",\"labels\":[");
-        for (int k = 0; k < channel->components; k++) {
-            put(json, k ? "," : "");
-            put_text(json, channel->labels[k]);
-        }
+        put(json, ",\"labels\":");
+        put_texts(json, channel->labels, channel->components);
 
         /* Differences from a first value that is kept whole: single precision is enough for
          * them. */
-        put(json, "],\"columns\":[");
+        put(json, ",\"columns\":[");
         for (int k = 0; k < channel->components; k++) {
             const double *values = yk_record_column(record, i, k);
             double base = 0;
@@ -280,16 +295,6 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
 
 /* Scene ---------------------------------------------------------------------------------------- */
 
-static void put_texts(buffer *json, const char *const *texts, int count)
-{
-    put(json, "[");
-    for (int i = 0; i < count; i++) {
-        put(json, i ? "," : "");
-        put_text(json, texts[i]);
-    }
-    put(json, "]");
-}
-
 static void put_scene(buffer *json, const yk_record_scene *scene)
 {
     /* Who takes part, and which axis points up. */
@@ -304,8 +309,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
     put(json, ",\"bodies\":[");
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
-        put(json, i ? ",{\"name\":" : "{\"name\":");
-        put_text(json, body->name);
+        begin_named(json, i > 0, body->name);
         put_format(json,
                    ",\"subsystem\":%d,\"motion\":%d,\"strained\":%s,\"position\":", body->subsystem,
                    (int)body->motion, body->strained ? "true" : "false");
@@ -319,8 +323,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
     put(json, "],\"shapes\":[");
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
-        put(json, i ? ",{\"name\":" : "{\"name\":");
-        put_text(json, shape->name);
+        begin_named(json, i > 0, shape->name);
         put_format(json, ",\"kind\":%d,\"body\":%d,\"end\":%d,\"open\":%u,\"position\":",
                    (int)shape->kind, shape->body, shape->end, shape->open);
         put_vector(json, shape->position);
@@ -344,8 +347,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
     put(json, "],\"links\":[");
     for (int i = 0; i < scene->link_count; i++) {
         const yk_record_link *link = &scene->links[i];
-        put(json, i ? ",{\"name\":" : "{\"name\":");
-        put_text(json, link->name);
+        begin_named(json, i > 0, link->name);
         put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
                    link->to);
     }
@@ -553,8 +555,7 @@ static void put_run(buffer *json, buffer *arrays, const report_run *run,
     put(json, ",\"summary\":[");
     for (int i = 0; i < summary->count; i++) {
         const yk_record_value *value = &summary->values[i];
-        put(json, i ? ",{\"name\":" : "{\"name\":");
-        put_text(json, value->name);
+        begin_named(json, i > 0, value->name);
         put(json, ",\"value\":");
         put_number(json, value->value);
         put(json, ",\"unit\":");
