@@ -278,8 +278,9 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     }
 
     /* What is compared: the caller's channels; else position and velocity of every interface. */
-    s.channels = (const char **)(uintptr_t)def->channels;
     s.channel_count = def->channel_count;
+    if (def->channel_count > 0)
+        s.channels = (const char **)(uintptr_t)def->channels;
     if (status == YK_OK && def->channel_count == 0) {
         const yk_scenario_info *info = yk_scenario_get(scenario);
         size_t names = 2 * (size_t)info->interface_count;

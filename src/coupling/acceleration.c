@@ -356,6 +356,7 @@ void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const dou
 
 void yk_accelerator_best(const yk_accelerator *accelerator, double *x)
 {
+    /* Aitken keeps the last x only. */
     if (accelerator->kind != YK_ACCELERATION_QUASI_NEWTON || accelerator->iterations == 0)
         return;
 
@@ -370,6 +371,7 @@ size_t yk_accelerator_words(const yk_accelerator *accelerator)
 
 void yk_accelerator_get(const yk_accelerator *accelerator, double *words)
 {
+    /* All columns, used or not: the size of a state does not change. */
     size_t most = (size_t)accelerator->columns * (size_t)accelerator->n;
     *words++ = accelerator->count;
     memcpy(words, accelerator->dresidual, most * sizeof(double));

@@ -28,11 +28,14 @@ static jet jet_cross(const jet *a, const jet *b)
 {
     /* (a x b)'' = a'' x b + 2 a' x b' + a x b''. */
     yk_vec3 mixed = yk_v3_cross(a->at[1], b->at[1]);
-    yk_vec3 outer = yk_v3_add(yk_v3_cross(a->at[2], b->at[0]), yk_v3_cross(a->at[0], b->at[2]));
+    yk_vec3 first = yk_v3_cross(a->at[2], b->at[0]);
+    yk_vec3 last = yk_v3_cross(a->at[0], b->at[2]);
+    yk_vec3 outer = yk_v3_add(first, last);
 
     jet c;
     c.at[0] = yk_v3_cross(a->at[0], b->at[0]);
-    c.at[1] = yk_v3_add(yk_v3_cross(a->at[1], b->at[0]), yk_v3_cross(a->at[0], b->at[1]));
+    c.at[1] = yk_v3_cross(a->at[1], b->at[0]);
+    c.at[1] = yk_v3_add(c.at[1], yk_v3_cross(a->at[0], b->at[1]));
     c.at[2] = yk_v3_axpy(2, mixed, outer);
 
     return c;
@@ -120,7 +123,8 @@ static void move_frame(const yk_relative_motion *drive, double t,
     /* Angular velocities add up, and the relative one rotates with the frame. */
     yk_vec3 spin = yk_q_rotate(frame, local.angular_velocity);
     yk_vec3 carried = yk_v3_add(alpha, yk_v3_cross(omega, spin));
-    b->angular_acceleration = yk_v3_add(carried, yk_q_rotate(frame, local.angular_acceleration));
+    yk_vec3 relative = yk_q_rotate(frame, local.angular_acceleration);
+    b->angular_acceleration = yk_v3_add(carried, relative);
     b->angular_velocity = yk_v3_add(omega, spin);
     b->orientation = yk_q_mul(frame, local.orientation);
     memcpy(kinematics->reach, reach.at, sizeof kinematics->reach);

@@ -248,6 +248,7 @@ void yk_input_line(yk_port_kind kind, const yk_wrench *wrench, double at, const 
 double yk_wrench_work(yk_port_kind kind, const yk_wrench *wrench, const yk_motion *from,
                       const yk_motion *to)
 {
+    /* Along the displacement, and along the rotation vector between both ends. */
     if (kind == YK_PORT_SCALAR)
         return wrench->force.x * (to->position.x - from->position.x);
 
@@ -260,6 +261,7 @@ double yk_wrench_work(yk_port_kind kind, const yk_wrench *wrench, const yk_motio
 double yk_wrench_impulse_work(yk_port_kind kind, double h, const yk_wrench *wrench,
                               const yk_motion *from, const yk_motion *to)
 {
+    /* f h (v0 + v1) / 2. */
     if (kind == YK_PORT_SCALAR)
         return 0.5 * h * wrench->force.x * (from->velocity.x + to->velocity.x);
 
@@ -281,6 +283,7 @@ yk_wrench yk_wrench_combine(yk_port_kind kind, const yk_wrench *a, double factor
 
 double yk_wrench_size(yk_port_kind kind, const yk_wrench *a)
 {
+    /* Forces and torques are compared by their numbers, as tolerances are given. */
     if (kind == YK_PORT_SCALAR)
         return fabs(a->force.x);
     return fmax(yk_v3_norm(a->force), yk_v3_norm(a->torque));
@@ -374,6 +377,7 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
 
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
 {
+    /* One number that is not finite makes a sum that is not. */
     const yk_motion *m = &value->motion;
     if (kind != YK_PORT_MARKER)
         return isfinite(m->position.x + m->velocity.x + value->wrench.force.x);

@@ -533,5 +533,6 @@ void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
         words += response_words(r);
     }
 
+    /* Whether constraints are redundant is found anew. */
     jacobian->fresh = true;
 }

@@ -142,7 +142,8 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
         work->on[1] = b->port_work[interface->def.motion_port];
     } else {
         yk_wrench given = yk_wrench_combine(kind, &b_end->wrench, 1, &late);
-        work->on[1] = yk_wrench_work(kind, &given, yk_before_b(system, interface), &b_end->motion);
+        const yk_motion *b_start = yk_before_b(system, interface);
+        work->on[1] = yk_wrench_work(kind, &given, b_start, &b_end->motion);
     }
 
     /* Both, less what a prescribed relative motion did. */

@@ -270,6 +270,8 @@ yk_status yk_system_iterate(yk_system *system, int participant)
     const yk_iteration_ops *ops = p->subsystem->ops->iteration;
     double begin = begin_call(p);
     const yk_input *inputs = inputs_from(system, p, 0);
+
+    /* Whether it has converged is for the coupling to decide. */
     yk_iteration report;
     p->status = ops->iterate(p->subsystem, system->t, system->h, inputs, &report);
 
@@ -278,6 +280,7 @@ yk_status yk_system_iterate(yk_system *system, int participant)
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
 {
+    /* One subsystem has nobody to run beside. */
     if (threads == 1 || system->subsystem_count < 2)
         return YK_OK;
     return yk_pool_create(system->context, threads, &system->pool);

@@ -178,6 +178,8 @@ static void observe_speeds(yk_system *system)
 yk_status yk_controller_start(yk_system *system)
 {
     yk_controller *c = &system->control;
+
+    /* The first step is small: nothing is known of the errors. */
     c->proposal = fmin(c->def.largest, FIRST * c->def.smallest);
     c->speed = 0;
     c->spin = 0;
@@ -350,6 +352,7 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
 
 bool yk_step_can_be_mended(yk_status status)
 {
+    /* What depends on the size of the step, or on the wrenches. */
     return status == YK_NOT_CONVERGED || status == YK_ERROR_SINGULAR ||
            status == YK_ERROR_NOT_FINITE || status == YK_ERROR_DIVERGED ||
            status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SUBSYSTEM;

@@ -206,8 +206,8 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w,
     const yk_motion *start = yk_before_a(system, interface);
     yk_wrench displacement = {yk_v3_sub(end->position, start->position), {0, 0, 0}};
     if (kind == YK_PORT_MARKER) {
-        yk_quat rotation = yk_q_mul(end->orientation, yk_q_conjugate(start->orientation));
-        displacement.torque = yk_so3_log(rotation);
+        yk_quat back = yk_q_conjugate(start->orientation);
+        displacement.torque = yk_so3_log(yk_q_mul(end->orientation, back));
     }
 
     array = yk_wrench_pack(kind, &displacement, array);
@@ -284,8 +284,9 @@ void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x)
     /* Wrenches to the wrench sides; motions and signals to what is given. */
     for (int i = 0; i < w->interface_count; i++) {
         yk_interface *interface = &system->interfaces[w->interfaces[i]];
+        yk_input *input = yk_input_a(system, interface);
         x = yk_wrench_unpack(interface->kind, x, &interface->applied);
-        yk_input_constant(interface->kind, &interface->applied, yk_input_a(system, interface));
+        yk_input_constant(interface->kind, &interface->applied, input);
     }
 
     for (int i = 0; i < w->lagged_count; i++) {

@@ -224,6 +224,8 @@ void yk_system_keep_start(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
+
+        /* Nobody has moved yet. */
         p->advanced = false;
 
         for (int port = 0; port < p->port_count; port++) {

@@ -13,19 +13,20 @@
 /* There is such a port, it takes a signal, and no other wire ends there. */
 static yk_status check_target(const yk_system *system, int number, const yk_wire_def *def)
 {
-    if (def->target_subsystem < 0 || def->target_subsystem >= system->participant_count)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d",
-                       def->name, def->target_subsystem);
+    yk_context *context = system->context;
+    int target = def->target_subsystem;
+    if (target < 0 || target >= system->participant_count)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
+                       target);
 
-    const yk_participant *to = &system->participants[def->target_subsystem];
+    const yk_participant *to = &system->participants[target];
     if (def->target_port < 0 || def->target_port >= to->port_count)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "wire '%s': subsystem '%s' has no port %d", def->name, to->name,
-                       def->target_port);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no port %d",
+                       def->name, to->name, def->target_port);
 
     const yk_port *port = &to->ports[def->target_port];
     if (!(port->causalities & YK_TAKES_SIGNAL))
-        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+        return yk_fail(context, YK_ERROR_CAPABILITY,
                        "wire '%s': port '%s' of subsystem '%s' does not take a signal; wires end "
                        "at signal ports",
                        def->name, port->name, to->name);
@@ -35,7 +36,7 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
         const yk_wire_def *other = &system->wires[i].def;
         if (other->target_subsystem == def->target_subsystem &&
             other->target_port == def->target_port)
-            return yk_fail(system->context, YK_ERROR_ARGUMENT,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wires '%s' and '%s' both end at port '%s' of subsystem '%s'; a signal "
                            "port takes one",
                            other->name, def->name, port->name, to->name);
@@ -47,23 +48,24 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
 /* The channel's size in `size`, 0 for a port. */
 static yk_status check_source(const yk_system *system, const yk_wire_def *def, int *size)
 {
-    if (def->source_subsystem < 0 || def->source_subsystem >= system->participant_count)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d",
-                       def->name, def->source_subsystem);
+    yk_context *context = system->context;
+    int source = def->source_subsystem;
+    if (source < 0 || source >= system->participant_count)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
+                       source);
 
     /* A port gives all of its motion and wrench, a channel what it lists. */
-    const yk_participant *from = &system->participants[def->source_subsystem];
+    const yk_participant *from = &system->participants[source];
     int components = sizeof(yk_port_value) / sizeof(double);
     *size = 0;
     if (def->source_port >= from->port_count)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "wire '%s': subsystem '%s' has no port %d", def->name, from->name,
-                       def->source_port);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no port %d",
+                       def->name, from->name, def->source_port);
 
     if (def->source_port >= 0) {
         const yk_port *port = &from->ports[def->source_port];
         if (port->causalities & YK_TAKES_SIGNAL)
-            return yk_fail(system->context, YK_ERROR_ARGUMENT,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wire '%s': port '%s' of subsystem '%s' takes a signal and gives none",
                            def->name, port->name, from->name);
     } else {
@@ -73,7 +75,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
         if (ops)
             count = ops->list(from->subsystem, &channels);
         if (def->source_channel < 0 || def->source_channel >= count)
-            return yk_fail(system->context, YK_ERROR_ARGUMENT,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wire '%s': subsystem '%s' has no channel %d", def->name, from->name,
                            def->source_channel);
 
@@ -84,7 +86,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
     /* One number of it. */
     if (def->component >= 0 && def->component < components)
         return YK_OK;
-    return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': its source has no component %d",
+    return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': its source has no component %d",
                    def->name, def->component);
 }
 

@@ -101,8 +101,10 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
     /* A port can be joined once. */
     for (int i = 0; i < number; i++) {
         const yk_interface_def *other = &system->interfaces[i].def;
-        bool first = other->wrench_subsystem == participant && other->wrench_port == port;
-        bool second = other->motion_subsystem == participant && other->motion_port == port;
+        bool first = other->wrench_subsystem == participant;
+        bool second = other->motion_subsystem == participant;
+        first = first && other->wrench_port == port;
+        second = second && other->motion_port == port;
         if (first || second)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port "
@@ -117,29 +119,30 @@ static yk_status check_causality(yk_system *system, const char *name, const yk_p
                                  int port, yk_causality causality)
 {
     /* What helps depends on what the port can take instead. */
+    yk_context *context = system->context;
     const yk_port *end = &p->ports[port];
     if (end->causalities & causality)
         return YK_OK;
     if (causality == YK_TAKES_MOTION)
-        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+        return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a motion; exchange "
                        "the two sides",
                        name, end->name, p->name);
     if (!(end->causalities & YK_TAKES_MOTION))
-        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+        return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; exchange "
                        "the two sides",
                        name, end->name, p->name);
 
     /* It takes motions only, which a scheme with wrenches on both sides prescribes to no marker. */
     if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && end->kind == YK_PORT_MARKER)
-        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+        return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it "
                        "be the second side, and choose another scheme, such as %s: %s prescribes "
                        "motions to scalar ports only",
                        name, end->name, p->name, yk_scheme_name_with(YK_SCHEME_EXCHANGES_MOTION),
                        yk_system_scheme_name(system));
-    return yk_fail(system->context, YK_ERROR_CAPABILITY,
+    return yk_fail(context, YK_ERROR_CAPABILITY,
                    "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be "
                    "the second side",
                    name, end->name, p->name);
@@ -162,6 +165,7 @@ static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk
 
 static yk_status create_interface(yk_system *system, int number)
 {
+    yk_context *context = system->context;
     yk_interface *interface = &system->interfaces[number];
     const yk_interface_def *def = &interface->def;
     const char *name = def->name;
@@ -200,7 +204,7 @@ static yk_status create_interface(yk_system *system, int number)
     /* A prescribed relative motion is a constraint with a wrench on both sides. */
     if (def->drive && !yk_both_take_wrench(interface)) {
         if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+            return yk_fail(context, YK_ERROR_CAPABILITY,
                            "interface '%s' prescribes a relative motion to a port that takes "
                            "motion only; drive a joint inside the subsystem of the other side",
                            name);
@@ -208,7 +212,7 @@ static yk_status create_interface(yk_system *system, int number)
         const char *what = "prescribes a relative motion";
         if (def->constrained & YK_AXIS_DISTANCE)
             what = "keeps a distance";
-        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+        return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s' %s, which needs wrenches on both sides: choose the scheme "
                        "%s, or %s; others can do it between subsystems that report what their "
                        "next step will do, as smooth ones do",
@@ -218,14 +222,14 @@ static yk_status create_interface(yk_system *system, int number)
 
     /* Two ports of one kind, of different subsystems. */
     if (a == b)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
                        "interface '%s' joins subsystem '%s' with itself", name, a->name);
 
     const yk_port *a_port = &a->ports[def->wrench_port];
     const yk_port *b_port = &b->ports[def->motion_port];
     interface->kind = a_port->kind;
     if (a_port->kind != b_port->kind)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
                        "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'",
                        name, a->name, a_port->name, b->name, b_port->name);
 

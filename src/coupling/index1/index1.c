@@ -153,7 +153,8 @@ static void compare_predictions(const yk_system *system, yk_index1_interface *ow
     double error[2] = {0, 0};
     for (int row = 0; row < rows; row++) {
         for (int repeat = 0; repeat < 2; repeat++) {
-            yk_index1_multiplier next = predicted(own, row, system->h / x->last_step, repeat);
+            double step_ratio = system->h / x->last_step;
+            yk_index1_multiplier next = predicted(own, row, step_ratio, repeat);
             for (int node = 0; node <= basis->degree; node++) {
                 double tau = basis->node[node];
                 double is = yk_poly_value(own->multiplier[row].power, basis->degree, tau);
@@ -221,13 +222,19 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
  * better than its rounding. */
 static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 {
-    if (kind == YK_PORT_SCALAR)
-        return fabs(m->position.x) / (h * h) + fabs(m->velocity.x) / h + fabs(m->acceleration.x);
+    if (kind == YK_PORT_SCALAR) {
+        double position = fabs(m->position.x) / (h * h);
+        double velocity = fabs(m->velocity.x) / h;
+        return position + velocity + fabs(m->acceleration.x);
+    }
 
-    double moved = yk_v3_norm(m->position) / (h * h) + yk_v3_norm(m->velocity) / h +
-                   yk_v3_norm(m->acceleration);
-    double rotated =
-        1 / (h * h) + yk_v3_norm(m->angular_velocity) / h + yk_v3_norm(m->angular_acceleration);
+    double moved = yk_v3_norm(m->position) / (h * h);
+    moved += yk_v3_norm(m->velocity) / h;
+    moved += yk_v3_norm(m->acceleration);
+
+    double rotated = 1 / (h * h);
+    rotated += yk_v3_norm(m->angular_velocity) / h;
+    rotated += yk_v3_norm(m->angular_acceleration);
     return fmax(moved, rotated);
 }
 
@@ -437,7 +444,8 @@ static bool has_converged(const yk_system *system, const newton *n)
     const yk_index1_residual *residual = &n->residual;
 
     /* Within the tolerance, or as exact as numbers are. */
-    double limit = NOTHING + options->tolerance + options->relative_tolerance * n->size;
+    double relative = options->relative_tolerance * n->size;
+    double limit = NOTHING + options->tolerance + relative;
     bool motions = residual->largest <= 4 * DBL_EPSILON * residual->motion;
     bool forces = residual->force <= 4 * DBL_EPSILON * n->size;
     if (n->change <= limit || (motions && forces))

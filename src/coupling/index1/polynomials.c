@@ -86,7 +86,8 @@ yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, cons
 
     /* The rotation vector that leads from one orientation to the other, and the rates that it has
      * at the end: omega = T theta', alpha = T' theta' + T theta''. */
-    yk_vec3 theta = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
+    yk_quat back = yk_q_conjugate(from->orientation);
+    yk_vec3 theta = yk_so3_log(yk_q_mul(to->orientation, back));
     yk_mat3 inverse = yk_so3_left_tangent_inverse(theta);
     yk_vec3 rate = yk_m3_apply(inverse, to->angular_velocity);
     yk_vec3 curved = yk_m3_apply(yk_so3_left_tangent_rate(theta, rate), rate);

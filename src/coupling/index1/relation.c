@@ -145,8 +145,9 @@ double yk_index1_motion_change(const yk_system *system, int number)
     /* As an acceleration, whose displacement over the step stands out from rounding. */
     const yk_motion *start = yk_before_a(system, &system->interfaces[number]);
     double h = system->h;
-    double size =
-        fabs(start->position.x) + h * fabs(start->velocity.x) + h * h * fabs(start->acceleration.x);
+    double size = fabs(start->position.x);
+    size += h * fabs(start->velocity.x);
+    size += h * h * fabs(start->acceleration.x);
     if (!(size > 0))
         size = 1;
     return CHANGE * size / (h * h);
@@ -162,7 +163,11 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
 
     /* The moments of lambda, and of the wrench that B answered with. */
     const yk_motion answer = yk_index1_answer(system, number, 1);
-    const double wrench[YK_LEVELS] = {answer.position.x, answer.velocity.x, answer.acceleration.x};
+    const double wrench[YK_LEVELS] = {
+        answer.position.x,
+        answer.velocity.x,
+        answer.acceleration.x,
+    };
     double moments[YK_LEVELS] = {0};
     for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++) {
         double c = own->multiplier[0].power[power];
@@ -206,8 +211,9 @@ void yk_index1_relation_work(const yk_system *system, int number, yk_interface_w
 
     /* Power at the nodes, times their weights: A along its path, B along what it was given. */
     for (int node = 0; node <= basis->degree; node++) {
-        double t = basis->node[node] * h;
-        double wrench = yk_poly_value(own->multiplier[0].power, basis->degree, basis->node[node]);
+        double tau = basis->node[node];
+        double t = tau * h;
+        double wrench = yk_poly_value(own->multiplier[0].power, basis->degree, tau);
         yk_motion a;
         yk_path_at(&path, t, &a);
         double impulse = basis->weight[node] * h * wrench;

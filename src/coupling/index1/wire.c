@@ -30,9 +30,9 @@ yk_status yk_index1_create_wires(yk_system *system)
         if (def->hold || source == target)
             continue;
 
-        bool sensitive =
-            yk_index1_has_sensitivity(system, source) || yk_index1_has_sensitivity(system, target);
-        if (!sensitive)
+        bool from = yk_index1_has_sensitivity(system, source);
+        bool to = yk_index1_has_sensitivity(system, target);
+        if (!from && !to)
             x->wires[x->wire_count++].wire = i;
     }
 
@@ -62,7 +62,8 @@ void yk_index1_correct_wires(yk_system *system, const double *correction)
 void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input)
 {
     /* A line between both ends of the step. */
-    double begin = system->wires[yk_index1_of(system)->wires[number].wire].before;
+    int wire = yk_index1_of(system)->wires[number].wire;
+    double begin = system->wires[wire].before;
     input->degree = 1;
     input->linear[0].x = begin;
     input->linear[1].x = (end - begin) / system->h;
@@ -87,7 +88,8 @@ void yk_index1_carry_signals(yk_system *system, int participant)
 double yk_index1_wire_change(const yk_system *system, int number)
 {
     const yk_index1_wire *own = &yk_index1_of(system)->wires[number];
-    return LEAST_CHANGE + CHANGE * (fabs(own->end) + fabs(system->wires[own->wire].before));
+    double before = system->wires[own->wire].before;
+    return LEAST_CHANGE + CHANGE * (fabs(own->end) + fabs(before));
 }
 
 void yk_index1_evaluate_wires(const yk_system *system, double *residual)

@@ -15,8 +15,8 @@ void yk_index1_kinematics(const yk_system *system, int number, double t,
     const yk_interface *interface = &system->interfaces[number];
     const yk_motion *a = &yk_value_a(system, interface)->motion;
     const yk_motion *b = &yk_value_b(system, interface)->motion;
-    const yk_constraint *constraint = &yk_index1_of(system)->interfaces[number].constraint;
-    yk_constraint_kinematics_at(constraint, t, a, b, kinematics);
+    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
+    yk_constraint_kinematics_at(&own->constraint, t, a, b, kinematics);
 }
 
 /* Directions ----------------------------------------------------------------------------------- */
@@ -98,8 +98,10 @@ void yk_index1_update_directions(yk_system *system, const double *step)
 
 static void add_wrench(yk_input *input, int power, double factor, const yk_wrench *wrench)
 {
-    input->linear[power] = yk_v3_axpy(factor, wrench->force, input->linear[power]);
-    input->angular[power] = yk_v3_axpy(factor, wrench->torque, input->angular[power]);
+    yk_vec3 *linear = &input->linear[power];
+    yk_vec3 *angular = &input->angular[power];
+    *linear = yk_v3_axpy(factor, wrench->force, *linear);
+    *angular = yk_v3_axpy(factor, wrench->torque, *angular);
 }
 
 void yk_index1_input(const yk_index1_interface *own, int side, double h,
@@ -164,8 +166,10 @@ yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p
     yk_input mean = yk_input_reduce(input, h, 0);
     yk_input line = {.degree = 1, .orientation = input->orientation};
     double slope = 2 / (h + last_h);
-    line.linear[1] = yk_v3_scale(slope, yk_v3_sub(mean.linear[0], last->force));
-    line.angular[1] = yk_v3_scale(slope, yk_v3_sub(mean.angular[0], last->torque));
+    yk_vec3 force_change = yk_v3_sub(mean.linear[0], last->force);
+    yk_vec3 torque_change = yk_v3_sub(mean.angular[0], last->torque);
+    line.linear[1] = yk_v3_scale(slope, force_change);
+    line.angular[1] = yk_v3_scale(slope, torque_change);
     line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], mean.linear[0]);
     line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], mean.angular[0]);
 
@@ -221,8 +225,9 @@ void yk_index1_set_inputs(yk_system *system)
 
 static double power_of(const yk_wrench *wrench, const yk_motion *motion)
 {
-    return yk_v3_dot(wrench->force, motion->velocity) +
-           yk_v3_dot(wrench->torque, motion->angular_velocity);
+    double linear = yk_v3_dot(wrench->force, motion->velocity);
+    double angular = yk_v3_dot(wrench->torque, motion->angular_velocity);
+    return linear + angular;
 }
 
 void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number,
