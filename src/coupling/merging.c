@@ -57,7 +57,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
         if (first != second) {
             snprintf(why, sizeof why,
                      "interface '%s' joins '%s' (%s) and '%s' (%s), and subsystems of different "
-                     "kinds cannot be merged to one; model both in one solver",
+                     "kinds cannot be merged to one: model both in one solver",
                      name, a, first->kind, b, second->kind);
             return refuse(system, YK_ERROR_CAPABILITY, why);
         }

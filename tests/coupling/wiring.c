@@ -112,7 +112,9 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
                    "subsystem 'right'");
     def.control.tolerance = 0;
     def.scheme.ops = yk_scheme_monolithic();
-    expect_refusal(&def, YK_ERROR_CAPABILITY, "cannot be merged");
+    expect_refusal(&def, YK_ERROR_CAPABILITY,
+                   "kinds cannot be merged to one: model both in one solver; the schemes tight and "
+                   "index1 keep subsystems apart");
     const yk_rollback_ops half = {
         .size = sizeof half, .layout = rich->rollback->layout, .get = rich->rollback->get};
     poor.rollback = &half;
@@ -124,6 +126,27 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     poor.size = 8;
     expect_refusal(&def, YK_ERROR_CAPABILITY, "another version of the contract");
     masses[1]->ops = rich;
+}
+
+static void stay_at_rest(void *user, double t, double value[3])
+{
+    (void)user;
+    (void)t;
+    value[0] = value[1] = value[2] = 0;
+}
+
+/* A kind that refuses to merge names its reason, and the coupling the schemes that help. */
+static void a_refused_merge_is_answered_with_other_schemes(void **state)
+{
+    (void)state;
+    const yk_relative_motion drive[6] = {{.evaluate = stay_at_rest}};
+    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    joint.drive = drive;
+    yk_system_description def = def_with(&joint, 1);
+    def.scheme.ops = yk_scheme_monolithic();
+    expect_refusal(&def, YK_ERROR_CAPABILITY,
+                   "scheme monolithic: oscillators with a prescribed relative motion cannot be "
+                   "merged to one mass; the schemes tight and index1 keep subsystems apart");
 }
 
 static int create_masses(void **state)
@@ -154,6 +177,7 @@ int main(void)
         cmocka_unit_test(steps_and_schemes_have_limits),
         cmocka_unit_test(without_interfaces_all_schemes_run),
         cmocka_unit_test(schemes_say_what_a_subsystem_lacks),
+        cmocka_unit_test(a_refused_merge_is_answered_with_other_schemes),
     };
     return cmocka_run_group_tests_name("wiring", tests, create_masses, destroy_masses);
 }
