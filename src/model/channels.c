@@ -107,6 +107,7 @@ static bool pick_component(request *q, const char *component, int size)
     /* The components that a quantity of this size has; a single number has none. */
     const char *const *labels = size == 4 ? quaternion_labels : axis_labels;
     candidates c = {.count = 0};
+
     for (int i = 0; i < size && i < 6 && size > 1; i++)
         add_candidate(&c, labels[i]);
 
@@ -484,6 +485,7 @@ static void add_defaults(yk_scenario *scenario)
         /* Gaps of each interface, and what it makes of energy. */
         const yk_interface_def *def = &scenario->interfaces[i];
         const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
+
         for (int k = 0; k < 4; k++)
             if (port->kind == YK_PORT_MARKER || !gaps[k].marker_only)
                 add_made(scenario, def->name, "", gaps[k].name);

@@ -41,6 +41,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     yk_context *context = store->context;
     yk_text text = {0};
     const yk_scheme_ops *ops;
+
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
         const yk_option *row = yk_scheme_option(ops, key);
         if (!row)
@@ -52,12 +53,14 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
             said = said || (earlier && strcmp(earlier->text, row->text) == 0);
         }
+
         if (said)
             continue;
 
         /* "`tight`, `index1`: what it means (`default`)" */
         if (text.length > 0)
             yk_text_add(context, &text, "; ");
+
         yk_text_add(context, &text, "`%s`", ops->name);
         const yk_scheme_ops *other;
         for (int k = i + 1; (other = yk_schemes_at(extensions, k)); k++) {
@@ -106,6 +109,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
                                       const yk_scheme_ops *chosen)
 {
     const yk_scheme_ops *ops;
+
     /* Memory for as many keys as there are rows; schemes share most of them. */
     size_t scheme_count = 0;
     size_t row_count = 0;

@@ -166,6 +166,7 @@ yk_status yk_csv_integer(const yk_csv *table, int name, int *value)
 
 yk_status yk_csv_error(const yk_csv *table, int name, const char *format, ...)
 {
+    /* The words of the caller, behind the location. */
     char message[512];
     va_list arguments;
     va_start(arguments, format);

@@ -68,6 +68,7 @@ static void add_type(writer *w, const yk_field *field)
     case YK_TYPE_LIST: add_count(w, field, field->item->key); break;
     case YK_TYPE_VARIANT:
         yk_text_add(context, text, "section by `%s`: ", field->selector);
+
         for (int i = 0; field->variants[i]; i++)
             yk_text_add(context, text, "%s`%s`", i ? ", " : "", field->variants[i]->name);
         break;
@@ -110,6 +111,7 @@ static void add_rows(writer *w, const yk_section *section)
             yk_text_add(context, text, "required");
         else if (field->fallback)
             yk_text_add(context, text, "`%s`", field->fallback);
+
         yk_text_add(context, text, " | %s |\n", field->text);
     }
 }
@@ -138,6 +140,7 @@ static void describe(writer *w, const yk_section *section, const char *path, int
         yk_text_add(w->context, w->text,
                     "| key | value | unit | default | meaning |\n"
                     "|---|---|---|---|---|\n");
+
     add_rows(w, section);
     add_meanings(w, section);
     describe_fields(w, section, path, level);
@@ -157,6 +160,7 @@ static void describe_fields(writer *w, const yk_section *section, const char *pa
             snprintf(below, sizeof below, "%s.%s", path, field->key);
         else
             snprintf(below, sizeof below, "%s", field->key);
+
         describe_below(w, field, below, level);
     }
 }

@@ -116,6 +116,7 @@ static const char *line_start(const yk_source *source, int line)
 /* Skips characters, but not the end of the line; returns how many were skipped. */
 static int skip_characters(const char **at, const char *end, int count)
 {
+    /* A character of UTF-8 is a first byte and those that continue it. */
     int skipped = 0;
     for (; skipped < count && *at < end && !break_length(*at, end); skipped++) {
         do
@@ -234,6 +235,7 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
     /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many
      * belong to it. */
     size_t length = strlen(message);
+
     size_t tail = 0;
     while (tail < length && tail < 3 && continues_character(message[length - 1 - tail]))
         tail++;
@@ -280,6 +282,7 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
     yk_context *context = diagnostics->context;
     yk_text text = {0};
     yk_text_add(context, &text, "%s", "");
+
     for (int i = 0; i < diagnostics->count; i++) {
         /* file:line:column: error: path: message */
         const yk_diagnostic *entry = &diagnostics->list[i];

@@ -102,6 +102,7 @@ static yk_status insert(const editor *e, const reading *r, const yk_node *map, c
     /* The last step of the path is the key. */
     const char *equals = strchr(override, '=');
     const char *key = equals;
+
     while (key > override && key[-1] != '.')
         key--;
     int key_length = (int)(equals - key);
@@ -234,6 +235,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
     reading made = {.store = {.context = context}};
     if (status == YK_OK)
         status = read_text(&e, source.text, &wanted);
+
     for (int i = 0; status == YK_OK && i < count; i++)
         status = yk_override_apply(&wanted.store, wanted.root, overrides[i], e.diagnostics);
     if (status == YK_OK)
@@ -243,6 +245,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
                          "%s: the values cannot be set in place without changing others, as where "
                          "an anchor is used twice; set them by hand",
                          path);
+
     yk_store_destroy(&wanted.store);
     yk_store_destroy(&made.store);
 

@@ -46,6 +46,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     const yk_port *ports;
     const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
+
     for (int i = 0; i < count; i++) {
         if (strcmp(ports[i].name, port) == 0) {
             found.port = i;
@@ -60,6 +61,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     /* There is none of that name. */
     if (count > PORT_NAMES_MAX)
         count = PORT_NAMES_MAX;
+
     yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, port,
                   yk_suggest_name(port, names, count).text);
 
@@ -83,6 +85,7 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
 
     const char *wanted = strchr(node->text, '.') + 1;
     const char *names[YK_SUGGESTED_MAX];
+
     int count = 0;
     for (const yk_node *item = ports->first; item && count < YK_SUGGESTED_MAX; item = item->next) {
         const char *name = yk_node_name(item);

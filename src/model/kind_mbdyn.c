@@ -58,6 +58,7 @@ yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsyst
     def.address = yk_node_text(section, "address");
     def.listen = yk_node_boolean(section, "listen");
     def.nodes = names;
+
     for (const yk_node *item = list->first; item; item = item->next)
         names[def.node_count++] = item->text;
 

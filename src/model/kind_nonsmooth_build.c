@@ -56,12 +56,14 @@ static void read_surface_values(const yk_node *item, yk_material *material)
         {"rolling", &material->rolling},     {"spinning", &material->spinning},
         {"stiffness", &material->stiffness}, {"damping", &material->damping},
     };
+
+    /* Keys without a default keep what is there. */
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (yk_node_get(item, values[i].key))
             *values[i].value = yk_node_number(item, values[i].key);
 }
 
-/* The material with the name that stands there; its place in the list, from 1, is its surface. */
+/* The material with the name that stands there; its number in the list, from 1, is its surface. */
 static yk_material named_material(maker *m, const yk_node *name)
 {
     yk_material material = {0};
@@ -70,6 +72,7 @@ static yk_material named_material(maker *m, const yk_node *name)
         note(m, YK_ERROR_INPUT);
         return material;
     }
+
     read_surface_values(yk_node_at(yk_node_get(m->section, "materials"), index), &material);
     material.surface = index + 1;
     return material;
@@ -93,6 +96,7 @@ static void add_pair(maker *m, const yk_node *item)
     if (m->status != YK_OK)
         return;
 
+    /* What is not named is what the two surfaces make of each other. */
     yk_material_pair_def pair = {
         .surface = {side[0].surface, side[1].surface},
         .material = yk_material_combine(&side[0], &side[1]),
@@ -119,11 +123,14 @@ static void list_groups(maker *m, const yk_node *owner, const char *key)
         const yk_node *group = yk_node_get(item, "group");
         if (!group || group_bit(m, group->text))
             continue;
+
+        /* Groups are bits of a mask. */
         if (m->group_count == GROUPS_MAX) {
             note(m,
                  yk_builder_error(m->builder, group, "there are more than %d groups", GROUPS_MAX));
             return;
         }
+
         m->groups[m->group_count++] = group->text;
     }
 }
@@ -131,16 +138,21 @@ static void list_groups(maker *m, const yk_node *owner, const char *key)
 /* What a shape touches: nothing, or all but the groups that it passes through. */
 static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *shape)
 {
+    /* The bits of its own group and of those that it passes. */
     const yk_node *group = yk_node_get(item, "group");
     if (group)
         shape->group = group_bit(m, group->text);
+
     for (const yk_node *name = yk_node_items(item, "passes"); name; name = name->next) {
         unsigned bit = group_bit(m, name->text);
         if (bit == 0)
             note(m,
                  yk_builder_error(m->builder, name, "no shape is in the group '%s'", name->text));
+
         shape->mask &= ~bit;
     }
+
+    /* A shape that is only drawn is in no group. */
     if (!yk_node_boolean(item, "touches")) {
         shape->group = 0;
         shape->mask = 0;
@@ -175,9 +187,11 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     default: break;
     }
 
+    /* What it touches, and through which walls it is open. */
     read_group(m, item, &shape);
     for (const yk_node *wall = yk_node_items(item, "open"); wall; wall = wall->next)
         shape.open |= 1u << wall->choice;
+
     return shape;
 }
 
@@ -262,6 +276,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
         /* After a mistake shapes are read for theirs, and not added. */
         if (m->status == YK_OK)
             added(m, item, yk_nonsmooth_add_shape(m->model, &shape));
+
         yk_mesh_release(yk_builder_context(m->builder), &mesh);
     }
 }
@@ -359,12 +374,14 @@ static void add_body(maker *m, const yk_node *item)
     /* The six functions of a prescribed motion; those that are absent are zero. */
     yk_nonsmooth_path path = {0};
     const yk_node *position = yk_node_items(motion, "position");
+
     for (int i = 0; i < 3 && position; i++, position = position->next)
         note(m, yk_builder_function_of(builder, position, &path.position[i]));
 
     const yk_node *rotation = yk_node_items(motion, "rotation");
     for (int i = 0; i < 3 && rotation; i++, rotation = rotation->next)
         note(m, yk_builder_function_of(builder, rotation, &path.rotation[i]));
+
     yk_nonsmooth_prescribe_path(m->model, number, &path);
 }
 
@@ -572,6 +589,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     m.groups[m.group_count++] = "default";
     for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         list_groups(&m, item, "shapes");
+
     list_groups(&m, section, "ground");
     for_all(&m, "material_pairs", add_pair);
 

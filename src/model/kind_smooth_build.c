@@ -85,8 +85,10 @@ static void add_node(maker *m, const yk_node *item)
 /* The last item of that name among those that have nodes. */
 static const yk_node *item_named(const maker *m, const char *name)
 {
+    /* A name that is used twice is reported where it comes again. */
     static const char *const keys[] = {"nodes", "bodies", "flexible"};
     const yk_node *found = m->section;
+
     for (int k = 0; k < 3; k++)
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next)
             if (strcmp(yk_node_name(item), name) == 0)
@@ -98,6 +100,8 @@ static const yk_node *item_named(const maker *m, const char *name)
 static int find_frame(void *model, const yk_node *reference)
 {
     const maker *m = model;
+
+    /* The ground has no node. */
     if (strcmp(reference->text, "ground") == 0)
         return YK_GROUND;
 
@@ -236,6 +240,7 @@ static void add_frames(maker *m)
     const yk_node *section = m->section;
     int flexible_count = count_of(section, "flexible");
     int most = count_of(section, "nodes") + count_of(section, "bodies") + flexible_count;
+
     for (const yk_node *item = yk_node_items(section, "flexible"); item; item = item->next)
         most += count_of(item, "points");
 
@@ -362,6 +367,7 @@ static void rotate_displaced_nodes(maker *m)
         /* The beam's line before and after. */
         yk_vec3 position[YK_BEAM_NODES];
         yk_vec3 moved[YK_BEAM_NODES];
+
         bool displaced = false;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             const yk_smooth_node_def *node = &nodes[beam->node[k]];
@@ -390,6 +396,7 @@ static void rotate_displaced_nodes(maker *m)
 
     /* The mean of them, node by node in the order in which they were added. */
     static const char *const keys[] = {"nodes", "bodies"};
+
     int i = 0;
     for (int k = 0; k < 2; k++) {
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next) {

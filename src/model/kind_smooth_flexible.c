@@ -246,6 +246,7 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         {"invariants", &files.invariants},
         {"fem", &files.fem},
     };
+
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!yk_node_get(item, keys[i].key))
             continue;
@@ -302,8 +303,7 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count,
 yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments,
                             yk_flexible **body)
 {
-    static yk_status (*const build[])(yk_builder * builder, const yk_node *item, int count,
-                                      int *attachments, yk_flexible **body) = {
+    static yk_status (*const build[])(yk_builder *, const yk_node *, int, int *, yk_flexible **) = {
         [YK_FLEXIBLE_ITEM_ROD] = build_rod,
         [YK_FLEXIBLE_ITEM_MODAL] = build_modal,
         [YK_FLEXIBLE_ITEM_ANCF] = build_ancf,

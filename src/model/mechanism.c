@@ -388,6 +388,7 @@ static void read_joint(reader *r, const yk_node *item)
     /* What else the kind needs. */
     if (joint.kind == YK_JOINT_ROLLING)
         joint.length = yk_node_number(item, "radius");
+
     for (const yk_node *axis = yk_node_items(item, "constrain"); axis; axis = axis->next)
         joint.constrained |= 1u << axis->choice;
     if (r->status == YK_OK)
@@ -518,6 +519,7 @@ static void read_force(reader *r, const yk_node *item)
     switch (force.kind) {
     case YK_FORCE_MOTOR: read_motor(r, item, &force); break;
     case YK_FORCE_SPRING:
+        /* Along the line between the origins; about the common axis below. */
         read_pair(r, item, force.body, force.marker);
         force.stiffness = yk_node_number(item, "stiffness");
         force.damping = yk_node_number(item, "damping");

@@ -123,8 +123,10 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
         r->slots = slots;
     }
 
+    /* The slot of the corner, or the first empty one behind it. */
     yk_vec3 scaled = {r->scale * point.x, r->scale * point.y, r->scale * point.z};
     size_t slot = hash_of(scaled) & (r->slots - 1);
+
     for (; r->table[slot] >= 0; slot = (slot + 1) & (r->slots - 1)) {
         const yk_vec3 *other = &m->points[r->table[slot]];
         if (other->x == scaled.x && other->y == scaled.y && other->z == scaled.z) {
@@ -205,6 +207,7 @@ static yk_status read_text(reader *r)
     r->line = 1;
     char word[WORD];
     yk_vec3 corners[3];
+
     int corner = 0;
     while (next_word(r, word)) {
         /* The end of a facet. */
@@ -250,6 +253,8 @@ static yk_status read_stl(reader *r)
     fseek(r->file, 0, SEEK_END);
     long size = ftell(r->file);
     bool fits = got == sizeof head && size == STL_HEADER + 4 + (long)count * STL_TRIANGLE;
+
+    /* A file that is too short for its count, or has none, may be a text. */
     if (!fits && strncasecmp((const char *)head, "solid", 5) == 0)
         return read_text(r);
     if (got < sizeof head || count > YK_MESH_TRIANGLES_MAX)
@@ -271,6 +276,7 @@ static yk_status read_face(reader *r, const char *text)
     int last = -1;
     int count = 0;
     for (;;) {
+        /* The first number of a group; what follows a slash is texture and normal. */
         text += strspn(text, " \t");
         char *end;
         errno = 0;
@@ -360,6 +366,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     /* The name says which format it is. */
     const char *ending = strrchr(path, '.');
     yk_status (*read)(reader * r) = NULL;
+
     for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
         if (strcasecmp(ending, formats[i].ending) == 0)
             read = formats[i].read;
@@ -382,5 +389,6 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     /* What was read before a mistake is given back. */
     if (status != YK_OK)
         yk_mesh_release(context, mesh);
+
     return status;
 }

@@ -114,6 +114,7 @@ int yk_modal_node(const yk_modal *modal, int number)
     /* Bisection among the numbers in rising order. */
     int low = 0;
     int high = modal->node_count - 1;
+
     while (low <= high) {
         int middle = (low + high) / 2;
         int at = modal->node_order[middle];
@@ -224,6 +225,7 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
     int *attachments = yk_modal_take(&modal, (size_t)point_count, sizeof *attachments);
     if (status == YK_OK && !attachments)
         status = YK_ERROR_MEMORY;
+
     for (int k = 0; status == YK_OK && k < point_count; k++) {
         attachments[k] = yk_modal_node(&modal, points[k]);
         if (attachments[k] >= 0)
@@ -234,6 +236,7 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
             source = files->nodes;
         if (files->fem)
             source = files->fem;
+
         status = yk_fail(context, YK_ERROR_ARGUMENT, "%s has no node %d", source, points[k]);
     }
 
@@ -259,6 +262,7 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
         def.invariants = &invariants;
     if (status == YK_OK)
         status = yk_flexible_modal(context, &def, attachments, point_count, body);
+
     yk_store_destroy(&modal.store);
     return status;
 }

@@ -97,6 +97,7 @@ static bool take_word(fem *f, char word[TOKEN])
         /* A word, and where it stands. */
         f->token_line = f->line;
         f->token_column = f->column - 1;
+
         for (; c != EOF && !isspace(c); c = take_character(f))
             if (length < TOKEN - 1)
                 word[length++] = (char)c;
@@ -137,6 +138,7 @@ static yk_status take_number(fem *f, int group, long got, long wanted, double *v
         if (*c == 'D' || *c == 'd')
             *c = 'e';
 
+    /* A word that is no number is a mistake in the counts or in the file. */
     char *end;
     *value = strtod(word, &end);
     if (*end || !isfinite(*value))
@@ -182,8 +184,10 @@ static yk_status read_header(fem *f)
 /* How many numbers a record group has. */
 static long size_of(const fem *f, int group)
 {
+    /* Invariants come as rows of three, over all modes or pairs of them. */
     long n = f->modes;
     long nodes = f->nodes;
+
     switch (group) {
     case 2:
     case 5:
@@ -343,6 +347,7 @@ static yk_status fill_modes(fem *f)
     /* From the numbers of the file to those of the body. */
     for (int k = 0; k < f->modes; k++)
         f->mode[k] = yk_modal_mode(f->modal, k + 1);
+
     return status;
 }
 
@@ -357,6 +362,7 @@ static yk_status fill_nodes(fem *f)
     /* These files always have rotations. */
     size_t n = (size_t)modal->mode_count;
     modal->rotates = true;
+
     for (int k = 0; k < f->nodes; k++) {
         /* Position and lump of the node. */
         yk_ffrf_point *point = &modal->points[k];
@@ -485,6 +491,7 @@ static yk_mat3 symmetric_of(const double *record, long width, long at, double si
     /* T = tr(S) - S, so S = tr(T) / 2 - T. */
     double trace = 0.5 * (t.m[0][0] + t.m[1][1] + t.m[2][2]);
     yk_mat3 whole = yk_m3_sub(yk_m3_diagonal(trace, trace, trace), t);
+
     return yk_m3_scale(0.5, yk_m3_add(whole, yk_m3_transpose(whole)));
 }
 

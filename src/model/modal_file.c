@@ -31,6 +31,7 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
     int capacity = 0;
     yk_status status = yk_csv_open(modal->context, path, names, required, &r->table);
     int width = r->table.count;
+
     while (status == YK_OK) {
         bool more;
         status = yk_csv_next(&r->table, &more);
@@ -139,6 +140,8 @@ static yk_status read_modes(yk_modal *modal, const char *path)
         const double *v = &r.values[k * r.table.count];
         int mode = yk_modal_mode(modal, (int)v[0]);
         int node = yk_modal_node(modal, (int)v[1]);
+
+        /* Of modes that take part, the node must be known. */
         if (mode < 0)
             continue;
         if (node < 0)
@@ -174,6 +177,7 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
         if (node < 0)
             return no_such_node(modal, &r, k, v[2]);
 
+        /* The table of a node is made when the first of its rows comes. */
         yk_vec3 *bends = yk_modal_bends(modal, node);
         if (!bends)
             return YK_ERROR_MEMORY;
@@ -234,6 +238,7 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
     /* Each mode that takes part. */
     bool weighed = yk_csv_has(&r->table, MASS);
     bool damped = yk_csv_has(&r->table, DAMPING);
+
     for (int k = 0; k < r->count; k++) {
         const double *v = &r->values[k * r->table.count];
         int i = yk_modal_mode(modal, (int)v[MODE]);

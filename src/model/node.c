@@ -239,6 +239,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
             /* An item that is about to be appended has the index that it will get. */
             int index = 0;
             const yk_node *sibling = node->parent->first;
+
             for (; sibling && sibling != node; sibling = sibling->next)
                 index++;
             snprintf(step, sizeof step, "[%d]", index);

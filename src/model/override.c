@@ -88,6 +88,7 @@ static yk_status split_path(override *o, segment *segments, int *count)
  * is the length of the path before the step. */
 static yk_node *find_child(override *o, const yk_node *node, const segment *step, size_t begin)
 {
+    /* Maps by key, lists by index. */
     if (node->kind == YK_NODE_MAP && step->name)
         return yk_node_get(node, step->name);
     if (node->kind == YK_NODE_LIST && !step->name && step->index < node->count)
@@ -100,6 +101,7 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
         /* The item that has the name, or in the message the nearest one. */
         const char *nearest = NULL;
         int distance = 4;
+
         for (yk_node *item = node->first; item; item = item->next) {
             const char *other = yk_node_name(item);
             if (!other)
@@ -176,6 +178,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
 
     /* Down the path; sections on the way that are not there are made. */
     yk_node *node = root;
+
     size_t begin = 0;
     for (int i = 0; i < count; i++) {
         const segment *step = &segments[i];

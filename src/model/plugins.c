@@ -208,6 +208,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     int slot = scenario->info.plugin_count;
     for (const yk_plugin_handle *h = scenario->plugins; h; h = h->next)
         infos[--slot] = h->info;
+
     scenario->info.plugins = infos;
 
     return YK_OK;

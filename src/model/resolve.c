@@ -236,6 +236,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     /* A row each, or an entry of the diagonal. */
     int i = 0;
     node->valid = true;
+
     for (yk_node *item = node->first; item; item = item->next, i++) {
         yk_resolve(r, item, &one);
         node->valid = node->valid && item->valid;
@@ -322,6 +323,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
 
     /* The words before it are those that it is not. */
     const char *valid[WORDS_MAX];
+
     int count = 0;
     for (; field->words[count].word && count < WORDS_MAX; count++) {
         valid[count] = field->words[count].word;
@@ -422,12 +424,14 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
             if (child)
                 yk_node_append(node, child, field->key, (yk_location){0});
         }
+
         if (!child)
             continue;
 
         yk_resolve(r, child, field);
         valid = valid && child->valid;
     }
+
     return valid;
 }
 
@@ -441,6 +445,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
     int key_count = 0;
     if (selector)
         keys[key_count++] = selector;
+
     list_keys(first, keys, &key_count);
     if (second)
         list_keys(second, keys, &key_count);
@@ -468,6 +473,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
     valid = resolve_values(r, node, first) && valid;
     if (second)
         valid = resolve_values(r, node, second) && valid;
+
     node->valid = valid && !exhausted(r);
 }
 
@@ -535,6 +541,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
     /* The variant of that name. */
     const char *valid[WORDS_MAX];
+
     int count = 0;
     for (; field->variants[count] && count < WORDS_MAX; count++) {
         const yk_section *variant = field->variants[count];
@@ -586,6 +593,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         const char *nearest = NULL;
         int distance = 4;
         const yk_node *other = item->parent->first;
+
         for (; other && distance > 0; other = other->next) {
             if (other == item || !other->key)
                 continue;
@@ -597,6 +605,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
             }
         }
 
+        /* An item of that name beside it was made by a repetition; else the name is mistyped. */
         if (nearest && distance == 0)
             yk_node_error(diagnostics, item,
                           "'%.60s' is made by a repetition; change that, or write the items one "
@@ -613,6 +622,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         return false;
     }
 
+    /* An item of a list needs a key for its name. */
     if (!item->key && item->kind != YK_NODE_MAP) {
         yk_node_error(diagnostics, item, "expected a section with 'name'; found %s",
                       yk_found(item).text);
@@ -634,6 +644,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         yk_node_error(diagnostics, item, "'name' is missing: a name for this %s", what);
     }
 
+    /* Itself, even where its name is wrong: all mistakes are reported. */
     yk_resolve(r, item, field->item);
     return named && item->valid;
 }
@@ -655,6 +666,7 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
     if (!items)
         return false;
 
+    /* Items without a name have a message of their own. */
     int count = 0;
     for (yk_node *item = list->first; item; item = item->next)
         if (yk_node_name(item))

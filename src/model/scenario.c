@@ -141,6 +141,7 @@ static yk_status read_tree(yk_scenario *scenario, const yk_scenario_def *def)
     /* Later overrides change what earlier ones have set. */
     for (int i = 0; status == YK_OK && i < def->override_count; i++)
         status = yk_override_apply(store, scenario->root, def->overrides[i], diagnostics);
+
     return status;
 }
 

@@ -17,6 +17,7 @@ const yk_field *yk_section_field(const yk_section *section, const char *key)
             return field;
         }
     }
+
     return NULL;
 }
 
@@ -79,6 +80,7 @@ const char *yk_word_meant(const char *word, const char *const *valid)
                 return *at;
     }
 
+    /* Else a word that was mistyped. */
     return yk_text_nearest(word, valid);
 }
 
@@ -164,6 +166,7 @@ yk_phrase yk_expected(const yk_field *field)
         break;
     case YK_TYPE_VARIANT:
         add(&phrase, "a section with '%s': ", field->selector);
+
         for (int i = 0; field->variants[i]; i++)
             add_alternative(&phrase, i == 0, !field->variants[i + 1], field->variants[i]->name);
         break;
@@ -178,6 +181,8 @@ yk_phrase yk_expected(const yk_field *field)
     bool low = range.bounds & YK_LOW;
     bool high = range.bounds & YK_HIGH;
     bool open = range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN);
+
+    /* "between" where both bounds belong to the range. */
     const char *above = range.bounds & YK_LOW_OPEN ? "greater than" : "at least";
     const char *below = range.bounds & YK_HIGH_OPEN ? "less than" : "at most";
     if (low && high && !open)

@@ -257,9 +257,12 @@ static void out_of_memory(reader *r)
 static yk_location event_location(const reader *r, const yaml_event_t *event)
 {
     yk_location location = location_of_mark(r->source, event->start_mark);
+
+    /* Values of several lines are marked at their beginning. */
     bool one_line = event->end_mark.line == event->start_mark.line;
     if (one_line && event->end_mark.column > event->start_mark.column)
         location.length = clamped(event->end_mark.column - event->start_mark.column);
+
     return location;
 }
 
@@ -287,6 +290,7 @@ static void attach(reader *r, yk_node *node)
         return;
     }
 
+    /* In a map the key has come before. */
     level *top = &r->levels[r->depth - 1];
     yk_node_append(top->node, node, top->key, top->key_location);
     top->key = NULL;
@@ -487,6 +491,7 @@ static void drop_duplicates(reader *r, yk_node *map)
 /* Takes the entries of `from` that the map does not have. */
 static void merge_from(reader *r, yk_node *map, const yk_node *from)
 {
+    /* "<<: *name", where the anchor is a map. */
     if (from->kind != YK_NODE_MAP) {
         yk_node_error(r->diagnostics, from,
                       "after '<<' comes a section, or a list of sections, to take entries from");
@@ -649,6 +654,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
                     out_of_memory(r);
                 else
                     report_syntax(&r->parser, source, diagnostics);
+
                 r->stopped = true;
                 break;
             }
@@ -656,9 +662,11 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
             size_t type = (size_t)event.type;
             if (type < sizeof handlers / sizeof *handlers && handlers[type])
                 handlers[type](r, &event);
+
             done = event.type == YAML_STREAM_END_EVENT;
             yaml_event_delete(&event);
         }
+
         yaml_parser_delete(&r->parser);
     } else {
         yk_fail(store->context, YK_ERROR_MEMORY, "out of memory in the YAML parser");
