@@ -64,6 +64,7 @@ static void line_shapes(double xi, double l, double shape[4])
 {
     double square = xi * xi;
     double cube = square * xi;
+
     shape[0] = 1 - 3 * square + 2 * cube;
     shape[1] = l * (xi - 2 * square + cube);
     shape[2] = 3 * square - 2 * cube;
@@ -74,6 +75,7 @@ yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double x
 {
     double shape[4];
     yk_vec3 sum = {0, 0, 0};
+
     line_shapes(xi, element->length, shape);
     for (int k = 0; k < 4; k++)
         sum = yk_v3_axpy(shape[k], vector_at(coordinates, parts[RX][k]), sum);
@@ -83,6 +85,7 @@ yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double x
 /* Parabolas of Lagrange for r_y and r_z. */
 static void section_shapes(double xi, double shape[3])
 {
+    /* Their sum is one. */
     shape[0] = 1 - 3 * xi + 2 * xi * xi;
     shape[1] = 4 * xi * (1 - xi);
     shape[2] = xi * (2 * xi - 1);
@@ -92,6 +95,7 @@ static void section_shapes(double xi, double shape[3])
  * derivatives. */
 static void fill_point(double xi, double l, yk_ancf_point *point)
 {
+    /* Derivatives of Hermite's cubics along the line, of the parabolas along the rod. */
     double square = xi * xi;
     const double line[4] = {
         (6 * square - 6 * xi) / l,
@@ -137,6 +141,7 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
         line_shapes(xi, l, line);
         section_shapes(xi, across);
 
+        /* The line: weight and mass of its four vectors. */
         for (int i = 0; i < 4; i++) {
             int a = parts[RX][i];
             element->weight[a] += weight * rho * area * line[i];
@@ -144,6 +149,7 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
                 element->mass[a][parts[RX][j]] += weight * rho * area * line[i] * line[j];
         }
 
+        /* Both gradients across it. */
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) {
                 double fraction = weight * rho * across[i] * across[j];
@@ -174,6 +180,7 @@ static void fill_law(const yk_beam_section_def *section,
         law[i][i] = a * (lame + 2 * g);
     }
 
+    /* Shear of the line against the section. */
     law[3][3] = g * a * section->shear_y;
     law[4][4] = g * a * section->shear_z;
     law[5][5] = g * a;
@@ -201,6 +208,8 @@ static void strain_measures(const yk_vec3 g[YK_ANCF_GRADIENTS], double strain[YK
     strain[3] = yk_v3_dot(g[RX], g[RY]);
     strain[4] = yk_v3_dot(g[RX], g[RZ]);
     strain[5] = yk_v3_dot(g[RY], g[RZ]);
+
+    /* Products with the slopes of r_y and of r_z. */
     for (int k = 0; k < 3; k++) {
         strain[6 + k] = yk_v3_dot(g[RX + k], g[RY_SLOPE]);
         strain[9 + k] = yk_v3_dot(g[RX + k], g[RZ_SLOPE]);
@@ -227,6 +236,8 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
     *element = (yk_ancf){.length = length, .damping_ratio = section->damping_ratio};
     fill_mass(section, element);
     fill_law(section, element->law);
+
+    /* Shapes at the points of Gauss, and the strain that counts as none. */
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         yk_ancf_point *point = &element->point[g];
         yk_vec3 gradient[YK_ANCF_GRADIENTS];
@@ -326,10 +337,14 @@ static void apply_law(const double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS], const 
 {
     for (int i = 0; i < YK_ANCF_STRAINS; i++)
         stress[i] = law[i][i] * strain[i];
+
+    /* The full block of three. */
     double side = law[0][1];
     double sum = side * (strain[0] + strain[1] + strain[2]);
     for (int i = 0; i < 3; i++)
         stress[i] += sum - side * strain[i];
+
+    /* The block of two. */
     stress[8] += law[8][10] * strain[10];
     stress[10] += law[8][10] * strain[8];
 }
@@ -401,9 +416,11 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
         }
 
         /* So by the coordinates. */
-        for (int m = 0; m < YK_ANCF_GRADIENTS; m++)
+        for (int m = 0; m < YK_ANCF_GRADIENTS; m++) {
             for (int k = 0; k < part_count[m]; k++)
                 add_vector(loads->force, parts[m][k], point->shape[m][parts[m][k]], force[m]);
+        }
+
         loads->energy += point->weight * at.energy;
         loads->loss += point->weight * at.loss;
     }
@@ -429,6 +446,7 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
     double left[YK_ANCF_STRAINS][LOCAL];
     double right[YK_ANCF_STRAINS][LOCAL];
 
+    /* Derivatives of all strains on both sides. */
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         strain_gradient(gradient, s, left[s]);
         strain_gradient(other, s, right[s]);
@@ -441,10 +459,12 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
             if (law == 0)
                 continue;
 
-            for (int i = 0; i < LOCAL; i++)
-                if (left[s][i] != 0)
+            for (int i = 0; i < LOCAL; i++) {
+                if (left[s][i] != 0) {
                     for (int j = 0; j < LOCAL; j++)
                         local[i][j] -= law * left[s][i] * right[t][j];
+                }
+            }
         }
     }
 }
@@ -460,10 +480,11 @@ static void add_to_element(const yk_ancf_point *point, double local[LOCAL][LOCAL
                     int row = parts[m][p];
                     int column = parts[n][q];
                     double shape = point->weight * point->shape[m][row] * point->shape[n][column];
-                    for (int i = 0; i < 3; i++)
+                    for (int i = 0; i < 3; i++) {
                         for (int j = 0; j < 3; j++)
                             result[3 * row + i][3 * column + j] +=
                                 shape * local[3 * m + i][3 * n + j];
+                    }
                 }
             }
         }

@@ -124,9 +124,10 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION],
     for (int k = 0; k < 2; k++) {
         yk_mat3 map =
             yk_m3_sub(yk_m3_outer(s.x.v, s.rotation[k].v), yk_m3_outer(s.tilt[k].v, s.x.v));
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++)
                 jacobian[YK_ANCF_SECTION * (3 + i) + 3 + 3 * k + j] = map.m[i][j];
+        }
     }
 }
 

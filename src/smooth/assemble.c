@@ -59,9 +59,12 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
             yk_vec3 gravity = model->def.gravity;
             yk_mat3 rotates = yk_m3_outer(inertia.moment, gravity);
             double dot = yk_v3_dot(inertia.moment, gravity);
-            for (int k = 0; k < 3; k++)
-                for (int j = 0; j < 3; j++)
-                    tangent[3 + k][3 + j] -= s->c * s->c * (rotates.m[k][j] - (k == j ? dot : 0));
+            for (int k = 0; k < 3; k++) {
+                for (int j = 0; j < 3; j++) {
+                    double own = k == j ? dot : 0;
+                    tangent[3 + k][3 + j] -= s->c * s->c * (rotates.m[k][j] - own);
+                }
+            }
         }
     }
 
@@ -71,19 +74,23 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     double scale = weight * s->inertia * (1 + s->c * work->damping);
     for (int k = 0; k < 3; k++)
         put(to, mode, u + k, u + k, scale * tangent[k][k]);
-    for (int j = 3; j < 6; j++)
-        for (int k = 3; k < 6; k++)
-            put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
+    for (int j = 3; j < 6; j++) {
+        for (int k = 3; k < 6; k++) {
+            double added = k == j ? point : 0;
+            put(to, mode, u + k, u + j, scale * tangent[k][j] + added);
+        }
+    }
 
     if (!node->eccentric)
         return;
 
     /* Displacements and rotations are coupled by the arm of the centre of mass. */
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < 3; j++) {
         for (int k = 3; k < 6; k++) {
             put(to, mode, u + k, u + j, scale * tangent[k][j]);
             put(to, mode, u + j, u + k, scale * tangent[j][k]);
         }
+    }
 }
 
 void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work, bool with_rates)
@@ -138,6 +145,7 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         const yk_frame *frame = &trial->frame;
         yk_wrench *load = &work->load[i];
 
+        /* Weight, about the node. */
         load->force = yk_v3_scale(node->inertia.mass, g);
         load->torque = yk_v3(0, 0, 0);
         work->potential -= yk_v3_dot(load->force, frame->position);
@@ -150,6 +158,7 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         if (damping <= 0)
             continue;
 
+        /* -damping times the momenta, and what that takes of the kinetic energy. */
         double kinetic =
             yk_inertia_kinetic(&trial->momentum, frame->velocity, frame->angular_velocity);
         load->force = yk_v3_axpy(-damping, trial->momentum.linear, load->force);
@@ -157,8 +166,10 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         work->loss += 2 * damping * kinetic;
     }
 
+    /* Other frames, and coordinates. */
     for (int i = model->node_count; i < model->frame_count; i++)
         work->load[i] = (yk_wrench){0};
+
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
         trial->load = -damping * trial->momentum;
@@ -180,6 +191,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
         yk_vec3 force = work->load[i].force;
         yk_vec3 torque = work->load[i].torque;
 
+        /* Forces of velocities, or rates of momenta. */
         if (accelerations) {
             yk_inertia_global inertia;
             yk_vec3 bias_force, bias_torque;
@@ -205,6 +217,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
         right[5] += scale * torque.z;
     }
 
+    /* Coordinates have no such forces: flexible bodies add theirs as loads. */
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         double force = trial->load;
@@ -285,6 +298,7 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
                    beta * (2 * yk_row_rate(row, kinematics) + beta * yk_row_value(row, kinematics));
     }
 
+    /* What prescribed frames, or all of them, contribute. */
     double known = 0;
     for (int side = 0; side < 2; side++) {
         bool ground = joint->node[side] == model->node_count;
@@ -403,9 +417,11 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     /* The gradients turn with the bodies, and the reactions with them. */
     yk_mat3 stiffness[4][4];
     memset(stiffness, 0, sizeof stiffness);
-    if (mode == SINK_ADD && s->node > 0)
+    if (mode == SINK_ADD && s->node > 0) {
         for (int r = 0; r < equations->row_count; r++)
             yk_row_stiffness(&equations->row[r], &kinematics, s->node * lambda[r], stiffness);
+    }
+
     if (joint->chained) {
         yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])stiffness,
                                joint->stiffness_mask, to, mode);
@@ -458,9 +474,10 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
         load = force->load_unit * (taken ? *signal : 0);
     } else if (force->feedback.value && mode != SINK_RECORD) {
         double inputs[YK_FEEDBACK_MAX];
-        for (int i = 0; i < force->feedback.input_count; i++)
-            inputs[i] =
-                yk_smooth_channel_value(work->owner, force->channel[i], force->component[i]);
+        for (int i = 0; i < force->feedback.input_count; i++) {
+            int channel = force->channel[i];
+            inputs[i] = yk_smooth_channel_value(work->owner, channel, force->component[i]);
+        }
         load = force->load_unit * force->feedback.value(force->feedback.user, work->t, inputs);
     } else if (force->load.value && mode != SINK_RECORD) {
         load = force->load_unit * force->load.value(force->load.user, work->t);
@@ -471,6 +488,8 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
     yk_force_tangent tangent;
     yk_force_evaluate(&force->law, &work->trial[node[0]].frame, &work->trial[node[1]].frame, load,
                       &result, mode == SINK_NONE ? NULL : &tangent);
+
+    /* Loads in every pass, the matrix where it is asked for. */
     if (mode != SINK_RECORD)
         add_load(work, node, &result);
     if (mode == SINK_NONE)
@@ -479,14 +498,16 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
     /* Stiffness and damping; at an attachment of a flexible body, of its coordinates. */
     if (force->chained) {
         yk_mat3 block[4][4];
-        for (int i = 0; i < 4 && mode == SINK_ADD; i++)
+        for (int i = 0; i < 4 && mode == SINK_ADD; i++) {
             for (int j = 0; j < 4; j++)
                 block[i][j] = pair_block(s, &tangent, i, j);
+        }
         yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block,
                                both ? 0xffffu : 0xcc00u, to, mode);
         return;
     }
 
+    /* A force on one body has the blocks of the second alone. */
     for (int i = both ? 0 : 2; i < 4; i++) {
         int row = model->nodes[node[i >> 1]].unknown;
         for (int j = both ? 0 : 2; j < 4; j++) {
@@ -512,6 +533,7 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
     if (mode != SINK_RECORD) {
         const yk_frame *const frame[YK_BEAM_NODES] = {
             &work->trial[node[0]].frame, &work->trial[node[1]].frame, &work->trial[node[2]].frame};
+
         yk_beam_loads loads;
         yk_beam_evaluate(&beam->beam, frame, &loads, stiff ? &jacobian : NULL);
         for (int k = 0; k < YK_BEAM_NODES; k++)
@@ -526,8 +548,8 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
     int unknown[YK_BEAM_NODES];
     for (int k = 0; k < YK_BEAM_NODES; k++)
         unknown[k] = model->nodes[node[k]].unknown;
-    for (int b = 0; b < YK_BEAM_NODES; b++)
-        for (int j = 0; j < 6 && unknown[b] >= 0; j++)
+    for (int b = 0; b < YK_BEAM_NODES; b++) {
+        for (int j = 0; j < 6 && unknown[b] >= 0; j++) {
             for (int a = 0; a < YK_BEAM_NODES; a++) {
                 /* Six rows of one node in one column. */
                 if (unknown[a] < 0)
@@ -539,7 +561,8 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
                 }
 
                 const int *entry = to->entry_index + to->cursor;
-                int row = 6 * a, column = 6 * b + j;
+                int row = 6 * a;
+                int column = 6 * b + j;
                 to->cursor += 6;
                 if (!stiff)
                     continue;
@@ -549,6 +572,8 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
                 for (int k = 0; k < 6 && beam->beam.damped; k++)
                     to->values[entry[k]] -= s->rate * jacobian.rate[row + k][column];
             }
+        }
+    }
 }
 
 /* Ports that take wrenches --------------------------------------------------------------------- */
@@ -562,10 +587,12 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         if (port->causality != YK_TAKES_WRENCH)
             continue;
 
+        /* The wrench at this time, which the port shows as well. */
         const yk_frame *frame = &work->trial[port->node[0]].frame;
         yk_wrench wrench = yk_input_wrench(&work->inputs[i], work->input_time);
         work->wrench[i] = wrench;
 
+        /* At a marker it acts with its arm. */
         if (port->def.kind == YK_PORT_MARKER) {
             yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
             yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(arm, wrench.force));
@@ -602,6 +629,7 @@ static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
     const yk_smooth_description *def = &model->def;
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
 
+    /* Nodes that are to be kept are heavy while positions and velocities are assembled. */
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
         node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, s, to, mode);
     for (int i = 0; i < def->force_count; i++)
@@ -610,6 +638,8 @@ static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
         beam_pass(model, work, &model->beams[i], s, to, mode);
     for (int i = 0; i < model->joint_count; i++)
         joint_pass(model, work, &model->joints[i], level, s, to, mode);
+
+    /* Flexible bodies, and at last what acts on their attachments. */
     if (def->flexible_count == 0)
         return;
 

@@ -61,6 +61,7 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
         return yk_v3_scale(sum, sine);
     }
 
+    /* Beyond the series, by the angle itself. */
     double norm = sqrt(square);
     return yk_v3_scale(atan2(norm, cosine) / norm, sine);
 }
@@ -71,6 +72,8 @@ static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_
                         beam_state *state)
 {
     yk_mat3 frame[YK_BEAM_NODES];
+
+    /* Section frames of the nodes. */
     for (int i = 0; i < YK_BEAM_NODES; i++) {
         frame[i] = node[i]->rotation;
         if (beam->rotated)
@@ -80,6 +83,7 @@ static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_
         state->arm[i] = yk_v3(0, 0, 0);
         if (beam->has_offset)
             state->arm[i] = yk_m3_apply(node[i]->rotation, beam->offset[i]);
+
         state->point[i] = yk_v3_add(node[i]->position, state->arm[i]);
     }
 
@@ -131,6 +135,7 @@ static inline void place_section(const beam_state *state, const double shape[YK_
 static void section_rates(const yk_beam_point *point, const beam_state *state,
                           const yk_frame *const node[], beam_section_state *section, double rate[6])
 {
+    /* Rate of the line's tangent. */
     yk_vec3 line_rate = {0, 0, 0};
     for (int i = 0; i < YK_BEAM_NODES; i++) {
         yk_vec3 swing = yk_v3_cross(node[i]->angular_velocity, state->arm[i]);
@@ -152,6 +157,7 @@ static void section_rates(const yk_beam_point *point, const beam_state *state,
     section->strain_rate = yk_v3_add(line_rate, swept);
     section->curvature_rate = yk_v3_add(rotating, yk_m3_apply(forward, section->psi_rate_slope));
 
+    /* In section axes. */
     yk_vec3 gamma_rate = yk_m3_apply_transposed(section->frame, section->strain_rate);
     yk_vec3 kappa_rate = yk_m3_apply_transposed(section->frame, section->curvature_rate);
     pack(gamma_rate, kappa_rate, rate);
@@ -198,6 +204,7 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
         double power = 0;
 
         section_rates(point, state, node, section, rate);
+
         apply_section(point->damping, rate, viscous);
         for (int i = 0; i < 6; i++) {
             resultant[i] += viscous[i];
@@ -219,6 +226,7 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
     for (int i = 0; i < YK_BEAM_NODES; i++)
         loads->force[i] =
             yk_v3_axpy(-point->length * point->slope[i], section->force, loads->force[i]);
+
     for (int k = 0; k < 2; k++) {
         int i = end_node[k];
         yk_vec3 part = yk_v3_axpy(point->slope[i], by_slope, yk_v3_scale(point->shape[i], by_psi));
@@ -267,6 +275,7 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++)
         loads->torque[i] = yk_v3_add(loads->torque[i], yk_v3_cross(state.arm[i], loads->force[i]));
 
+    /* Second derivatives of the energy, and what velocities and arms add. */
     if (!jacobian)
         return;
 
@@ -303,6 +312,7 @@ static void reference_shape(const yk_beam_def *def, yk_beam *beam, yk_frame node
 {
     memset(beam, 0, sizeof *beam);
     for (int i = 0; i < YK_BEAM_NODES; i++) {
+        /* Offsets and axes of the section, where there are any. */
         yk_quat section_frame = yk_q_unit(def->section_frame[i]);
         beam->offset[i] = def->offset[i];
         beam->section_frame[i] = yk_q_matrix(section_frame);
@@ -325,12 +335,13 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
     memcpy(a, section->stiffness, sizeof a);
 
     /* A positive diagonal, with a hint for those who meant a stiff direction by zero. */
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++) {
         if (!(a[i][i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "beam: stiffness %d of section %d is not positive; for a stiff "
                            "direction give a large number, not zero",
                            i + 1, p + 1);
+    }
 
     /* Symmetric: otherwise a closed path of strains would yield work. */
     for (int i = 0; i < 6; i++) {
@@ -355,9 +366,10 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
                 "beam: the stiffness of section %d is not positive definite: strains that involve "
                 "component %d would release energy; make the terms off the diagonal smaller",
                 p + 1, k + 1);
-        for (int i = k + 1; i < 6; i++)
+        for (int i = k + 1; i < 6; i++) {
             for (int j = k + 1; j < 6; j++)
                 a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+        }
     }
 
     return YK_OK;
@@ -366,6 +378,8 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
 static yk_status check_def(yk_context *context, const yk_beam_def *def, const beam_state *state)
 {
     double half[2];
+
+    /* Nodes apart from each other, the middle one between the ends. */
     for (int i = 0; i < 2; i++) {
         half[i] = yk_v3_norm(yk_v3_sub(state->point[i + 1], state->point[i]));
         if (!(half[i] > 0))
@@ -381,12 +395,14 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
             "beam: the middle node is too close to an end; keep it near half of the length");
 
     /* Interpolated rotations are meant for less than half a turn. */
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (!(yk_v3_norm(state->psi[i]) < 0.9 * YK_PI))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "beam: the section turns by nearly half a rotation between two nodes; "
                            "use more beams");
+    }
 
+    /* Sections that store energy. */
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         yk_status status = check_section(context, &def->section[p], p);
         if (status != YK_OK)
@@ -421,6 +437,7 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
         /* The structure of the section's matrices, which saves work. */
         memcpy(point->stiffness, def->section[p].stiffness, sizeof point->stiffness);
         memcpy(point->damping, def->section[p].damping, sizeof point->damping);
+
         point->diagonal = true;
         for (int i = 0; i < 6; i++) {
             for (int j = 0; j < 6; j++) {
@@ -442,6 +459,7 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
 static void add_slice(const yk_beam_section *section, const beam_section_state *state,
                       double length, const yk_frame *node, yk_inertia *lump)
 {
+    /* The arm of its centre of mass and its axes, as the node sees them. */
     yk_mat3 back = yk_m3_transpose(node->rotation);
     yk_quat axes = yk_so3_quat(multiply(&back, &state->frame));
     yk_vec3 centre = yk_v3_add(state->position, yk_m3_apply(state->frame, section->centre));
@@ -482,6 +500,7 @@ void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES])
         shape_functions(xi[i], shape, slope);
         place_section(&state, shape, slope, &section, strain);
 
+        /* Slices at the ends have the section of their half, the middle one half of each. */
         double length = yk_v3_norm(section.line) * fraction[i];
         if (i <= MIDDLE)
             add_slice(&def->section[0], &section, length, &node[i], &lump[i]);

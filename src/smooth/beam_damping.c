@@ -30,44 +30,50 @@ static inline void add_cross(by_rotations *to, yk_vec3 a, const by_rotations *v)
 /* to += a v */
 static inline void add_product(by_rotations *to, const yk_mat3 *a, const by_rotations *v)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < ROTATION_COLUMNS; j++)
             to->m[i][j] +=
                 a->m[i][0] * v->m[0][j] + a->m[i][1] * v->m[1][j] + a->m[i][2] * v->m[2][j];
+    }
 }
 
 static inline void add_scaled(by_rotations *to, double factor, const by_rotations *v)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < ROTATION_COLUMNS; j++)
             to->m[i][j] += factor * v->m[i][j];
+    }
 }
 
 /* weight[FIRST] ends[0] + weight[LAST] ends[1]: of a quantity that vanishes at the middle node. */
 static inline void interpolate_turns(const double weight[YK_BEAM_NODES], const by_rotations ends[2],
                                      by_rotations *to)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < ROTATION_COLUMNS; j++)
             to->m[i][j] = weight[FIRST] * ends[0].m[i][j] + weight[LAST] * ends[1].m[i][j];
+    }
 }
 
 /* Adds a block in the columns of one node. */
 static inline void add_rotation(by_rotations *to, int node, const yk_mat3 *m)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             to->m[i][3 * node + j] += m->m[i][j];
+    }
 }
 
 /* A block that belongs to the sum of slope_i dx_i, in columns of positions. */
 static inline void add_position(by_rotations *to, double factor, const yk_beam_point *point,
                                 const yk_mat3 *m)
 {
-    for (int i = 0; i < 3; i++)
-        for (int n = 0; n < YK_BEAM_NODES; n++)
+    for (int i = 0; i < 3; i++) {
+        for (int n = 0; n < YK_BEAM_NODES; n++) {
             for (int j = 0; j < 3; j++)
                 to->m[i][3 * n + j] += factor * point->slope[n] * m->m[i][j];
+        }
+    }
 }
 
 /* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X).

@@ -52,8 +52,12 @@ static inline yk_tangent yk_tangent_at(yk_vec3 psi)
 /* s I + p skew(psi) + q psi psi^T */
 static inline yk_mat3 yk_tangent_matrix(yk_vec3 psi, double s, double p, double q)
 {
-    yk_vec3 u = yk_v3_scale(q, psi), w = yk_v3_scale(p, psi);
-    double xy = u.x * psi.y, xz = u.x * psi.z, yz = u.y * psi.z;
+    yk_vec3 u = yk_v3_scale(q, psi);
+    yk_vec3 w = yk_v3_scale(p, psi);
+    double xy = u.x * psi.y;
+    double xz = u.x * psi.z;
+    double yz = u.y * psi.z;
+
     return (yk_mat3){{{s + u.x * psi.x, xy - w.z, xz + w.y},
                       {xy + w.z, s + u.y * psi.y, yz - w.x},
                       {xz - w.y, yz + w.x, s + u.z * psi.z}}};
@@ -82,11 +86,19 @@ static inline yk_mat3 yk_tangent_inverse(const yk_tangent *t)
 static inline void yk_tangent_back_pair(const yk_tangent *t, yk_vec3 b, yk_vec3 a, yk_vec3 m,
                                         yk_vec3 *both, yk_vec3 *back)
 {
-    double c2 = t->c[2], c3 = t->c[3], dot = yk_v3_dot(t->psi, b);
-    double d2 = dot * (2 * t->c[4] - c3), d3 = dot * (3 * t->c[5] - t->c[4]);
-    yk_vec3 once = yk_v3_cross(t->psi, m), twice = yk_v3_cross(t->psi, once),
-            slope = yk_v3_cross(b, m);
+    double c2 = t->c[2];
+    double c3 = t->c[3];
+    double dot = yk_v3_dot(t->psi, b);
+    double d2 = dot * (2 * t->c[4] - c3);
+    double d3 = dot * (3 * t->c[5] - t->c[4]);
+
+    /* T^T m = m - c2 psi x m + c3 psi x (psi x m) */
+    yk_vec3 once = yk_v3_cross(t->psi, m);
+    yk_vec3 twice = yk_v3_cross(t->psi, once);
     *back = yk_v3_axpy(c3, twice, yk_v3_axpy(-c2, once, m));
+
+    /* The same of a, and the derivatives of c2, c3 and psi along b. */
+    yk_vec3 slope = yk_v3_cross(b, m);
     yk_vec3 inner = yk_v3_axpy(c3, yk_v3_add(yk_v3_cross(t->psi, a), slope), yk_v3_scale(-c2, a));
     yk_vec3 outer = yk_v3_axpy(-c2, slope, yk_v3_axpy(-d2, once, yk_v3_axpy(d3, twice, a)));
     *both = yk_v3_axpy(c3, yk_v3_cross(b, once), yk_v3_add(yk_v3_cross(t->psi, inner), outer));
@@ -96,7 +108,8 @@ static inline void yk_tangent_back_pair(const yk_tangent *t, yk_vec3 b, yk_vec3 
  * reach as above. */
 static inline yk_vec3 yk_back_inverse(yk_vec3 psi, yk_vec3 v)
 {
-    double x = yk_v3_norm2(psi), q;
+    double x = yk_v3_norm2(psi);
+    double q;
     if (x < 0.25) {
         q = 1.0 / 12 +
             x * (1.0 / 720 +
@@ -107,7 +120,9 @@ static inline yk_vec3 yk_back_inverse(yk_vec3 psi, yk_vec3 v)
         yk_tangent t = yk_tangent_at(psi);
         q = (t.c[3] - 2 * t.c[4]) / (2 * t.c[2]);
     }
-    yk_vec3 once = yk_v3_cross(psi, v), twice = yk_v3_cross(psi, once);
+
+    yk_vec3 once = yk_v3_cross(psi, v);
+    yk_vec3 twice = yk_v3_cross(psi, once);
     return yk_v3_axpy(q, twice, yk_v3_axpy(0.5, once, v));
 }
 
@@ -123,14 +138,20 @@ static inline yk_tangent yk_tangent_reversed(const yk_tangent *t)
 static inline yk_mat3 yk_tangent_along(const yk_tangent *t, yk_vec3 b)
 {
     double dot = yk_v3_dot(t->psi, b);
-    double d2 = dot * (2 * t->c[4] - t->c[3]), d3 = dot * (3 * t->c[5] - t->c[4]);
+    double d2 = dot * (2 * t->c[4] - t->c[3]);
+    double d3 = dot * (3 * t->c[5] - t->c[4]);
+
+    /* Derivatives of the coefficients, then of psi. */
     yk_mat3 sum = yk_tangent_matrix(t->psi, -2 * dot * t->c[3] - d3 * t->x, d2, d3);
     yk_vec3 w = yk_v3_scale(t->c[2], b);
     yk_mat3 outer = yk_m3_outer(yk_v3_scale(t->c[3], b), t->psi);
     yk_mat3 skew = yk_m3_skew(w);
-    for (int i = 0; i < 3; i++)
+
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             sum.m[i][j] += skew.m[i][j] + outer.m[i][j] + outer.m[j][i];
+    }
+
     return sum;
 }
 
@@ -139,8 +160,10 @@ static inline yk_mat3 yk_tangent_by_psi(const yk_tangent *t, yk_vec3 a)
 {
     yk_vec3 cross = yk_v3_cross(t->psi, a);
     yk_vec3 double_cross = yk_v3_cross(t->psi, cross);
-    yk_vec3 radial = yk_v3_add(yk_v3_scale(2 * t->c[4] - t->c[3], cross),
-                               yk_v3_scale(3 * t->c[5] - t->c[4], double_cross));
+    yk_vec3 by_once = yk_v3_scale(2 * t->c[4] - t->c[3], cross);
+    yk_vec3 by_twice = yk_v3_scale(3 * t->c[5] - t->c[4], double_cross);
+    yk_vec3 radial = yk_v3_add(by_once, by_twice);
+
     yk_mat3 nested = yk_m3_mul(yk_m3_skew(t->psi), yk_m3_skew(a));
     yk_mat3 sum = yk_m3_outer(radial, t->psi);
     sum = yk_m3_sub(sum, yk_m3_scale(t->c[3], nested));
@@ -151,19 +174,30 @@ static inline yk_mat3 yk_tangent_by_psi(const yk_tangent *t, yk_vec3 a)
 static inline yk_mat3 yk_tangent_second(const yk_tangent *t, yk_vec3 a, yk_vec3 b)
 {
     const double *c = t->c;
-    double d2 = 2 * c[4] - c[3], d3 = 3 * c[5] - c[4];
-    double e2 = 8 * c[6] - 5 * c[5] + c[4], e3 = 15 * c[7] - 7 * c[6] + c[5];
+    double d2 = 2 * c[4] - c[3];
+    double d3 = 3 * c[5] - c[4];
+    double e2 = 8 * c[6] - 5 * c[5] + c[4];
+    double e3 = 15 * c[7] - 7 * c[6] + c[5];
     double dot = yk_v3_dot(t->psi, b);
-    yk_vec3 psi_a = yk_v3_cross(t->psi, a), b_a = yk_v3_cross(b, a);
+
+    /* Products of psi, b and a. */
+    yk_vec3 psi_a = yk_v3_cross(t->psi, a);
+    yk_vec3 b_a = yk_v3_cross(b, a);
     yk_vec3 psi_psi_a = yk_v3_cross(t->psi, psi_a);
+
     yk_vec3 mixed = yk_v3_add(yk_v3_cross(b, psi_a), yk_v3_cross(t->psi, b_a));
-    yk_vec3 by_psi =
-        yk_v3_add(yk_v3_add(yk_v3_scale(d2, b_a), yk_v3_scale(d3, mixed)),
-                  yk_v3_add(yk_v3_scale(dot * e2, psi_a), yk_v3_scale(dot * e3, psi_psi_a)));
+
+    /* The coefficients' derivatives along psi and along b ... */
+    yk_vec3 first = yk_v3_add(yk_v3_scale(d2, b_a), yk_v3_scale(d3, mixed));
+    yk_vec3 second = yk_v3_add(yk_v3_scale(dot * e2, psi_a), yk_v3_scale(dot * e3, psi_psi_a));
+    yk_vec3 by_psi = yk_v3_add(first, second);
     yk_vec3 by_b = yk_v3_add(yk_v3_scale(d2, psi_a), yk_v3_scale(d3, psi_psi_a));
-    yk_vec3 skewed =
-        yk_v3_add(yk_v3_scale(c[3], b_a), yk_v3_axpy(dot * d3, psi_a, yk_v3_scale(dot * d2, a)));
+
+    /* ... and those of the vectors. */
+    yk_vec3 rotated = yk_v3_axpy(dot * d3, psi_a, yk_v3_scale(dot * d2, a));
+    yk_vec3 skewed = yk_v3_add(yk_v3_scale(c[3], b_a), rotated);
     yk_vec3 nested = yk_v3_axpy(dot * d3, t->psi, yk_v3_scale(c[3], b));
+
     yk_mat3 sum = yk_m3_add(yk_m3_outer(by_psi, t->psi), yk_m3_outer(by_b, b));
     sum = yk_m3_sub(sum, yk_m3_skew(skewed));
     return yk_m3_sub(sum, yk_m3_mul(yk_m3_skew(nested), yk_m3_skew(a)));

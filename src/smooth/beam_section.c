@@ -73,10 +73,12 @@ yk_beam_section yk_beam_section_create(const yk_beam_section_def *def)
 static void transform(double matrix[6][6], double p[6][6])
 {
     double half[6][6] = {{0}};
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++)
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 6; j++) {
             for (int k = 0; k < 6; k++)
                 half[i][j] += matrix[i][k] * p[k][j];
+        }
+    }
 
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {

@@ -79,6 +79,7 @@ static inline void shape_functions(double xi, double shape[YK_BEAM_NODES],
     shape[FIRST] = 0.5 * xi * (xi - 1);
     shape[MIDDLE] = 1 - xi * xi;
     shape[LAST] = 0.5 * xi * (xi + 1);
+
     slope[FIRST] = xi - 0.5;
     slope[MIDDLE] = -2 * xi;
     slope[LAST] = xi + 0.5;
@@ -88,6 +89,7 @@ static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODES],
                                   const yk_vec3 v[YK_BEAM_NODES])
 {
     yk_vec3 sum = yk_v3_scale(weight[FIRST], v[FIRST]);
+
     sum = yk_v3_axpy(weight[MIDDLE], v[MIDDLE], sum);
     return yk_v3_axpy(weight[LAST], v[LAST], sum);
 }
@@ -103,9 +105,10 @@ static inline yk_vec3 interpolate_ends(const double weight[YK_BEAM_NODES], const
 static inline yk_mat3 multiply(const yk_mat3 *a, const yk_mat3 *b)
 {
     yk_mat3 c;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             c.m[i][j] = a->m[i][0] * b->m[0][j] + a->m[i][1] * b->m[1][j] + a->m[i][2] * b->m[2][j];
+    }
     return c;
 }
 
@@ -113,9 +116,10 @@ static inline yk_mat3 multiply(const yk_mat3 *a, const yk_mat3 *b)
 static inline yk_mat3 multiply_back(const yk_mat3 *a, const yk_mat3 *b)
 {
     yk_mat3 c;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             c.m[i][j] = a->m[0][i] * b->m[0][j] + a->m[1][i] * b->m[1][j] + a->m[2][i] * b->m[2][j];
+    }
     return c;
 }
 
@@ -128,6 +132,7 @@ static inline yk_mat3 cross_columns(yk_vec3 a, const yk_mat3 *m)
         r.m[1][j] = a.z * m->m[0][j] - a.x * m->m[2][j];
         r.m[2][j] = a.x * m->m[1][j] - a.y * m->m[0][j];
     }
+
     return r;
 }
 
@@ -141,28 +146,32 @@ static inline yk_mat3 cross_rows(const yk_mat3 *m, yk_vec3 a)
         r.m[i][1] = row[2] * a.x - row[0] * a.z;
         r.m[i][2] = row[0] * a.y - row[1] * a.x;
     }
+
     return r;
 }
 
 static inline void add_to(yk_mat3 *sum, const yk_mat3 *m)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             sum->m[i][j] += m->m[i][j];
+    }
 }
 
 static inline void subtract_from(yk_mat3 *sum, const yk_mat3 *m)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             sum->m[i][j] -= m->m[i][j];
+    }
 }
 
 static inline void add_times(yk_mat3 *sum, double factor, const yk_mat3 *m)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             sum->m[i][j] += factor * m->m[i][j];
+    }
 }
 
 /* factor[0] first + factor[1] second */
@@ -170,9 +179,10 @@ static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *firs
                                      const yk_mat3 *second)
 {
     yk_mat3 sum;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             sum.m[i][j] = factor[0] * first->m[i][j] + factor[1] * second->m[i][j];
+    }
     return sum;
 }
 

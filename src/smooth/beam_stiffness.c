@@ -19,18 +19,20 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
     yk_mat3 half;
     if (!diagonal) {
         yk_mat3 block;
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++)
                 block.m[i][j] = matrix[3 * r + i][3 * c + j];
+        }
         half = multiply(frame, &block);
         return multiply(&half, transposed);
     }
 
     /* The product of a diagonal matrix is symmetric: half of it is computed. */
     yk_mat3 rotated;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++)
             half.m[i][k] = frame->m[i][k] * matrix[3 * r + k][3 * c + k];
+    }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j <= i; j++) {
             const double *row = frame->m[j];
@@ -47,10 +49,12 @@ void yk_beam_rotate_section(const double matrix[6][6], bool coupled, bool diagon
                             const yk_mat3 *frame, beam_section_blocks *rotated)
 {
     yk_mat3 transposed = yk_m3_transpose(*frame);
-    for (int r = 0; r < 2; r++)
-        for (int c = 0; c < 2; c++)
+    for (int r = 0; r < 2; r++) {
+        for (int c = 0; c < 2; c++) {
             if (r == c || coupled)
                 rotated->block[r][c] = rotate_block(matrix, r, c, diagonal, frame, &transposed);
+        }
+    }
 }
 
 /* Second derivatives of the energy per length at given resultants, as they are seen from the
@@ -136,9 +140,10 @@ differentiate_point(const yk_beam_point *point, const beam_section_state *sectio
 static inline void put_block(double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS], int row, int column,
                              const yk_mat3 *m)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             matrix[row + i][column + j] = -m->m[i][j];
+    }
 }
 
 /* psi = sum of N_i psi_i: the block of two ends from both points. */
@@ -155,10 +160,11 @@ static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BE
         double other = slope * point->shape[second];
         double slopes = slope * point->slope[second];
 
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++)
                 sum.m[i][j] += both * h[p].psi_psi.m[i][j] + mixed * h[p].psi_slope.m[i][j] +
                                other * h[p].psi_slope.m[j][i] + slopes * h[p].slope_slope.m[i][j];
+        }
     }
 
     return sum;
@@ -272,10 +278,11 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
     put_block(matrix, middle, middle, &all_rotate);
 
     /* c_2 = sum of w a - c_1 - c_3 */
-    for (int r = 0; r < 3; r++)
+    for (int r = 0; r < 3; r++) {
         for (int k = 0; k < YK_BEAM_UNKNOWNS; k++)
             matrix[middle + r][k] -=
                 matrix[6 * FIRST + TORQUE + r][k] + matrix[6 * LAST + TORQUE + r][k];
+    }
 
     /* The line at node n moves with the node's rotation where it is off the node. */
     for (int n = 0; n < YK_BEAM_NODES && beam->has_offset; n++) {
@@ -309,8 +316,9 @@ void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
 
         yk_mat3 arm_skew = yk_m3_skew(arm);
         yk_mat3 swept = cross_columns(force[n], &arm_skew);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++)
                 torque[i][6 * n + TORQUE + j] += swept.m[i][j];
+        }
     }
 }

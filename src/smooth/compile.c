@@ -25,12 +25,14 @@ yk_beam_def yk_smooth_beam_shape(const yk_smooth_description *def, const yk_smoo
 static double length_scale(const yk_smooth_description *def)
 {
     double length = 0;
+
+    /* Arms of joints, and how far apart joints hold their bodies. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             if (joint->body[side] >= 0)
                 length = fmax(length, yk_v3_norm(joint->marker[side].offset));
-
+        }
         if (joint->body[0] < 0 || joint->body[1] < 0)
             continue;
 
@@ -80,6 +82,7 @@ static yk_status compile_beams(yk_smooth_model *model)
         for (int k = 0; k < YK_BEAM_NODES; k++)
             made->node[k] = yk_smooth_frame_of(model, beam->node[k]);
 
+        /* The reason is that of the element, which does not know its name. */
         yk_status status = yk_beam_create(model->context, &shape, &made->beam);
         if (status != YK_OK) {
             char reason[256];
@@ -87,11 +90,13 @@ static yk_status compile_beams(yk_smooth_model *model)
             return yk_fail(model->context, status, "%s: '%s': %s", def->name, beam->name, reason);
         }
 
+        /* Portions of its mass on the nodes. */
         yk_inertia lump[YK_BEAM_NODES];
         yk_beam_lumps(&shape, lump);
-        for (int k = 0; k < YK_BEAM_NODES; k++)
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
             if (lump[k].mass > 0)
                 yk_inertia_add(&model->nodes[made->node[k]].inertia, &lump[k]);
+        }
     }
 
     return YK_OK;
@@ -117,6 +122,7 @@ static yk_status compile_nodes(yk_smooth_model *model)
     if (!model->nodes)
         return YK_ERROR_MEMORY;
 
+    /* Nodes have unknowns, the others follow something else. */
     for (int i = 0; i < model->frame_count; i++) {
         node_model *node = &model->nodes[i];
         *node = (node_model){.name = "ground", .unknown = -1, .attachment = -1};
@@ -148,16 +154,17 @@ static yk_status compile_nodes(yk_smooth_model *model)
         node_model *node = &model->nodes[i];
         yk_inertia *inertia = &node->inertia;
         double least = inertia->mass * radius * radius;
-        if (inertia->mass != 0 && yk_inertia_least(inertia) < least)
-            for (int k = 0; k < 3; k++)
-                inertia->tensor.m[k][k] += least;
+        bool point = inertia->mass != 0 && yk_inertia_least(inertia) < least;
+        for (int k = 0; k < 3 && point; k++)
+            inertia->tensor.m[k][k] += least;
 
         node->massive = inertia->mass > 0;
         node->eccentric = yk_v3_norm2(inertia->moment) > 0;
     }
 
     /* Typical is the mean of all bodies. */
-    double mass = 0, square = 0;
+    double mass = 0;
+    double square = 0;
     int massive = 0;
     for (int i = 0; i < model->node_count; i++) {
         const yk_inertia *inertia = &model->nodes[i].inertia;
@@ -185,6 +192,7 @@ static yk_status compile_nodes(yk_smooth_model *model)
 
     model->mass_scale = massive ? mass / massive : 1;
     model->gyration = square > 0 ? sqrt(square / mass) : model->length_scale;
+
     return YK_OK;
 }
 
@@ -201,11 +209,13 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
                               int b)
 {
     joint_model *made = &model->joints[model->joint_count++];
-    *made = (joint_model){
-        .name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .port = -1};
+    *made = (joint_model){.name = name, .joint = joint, .row = model->row_count, .port = -1};
+    made->node[0] = a;
+    made->node[1] = b;
     made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
     model->row_count += joint.row_count;
 
+    /* Which blocks of stiffness its rows can have. */
     for (int r = 0; r < joint.row_count; r++) {
         unsigned bits = yk_row_stiffness_mask(&joint.row[r]);
 
@@ -235,6 +245,7 @@ static yk_status compile_joints(yk_smooth_model *model)
     model->joint_count = 0;
     model->row_count = 0;
 
+    /* Joints of the model. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         int a = yk_smooth_frame_of(model, joint->body[0]);
@@ -252,6 +263,7 @@ static yk_status compile_joints(yk_smooth_model *model)
         port_model *port = &model->ports[i];
         const yk_port_def *of = &port->def;
         bool scalar = of->kind == YK_PORT_SCALAR;
+
         for (int side = 0; side < 2; side++)
             port->node[side] = yk_smooth_frame_of(model, of->body[side]);
 
@@ -263,6 +275,7 @@ static yk_status compile_joints(yk_smooth_model *model)
         if (port->causality != YK_TAKES_MOTION)
             continue;
 
+        /* The others add a joint. */
         port->joint = model->joint_count;
         joint_model *made;
         if (scalar) {
@@ -293,15 +306,17 @@ static yk_status compile_forces(yk_smooth_model *model)
         int a = yk_smooth_frame_of(model, both ? force->body[0] : YK_GROUND);
         int b = yk_smooth_frame_of(model, force->body[1]);
         force_model *made = &model->forces[i];
-        *made = (force_model){.name = force->name,
-                              .law = yk_force_of(force),
-                              .node = {a, b},
-                              .chained = model->nodes[a].attachment >= 0 ||
-                                         model->nodes[b].attachment >= 0,
-                              .load = force->load,
-                              .feedback = force->feedback,
-                              .load_unit = force->load_unit,
-                              .input = force->input};
+
+        *made = (force_model){
+            .name = force->name,
+            .law = yk_force_of(force),
+            .node = {a, b},
+            .load = force->load,
+            .feedback = force->feedback,
+            .load_unit = force->load_unit,
+            .input = force->input,
+        };
+        made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
 
         /* Feedbacks read channels, which were numbered when the model was created. */
         int first = def->force_channels ? def->force_channels[i] : 0;
@@ -329,8 +344,11 @@ static yk_status compile_scales(yk_smooth_model *model)
     if (!model->unknown_scale)
         return YK_ERROR_MEMORY;
 
-    for (int i = 0; i < model->coordinate_first; i++)
-        model->unknown_scale[i] = yk_smooth_is_rotation(model, i) ? 1 / model->gyration : 1;
+    /* Rotations by the radius of gyration. */
+    for (int i = 0; i < model->coordinate_first; i++) {
+        bool rotation = yk_smooth_is_rotation(model, i);
+        model->unknown_scale[i] = rotation ? 1 / model->gyration : 1;
+    }
 
     /* Of a rod the masses of one element stand for all; those of its second node repeat. */
     for (int i = 0; i < model->def.flexible_count; i++) {
@@ -347,6 +365,7 @@ static yk_status compile_scales(yk_smooth_model *model)
         }
     }
 
+    /* Rows on angles likewise. */
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         double *scale = &model->unknown_scale[model->motion_count + joint->row];
@@ -362,6 +381,7 @@ static yk_status compile_scales(yk_smooth_model *model)
 
 yk_status yk_smooth_model_compile(yk_smooth_model *model)
 {
+    /* In the order in which each needs what was made before. */
     model->length_scale = length_scale(&model->def);
     yk_status status = compile_nodes(model);
     if (status == YK_OK)
@@ -372,21 +392,22 @@ yk_status yk_smooth_model_compile(yk_smooth_model *model)
         status = compile_forces(model);
     if (status == YK_OK)
         status = compile_scales(model);
+
     return status;
 }
 
 void yk_smooth_model_release(yk_smooth_model *model)
 {
     yk_context *context = model->context;
-    yk_release(context, model->nodes);
+    void *const blocks[] = {model->nodes, model->joints, model->forces, model->beams,
+                            model->unknown_scale};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(context, blocks[i]);
+
     model->nodes = NULL;
-    yk_release(context, model->joints);
     model->joints = NULL;
-    yk_release(context, model->forces);
     model->forces = NULL;
-    yk_release(context, model->beams);
     model->beams = NULL;
-    yk_release(context, model->unknown_scale);
     model->unknown_scale = NULL;
     yk_smooth_release_flexibles(model);
 }
@@ -400,6 +421,7 @@ const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buf
         return buffer;
     }
 
+    /* A coordinate: the last body that begins before it. */
     if (unknown < model->motion_count) {
         int coordinate = unknown - model->coordinate_first;
         int last = model->def.flexible_count - 1;
@@ -411,6 +433,7 @@ const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buf
         return buffer;
     }
 
+    /* A row: the first joint that ends behind it. */
     int row = unknown - model->motion_count;
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
@@ -430,6 +453,7 @@ const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buf
 
 void yk_smooth_release_compiled(yk_smooth *smooth)
 {
+    /* What was made when it was first asked for, then what start made. */
     yk_smooth_release_interface(smooth);
     yk_smooth_release_variation(smooth);
     yk_smooth_release_relaxation(smooth);
@@ -453,6 +477,7 @@ yk_status yk_smooth_compile(yk_smooth *smooth)
         status = yk_linear_solver_create(&smooth->model, &smooth->work, &smooth->solver);
     if (status == YK_OK)
         status = yk_smooth_watch_create(smooth);
+
     if (status != YK_OK)
         yk_smooth_release_compiled(smooth);
     smooth->compiled = status == YK_OK;

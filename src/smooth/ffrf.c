@@ -62,10 +62,11 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
 
         const yk_mat3 *now = &at->spread[i];
         const yk_mat3 *plain = &body->spread[i];
-        for (int r = 0; r < 3; r++)
+        for (int r = 0; r < 3; r++) {
             for (int c = 0; c < 3; c++)
                 second.m[r][c] +=
                     0.5 * p[i] * (now->m[r][c] + plain->m[r][c] + now->m[c][r] + plain->m[c][r]);
+        }
     }
 
     at->tensor = yk_ffrf_tensor(&second);

@@ -16,9 +16,10 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
     };
 
     /* Shapes of second order, where there are any. */
-    for (int k = 0; k < modes * modes && point->shortening; k++)
+    for (int k = 0; k < modes * modes && point->shortening; k++) {
         if (yk_v3_norm2(point->shortening[k]) > 0)
             bends[node.bend_count++] = (yk_ffrf_bend){k / modes, k % modes, point->shortening[k]};
+    }
 
     /* Modes that displace it, or turn it. */
     for (int k = 0; k < node.bend_count; k++)
@@ -43,9 +44,10 @@ static inline bool has(uint64_t set, int mode)
 static yk_vec3 rotation_of(const yk_ffrf_node *node, int modes, const double *amplitude)
 {
     yk_vec3 rotation = {0, 0, 0};
-    for (int i = 0; i < modes; i++)
+    for (int i = 0; i < modes; i++) {
         if (has(node->rotates, i))
             rotation = yk_v3_axpy(amplitude[i], node->rotation[i], rotation);
+    }
     return rotation;
 }
 
@@ -72,9 +74,10 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
 
     pose->position = position;
     yk_vec3 relative = {0, 0, 0};
-    for (int i = 0; i < modes; i++)
+    for (int i = 0; i < modes; i++) {
         if (has(node->moves, i))
             relative = yk_v3_axpy(rate[i], pose->pull[i], relative);
+    }
 
     /* From the axes of the frame to global ones. */
     yk_vec3 arm = yk_m3_apply(axes, position);

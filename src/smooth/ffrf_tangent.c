@@ -234,9 +234,10 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
 
 static bool is_zero(const yk_mat3 *a)
 {
-    for (int k = 0; k < 9; k++)
+    for (int k = 0; k < 9; k++) {
         if (a->m[k / 3][k % 3] != 0)
             return false;
+    }
     return true;
 }
 

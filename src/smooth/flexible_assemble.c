@@ -16,6 +16,8 @@ void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspa
                                  bool with_rates)
 {
     yk_smooth_gather_flexibles(model, work);
+
+    /* Rates of momenta belong to a step. */
     double inverse = with_rates ? 1 / work->c : 0;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
@@ -35,9 +37,11 @@ void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspa
 
 void yk_smooth_flexible_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
+    /* They use the arrays of the trial, which are gathered again. */
     yk_smooth_gather_flexibles(model, work);
     for (int i = 0; i < model->def.flexible_count; i++)
         yk_flexible_kind_of(model->flexibles[i].body)->momentum_rates(model, work, i);
+
     yk_smooth_gather_flexibles(model, work);
 }
 
@@ -59,6 +63,7 @@ void yk_smooth_flexible_energy(const yk_smooth_model *model, const yk_smooth_wor
 
 double yk_smooth_flexible_loss(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
+    /* Where nothing is damped there is nothing to sum. */
     bool damped = false;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const yk_flexible *body = model->flexibles[i].body;
@@ -172,6 +177,7 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
                        sink *to, sink_mode mode)
 {
     const unsigned all = 7;
+
     unsigned columns = bits[0] | bits[1];
     unsigned by_displacement = columns & 1u ? all : 0;
     unsigned by_rotation = columns & 2u ? all : 0;
@@ -190,6 +196,7 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
                 right[r] += part[r][k] * b->jacobian[b->count * k + j];
         }
 
+        /* J_a^T times that. */
         for (int i = 0; i < a->count; i++) {
             if (!carries(a, i, of_force, of_torque))
                 continue;
@@ -222,9 +229,10 @@ void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_worksp
 
             /* The blocks of both ends as one matrix of six rows. */
             double part[6][6];
-            for (int i = 0; i < 6 && mode == SINK_ADD; i++)
+            for (int i = 0; i < 6 && mode == SINK_ADD; i++) {
                 for (int j = 0; j < 6; j++)
                     part[i][j] = block[2 * a + i / 3][2 * b + j / 3].m[i % 3][j % 3];
+            }
             chain_part(&e[a], &e[b], bits, part, to, mode);
         }
     }
@@ -271,8 +279,9 @@ void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *wor
 
         /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by
          * the frame's displacement. */
-        for (int j = 3; j < n; j++)
+        for (int j = 3; j < n; j++) {
             for (int k = 3; k < n; k++)
                 put(to, mode, attachment->column[k], attachment->column[j], tangent[n * k + j]);
+        }
     }
 }

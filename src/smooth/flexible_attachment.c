@@ -10,11 +10,13 @@ int yk_smooth_coordinates_of(const yk_smooth_description *def)
     int count = 0;
     for (int i = 0; i < def->flexible_count; i++)
         count += def->flexibles[i].body->coordinates;
+
     return count;
 }
 
 int yk_smooth_frame_of(const yk_smooth_model *model, int node)
 {
+    /* Nodes, the ground, prescribed frames, attachments. */
     if (node == YK_GROUND)
         return model->node_count;
     if (node < model->node_count)
@@ -78,6 +80,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         columns += (size_t)yk_flexible_kind_of(body)->attachment_columns(body);
     }
 
+    /* Memory of bodies, coordinates and attachments. */
     model->flexibles = yk_allocate(context, (size_t)def->flexible_count, sizeof *model->flexibles);
     model->attachments =
         yk_allocate(context, (size_t)def->attachment_count, sizeof *model->attachments);
@@ -104,6 +107,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
             .node = modal ? flexible->node : -1,
             .coordinate = coordinate,
         };
+
         for (int k = 0; k < body->coordinates; k++) {
             double reach = yk_flexible_reach(body, k);
             model->reach[coordinate + k] = reach;
@@ -145,12 +149,14 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
 void yk_smooth_release_flexibles(yk_smooth_model *model)
 {
     yk_context *context = model->context;
+
     yk_release(context, model->flexibles);
     yk_release(context, model->attachments);
     yk_release(context, model->reach);
     yk_release(context, model->fraction);
     yk_release(context, model->attachment_columns);
     yk_release(context, model->attachment_moves);
+
     model->flexibles = NULL;
     model->attachments = NULL;
     model->reach = NULL;
@@ -195,6 +201,7 @@ void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace
                                unsigned what)
 {
     yk_smooth_gather_flexibles(model, work);
+
     for (int i = 0; i < model->def.attachment_count; i++)
         kind_at(model, i)->locate(model, work, i, what);
 }
@@ -224,6 +231,7 @@ const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_
     if (attachment < 0)
         return &work->trial[frame];
 
+    /* Orientation and accelerations, which no equation asks for. */
     *own = work->trial[frame];
     own->orientation = yk_so3_quat(own->frame.rotation);
     kind_at(model, attachment)->accelerate(model, work, attachment, own);
@@ -248,9 +256,11 @@ void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspac
     const yk_vec3 torque = wrench->torque;
     const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
 
-    if (node->unknown >= 0)
+    /* A node feels it as it is. */
+    if (node->unknown >= 0) {
         for (int k = 0; k < 6; k++)
             right[node->unknown + k] += scale * load[k];
+    }
 
     if (node->attachment < 0)
         return;
@@ -280,9 +290,10 @@ void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspac
     if (node->attachment >= 0) {
         const attachment_model *attachment = &model->attachments[node->attachment];
         const double *jacobian = work->attachments[node->attachment].jacobian;
-        for (int k = 0; k < attachment->count; k++)
+        for (int k = 0; k < attachment->count; k++) {
             for (int r = 0; r < 6; r++)
                 sum[r] += jacobian[attachment->count * r + k] * change[attachment->column[k]];
+        }
     }
 
     *linear = yk_v3(sum[0], sum[1], sum[2]);

@@ -63,8 +63,12 @@ static void map_attachment(const yk_smooth_model *model, attachment_model *attac
 static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
 {
     for (int k = 0; k < def->body->coordinates; k++) {
-        now[k].value = def->amplitudes ? def->amplitudes[k] : 0;
-        now[k].rate = def->amplitude_rates ? def->amplitude_rates[k] : 0;
+        now[k].value = 0;
+        now[k].rate = 0;
+        if (def->amplitudes)
+            now[k].value = def->amplitudes[k];
+        if (def->amplitude_rates)
+            now[k].rate = def->amplitude_rates[k];
     }
 }
 
@@ -135,9 +139,11 @@ static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work,
     const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     int modes = of->body->coordinates;
 
+    /* The amplitudes feel the load by the displacement of their shapes. */
     double modal[YK_FFRF_MODES_MAX];
     for (int k = 0; k < modes; k++)
         modal[k] = 0;
+
     const yk_frame *floating = &work->trial[of->node].frame;
     const yk_ffrf_pose *pose = &work->attachments[index].pose;
     yk_vec3 about = yk_ffrf_node_spread(node, modes, floating, pose, force, torque, modal);
@@ -193,6 +199,7 @@ static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
 
+    /* Momenta, and what the equations have beside them. */
     yk_momentum frame;
     yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum,
                  work->flexibles[flexible].loads);
@@ -246,6 +253,7 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
 {
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
+
     yk_ffrf_loads loads;
     yk_momentum frame;
     double momentum[YK_FFRF_MODES_MAX];
@@ -261,9 +269,11 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
 {
     int n = body->modal.modes;
     double sum = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++)
             sum += 0.5 * body->modal.stiffness[n * i + j] * at->value[i] * at->value[j];
+    }
+
     return sum;
 }
 
@@ -288,6 +298,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
             yk_ffrf_evaluate(body, &coasting, model->def.gravity, at->loads);
         }
 
+        /* They act on the node of the frame and on the amplitudes. */
         yk_wrench *load = &work->load[of->node];
         load->force = yk_v3_sub(load->force, at->loads->force);
         load->torque = yk_v3_sub(load->torque, at->loads->torque);
@@ -303,6 +314,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     if (mode == SINK_ADD)
         yk_ffrf_tangent(body, &motion, model->def.gravity, s->c, work->rotation_weight,
                         work->damping, at->tangent);
+
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
 
     /* Unknowns of the frame and of the amplitudes. */
@@ -313,10 +325,12 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     for (int k = 0; k < body->modes; k++)
         unknown[RIGID + k] = model->coordinate_first + of->coordinate + k;
 
-    for (int j = 0; j < size; j++)
-        for (int i = 0; i < size; i++)
+    for (int j = 0; j < size; j++) {
+        for (int i = 0; i < size; i++) {
             if (body->coupled[size * i + j])
                 put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
+        }
+    }
 }
 
 /* Stations of the outline are nodes behind the attachments. */

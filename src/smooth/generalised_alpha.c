@@ -20,10 +20,13 @@ static const double SMALLEST_FRACTION = 1e-4;
 
 yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
 {
-    yk_generalised_alpha m = {.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1),
-                              .alpha_f = rho_inf / (rho_inf + 1)};
+    yk_generalised_alpha m = {0};
+    m.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1);
+    m.alpha_f = rho_inf / (rho_inf + 1);
     m.gamma = 0.5 + m.alpha_f - m.alpha_m;
     m.beta = 0.25 * (m.gamma + 0.5) * (m.gamma + 0.5);
+
+    /* What a change of the true acceleration does to position and velocity at the end. */
     double ratio = (1 - m.alpha_f) / (1 - m.alpha_m);
     m.position = m.beta * ratio;
     m.velocity = m.gamma * ratio;
@@ -35,6 +38,7 @@ double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h
 {
     const yk_smooth_options *options = &model->def.options;
     if (options->form != YK_SMOOTH_ODE)
+
         return 0;
     return options->stabilisation > 0 ? options->stabilisation : 1 / h;
 }
@@ -46,8 +50,10 @@ bool yk_generalised_alpha_is_ode(const yk_smooth_options *options)
 
 void yk_generalised_alpha_as_ode(yk_smooth_options *options)
 {
+    /* A form that was chosen keeps its stabilisation. */
     if (!yk_generalised_alpha_is_ode(options))
         options->stabilisation = 0;
+
     options->integrator = YK_SMOOTH_GENERALISED_ALPHA;
     options->form = YK_SMOOTH_ODE;
     options->error_tolerance = 0;
@@ -125,6 +131,7 @@ void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model,
     double method = state->method[model->coordinate_first + k];
     double a = coordinate_acceleration(&m, trial->acceleration, now->acceleration, method);
 
+    /* The formulas of the head. */
     double curve = (0.5 - m.beta) * method + m.beta * a;
     trial->rate = now->rate + h * ((1 - m.gamma) * method + m.gamma * a);
     trial->value = now->value + h * (now->rate + h * curve);
@@ -144,6 +151,7 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
     double ratio = 0;
     if (clock->steps > 0)
         ratio = h / clock->h;
+
     work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
@@ -162,6 +170,7 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
 
+    /* Coordinates and multipliers likewise. */
     for (int k = 0; k < model->coordinate_count; k++) {
         double now = state->coordinate_now[k].acceleration;
         double before = state->coordinate_before[k].acceleration;
@@ -174,6 +183,7 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
         work->lambda[r] = now + ratio * (now - state->lambda_before[r]);
     }
 
+    /* The trial is open. */
     work->open = true;
     work->iteration = 0;
 }
@@ -182,6 +192,7 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
                         yk_smooth_workspace *work, double t, double h)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
+
     yk_generalised_alpha_open(model, state, work, t, h);
 
     /* The weight with which the matrix of a step is that of this method. */
@@ -251,6 +262,7 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
                                 yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
+
     yk_smooth_momenta(model, work);
     yk_smooth_balance_energy(model, state, work);
 
@@ -276,6 +288,7 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
         state->coordinate_before[k] = *now;
     }
 
+    /* Multipliers and the state itself. */
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
     yk_smooth_state_from_trial(model, state, work);
 
@@ -297,7 +310,8 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
-    double done = 0, size = h;
+    double done = 0;
+    double size = h;
 
     while (done < h) {
         /* An open trial is of the whole step. */
@@ -348,6 +362,7 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
 
+    /* Where the last call left it, with the inputs of this one. */
     work->input_time = h;
     if (!work->open)
         open_newton(model, &smooth->state, work, t, h);
@@ -372,7 +387,8 @@ static yk_status begin(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double t = work->t, h = state->clock->h;
+    double t = work->t;
+    double h = state->clock->h;
 
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
@@ -390,6 +406,7 @@ static yk_status begin(yk_smooth *smooth)
     if (status == YK_ERROR_MEMORY)
         return status;
 
+    /* Back to the start. */
     yk_smooth_trial_from_state(model, state, work);
     work->t = t;
     work->input_time = 0;
@@ -411,8 +428,10 @@ static yk_status begin(yk_smooth *smooth)
     /* No factors yet, but pivots for the matrix of a step. */
     state->factor->c = 0;
     state->factor->level = LEVEL_STEP;
+
     memset(state->parts, 0,
            (size_t)yk_smooth_part_count(model) * state->part_words * sizeof *state->parts);
+
     work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
     yk_smooth_assemble(model, work, solver, LEVEL_STEP);
@@ -428,6 +447,7 @@ static void characterise(const yk_smooth_model *model, const yk_smooth_workspace
     (void)work;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double rest = 1 - m.alpha_m;
+
     out->lead = m.position / m.velocity;
     out->sample = 1;
     out->weight[0] = m.gamma * (1 - m.alpha_f) / rest;

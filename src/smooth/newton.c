@@ -42,10 +42,12 @@ void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
     const yk_smooth_workspace *work = &smooth->work;
     yk_smooth_state *state = &smooth->state;
 
+    /* Where they belong to, for the steps that keep them. */
     *state->factor =
         (factor_state){.c = work->c, .t = work->t, .damping = work->damping, .level = level};
     yk_smooth_keep_placement(model, work, state->reference, state->reference_coordinate);
     memcpy(state->reference_lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
+
     smooth->solver.match = true;
     yk_smooth_carry_from_here(model, work, &smooth->solver);
 }
@@ -292,9 +294,10 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
 
     /* Whether the next step makes new factors: where this one took too many iterations, or ... */
     int most = KEPT_ITERATIONS;
-    for (int i = 0; i < model->def.flexible_count; i++)
+    for (int i = 0; i < model->def.flexible_count; i++) {
         if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD)
             most = KEPT_WITH_RODS;
+    }
     bool refresh = work->iteration > most;
 
     /* ... where corrections are rounding and the mechanism has moved on: by the largest angular

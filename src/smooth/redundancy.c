@@ -36,13 +36,14 @@ static double dot(int n, const double *a, const double *b)
 /* Unit vector orthogonal to the `count` rows of `basis`; false if nothing is left. */
 static bool orthonormalise(int m, const double *basis, int count, double *y)
 {
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; round < 2; round++) {
         for (int k = 0; k < count; k++) {
             const double *row = basis + (size_t)k * (size_t)m;
             double along = dot(m, row, y);
             for (int i = 0; i < m; i++)
                 y[i] -= along * row[i];
         }
+    }
 
     double norm = sqrt(dot(m, y, y));
     if (!(norm > 1e-100))

@@ -48,6 +48,7 @@ int yk_smooth_part_count(const yk_smooth_model *model)
 {
     const integrator *method = model->integrator;
     if (!method->is_ode || !method->is_ode(&model->def.options))
+
         return 0;
     return model->def.part_count > 0 ? model->def.part_count : 1;
 }
@@ -84,6 +85,7 @@ void yk_smooth_release_relaxation(yk_smooth *smooth)
     if (!made)
         return;
 
+    /* Parts, as far as they were made. */
     for (int i = 0; i < made->count && made->part; i++) {
         part_model *part = &made->part[i];
         yk_release(context, part->unknown);
@@ -116,6 +118,7 @@ static yk_status prepare(yk_smooth *smooth)
             "equations: use the generalised-alpha integrator in its form ode",
             model->def.name);
 
+    /* One object for all parts. */
     struct relaxation *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
@@ -131,9 +134,10 @@ static yk_status prepare(yk_smooth *smooth)
     }
 
     /* Unknowns belong to the part that their node or body came from. */
-    for (int i = 0; i < model->node_count; i++)
+    for (int i = 0; i < model->node_count; i++) {
         for (int k = 0; k < 6; k++)
             made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
+    }
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *flexible = &model->flexibles[i];
         int first = model->coordinate_first + flexible->coordinate;
@@ -160,9 +164,10 @@ static yk_status prepare(yk_smooth *smooth)
 
         part->residual = part->acceleration + n;
         int at = 0;
-        for (int k = 0; k < model->motion_count; k++)
+        for (int k = 0; k < model->motion_count; k++) {
             if (made->owner[k] == i)
                 part->unknown[at++] = k;
+        }
     }
 
     return YK_OK;
@@ -188,6 +193,7 @@ static void put_accelerations(const yk_smooth_model *model, const yk_smooth_stat
 {
     for (int i = 0; i < part->count; i++)
         *acceleration_of(model, work, part->unknown[i]) = values[i];
+
     for (int i = 0; i < part->count; i++) {
         int unknown = part->unknown[i];
         int coordinate = unknown - model->coordinate_first;
@@ -210,6 +216,7 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
     double move = h * h * m.position * push;
     double speed = h * m.velocity * push;
 
+    /* A coordinate is displaced as it is. */
     if (unknown >= model->coordinate_first) {
         trial_coordinate *coordinate = &work->coordinates[unknown - model->coordinate_first];
         coordinate->value += move;
@@ -217,6 +224,7 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
         return;
     }
 
+    /* A node along one axis, */
     yk_frame *frame = &work->trial[unknown / 6].frame;
     int k = unknown % 3;
     yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
@@ -226,6 +234,7 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
         return;
     }
 
+    /* or about it, in the chart of the step. */
     yk_rotation step = yk_rotation_of(yk_v3_scale(h, frame->angular_velocity));
     yk_rotation rotation = yk_rotation_of(yk_v3_scale(move, yk_rotation_tangent(&step, axis)));
     frame->rotation = yk_m3_mul(yk_q_matrix(rotation.quaternion), frame->rotation);
@@ -243,6 +252,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     double *base = jacobian + (size_t)n * (size_t)n;
     const yk_input *inputs = work->inputs;
 
+    /* Ports exert nothing, and factors are those of this placement. */
     work->inputs = work->own_inputs;
     yk_status status = yk_smooth_renew_rates(smooth);
     if (status == YK_OK)
@@ -265,6 +275,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
         yk_frame frame = {0};
         trial_coordinate coordinate = {0};
 
+        /* Its frame, or its value and rate. */
         if (k < 0) {
             frame = work->trial[node].frame;
         } else {
@@ -273,6 +284,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
 
         displace(model, work, unknown, push);
         status = yk_smooth_solve_rates(smooth);
+
         for (int i = 0; i < n; i++)
             jacobian[i * n + j] = (i == j) - (work->right[part->unknown[i]] - base[i]) / push;
 
@@ -310,6 +322,7 @@ static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
     yk_frame *frames = frames_of(kept);
     coordinate_reference *coordinates = coordinates_of(model, kept);
 
+    /* The trial, which comes back, and what the factors belong to. */
     double t = work->t;
     double h = work->h;
     double *spare = smooth->relaxation->spare;
@@ -381,6 +394,7 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         if (status != YK_OK)
             return status;
 
+        /* r = v' - V. */
         for (int i = 0; i < part->count; i++)
             part->residual[i] = part->acceleration[i] - work->right[part->unknown[i]];
 
@@ -394,11 +408,13 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
                 largest = size;
         }
 
+        /* As a fraction of the typical velocity. */
         double step = work->h * velocity / speed * largest;
         double rate = step / last;
         if (!isfinite(step))
             return diverged(model, work);
 
+        /* The accelerations, and the placement that they lead to. */
         for (int i = 0; i < part->count; i++)
             part->acceleration[i] -= part->residual[i];
         put_accelerations(model, &smooth->state, work, part, part->acceleration);
@@ -421,6 +437,7 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
             contraction = kept->rate;
         }
 
+        /* Rounding, or what the next correction would be does not count. */
         if (step <= limit)
             return YK_OK;
         double next = contraction / (1 - contraction) * step;
@@ -508,6 +525,7 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
 static bool same_jacobian(const yk_smooth_state *state, const double *a, const double *b)
 {
     size_t skipped = sizeof(part_state) / sizeof(double);
+
     size_t words = state->part_words - skipped;
     return a[0] == b[0] && a[1] == b[1] && memcmp(a + skipped, b + skipped, words * sizeof *a) == 0;
 }
@@ -517,6 +535,7 @@ void yk_smooth_relaxation_compare(yk_smooth *smooth, const double *image)
     const yk_smooth_state *state = &smooth->state;
     struct relaxation *made = smooth->relaxation;
     size_t first = (size_t)(state->parts - state->image);
+
     for (int i = 0; made && i < made->count; i++) {
         size_t at = first + (size_t)i * state->part_words;
         if (!same_jacobian(state, state->image + at, image + at))
@@ -549,6 +568,7 @@ void yk_smooth_part_set(yk_smooth *smooth, int part, const double *words)
     const yk_smooth_state *state = &smooth->state;
     part_model *of = &smooth->relaxation->part[part];
     double *kept = (double *)kept_of(state, part);
+
     put_accelerations(&smooth->model, state, &smooth->work, of, words);
     if (!same_jacobian(state, kept, words + of->count))
         of->match = false;

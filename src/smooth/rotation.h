@@ -40,6 +40,7 @@ static inline yk_rotation yk_rotation_of(yk_vec3 phi)
                               (1 - x * (1.0 / 72) *
                                        (1 - x * (1.0 / 110) *
                                                 (1 - x * (1.0 / 156) * (1 - x * (1.0 / 210)))))));
+
         /* (1 - (|phi|/2) cot(|phi|/2)) / x by the Bernoulli numbers */
         rotation.r =
             1.0 / 12 +

@@ -68,6 +68,7 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
         trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
 
+        /* Positions and velocities; phi is zero in its own chart. */
         put(w->begin + u, node->frame.position);
         put(w->begin + u + 3, yk_v3(0, 0, 0));
         put(rate + u, node->frame.velocity);
@@ -119,6 +120,7 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
+
         put(slope + u, node->frame.velocity);
         yk_vec3 spin = node->frame.angular_velocity;
         put(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, spin));
@@ -182,6 +184,8 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
         yk_runge_kutta_stage(w, s, size, w->value);
         yk_runge_kutta_place(model, work, w, w->value);
         yk_runge_kutta_move_to(model, work, t, local + method->c[s] * size);
+
+        /* Accelerations of this placement, by new factors. */
         yk_status status = yk_smooth_rates(model, work, solver, false);
         if (status != YK_OK)
             return status;
@@ -245,8 +249,8 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
     /* Of order 8: Hairer, Norsett, Wanner 1993, II.10 */
     double norm = sqrt(fifth * fifth + 0.01 * third * third);
     if (!(norm > 0))
-
         return fifth;
+
     return CAUTION * fifth * fifth / norm / tolerance;
 }
 
@@ -296,6 +300,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     double wanted = model->def.options.error_tolerance;
     double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
 
+    /* The size that the last step ended with. */
     double size = h;
     if (wanted > 0 && work->size > 0)
         size = work->size;
@@ -377,6 +382,7 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
     yk_smooth_workspace *work = &smooth->work;
     workspace w = yk_runge_kutta_workspace_of(model, work);
 
+    /* From the accepted state, with nothing kept from before. */
     yk_smooth_trial_from_state(model, state, work);
     yk_smooth_rates_open(smooth);
     work->size = state->clock->size;

@@ -37,10 +37,12 @@ static void residual(yk_smooth *smooth, double *to)
     yk_linear_solver *solver = &smooth->solver;
     variation *v = smooth->variation;
 
+    /* The equations at the trial, with the accelerations of the stage put in. */
     if (work->damping > 0)
         yk_smooth_inertias(model, work, false);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
     yk_sparse_multiply(solver->matrix, v->base, to);
+
     for (int i = 0; i < model->unknown_count; i++)
         to[i] = work->right[i] * model->unknown_scale[i] - to[i];
 }
@@ -78,12 +80,17 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     if (fraction > 0) {
         for (int i = 0; i < model->node_count; i++)
             memset(slope + model->nodes[i].unknown + 3, 0, 3 * sizeof *slope);
+
+        /* From one side, */
         displace_to(smooth, w, value, fraction);
         add_rotating(model, work, 0.5 / fraction, slope);
         residual(smooth, v->plus);
+
+        /* and from the other. */
         displace_to(smooth, w, value, -fraction);
         add_rotating(model, work, -0.5 / fraction, slope);
         residual(smooth, v->minus);
+
         for (int i = 0; i < unknowns; i++)
             v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
     }
@@ -97,12 +104,14 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     /* The column's own input: time^power along its component. */
     memset(v->minus, 0, (size_t)unknowns * sizeof *v->minus);
     yk_smooth_push(model, work, &v->rows[v->row[column]], v->minus);
+
     double factor = 1;
     for (int k = 0; k < v->power[column]; k++)
         factor *= time;
     for (int i = 0; i < unknowns; i++)
         v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
 
+    /* da, which is the slope of the rates. */
     yk_sparse_solve(smooth->solver.matrix, v->plus);
     for (int i = 0; i < n; i++)
         slope[n + i] = v->plus[i] * model->unknown_scale[i];
@@ -117,6 +126,7 @@ static void keep_base(yk_smooth *smooth)
     variation *v = smooth->variation;
     for (int i = 0; i < model->unknown_count; i++)
         v->base[i] = work->right[i] / model->unknown_scale[i];
+
     yk_smooth_port_rows(model, work, v->rows);
 }
 
@@ -144,6 +154,7 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
 
     /* All columns stage by stage, beside the stages of the step. */
     for (int s = 0; s < STAGES; s++) {
+        /* The stage of the step itself. */
         double time = local + method->c[s] * size;
         yk_runge_kutta_stage(w, s, size, w->stage);
         yk_runge_kutta_place(model, work, w, w->stage);
@@ -154,6 +165,7 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
 
         /* Each column goes on from its own stages before. */
         keep_base(smooth);
+
         for (int c = 0; c < v->columns; c++) {
             memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
             add_slopes(v, c, method->a[s], s, size, v->direction);
@@ -196,6 +208,7 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
     variation *v = smooth->variation;
     int n = model->motion_count;
 
+    /* How far along the column to look. */
     memcpy(v->direction, column, v->n * sizeof *column);
     double fraction = yk_variation_relative_size(model, work, v->direction);
     if (fraction == 0)
@@ -214,6 +227,7 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
     for (int i = n; i < model->unknown_count; i++)
         v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
 
+    /* The correction in the metric of the masses. */
     yk_smooth_solve(model, solver, v->plus);
     double *corrected = level == LEVEL_VELOCITY ? column + n : column;
     for (int i = 0; i < n; i++)
@@ -223,6 +237,8 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
 void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *w)
 {
     variation *v = smooth->variation;
+
+    /* Columns of the end become those of the next beginning. */
     yk_variation_keep(smooth);
     for (int c = 0; c < v->columns; c++) {
         double *column = column_of(v->begin, v, c);
@@ -275,6 +291,7 @@ yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
 
     keep_base(smooth);
 
+    /* Accelerations change along each column, and motions of the ports with them. */
     for (int c = 0; c < v->columns; c++) {
         memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
         double fraction = yk_variation_relative_size(model, work, v->direction);

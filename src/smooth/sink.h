@@ -17,21 +17,22 @@ typedef struct sink {
 
 static inline void put(sink *to, sink_mode mode, int row, int column, double value)
 {
-    if (mode == SINK_RECORD) {
-        if (to->entries)
-            to->entries[to->cursor] = (yk_sparse_entry){row, column};
-    } else {
+    if (mode == SINK_ADD) {
         to->values[to->entry_index[to->cursor]] += value;
+    } else if (to->entries) {
+        to->entries[to->cursor] = (yk_sparse_entry){row, column};
     }
+
     to->cursor++;
 }
 
 static inline void put_block(sink *to, sink_mode mode, int row, int column, double scale,
                              const yk_mat3 *block)
 {
-    for (int j = 0; j < 3; j++)
+    for (int j = 0; j < 3; j++) {
         for (int i = 0; i < 3; i++)
             put(to, mode, row + i, column + j, scale * block->m[i][j]);
+    }
 }
 
 /* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that

@@ -21,6 +21,8 @@ static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
 static yk_two_step method_for(const yk_smooth_model *model, const yk_smooth_state *state, double h)
 {
     const clock_state *clock = state->clock;
+
+    /* A first step has no past. */
     if (clock->steps == 0)
         return yk_two_step_trapezoidal();
 
@@ -34,6 +36,7 @@ static yk_two_step method_for(const yk_smooth_model *model, const yk_smooth_stat
 static void set_pose(const node_state *now, double c, trial_node *node)
 {
     yk_frame *frame = &node->frame;
+
     frame->position = yk_v3_axpy(c, frame->velocity, node->position_past);
 
     node->rotation = yk_rotation_of(yk_v3_axpy(c, node->phi_rate, node->phi_past));
@@ -51,12 +54,14 @@ static yk_vec3 set_past(const yk_smooth_state *state, const yk_two_step *m, int 
     const node_state *before = &state->before[i];
     yk_vec3 w = now->angular_velocity;
 
+    /* Of a first step the start alone. */
     if (state->clock->steps == 0) {
         node->position_past = yk_v3_axpy(m->b1 * h, now->velocity, now->position);
         node->phi_past = yk_v3_scale(m->b1 * h, w);
         return w;
     }
 
+    /* x_past = a1 x_n + a2 x_(n-1) + h (b1 v_n + b2 v_(n-1)), with a1 = 1 - a2. */
     yk_vec3 move = yk_v3_sub(now->position, before->position);
     yk_vec3 rates = combine(m->b1 * h, now->velocity, m->b2 * h, before->velocity);
     node->position_past = yk_v3_add(yk_v3_axpy(-m->a2, move, now->position), rates);
@@ -143,6 +148,7 @@ static void predict_node(const yk_smooth_model *model, const yk_smooth_state *st
         node->phi_rate = hermite_rate(ratio, rotation, now->angular_velocity, phi_rate_before);
     }
 
+    /* The pose that belongs to it; accelerations as they are now. */
     set_pose(now, method.b0 * h, node);
     node->acceleration = now->acceleration;
     node->angular_acceleration = now->angular_acceleration;
@@ -157,6 +163,7 @@ static yk_momentum momentum_past(const yk_two_step *m, double h, const node_stat
     yk_momentum past = {.linear = combine(m->a1, p->linear, m->b1 * h, rate->linear),
                         .angular = combine(m->a1, p->angular, m->b1 * h, rate->angular)};
 
+    /* A first step has no step before. */
     if (first)
         return past;
 
@@ -178,6 +185,7 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
     const yk_two_step *m = &method;
     bool first = clock->steps == 0;
 
+    /* The formulas of this step. */
     work->method = method;
     work->h = h;
     work->t = t + h;
@@ -264,6 +272,7 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
             largest = size;
     }
 
+    /* Coordinates need no chart. */
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
         double move = work->right[model->coordinate_first + k];
@@ -444,6 +453,7 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
                                      state->older_rotation[i]);
         }
 
+        /* By the length scale, or in radians. */
         double size = fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing));
         largest = fmax(largest, size);
     }
@@ -494,6 +504,7 @@ static yk_status try_step(yk_smooth *smooth, double begin, double local, double 
         *accepted = work->report.error <= tolerance;
     }
 
+    /* What does not stand is taken back. */
     if (!*accepted)
         yk_smooth_trial_from_state(model, state, work);
 
@@ -598,6 +609,7 @@ yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, i
     yk_smooth_workspace *work = &smooth->work;
     double done = 0;
 
+    /* The same steps again, without a question for their errors. */
     for (int i = 0; i < count; i++) {
         open_trial(model, state, work, t + done, sizes[i]);
         done += sizes[i];
@@ -620,12 +632,14 @@ static yk_status vary(yk_smooth *smooth, double t, double h)
     const yk_smooth_state *state = &smooth->state;
     variation *v = smooth->variation;
 
+    /* The step itself, which notes the internal steps that it took. */
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
     yk_status status = advance(smooth, t, h);
     if (status != YK_OK || v->size_count == 1)
         return status;
 
+    /* Of several internal steps by differences of all of them. */
     if (v->size_count > YK_VARIATION_STEPS_MAX)
         return yk_fail(model->context, YK_ERROR_CAPABILITY,
                        "%s: the step to t = %g took %d internal steps, too many for its "
