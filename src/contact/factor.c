@@ -2,7 +2,6 @@
  * supernodal LU of math. */
 #include "contact/factor.h"
 
-#include "math/ordering.h"
 #include "math/supernodal.h"
 
 struct yk_factor {

@@ -32,7 +32,6 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
             values += (size_t)dims[i] * (size_t)dims[columns[k]];
     }
 
-    /* Memory that the caller does not have to fill in order. */
     yk_block_matrix *w = &problem->w;
     w->first = yk_allocate(context, (size_t)block_rows + 1, sizeof *w->first);
     w->start = yk_allocate(context, (size_t)block_rows + 1, sizeof *w->start);

@@ -1,3 +1,5 @@
+/* A Krylov space with an orthonormal basis, restarted with its leading Ritz vectors; arnoldi.h has
+ * the method. */
 #include "math/arnoldi.h"
 
 #include <float.h>
@@ -71,6 +73,7 @@ static yk_status extend(search *s)
     double *v = row(s->vector, s->n, m);
     double *w = row(s->image, s->n, m);
 
+    /* Its image is one application of the operator. */
     memcpy(v, s->next, s->n * sizeof *v);
     yk_status status = s->options->apply(s->options->user, v, w);
     if (status != YK_OK)
@@ -101,6 +104,7 @@ static yk_status solve_projected(search *s)
     int m = s->count;
     int space = s->options->space;
 
+    /* The projected operator, without the gaps of its storage. */
     for (int i = 0; i < m; i++)
         memcpy(&s->matrix[i * m], &s->projected[i * space], (size_t)m * sizeof *s->matrix);
     yk_status status =
@@ -142,7 +146,8 @@ static double residual(search *s, int ritz)
 
     /* A (c + i d) - (a + i b) (c + i d), entry by entry. */
     for (size_t k = 0; k < s->n; k++) {
-        double real = 0, imaginary = 0;
+        double real = 0;
+        double imaginary = 0;
         for (int j = 0; j < m; j++) {
             double v = s->vector[(size_t)j * s->n + k];
             double w = s->image[(size_t)j * s->n + k];
@@ -184,6 +189,7 @@ static int leading_basis(const search *s, int wanted, double *basis)
                 }
             }
 
+            /* What is left of it, unless it is rounding. */
             double size = yk_dense_norm(m, b);
             if (size < 1e-10)
                 continue;
@@ -248,6 +254,7 @@ static yk_status look(search *s, bool *found)
                 return status;
         }
 
+        /* Ritz pairs of this space. */
         yk_status status = solve_projected(s);
         if (status != YK_OK)
             return status;
@@ -287,6 +294,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
     if ((size_t)own.space > n)
         own.space = (int)n;
     search s = {.context = context, .n = n, .options = &own};
+
     if (n < 1 || own.wanted < 1 || (own.space < 2 * own.wanted + 2 && (size_t)own.space < n))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%d eigenvalues need more than %d vectors",
                        own.wanted, own.space);
@@ -315,6 +323,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
         const double *coefficients = row(s.coefficients, (size_t)s.count, i);
         yk_arnoldi_pair *pair = &pairs[r];
 
+        /* Real and imaginary part, from their coefficients. */
         pair->real = s.real[i];
         pair->imaginary = s.imaginary[i];
         pair->vector_real = row(vectors, n, 2 * r);

@@ -65,6 +65,7 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
 
 void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
 {
+    /* Rows as they were exchanged, then forward and backward. */
     for (int k = 0; k < n; k++) {
         if (pivot[k] != k)
             swap_doubles(&b[k], &b[pivot[k]]);
@@ -72,6 +73,7 @@ void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
 
     for (int i = 1; i < n; i++)
         b[i] -= yk_dense_dot((size_t)i, a + (size_t)i * (size_t)n, b);
+
     for (int i = n - 1; i >= 0; i--) {
         const double *row = a + (size_t)i * (size_t)n;
         b[i] = (b[i] - yk_dense_dot((size_t)(n - i - 1), row + i + 1, b + i + 1)) / row[i];
@@ -133,6 +135,7 @@ static void balance(int n, double *a, double *scale)
 {
     for (int i = 0; i < n; i++)
         scale[i] = 1;
+
     for (int sweep = 0, changed = 1; changed && sweep < 100; sweep++) {
         changed = 0;
         for (int i = 0; i < n; i++) {
@@ -169,9 +172,12 @@ static void balance(int n, double *a, double *scale)
  * a^2. */
 static void pade_sums(int n, const double *a, const pade *used, double *p, double *q)
 {
-    double square[EXP_MAX * EXP_MAX], even[EXP_MAX * EXP_MAX], odd[EXP_MAX * EXP_MAX];
+    double square[EXP_MAX * EXP_MAX];
+    double even[EXP_MAX * EXP_MAX];
+    double odd[EXP_MAX * EXP_MAX];
     int count = n * n;
 
+    /* Powers of a^2. */
     multiply(n, a, a, square);
     memset(even, 0, (size_t)count * sizeof *even);
     memset(odd, 0, (size_t)count * sizeof *odd);
@@ -188,6 +194,7 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
         }
     }
 
+    /* The odd part once more by a. */
     multiply(n, a, odd, square);
     for (int i = 0; i < count; i++) {
         p[i] = even[i] + square[i];
@@ -201,7 +208,9 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
         return YK_ERROR_ARGUMENT;
 
     /* Rows and columns of similar size. */
-    double scaled[EXP_MAX * EXP_MAX], p[EXP_MAX * EXP_MAX], q[EXP_MAX * EXP_MAX];
+    double scaled[EXP_MAX * EXP_MAX];
+    double p[EXP_MAX * EXP_MAX];
+    double q[EXP_MAX * EXP_MAX];
     double scale[EXP_MAX];
     int count = n * n;
     memcpy(scaled, a, (size_t)count * sizeof *scaled);
@@ -219,6 +228,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
     if (norm > pade_table[row].largest_norm) {
         frexp(norm / pade_table[row].largest_norm, &squarings);
         for (int i = 0; i < count; i++)
+
             scaled[i] = ldexp(scaled[i], -squarings);
     }
 
@@ -286,6 +296,7 @@ double yk_dense_norm(size_t n, const double *a)
     if (largest == 0 || !isfinite(largest))
         return largest;
 
+    /* Relative to it, no square overflows. */
     sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (a[i] / largest) * (a[i] / largest);

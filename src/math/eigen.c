@@ -34,8 +34,10 @@ static lapack_int general(int n, double *a, double *real, double *imaginary, dou
 static yk_status solve_general(yk_context *context, int n, double *a, double *real,
                                double *imaginary, double *vectors)
 {
+    /* The first call asks for the best size of the work space. */
     double best_length = 0;
     general(n, a, real, imaginary, vectors, &best_length, -1);
+
     double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
     if (!work)
         return YK_ERROR_MEMORY;
@@ -54,6 +56,7 @@ yk_status yk_eigen_general(yk_context *context, int n, double *a, double *real, 
     yk_status status = check_input(context, n, a);
     if (status != YK_OK)
         return status;
+
     return solve_general(context, n, a, real, imaginary, NULL);
 }
 
@@ -85,9 +88,11 @@ yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double
         return YK_ERROR_MEMORY;
 
     yk_status status = yk_eigen_general(context, n, a, values, values + n);
+
     *radius = 0;
     for (int i = 0; status == YK_OK && i < n; i++)
         *radius = fmax(*radius, hypot(values[i], values[n + i]));
+
     yk_release(context, values);
 
     return status;

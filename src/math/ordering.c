@@ -1,6 +1,6 @@
 /* AMD, then a postorder of the elimination tree (Liu 1986; Liu 1990): columns of one supernode
  * follow each other in it, and the fill is the same in every postorder. */
-#include "math/ordering.h"
+#include "math/supernodal.h"
 
 #include <amd.h>
 #include <limits.h>
@@ -19,6 +19,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     if (!work)
         return YK_ERROR_MEMORY;
 
+    /* Arrays that AMD asks for, one behind the other. */
     int *begin = work + most;
     int *length = begin + n;
     int *count = length + n;
@@ -40,6 +41,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
         length[i] = entries - begin[i];
     }
 
+    /* What it says of its work is not needed. */
     double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
     amd_2(n, begin, work, length, (int)most, entries, count, next, order, head, elements, degree,
@@ -57,6 +59,8 @@ static void elimination_tree(int n, const int *starts, const int *rows, const in
     for (int k = 0; k < n; k++) {
         parent[k] = -1;
         ancestor[k] = -1;
+
+        /* Entries before k in its row lead to roots of subtrees, whose parent is k. */
         int vertex = order[k];
         for (int p = starts[vertex]; p < starts[vertex + 1]; p++) {
             int i = inverse[rows[p]];
@@ -92,6 +96,7 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
         if (parent[root] >= 0)
             continue;
 
+        /* A stack of vertices whose children are not all numbered. */
         int top = 0;
         stack[0] = root;
         while (top >= 0) {
@@ -131,8 +136,10 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
         inverse[order[k]] = k;
     elimination_tree(n, starts, rows, order, inverse, work + 2 * n, parent);
 
+    /* Positions in postorder, and the order with them. */
     int *sequence = work;
     postorder(n, parent, work + 2 * n, work + 3 * n, work + 4 * n, sequence);
+
     int *last = parent;
     memcpy(last, order, (size_t)n * sizeof *order);
     for (int k = 0; k < n; k++)

@@ -1,12 +1,15 @@
+/* Polynomials of numbers and of vectors, and the inputs of ports made of them. */
 #include "math/polynomial.h"
 
 #include "math/so3.h"
 
 double yk_poly_value(const double *c, int degree, double t)
 {
+    /* Horner's rule. */
     double value = c[degree];
     for (int i = degree - 1; i >= 0; i--)
         value = value * t + c[i];
+
     return value;
 }
 
@@ -22,13 +25,16 @@ void yk_poly_shift(double *c, int degree, double t0)
 /* Newton's divided differences, then their nested form multiplied out. */
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c)
 {
+    /* Divided differences in place. */
     for (int i = 0; i <= degree; i++)
         c[i] = y[i];
+
     for (int order = 1; order <= degree; order++) {
         for (int i = degree; i >= order; i--)
             c[i] = (c[i] - c[i - 1]) / (t[i] - t[i - order]);
     }
 
+    /* Multiplied out, from the innermost. */
     for (int i = degree - 1; i >= 0; i--) {
         for (int j = i; j < degree; j++)
             c[j] -= t[i] * c[j + 1];
@@ -40,6 +46,7 @@ void yk_poly_interpolate(const double *t, const double *y, int degree, double *c
 void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1,
                      double second1, double c[6])
 {
+    /* What the Taylor polynomial of the start leaves, in units of the value. */
     double value = y1 - y0 - h * (rate0 + h / 2 * second0);
     double rate = h * (rate1 - rate0 - h * second0);
     double second = h * h * (second1 - second0);
@@ -80,21 +87,25 @@ static void shift_vectors(yk_vec3 *c, int degree, double t0)
 yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0)
 {
     yk_input shifted = *input;
+
     shift_vectors(shifted.linear, shifted.degree, t0);
     if (kind == YK_PORT_MARKER)
         shift_vectors(shifted.angular, shifted.degree, t0);
+
     return shifted;
 }
 
 static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[2])
 {
-    yk_vec3 mean = c[0], slope = {0, 0, 0};
+    yk_vec3 mean = c[0];
+    yk_vec3 slope = {0, 0, 0};
     double power = 1; /* h^(i - 1) */
     for (int i = 1; i <= degree; i++, power *= h) {
         mean = yk_v3_axpy(h * power / (i + 1), c[i], mean);
         slope = yk_v3_axpy(power, c[i], slope);
     }
 
+    /* The mean over h, and the slope of the chord. */
     line[0] = mean;
     line[1] = slope;
 }
@@ -104,12 +115,13 @@ yk_input yk_input_reduce(const yk_input *input, double h, int degree)
     if (input->degree <= degree)
         return *input;
 
+    /* Mean and slope, then the line through the middle. */
     yk_input line = {.degree = degree, .orientation = input->orientation};
     reduce_vectors(input->linear, input->degree, h, line.linear);
     reduce_vectors(input->angular, input->degree, h, line.angular);
     if (degree == 0)
-
         return line;
+
     line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], line.linear[0]);
     line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], line.angular[0]);
 
@@ -121,6 +133,7 @@ static yk_vec3 vector_value(const yk_vec3 *c, int degree, double t)
     yk_vec3 value = c[degree];
     for (int i = degree - 1; i >= 0; i--)
         value = yk_v3_axpy(t, value, c[i]);
+
     return value;
 }
 
@@ -141,6 +154,7 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
     if (kind != YK_PORT_MARKER)
         return motion;
 
+    /* theta on top of the input's orientation: w = T theta', w' = T' theta' + T theta''. */
     vector_jet theta = evaluate(input->angular, input->degree, t);
     yk_mat3 tangent = yk_so3_left_tangent(theta.value);
     yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta.value, theta.rate);

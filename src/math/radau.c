@@ -29,7 +29,8 @@ enum { NEWTON_LIMIT = 25, UNKNOWNS_MAX = YK_RADAU_STAGES * YK_RADAU_SIZE_MAX };
 static void linearise(const yk_radau_problem *p, double t, double h, const double *y,
                       const yk_radau_step *step, double *matrix, double *b)
 {
-    int n = p->n, size = YK_RADAU_STAGES * n;
+    int n = p->n;
+    int size = YK_RADAU_STAGES * n;
     double rate[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX];
     double jacobian[YK_RADAU_SIZE_MAX * YK_RADAU_SIZE_MAX];
 
@@ -62,7 +63,8 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
 yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, const double *y,
                         yk_radau_step *step)
 {
-    double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX], b[UNKNOWNS_MAX];
+    double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX];
+    double b[UNKNOWNS_MAX];
     int pivot[UNKNOWNS_MAX];
     int size = YK_RADAU_STAGES * problem->n;
 
@@ -70,6 +72,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         memcpy(step->stage[i], y, (size_t)problem->n * sizeof *y);
 
+    /* Newton's method on all of them. */
     double last = INFINITY;
     for (step->iterations = 1; step->iterations <= NEWTON_LIMIT; step->iterations++) {
         linearise(problem, t, h, y, step, matrix, b);

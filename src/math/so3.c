@@ -21,6 +21,7 @@ static inline double stumpff_series(int k, double inverse_factorial, double x)
     double sum = 1;
     for (int j = k + 21; j > k; j -= 2)
         sum = 1 - x / (double)(j * (j + 1)) * sum;
+
     return inverse_factorial * sum;
 }
 
@@ -35,6 +36,7 @@ static stumpff stumpff_values(double x)
         return c;
     }
 
+    /* By sine and cosine, without cancellation in c2. */
     double angle = sqrt(x);
     double half_sine = sin(0.5 * angle);
     c.c2 = 2 * half_sine * half_sine / x;
@@ -63,29 +65,37 @@ yk_quat yk_so3_exp(yk_vec3 theta)
 {
     double x = yk_v3_norm2(theta);
     double angle = sqrt(x);
+
     /* The squared angle underflows long before the angle: below 1e-8 the limit is exact to
      * rounding. */
-    double scale = x < 1e-16 ? 0.5 : sin(0.5 * angle) / angle;
-    return (yk_quat){cos(0.5 * angle), scale * theta.x, scale * theta.y, scale * theta.z};
-}
+    double scale = 0.5;
+    if (!(x < 1e-16))
+        scale = sin(0.5 * angle) / angle;
 
-/* At exactly pi both axes are right; the one whose first component other than zero is positive is
- * returned, so that q and -q agree there as well. */
-static double half_rotation_sign(yk_quat q)
-{
-    double first = q.x != 0 ? q.x : q.y != 0 ? q.y : q.z;
-    return first < 0 ? -1 : 1;
+    return (yk_quat){cos(0.5 * angle), scale * theta.x, scale * theta.y, scale * theta.z};
 }
 
 yk_vec3 yk_so3_log(yk_quat q)
 {
-    double sign = q.w > 0 ? 1 : q.w < 0 ? -1 : half_rotation_sign(q);
+    /* q and -q are one rotation: that with w > 0. At exactly pi both axes are right; the one whose
+     * first component other than zero is positive is taken, so that both agree there as well. */
+    double first = q.w;
+    if (first == 0)
+        first = q.x;
+    if (first == 0)
+        first = q.y;
+    if (first == 0)
+        first = q.z;
+    double sign = first < 0 ? -1 : 1;
+
+    /* atan2 of half sine and half cosine is accurate everywhere, unlike acos(w) near 0 and asin
+     * near pi. */
     double w = fabs(q.w);
     double x = q.x * q.x + q.y * q.y + q.z * q.z;
     double sine = sqrt(x);
-    /* atan2 of half sine and half cosine is accurate everywhere, unlike acos(w) near 0 and asin
-     * near pi. */
-    double scale = x < 1e-30 * w * w ? 2 / w : 2 * atan2(sine, w) / sine;
+    double scale = 2 / w;
+    if (!(x < 1e-30 * w * w))
+        scale = 2 * atan2(sine, w) / sine;
 
     return yk_v3_scale(sign * scale, yk_v3(q.x, q.y, q.z));
 }
@@ -101,10 +111,14 @@ yk_quat yk_so3_quat(yk_mat3 r)
 {
     double(*m)[3] = r.m;
     double trace = m[0][0] + m[1][1] + m[2][2];
-    int largest = m[1][1] > m[0][0] ? 1 : 0;
+    int largest = 0;
+    if (m[1][1] > m[0][0])
+        largest = 1;
     if (m[2][2] > m[largest][largest])
         largest = 2;
-    double w, v[3];
+
+    double w;
+    double v[3];
     if (trace >= m[largest][largest]) {
         w = 1 + trace;
         v[0] = m[2][1] - m[1][2];
@@ -120,6 +134,7 @@ yk_quat yk_so3_quat(yk_mat3 r)
         v[k] = m[k][i] + m[i][k];
     }
 
+    /* Of q and -q that with w >= 0. */
     double sign = w < 0 ? -1 : 1;
     return yk_q_unit((yk_quat){sign * w, sign * v[0], sign * v[1], sign * v[2]});
 }
@@ -144,12 +159,15 @@ yk_mat3 yk_so3_left_tangent_inverse(yk_vec3 theta)
 yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate)
 {
     stumpff c = stumpff_values(yk_v3_norm2(theta));
+
+    /* Derivatives of c2, c3 and of S^2 by time. */
     double half_x_rate = yk_v3_dot(theta, theta_rate);
     double c2_rate = (2 * c.c4 - c.c3) * half_x_rate;
     double c3_rate = (3 * c.c5 - c.c4) * half_x_rate;
     yk_mat3 skew_square_rate =
         yk_m3_sub(yk_m3_add(yk_m3_outer(theta, theta_rate), yk_m3_outer(theta_rate, theta)),
                   yk_m3_diagonal(2 * half_x_rate, 2 * half_x_rate, 2 * half_x_rate));
+
     yk_mat3 rate = yk_m3_add(yk_m3_scale(c2_rate, yk_m3_skew(theta)),
                              yk_m3_scale(c.c2, yk_m3_skew(theta_rate)));
 

@@ -116,6 +116,7 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_pivot
 static bool columns_of_lower(yk_context *context, const size_t *from, const int *to, int *mark,
                              int *child, int *sibling, pattern *l)
 {
+    /* No column is marked, and no vertex has a child. */
     for (int k = 0; k < l->n; k++)
         mark[k] = child[k] = -1;
 
@@ -286,33 +287,6 @@ static yk_status list_updates(yk_supernodal *lu)
     return YK_OK;
 }
 
-/* Factors and work, when the sizes are known. */
-static yk_status reserve(yk_supernodal *lu)
-{
-    yk_context *context = lu->context;
-    size_t n = (size_t)lu->n;
-    size_t longest = 0;
-
-    for (int s = 0; s < lu->count; s++) {
-        size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
-        if (height > longest)
-            longest = height;
-    }
-
-    /* Whole vectors may be read past the end of a block. */
-    lu->store = yk_allocate(context, lu->size + 2 * LANES, sizeof *lu->store);
-    lu->inverse = yk_allocate(context, n, sizeof *lu->inverse);
-    lu->pivot = yk_allocate(context, n, sizeof *lu->pivot);
-    lu->vector = yk_allocate(context, 2 * n, sizeof *lu->vector);
-    lu->product = yk_allocate(context, STRIP * (longest + 2 * LANES), sizeof *lu->product);
-    lu->map = yk_allocate(context, n, sizeof *lu->map);
-    lu->position = yk_allocate(context, longest, sizeof *lu->position);
-    bool complete = lu->store && lu->inverse && lu->pivot && lu->vector && lu->product && lu->map &&
-                    lu->position;
-
-    return complete ? YK_OK : YK_ERROR_MEMORY;
-}
-
 /* Indices of the vertices in the order of elimination, and of their rows. */
 static void invert_order(const yk_supernodal_def *def, const int *order, const int *begin,
                          int *vertex_pivot, int *pivot)
@@ -334,6 +308,7 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
     size_t n = (size_t)lu->n;
     pattern l = {.n = def->vertices};
 
+    /* Pattern of L, work of its search, and the maps of the panels. */
     l.start = yk_allocate(context, vertices + 1, sizeof *l.start);
     int *begin = yk_allocate(context, vertices + 1, sizeof *begin);
     int *indices = yk_allocate(context, 2 * vertices, sizeof *indices);
@@ -399,11 +374,35 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
     bool too_large = status == YK_OK && def->most > 0 && lu->size > def->most;
     if (status == YK_OK && !too_large)
         status = list_updates(lu);
-    if (status == YK_OK && !too_large)
-        status = reserve(lu);
     if (status != YK_OK || too_large) {
         yk_supernodal_destroy(lu);
         return status;
+    }
+
+    /* Factors and work, now that the sizes are known. */
+    size_t n = (size_t)lu->n;
+    size_t longest = 0;
+
+    /* The longest column decides on the work. */
+    for (int s = 0; s < lu->count; s++) {
+        size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
+        if (height > longest)
+            longest = height;
+    }
+
+    /* Whole vectors may be read past the end of a block. */
+    lu->store = yk_allocate(context, lu->size + 2 * LANES, sizeof *lu->store);
+    lu->inverse = yk_allocate(context, n, sizeof *lu->inverse);
+    lu->pivot = yk_allocate(context, n, sizeof *lu->pivot);
+    lu->vector = yk_allocate(context, 2 * n, sizeof *lu->vector);
+    lu->product = yk_allocate(context, STRIP * (longest + 2 * LANES), sizeof *lu->product);
+    lu->map = yk_allocate(context, n, sizeof *lu->map);
+    lu->position = yk_allocate(context, longest, sizeof *lu->position);
+    bool complete = lu->store && lu->inverse && lu->pivot && lu->vector && lu->product && lu->map &&
+                    lu->position;
+    if (!complete) {
+        yk_supernodal_destroy(lu);
+        return YK_ERROR_MEMORY;
     }
 
     *result = lu;
@@ -438,6 +437,7 @@ static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
     if (i < node->first + node->width)
         return (size_t)(i - node->first);
 
+    /* Rows below ascend. */
     const int *rows = &lu->rows[node->row];
     int low = 0;
     int high = node->below;
@@ -624,6 +624,7 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, const updat
         int columns = at_most(STRIP, below - p);
         multiply(columns, end - begin, source->width, lower, height, upper + (size_t)p * width,
                  width, product, stride);
+
         for (int j = 0; j < columns; j++) {
             double *to =
                 lu->store + node->upper + (size_t)node->width * (size_t)position[p + j - begin];
@@ -645,6 +646,7 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
             best = r;
     }
 
+    /* The row that is exchanged, from the supernode's first. */
     *pivot = best;
     if (best == k)
         return;
@@ -673,11 +675,13 @@ YK_INLINE bool factor_lower(yk_supernodal *lu, const supernode *node, double lea
         /* Too small a pivot is replaced where the caller names the least; else it is an error. */
         if (least > 0 && !(fabs(column[k]) > least))
             column[k] = column[k] < 0 ? -least : least;
+
         double pivot = column[k];
         double scale = 1 / pivot;
         if (!(least > 0) && (pivot == 0 || !isfinite(scale) || !isfinite(pivot)))
             return false;
 
+        /* L below the pivot. */
         lu->inverse[node->first + k] = scale;
         for (int i = k + 1; i < height; i++)
             column[i] *= scale;
@@ -742,11 +746,6 @@ YK_INLINE bool factor(yk_supernodal *lu, double least)
     return true;
 }
 
-static bool factor_baseline(yk_supernodal *lu, double least)
-{
-    return factor(lu, least);
-}
-
 YK_TARGET_AVX2 static bool factor_avx2(yk_supernodal *lu, double least)
 {
     return factor(lu, least);
@@ -756,7 +755,7 @@ bool yk_supernodal_factor(yk_supernodal *lu, double least)
 {
     if (yk_have_avx2())
         return factor_avx2(lu, least);
-    return factor_baseline(lu, least);
+    return factor(lu, least);
 }
 
 double yk_supernodal_spread(const yk_supernodal *lu)
@@ -829,6 +828,7 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
         sweep(a, h, v, 0, k - 4, z);
     }
 
+    /* Columns that are left. */
     for (k--; k >= 0; k--) {
         z[k] *= inverse[k];
         for (int i = 0; i < k; i++)
@@ -844,6 +844,7 @@ static void forward(const yk_supernodal *lu, const supernode *node, double *x, d
     const int *rows = &lu->rows[node->row];
     double *own = x + node->first;
 
+    /* A single pivot needs no gathering. */
     if (width == 1) {
         for (int q = 0; q < below; q++)
             x[rows[q]] -= own[0] * lower[1 + q];
@@ -874,6 +875,7 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
     const int *rows = &lu->rows[node->row];
     double *own = x + node->first;
 
+    /* A single pivot likewise. */
     if (width == 1) {
         double sum = own[0];
         for (int q = 0; q < below; q++)
@@ -907,6 +909,7 @@ void yk_supernodal_solve(yk_supernodal *lu, double *b)
     /* P b, L^-1, U^-1, Q x. */
     for (int i = 0; i < lu->n; i++)
         x[lu->row_pivot[i]] = b[i];
+
     for (int s = 0; s < lu->count; s++)
         forward(lu, &lu->nodes[s], x, z);
     for (int s = lu->count - 1; s >= 0; s--)

@@ -4,18 +4,23 @@
 
 double yk_table_value(const yk_table *table, double t)
 {
-    int low = 0, high = table->count - 1;
+    int low = 0;
+    int high = table->count - 1;
+
+    /* Constant outside. */
     if (t < table->time[low])
         return table->value[low];
     if (t >= table->time[high])
         return table->value[high];
 
+    /* The two points around t. */
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (t >= table->time[middle])
+        if (t >= table->time[middle]) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
 
     double fraction = (t - table->time[low]) / (table->time[high] - table->time[low]);
@@ -24,15 +29,16 @@ double yk_table_value(const yk_table *table, double t)
 
 double yk_table_next_point(const yk_table *table, double t)
 {
-    int low = 0,
-        high =
-            table->count; /* the first point after t is one of low to high, the last being none */
+    /* The first point after t is one of low to high, the last being none. */
+    int low = 0;
+    int high = table->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (table->time[middle] > t)
+        if (table->time[middle] > t) {
             high = middle;
-        else
+        } else {
             low = middle + 1;
+        }
     }
 
     return low < table->count ? table->time[low] : INFINITY;

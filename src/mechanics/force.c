@@ -42,6 +42,7 @@ static pair pair_of(const yk_force_law *law, const yk_frame *body_a, const yk_fr
     pair p;
     yk_marker_place(body_a, law->offset[0], &law->axes[0], &p.a);
     yk_marker_place(body_b, law->offset[1], &law->axes[1], &p.b);
+
     p.d = yk_v3_sub(p.b.position, p.a.position);
     p.rate = yk_v3_sub(p.b.velocity, p.a.velocity);
     return p;
@@ -66,6 +67,7 @@ static yk_vec3 rate_seen_from_a(const pair *p)
 /* dd by displacement and rotation of a and b. */
 static void separation(const pair *p, yk_mat3 jacobian[4])
 {
+    /* d = x_b + r_b - x_a - r_a */
     jacobian[FORCE_A] = yk_m3_diagonal(-1, -1, -1);
     jacobian[TORQUE_A] = yk_m3_skew(p->a.arm);
     jacobian[FORCE_B] = yk_m3_identity();
@@ -114,6 +116,7 @@ static void spring(const yk_force_law *law, const pair *p, double load, yk_force
     yk_mat3 along = yk_m3_outer(e, e);
     yk_mat3 across = yk_m3_scale(tension / length, yk_m3_sub(yk_m3_identity(), along));
     yk_mat3 stiff = yk_m3_add(yk_m3_scale(law->stiffness, along), across);
+
     yk_mat3 dd[4];
     separation(p, dd);
     add_product(tangent->pose, -1, dd, stiff, dd);
@@ -133,6 +136,7 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
     double rate = yk_v3_dot(z, relative_spin(p));
     double torque = law->stiffness * angle + law->damping * rate + load;
 
+    /* Opposite torques on both bodies. */
     result->part[TORQUE_A] = yk_v3_scale(torque, z);
     result->part[TORQUE_B] = yk_v3_scale(-torque, z);
     result->energy = 0.5 * law->stiffness * angle * angle;
@@ -160,9 +164,11 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
 static yk_mat3 rotated_block(const double m[6][6], int i, int j, const yk_mat3 basis[2])
 {
     yk_mat3 block;
-    for (int row = 0; row < 3; row++)
+    for (int row = 0; row < 3; row++) {
         for (int column = 0; column < 3; column++)
             block.m[row][column] = m[3 * i + row][3 * j + column];
+    }
+
     return yk_m3_mul(basis[i], yk_m3_mul(block, yk_m3_transpose(basis[j])));
 }
 
@@ -178,6 +184,7 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
     yk_mat3 change[2][4];
     separation(p, change[0]);
     change[0][TORQUE_A] = yk_m3_add(change[0][TORQUE_A], yk_m3_skew(p->d));
+
     for (int j = 0; j < 4; j++)
         change[1][j] = yk_m3_zero();
     change[1][TORQUE_A] = yk_m3_diagonal(-1, -1, -1);
@@ -230,6 +237,7 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
     yk_vec3 velocity = yk_m3_apply_transposed(frame, rate_seen_from_a(p));
     yk_vec3 spin = yk_m3_apply_transposed(frame, relative_spin(p));
     yk_vec3 rotation_rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), spin);
+
     double value[6] = {displacement.x, displacement.y, displacement.z,
                        rotation.x,     rotation.y,     rotation.z};
     double rate[6] = {velocity.x,      velocity.y,      velocity.z,
@@ -273,6 +281,7 @@ static void motor(const yk_force_law *law, const pair *p, double load, yk_force_
                   yk_force_tangent *tangent)
 {
     (void)law;
+
     yk_vec3 torque = yk_v3_scale(load, p->a.axis[2]);
     result->part[TORQUE_A] = yk_v3_neg(torque);
     result->part[TORQUE_B] = torque;
@@ -280,6 +289,7 @@ static void motor(const yk_force_law *law, const pair *p, double load, yk_force_
     if (!tangent)
         return;
 
+    /* The axis turns with a. */
     yk_mat3 axis_rotation = yk_m3_skew(torque);
     yk_m3_add_to(&tangent->pose[TORQUE_A][TORQUE_A], 1, axis_rotation);
     yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_A], -1, axis_rotation);
@@ -290,8 +300,10 @@ static void thrust(const yk_force_law *law, const pair *p, double load, yk_force
                    yk_force_tangent *tangent)
 {
     (void)law;
+
     yk_vec3 force = yk_v3_scale(load, p->a.axis[2]);
     yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
+
     result->part[FORCE_A] = yk_v3_neg(force);
     result->part[TORQUE_A] = yk_v3_cross(force, arm_a);
     result->part[FORCE_B] = force;
@@ -321,10 +333,12 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     const yk_force_traits *traits = yk_force_traits_of(law->kind);
     yk_vec3 vector = yk_v3_scale(load, law->vector);
 
+    /* A follower is fixed to b. */
     if (traits->follows)
         vector = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), vector);
     yk_mat3 vector_turns = yk_m3_skew(yk_v3_neg(vector));
 
+    /* A torque has no arm. */
     if (traits->torque) {
         result->part[TORQUE_B] = vector;
         result->supply = yk_v3_dot(vector, p->b.angular_velocity);
@@ -333,6 +347,7 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
         return;
     }
 
+    /* A force has the arm of the marker. */
     yk_vec3 torque = yk_v3_cross(p->b.arm, vector);
     result->part[FORCE_B] = vector;
     result->part[TORQUE_B] = torque;
@@ -389,9 +404,11 @@ void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk
                        double load, yk_force_load *result, yk_force_tangent *tangent)
 {
     pair p = pair_of(law, body_a, body_b);
+
     memset(result, 0, sizeof *result);
     if (tangent)
         memset(tangent, 0, sizeof *tangent);
+
     table[law->kind].evaluate(law, &p, load, result, tangent);
 }
 

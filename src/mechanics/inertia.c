@@ -9,6 +9,7 @@
 static yk_mat3 point_tensor(double mass, yk_vec3 b)
 {
     double square = yk_v3_norm2(b);
+
     return yk_m3_scale(mass, yk_m3_sub(yk_m3_diagonal(square, square, square), yk_m3_outer(b, b)));
 }
 
@@ -17,6 +18,7 @@ yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_q
     /* Turned to the node's axes, then moved to its origin (parallel axis theorem). */
     yk_mat3 rotation = yk_q_matrix(axes);
     yk_mat3 rotated = yk_m3_mul(rotation, yk_m3_mul(central, yk_m3_transpose(rotation)));
+
     return (yk_inertia){
         .mass = mass,
         .moment = yk_v3_scale(mass, centre),
@@ -40,15 +42,20 @@ static void principal_moments(yk_mat3 a, double moment[3])
     double mean = (a.m[0][0] + a.m[1][1] + a.m[2][2]) / 3;
     for (int i = 0; i < 3; i++)
         a.m[i][i] -= mean;
+
     double square = 0;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             square += a.m[i][j] * a.m[i][j];
+    }
+
     double p = sqrt(square / 6);
+
     double half_determinant = 0;
     if (p > 0)
         half_determinant = fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2));
     double phi = acos(half_determinant) / 3;
+
     for (int i = 0; i < 3; i++)
         moment[i] = mean + 2 * p * cos(phi + 2 * YK_PI / 3 * (i + 1));
 
@@ -60,6 +67,7 @@ static void principal_moments(yk_mat3 a, double moment[3])
 
 double yk_inertia_least(const yk_inertia *inertia)
 {
+    /* About the centre of mass. */
     yk_mat3 central = inertia->tensor;
     if (inertia->mass > 0) {
         yk_vec3 centre = yk_v3_scale(1 / inertia->mass, inertia->moment);
@@ -153,6 +161,7 @@ yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 veloci
     yk_vec3 v = velocity;
     yk_vec3 w = angular_velocity;
     yk_vec3 s = inertia->moment;
+
     return (yk_momentum){
         .linear = yk_v3_axpy(inertia->mass, v, yk_v3_cross(w, s)),
         .angular = yk_v3_add(yk_v3_cross(s, v), yk_m3_apply(inertia->tensor, w)),
@@ -167,9 +176,10 @@ double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3
 
 static void set_block(double tangent[6][6], int row, int column, yk_mat3 block)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             tangent[row + i][column + j] = block.m[i][j];
+    }
 }
 
 void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c,
@@ -215,6 +225,7 @@ void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_
 {
     yk_vec3 w = node->angular_velocity;
     *force = yk_v3_cross(w, yk_v3_cross(w, inertia->moment));
+
     /* d/dt (S x v) - S x a + v x p = (w x S) x v + v x (w x S) = 0 */
     *torque = yk_v3_cross(w, yk_m3_apply(inertia->tensor, w));
 }

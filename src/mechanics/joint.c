@@ -88,8 +88,10 @@ const char *yk_joint_name(yk_joint_kind kind)
 static yk_joint joint_between(yk_joint_kind kind, const yk_marker *a, const yk_marker *b)
 {
     yk_joint joint = {.kind = kind, .offset = {a->offset, b->offset}};
+
     joint.axes[0] = yk_q_matrix(yk_q_unit(a->orientation));
     joint.axes[1] = yk_q_matrix(yk_q_unit(b->orientation));
+
     return joint;
 }
 
@@ -98,6 +100,7 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
     const joint_table *entry = &table[kind];
     yk_joint joint = joint_between(kind, a, b);
 
+    /* Rows and drive of its kind. */
     joint.length = length;
     joint.driven = entry->traits.drive != YK_JOINT_DRIVE_NONE;
     joint.row_count = entry->row_count;
@@ -117,9 +120,10 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
         for (int k = 0; k < 3; k++)
             joint.row[n++] = (yk_row){YK_ROW_POINT, k, 0};
     } else {
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             if (constrained & (unsigned)(YK_AXIS_X << k))
                 joint.row[n++] = (yk_row){YK_ROW_IN_PLANE, k, 0};
+        }
     }
 
     /* Rotations: those that stay free decide which pairs of axes may stay perpendicular. */
@@ -136,6 +140,7 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
         }
     }
 
+    /* All three, two or one of them. */
     if (fixed_count == 3) {
         joint.row[n++] = (yk_row){YK_ROW_AXES, X, Z};
         joint.row[n++] = (yk_row){YK_ROW_AXES, Y, Z};
@@ -143,9 +148,10 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
     } else if (fixed_count == 2) {
         /* As in a revolute joint: the axis of the free rotation stays perpendicular to the other
          * two of a. */
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             if (k != free_axis)
                 joint.row[n++] = (yk_row){YK_ROW_AXES, k, free_axis};
+        }
     } else if (fixed_count == 1) {
         /* As in a universal joint: the axes of the two free rotations stay perpendicular. */
         joint.row[n++] = (yk_row){YK_ROW_AXES, (fixed_axis + 1) % 3, (fixed_axis + 2) % 3};
@@ -168,6 +174,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
     /* The rotation of a marker that brings its z to x, y and z. */
     static const yk_quat to_axis[3] = {{0.5, 0.5, 0.5, 0.5}, {0.5, -0.5, -0.5, -0.5}, {1, 0, 0, 0}};
 
+    /* A distance is one joint, driven or not. */
     if (constrained & YK_AXIS_DISTANCE) {
         pieces[0] = (yk_joint_piece){YK_JOINT_DISTANCE, 0, to_axis[Z], X};
         return 1;
@@ -203,6 +210,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
     int count = 0;
     if (held)
         pieces[count++] = (yk_joint_piece){YK_JOINT_AXES, held, to_axis[Z], -1};
+
     for (int k = 0; k < 6; k++) {
         if (!(driven >> k & 1))
             continue;
@@ -217,6 +225,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
 void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                             const yk_drive *drive, yk_joint_kinematics *kinematics)
 {
+    /* Both markers and what separates them. */
     yk_marker_place(body_a, joint->offset[0], &joint->axes[0], &kinematics->a);
     yk_marker_place(body_b, joint->offset[1], &joint->axes[1], &kinematics->b);
     kinematics->d = yk_v3_sub(kinematics->b.position, kinematics->a.position);

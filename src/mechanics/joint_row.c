@@ -54,9 +54,11 @@ static void point_gradient(const yk_row *row, const yk_joint_kinematics *kinemat
 static void add_turned_arm(int k, yk_vec3 arm, double factor, yk_mat3 *sum)
 {
     double along = factor * component(arm, k);
+
     sum->m[0][k] += factor * arm.x;
     sum->m[1][k] += factor * arm.y;
     sum->m[2][k] += factor * arm.z;
+
     for (int i = 0; i < 3; i++)
         sum->m[i][i] -= along;
 }
@@ -127,6 +129,7 @@ static void axes_stiffness(const yk_row *row, const yk_joint_kinematics *kinemat
     yk_mat3 by_a = yk_m3_rotated_cross(a_k, b_l);                  /* (theta_a x a_k) x b_l */
     yk_mat3 by_b = yk_m3_scale(-1, yk_m3_rotated_cross(b_l, a_k)); /* a_k x (theta_b x b_l) */
 
+    /* Opposite torques on both bodies. */
     yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
     yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);
     yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, by_a);
@@ -164,6 +167,7 @@ static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kin
         yk_m3_identity(),
         yk_m3_scale(-1, yk_m3_skew(kinematics->b.arm)),
     };
+
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             yk_mat3 rotated = yk_m3_mul(across, jacobian[j]);
@@ -226,6 +230,7 @@ static wheel wheel_of(const yk_joint_kinematics *kinematics)
 static double wheel_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     (void)row;
+
     wheel w = wheel_of(kinematics);
     return yk_v3_dot(kinematics->a.axis[Z], kinematics->d) - kinematics->length * w.sine;
 }
@@ -309,6 +314,7 @@ double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics)
     const row_kind *kind = &kinds[row->kind];
     if (!kind->value)
         return 0;
+
     return kind->value(row, kinematics);
 }
 
@@ -351,6 +357,7 @@ double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
 static yk_frame coast(const yk_frame *body, double time)
 {
     yk_frame moved = *body;
+
     moved.position = yk_v3_axpy(time, body->velocity, body->position);
     moved.rotation =
         yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
@@ -371,6 +378,7 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
         yk_frame a = coast(body_a, time);
         yk_frame b = coast(body_b, time);
 
+        /* The drive goes on as well. */
         yk_drive moved = {0};
         if (drive) {
             moved.value = drive->value + time * (drive->rate + 0.5 * time * drive->second);
@@ -390,6 +398,7 @@ void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, 
                       yk_mat3 stiffness[4][4])
 {
     const row_kind *kind = &kinds[row->kind];
+
     if (kind->stiffness)
         kind->stiffness(row, kinematics, lambda, stiffness);
 }

@@ -47,7 +47,7 @@ typedef struct control {
     int count;
     loop *loops;
     yk_port *ports;
-    double *image;   /* states, books, number of samples taken */
+    double *image;   /* states, memories, number of samples taken */
     double *samples; /* in the image: those taken since the start */
     double start;
     yk_channel *channels;
@@ -68,6 +68,7 @@ typedef struct view {
 static double input_at(const view *v, int port, double t)
 {
     if (!v->inputs || !v->of->connected[port])
+
         return 0;
     return yk_input_scalar(&v->inputs[port], t - v->begin);
 }
@@ -75,6 +76,7 @@ static double input_at(const view *v, int port, double t)
 static double reference_at(const view *v, double t)
 {
     if (v->of->connected[REFERENCE])
+
         return input_at(v, REFERENCE, t);
     return yk_function_value(v->of->def.reference, t);
 }
@@ -162,28 +164,12 @@ static void advance_loop(const view *v, double t, double h, double integral)
     if (free || part * (wanted - s->command) <= 0)
         s->integral += part;
 
+    /* What the next step compares with. */
     s->error = error;
     memory->reference = reference;
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
-
-/* Continuous: steps no longer than the longest own one. */
-static void follow(const view *v, double t, double h, double longest)
-{
-    int parts = 1;
-    if (longest > 0)
-        parts = (int)fmax(1, ceil(h / longest * (1 - 1e-9)));
-
-    /* The integral of the error by Simpson's rule on each. */
-    double width = h / parts;
-    for (int i = 0; i < parts; i++) {
-        double from = t + i * width;
-        double to = from + width;
-        double sum = error_at(v, from) + 4 * error_at(v, from + width / 2) + error_at(v, to);
-        advance_loop(v, to, width, sum * width / 6);
-    }
-}
 
 static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
@@ -195,9 +181,21 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     for (int i = 0; i < self->count; i++) {
         view v = {&self->loops[i], &inputs[LOOP_PORTS * i], t};
         if (period <= 0) {
-            follow(&v, t, h, self->longest);
+            /* Continuous: steps no longer than the longest own one. */
+            int parts = 1;
+            if (self->longest > 0)
+                parts = (int)fmax(1, ceil(h / self->longest * (1 - 1e-9)));
+
+            /* The integral of the error by Simpson's rule on each. */
+            double width = h / parts;
+            for (int k = 0; k < parts; k++) {
+                double from = t + k * width;
+                double to = from + width;
+                double ends = error_at(&v, from) + 4 * error_at(&v, from + width / 2);
+                advance_loop(&v, to, width, (ends + error_at(&v, to)) * width / 6);
+            }
         } else {
-            /* All samples that fall into the step. */
+            /* Sampled: all samples that fall into the step. */
             for (taken = *self->samples;; taken++) {
                 double sample = self->start + (taken + 1) * period;
                 if (sample > end)
@@ -402,13 +400,14 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
     if (!name || !name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "a loop has no name: give it one");
 
+    /* Gains, limits and filter that a loop can have. */
     if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite",
                        name);
 
     if (!(def->low < def->high))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "loop '%s': the limits of its command (%g, %g) leave it no room", name,
+                       "loop '%s': the limits of its command (%g, %g) leave it no range", name,
                        def->low, def->high);
     if (!(def->offset >= def->low && def->offset <= def->high))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -442,6 +441,7 @@ yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *
     if (!builder)
         return NULL;
 
+    /* Mistakes are kept until the controller is made. */
     builder->building.context = context;
     builder->def = def ? *def : yk_control_default();
     def = &builder->def;
@@ -453,8 +453,10 @@ yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *
             yk_fail(context, YK_ERROR_ARGUMENT,
                     "period (%g s) and step (%g s) must not be negative", def->period, def->step);
     }
+
     if (status != YK_OK)
         yk_building_refuse(&builder->building, status);
+
     return builder;
 }
 
@@ -466,6 +468,7 @@ int yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *
     yk_status status = check_loop(builder->building.context, def);
     if (status != YK_OK)
         return yk_building_refuse(&builder->building, status);
+
     int index = yk_building_append(&builder->building, &builder->loops, &builder->loop_count, def,
                                    sizeof *def);
     return index == YK_NO_ID ? YK_NO_ID : LOOP_PORTS * index;
@@ -475,6 +478,7 @@ void yk_control_discard(yk_control_builder *builder)
 {
     if (!builder)
         return;
+
     yk_release(builder->building.context, builder->loops);
     yk_release(builder->building.context, builder);
 }
@@ -486,6 +490,7 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     const yk_control_def *def = &builder->def;
     size_t count = (size_t)builder->loop_count;
     self->count = builder->loop_count;
+
     self->period = def->period;
     self->longest = def->step;
     self->name = yk_text_copy(context, def->name);
@@ -499,6 +504,7 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     loop_state *states = (loop_state *)self->image;
     loop_memory *memory = (loop_memory *)(self->image + count * STATE_WORDS);
     self->samples = self->image + count * (STATE_WORDS + MEMORY_WORDS);
+
     for (size_t i = 0; i < count; i++) {
         loop *l = &self->loops[i];
         *l = (loop){.def = builder->loops[i], .now = &states[i], .memory = &memory[i]};
@@ -506,6 +512,7 @@ static yk_status fill(control *self, const yk_control_builder *builder)
         if (!l->name)
             return YK_ERROR_MEMORY;
 
+        /* Its ports are named after it. */
         for (int k = 0; k < LOOP_PORTS; k++) {
             l->port_names[k] = yk_name_join(context, l->name, endings[k]);
             if (!l->port_names[k])
@@ -526,6 +533,7 @@ static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)
     yk_context *context = builder->building.context;
     if (builder->building.status == YK_OK && builder->loop_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
+
     if (builder->loop_count > 0)
         yk_building_unique(&builder->building, "loops", &builder->loops->name, builder->loop_count,
                            sizeof *builder->loops);
@@ -555,6 +563,7 @@ yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsyste
     *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
+
     yk_status status = create(builder, subsystem);
     yk_control_discard(builder);
     return status;

@@ -24,6 +24,7 @@ static void log_events(yk_hydraulic *self)
         [YK_BEYOND_RANGE] = "a pressure was beyond the range of the fluid's bulk modulus",
     };
 
+    /* Each cylinder with what happened to it. */
     for (int i = 0; self->ran && i < self->count; i++) {
         const yk_hydraulic_ledger *b = self->slots[i].ledger;
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
@@ -82,6 +83,8 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
 {
     yk_hydraulic_slot *at = &self->slots[index];
     yk_hydraulic_job j = {.self = self, .at = at, .begin = t};
+
+    /* Its inputs, where it is connected. */
     if (at->joined && inputs)
         j.motion = &inputs[index];
     if (at->wired && inputs)
@@ -121,6 +124,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             continue;
 
+        /* The message is kept, for a caller who asks later. */
         int most = (int)sizeof self->message - 1;
         snprintf(self->message, sizeof self->message, "%.*s", most, yk_last_message(self->context));
         return status;
@@ -226,6 +230,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
 static void energy(const yk_subsystem *subsystem, yk_energy *sum)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+
     *sum = (yk_energy){0};
     for (int i = 0; i < self->count; i++) {
         const yk_hydraulic_slot *at = &self->slots[i];
@@ -240,10 +245,13 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
 static double next_event(const yk_subsystem *subsystem, double t)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+
     double next = yk_function_next_event(self->def.pump, t);
-    for (int i = 0; i < self->count; i++)
+    for (int i = 0; i < self->count; i++) {
         if (!self->slots[i].wired)
             next = fmin(next, yk_function_next_event(self->slots[i].def.spool, t));
+    }
+
     return next;
 }
 
@@ -289,35 +297,32 @@ static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
     return self->channel_count;
 }
 
-static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *at,
-                            channel_kind kind)
+static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
 {
+    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
+    const yk_hydraulic_slot *at = &self->slots[channel / CHANNEL_KINDS];
     const yk_cylinder *cylinder = &at->cylinder;
     const yk_fluid *fluid = &self->fluid;
     const double *y = at->now->unknown;
     yk_cylinder_drive drive = present_drive(self, at);
 
+    /* All flows, of which a channel may be one. */
     yk_cylinder_flow flow;
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
-    switch (kind) {
-    case PRESSURE_1: return yk_fluid_pressure(fluid, y[0]);
-    case PRESSURE_2: return yk_fluid_pressure(fluid, y[1]);
-    case FLOW_1: return flow.orifice[YK_ORIFICE_P1] - flow.orifice[YK_ORIFICE_T1];
-    case FLOW_2: return flow.orifice[YK_ORIFICE_P2] - flow.orifice[YK_ORIFICE_T2];
-    case THRUST: return yk_cylinder_force(cylinder, fluid, &drive, y);
-    case OPENING: return yk_valve_limited(cylinder->valve.kind, y[2]);
-    case VOID_1: return yk_fluid_void(fluid, y[0]);
-    case VOID_2: return yk_fluid_void(fluid, y[1]);
-    default: return at->ledger->event_time[kind - BLOCKED_TIME];
+    double value = 0;
+    switch ((channel_kind)(channel % CHANNEL_KINDS)) {
+    case PRESSURE_1: value = yk_fluid_pressure(fluid, y[0]); break;
+    case PRESSURE_2: value = yk_fluid_pressure(fluid, y[1]); break;
+    case FLOW_1: value = flow.orifice[YK_ORIFICE_P1] - flow.orifice[YK_ORIFICE_T1]; break;
+    case FLOW_2: value = flow.orifice[YK_ORIFICE_P2] - flow.orifice[YK_ORIFICE_T2]; break;
+    case THRUST: value = yk_cylinder_force(cylinder, fluid, &drive, y); break;
+    case OPENING: value = yk_valve_limited(cylinder->valve.kind, y[2]); break;
+    case VOID_1: value = yk_fluid_void(fluid, y[0]); break;
+    case VOID_2: value = yk_fluid_void(fluid, y[1]); break;
+    default: value = at->ledger->event_time[channel % CHANNEL_KINDS - BLOCKED_TIME]; break;
     }
-}
-
-static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
-{
-    const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
-    const yk_hydraulic_slot *at = &self->slots[channel / CHANNEL_KINDS];
-    values[0] = channel_value(self, at, (channel_kind)(channel % CHANNEL_KINDS));
+    values[0] = value;
 }
 
 static const char *cylinder_name(const void *user, int index)
@@ -466,10 +471,12 @@ yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic
     if (!builder)
         return NULL;
 
+    /* Mistakes are kept until the circuit is made. */
     builder->building.context = context;
     builder->def = def ? *def : yk_hydraulic_default();
     yk_status status = check_def(context, &builder->def);
     if (status != YK_OK)
+
         yk_building_refuse(&builder->building, status);
     return builder;
 }
@@ -482,6 +489,7 @@ int yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder, const yk_hydraulic_
     yk_status status = check_cylinder(builder->building.context, def);
     if (status != YK_OK)
         return yk_building_refuse(&builder->building, status);
+
     return yk_building_append(&builder->building, &builder->cylinders, &builder->cylinder_count,
                               def, sizeof *def);
 }
@@ -490,6 +498,7 @@ void yk_hydraulic_discard(yk_hydraulic_builder *builder)
 {
     if (!builder)
         return;
+
     yk_release(builder->building.context, builder->cylinders);
     yk_release(builder->building.context, builder);
 }
@@ -500,6 +509,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
     size_t count = (size_t)builder->cylinder_count;
     size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
     self->count = builder->cylinder_count;
+
     self->name = yk_text_copy(context, self->def.name);
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
@@ -511,12 +521,14 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
     yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
     yk_hydraulic_ledger *ledger =
         (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
+
     for (size_t i = 0; i < count; i++) {
         yk_hydraulic_slot *at = &self->slots[i];
         at->def = builder->cylinders[i];
         at->cylinder = at->def.cylinder;
         at->now = &states[i];
         at->ledger = &ledger[i];
+
         if (isnan(at->def.neutral))
             at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
 
@@ -544,6 +556,7 @@ static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
     if (builder->building.status == YK_OK && builder->cylinder_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a hydraulic circuit needs at least one cylinder");
+
     if (builder->cylinder_count > 0)
         yk_building_unique(&builder->building, "cylinders", &builder->cylinders->name,
                            builder->cylinder_count, sizeof *builder->cylinders);
@@ -577,6 +590,7 @@ yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subs
     *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
+
     yk_status status = create(builder, subsystem);
     yk_hydraulic_discard(builder);
     return status;

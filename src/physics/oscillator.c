@@ -81,6 +81,7 @@ static double external_force(const oscillator *self, double t)
     double sum = 0;
     for (int i = 0; i < self->part_count; i++)
         sum += part_force(&self->parts[i], t);
+
     return sum;
 }
 
@@ -103,6 +104,7 @@ static bool has_history(const oscillator *self, double h)
 static yk_two_step two_step_at(const oscillator *self, double h)
 {
     if (has_history(self, h))
+
         return self->coefficients;
     return yk_two_step_trapezoidal();
 }
@@ -114,6 +116,7 @@ static yk_two_step two_step_known(const oscillator *self, double h, double *know
 {
     const oscillator_state *s = &self->now;
     yk_two_step k = two_step_at(self, h);
+
     *known_x = k.a1 * s->x + k.a2 * s->x_before + h * (k.b1 * s->v + k.b2 * s->v_before);
     *known_v = k.a1 * s->v + k.a2 * s->v_before + h * (k.b1 * s->a + k.b2 * s->a_before);
     return k;
@@ -122,6 +125,8 @@ static yk_two_step two_step_known(const oscillator *self, double h, double *know
 static void accept(oscillator *self, double h, double x, double v, double a)
 {
     oscillator_state *s = &self->now;
+
+    /* The step that was becomes the one before. */
     s->x_before = s->x;
     s->v_before = s->v;
     s->a_before = s->a;
@@ -180,6 +185,7 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
         power *= h;
     }
 
+    /* v by the acceleration at the start, x by the new v. */
     double force = port_force + external_force(self, t) - k * s->x - c * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
@@ -210,6 +216,7 @@ static void exact_prepare(oscillator *self, double h)
     enum { N = 2 + YK_INPUT_COEFFICIENTS };
     double mass = self->def.mass;
     double a[N * N] = {0};
+
     a[0 * N + 1] = h;
     a[1 * N + 0] = -h * self->def.stiffness / mass;
     a[1 * N + 1] = -h * self->def.damping / mass;
@@ -217,6 +224,7 @@ static void exact_prepare(oscillator *self, double h)
     for (int i = 2; i < N - 1; i++)
         a[i * N + i + 1] = h;
 
+    /* The blocks of the exponential that act on (x, v). */
     double e[N * N];
     yk_dense_exp(N, a, e);
     for (int i = 0; i < 2; i++) {
@@ -257,6 +265,7 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
     /* (x, v) by the exponential, for this step size */
     if (self->exact.step != h)
         exact_prepare(self, h);
+
     double y[2];
     for (int i = 0; i < 2; i++) {
         const double *by_state = self->exact.state[i];
@@ -310,6 +319,7 @@ static void two_step_response(const oscillator *self, double h, int power, doubl
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
     double c = self->def.damping;
     double k = self->def.stiffness;
+
     response[2] = pow(h, power) / (self->def.mass + b * (c + b * k));
     response[1] = b * response[2];
     response[0] = b * response[1];
@@ -328,6 +338,7 @@ static void exact_response(const oscillator *self, double h, int power, double r
     double v = factorial[power] * self->exact.input[1][power];
     response[0] = x;
     response[1] = v;
+
     double rest = pow(h, power) - self->def.stiffness * x - self->def.damping * v;
     response[2] = rest / self->def.mass;
 }
@@ -432,6 +443,7 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
     oscillator *self = (oscillator *)subsystem;
     oscillator_state before = self->now;
 
+    /* By what the port takes, or alone. */
     switch (self->causality) {
     case YK_TAKES_MOTION: self->integrator->step_motion(self, t, h, inputs); break;
     case YK_TAKES_WRENCH: self->integrator->step_force(self, t, h, inputs); break;
@@ -449,6 +461,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
                                              const yk_input *inputs, int degree, double *matrix)
 {
     oscillator *self = (oscillator *)subsystem;
+
     if (self->causality != YK_TAKES_WRENCH)
         return oscillator_step(subsystem, t, h, inputs);
     if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h)
@@ -493,6 +506,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         v[more] = self->now.v;
     }
 
+    /* As if nothing had happened. */
     self->now = before;
 
     /* How the end of the step follows the force, as differences of both runs. */
@@ -515,6 +529,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
     if (remembers)
         k = two_step_at(self, h);
+
     model->weight[0] = k.b0;
     model->weight[1] = k.b1;
     model->weight[2] = k.b2;
@@ -548,6 +563,7 @@ static void oscillator_destroy(yk_subsystem *subsystem)
     if (!self)
         return;
 
+    /* Parts and ports are its own. */
     yk_context *context = self->context;
     yk_release(context, self->parts);
     yk_release(context, self->ports);
@@ -625,8 +641,10 @@ static double oscillator_next_event(const yk_subsystem *subsystem, double t)
 {
     const oscillator *self = (const oscillator *)subsystem;
     double next = INFINITY;
+
     for (int i = 0; i < self->part_count; i++)
         next = fmin(next, yk_function_next_event(self->parts[i].force, t));
+
     return next;
 }
 
@@ -676,6 +694,7 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     if (!self)
         return YK_ERROR_MEMORY;
 
+    /* Parts are filled in by the caller. */
     self->subsystem.ops = &oscillator_ops;
     self->context = context;
     self->def = *def;
@@ -689,6 +708,7 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
         return YK_ERROR_MEMORY;
     }
 
+    /* One port for each part. */
     yk_port port = {
         .name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
     for (int i = 0; i < part_count; i++)
@@ -717,6 +737,7 @@ yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def
 static bool all_connected(int part_count, const yk_merge_joint *joints, int joint_count,
                           bool *reached)
 {
+    /* Joints reach parts from those that were reached before, until none is new. */
     reached[0] = true;
     int count = 1;
 
@@ -762,11 +783,12 @@ static yk_status check_merge(const yk_merge_def *merge)
     yk_context *context = ((const oscillator *)merge->parts[0])->context;
 
     /* One mass has one motion. */
-    for (int i = 0; i < merge->joint_count; i++)
+    for (int i = 0; i < merge->joint_count; i++) {
         if (merge->joints[i].drive)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "oscillators with a prescribed relative motion cannot be merged to one "
                            "mass");
+    }
 
     /* All parts begin together. */
     yk_oscillator_def a = placed_def(merge, 0);

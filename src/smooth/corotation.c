@@ -16,18 +16,6 @@
  * Other nodes have nothing to gain. */
 #include "smooth/linear_solver.h"
 
-/* Inertia is slender when its smallest moment is below about a thirtieth of the others: then det
- * J < (tr J)^3 / 240. */
-static bool slender(const yk_mat3 *j)
-{
-    yk_vec3 x = yk_m3_column(j, 0);
-    yk_vec3 y = yk_m3_column(j, 1);
-    yk_vec3 z = yk_m3_column(j, 2);
-    double trace = x.x + y.y + z.z;
-
-    return 240 * yk_v3_dot(x, yk_v3_cross(y, z)) < trace * trace * trace;
-}
-
 /* End nodes and middles of a rod take turns. */
 static int stations(const yk_flexible *body)
 {
@@ -43,8 +31,15 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
         return YK_ERROR_MEMORY;
 
     /* Which nodes have something to gain: slender ones, floating frames, those of beams. */
-    for (int i = 0; i < model->node_count; i++)
-        chosen[i] = slender(&model->nodes[i].inertia.tensor);
+    for (int i = 0; i < model->node_count; i++) {
+        /* The smallest moment below about a thirtieth of the others: det J < (tr J)^3 / 240. */
+        const yk_mat3 *j = &model->nodes[i].inertia.tensor;
+        yk_vec3 x = yk_m3_column(j, 0);
+        yk_vec3 y = yk_m3_column(j, 1);
+        yk_vec3 z = yk_m3_column(j, 2);
+        double trace = x.x + y.y + z.z;
+        chosen[i] = 240 * yk_v3_dot(x, yk_v3_cross(y, z)) < trace * trace * trace;
+    }
     for (int i = 0; i < def->flexible_count; i++) {
         if (model->flexibles[i].node >= 0)
             chosen[model->flexibles[i].node] = true;

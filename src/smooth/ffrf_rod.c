@@ -428,31 +428,6 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_ro
     return status;
 }
 
-static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
-{
-    const yk_ffrf_rod_def *def = work->def;
-    size_t stride = point_vectors(work);
-    size_t count = (size_t)def->attachment_count;
-    size_t squares = (size_t)(work->count * work->count);
-
-    /* Memory that the nodes share. */
-    rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
-    rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
-    yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
-    rod->store = store;
-    if (!rod->nodes || !rod->bends || !store)
-        return YK_ERROR_MEMORY;
-
-    /* The shapes where joints and forces attach. */
-    rod->node_count = def->attachment_count;
-    for (size_t k = 0; k < count; k++) {
-        yk_ffrf_point at = point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
-        rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * squares);
-    }
-
-    return YK_OK;
-}
-
 /* Creation ------------------------------------------------------------------------------------- */
 
 static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
@@ -534,8 +509,28 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
         status = make_body(context, work, rod);
     }
 
-    if (status == YK_OK)
-        status = make_nodes(context, work, rod);
+    /* The shapes where joints and forces attach. */
+    if (status == YK_OK) {
+        size_t stride = point_vectors(work);
+        size_t count = (size_t)def->attachment_count;
+        size_t squares = (size_t)(work->count * work->count);
+
+        /* Memory that the nodes share. */
+        rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
+        rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
+        yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
+        rod->store = store;
+        if (!rod->nodes || !rod->bends || !store)
+            status = YK_ERROR_MEMORY;
+
+        rod->node_count = def->attachment_count;
+        for (size_t k = 0; k < count && status == YK_OK; k++) {
+            yk_ffrf_point at =
+                point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
+            rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * squares);
+        }
+    }
+
     yk_release(context, work);
     if (status != YK_OK)
         yk_ffrf_rod_destroy(context, rod);

@@ -183,7 +183,6 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
         work->lambda[r] = now + ratio * (now - state->lambda_before[r]);
     }
 
-    /* The trial is open. */
     work->open = true;
     work->iteration = 0;
 }

@@ -118,7 +118,6 @@ static yk_status prepare(yk_smooth *smooth)
             "equations: use the generalised-alpha integrator in its form ode",
             model->def.name);
 
-    /* One object for all parts. */
     struct relaxation *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;

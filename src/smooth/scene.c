@@ -58,36 +58,6 @@ int yk_smooth_scene_bodies(const yk_smooth *smooth, yk_scene_body *list, int cap
     return count;
 }
 
-/* The strains of a beam are known at two points between its nodes: the ends take that of the
- * nearer point, the middle node the mean. */
-static void add_strains(const yk_smooth *smooth, int beam, yk_scene_pose *list)
-{
-    const yk_smooth_beam_def *def = &smooth->model.def.beams[beam];
-    const yk_beam *element = &smooth->model.beams[beam].beam;
-    yk_beam_loads loads;
-    yk_smooth_beam_loads(smooth, beam, &loads);
-
-    /* The strain of a tension that would hold the same energy. */
-    double strain[YK_BEAM_POINTS];
-    for (int p = 0; p < YK_BEAM_POINTS; p++) {
-        const yk_beam_point *point = &element->point[p];
-        double density = 0;
-        for (int i = 0; i < 6; i++) {
-            for (int k = 0; k < 6; k++)
-                density += loads.strain[p][i] * point->stiffness[i][k] * loads.strain[p][k];
-        }
-        strain[p] = sqrt(fmax(density, 0) / point->stiffness[0][0]);
-    }
-
-    /* Elements that meet at a node show the larger strain. */
-    const double at[YK_BEAM_NODES] = {strain[0], 0.5 * (strain[0] + strain[1]), strain[1]};
-    for (int k = 0; k < YK_BEAM_NODES; k++) {
-        int node = def->node[k];
-        if (node >= 0 && node < smooth->model.def.node_count)
-            list[node].strain = fmax(list[node].strain, at[k]);
-    }
-}
-
 void yk_smooth_scene_poses(const yk_smooth *smooth, yk_scene_pose *list)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -101,9 +71,35 @@ void yk_smooth_scene_poses(const yk_smooth *smooth, yk_scene_pose *list)
         list[i] = (yk_scene_pose){.position = motion.position, .orientation = motion.orientation};
     }
 
-    /* Strains of the beams, and points of the lines. */
-    for (int i = 0; i < def->beam_count; i++)
-        add_strains(smooth, i, list);
+    /* The strains of a beam are known at two points between its nodes: the ends take that of the
+     * nearer point, the middle node the mean. */
+    for (int i = 0; i < def->beam_count; i++) {
+        const yk_smooth_beam_def *beam = &def->beams[i];
+        const yk_beam *element = &model->beams[i].beam;
+        yk_beam_loads loads;
+        yk_smooth_beam_loads(smooth, i, &loads);
+
+        /* The strain of a tension that would hold the same energy. */
+        double strain[YK_BEAM_POINTS];
+        for (int p = 0; p < YK_BEAM_POINTS; p++) {
+            const yk_beam_point *point = &element->point[p];
+            double density = 0;
+            for (int r = 0; r < 6; r++) {
+                for (int c = 0; c < 6; c++)
+                    density += loads.strain[p][r] * point->stiffness[r][c] * loads.strain[p][c];
+            }
+            strain[p] = sqrt(fmax(density, 0) / point->stiffness[0][0]);
+        }
+
+        /* Elements that meet at a node show the larger strain. */
+        const double at[YK_BEAM_NODES] = {strain[0], 0.5 * (strain[0] + strain[1]), strain[1]};
+        for (int k = 0; k < YK_BEAM_NODES; k++) {
+            int node = beam->node[k];
+            if (node >= 0 && node < def->node_count)
+                list[node].strain = fmax(list[node].strain, at[k]);
+        }
+    }
+    /* Points of the lines. */
     for (int i = 0; i < def->flexible_count; i++) {
         int points = yk_smooth_outline(model, i);
         for (int k = 0; k < points; k++) {

@@ -185,7 +185,6 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
     const yk_two_step *m = &method;
     bool first = clock->steps == 0;
 
-    /* The formulas of this step. */
     work->method = method;
     work->h = h;
     work->t = t + h;
