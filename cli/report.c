@@ -9,11 +9,14 @@
 #include "viewer.h"
 
 static const char usage[] =
-    "report RESULTS [RESULTS ...] [-o FILE.html] [--frames N]\n\n"
+    "report RESULTS [RESULTS ...] [-o FILE.html] [--frames N]\n"
+    "       yoke report TABLE.csv [TABLE.csv ...] [-o FILE.html]\n\n"
     "Writes one HTML file that needs nothing else: the model in motion, every recorded channel as "
     "a "
     "plot, what the run\n"
-    "says of itself. Several runs lie over each other. Opens in any browser, without a network.";
+    "says of itself. Several runs lie over each other. Opens in any browser, without a network.\n"
+    "Tables that stability, converge, sweep and modes wrote with -o become maps, curves and "
+    "shapes.";
 
 enum { FILES_MAX = 16 };
 
@@ -27,14 +30,14 @@ static char *read_file(const char *path, size_t *length)
     char *text = NULL;
     size_t count = 0, capacity = 0;
     while (!feof(stream) && !ferror(stream)) {
-        if (count + 65536 > capacity) {
+        if (count + 65536 >= capacity) {
             capacity = 2 * capacity + 65536;
             char *grown = realloc(text, capacity);
             if (!grown)
                 break;
             text = grown;
         }
-        count += fread(text + count, 1, capacity - count, stream);
+        count += fread(text + count, 1, capacity - count - 1, stream);
     }
     bool whole = feof(stream) && !ferror(stream);
     fclose(stream);
@@ -43,6 +46,7 @@ static char *read_file(const char *path, size_t *length)
         free(text);
         return NULL;
     }
+    text[count] = '\0'; /* there is room: a file may be used as text */
     *length = count;
     return text;
 }
@@ -63,8 +67,8 @@ static void write_base64(FILE *out, const unsigned char *bytes, size_t count)
     }
 }
 
-/* The page with the data in the place of its mark. */
-static bool write_report(const char *file, const char *page, size_t length,
+/* The page with the data in the place of its mark, as a script of this id. */
+static bool write_report(const char *file, const char *page, size_t length, const char *id,
                          const unsigned char *packed, size_t bytes)
 {
     const char *at = viewer_mark(page, length);
@@ -72,13 +76,15 @@ static bool write_report(const char *file, const char *page, size_t length,
         fprintf(stderr, "yoke: the viewer has no place for data: it is not one of `yoke report`\n");
         return false;
     }
+
     FILE *out = fopen(file, "wb");
     if (!out) {
         print_unwritable(file);
         return false;
     }
+
     fwrite(page, 1, (size_t)(at - page), out);
-    fputs("<script id=\"yoke-data\" type=\"text/plain\">", out);
+    fprintf(out, "<script id=\"%s\" type=\"text/plain\">", id);
     write_base64(out, packed, bytes);
     fputs("</script>", out);
     at += strlen(VIEWER_MARK);
@@ -89,8 +95,89 @@ static bool write_report(const char *file, const char *page, size_t length,
         print_unwritable(file);
         return false;
     }
+
     printf("report %s, %.1f MB\n", file, (double)size / 1e6);
     return true;
+}
+
+/* Whether a file is a table of an analysis: CSV whose first column is not time. A sweep may begin with
+ * time.step. */
+static bool is_table(const char *path)
+{
+    size_t length = strlen(path);
+    if (length < 4 || strcmp(path + length - 4, ".csv") != 0)
+        return false;
+
+    char title[8] = "";
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return false;
+    size_t count = fread(title, 1, sizeof title - 1, stream);
+    fclose(stream);
+    if (count == 0)
+        return false;
+
+    const char *first = title[0] == '"' ? title + 1 : title;
+    bool time = strncmp(first, "time", 4) == 0 && strchr(" [,\"\r\n", first[4]);
+    return !time;
+}
+
+/* NULL after a message; the exit code says whether the files were to blame. */
+static unsigned char *pack_tables(const char **files, int count, size_t *bytes, int *code)
+{
+    report_table tables[FILES_MAX] = {0};
+    char *texts[FILES_MAX] = {NULL};
+    *code = EXIT_GOOD;
+    for (int i = 0; i < count && *code == EXIT_GOOD; i++) {
+        size_t length = 0;
+        if (!is_table(files[i])) {
+            fprintf(stderr,
+                    "yoke: '%s' is a run and others are tables of an analysis; a report has "
+                    "the one or the other\n",
+                    files[i]);
+            *code = EXIT_MISUSE;
+        } else {
+            texts[i] = read_file(files[i], &length);
+            if (!texts[i])
+                *code = EXIT_MISUSE;
+        }
+        tables[i] = (report_table){files[i], texts[i]};
+    }
+
+    unsigned char *packed = NULL;
+    if (*code == EXIT_GOOD) {
+        packed = report_pack_tables(tables, count, bytes);
+        if (!packed)
+            fprintf(stderr, "yoke: out of memory\n");
+    }
+    for (int i = 0; i < count; i++)
+        free(texts[i]);
+    return packed;
+}
+
+static unsigned char *pack_runs(yk_context *context, const char **files, int count,
+                                const report_options *options, size_t *bytes, int *code)
+{
+    report_run runs[FILES_MAX] = {0};
+    yk_record *records[FILES_MAX] = {NULL};
+    *code = EXIT_GOOD;
+    for (int i = 0; i < count && *code == EXIT_GOOD; i++) {
+        if (yk_record_load(context, files[i], &records[i]) != YK_OK) {
+            print_failure(context);
+            *code = EXIT_MISUSE;
+        }
+        runs[i] = (report_run){files[i], records[i]};
+    }
+
+    unsigned char *packed = NULL;
+    if (*code == EXIT_GOOD) {
+        packed = report_pack(runs, count, options, bytes);
+        if (!packed)
+            fprintf(stderr, "yoke: out of memory\n");
+    }
+    for (int i = 0; i < count; i++)
+        yk_record_destroy(records[i]);
+    return packed;
 }
 
 int command_report(int argc, char **argv)
@@ -129,34 +216,28 @@ int command_report(int argc, char **argv)
         return EXIT_FAILED;
     }
 
-    /* The records. */
+    /* The data: of runs, or of analyses. */
     yk_context *context = open_context();
     if (!context) {
         free(own);
         return EXIT_FAILED;
     }
-    report_run runs[FILES_MAX] = {0};
-    yk_record *records[FILES_MAX] = {NULL};
-    int code = EXIT_GOOD;
-    for (int i = 0; i < count && code == EXIT_GOOD; i++) {
-        if (yk_record_load(context, files[i], &records[i]) < 0) {
-            print_failure(context);
-            code = EXIT_MISUSE;
-        }
-        runs[i] = (report_run){files[i], records[i]};
-    }
-
-    if (code == EXIT_GOOD) {
-        size_t bytes = 0;
-        unsigned char *packed = report_pack(runs, count, &options, &bytes);
-        if (!packed)
-            fprintf(stderr, "yoke: out of memory\n");
-        if (!packed || !write_report(file, page, length, packed, bytes))
-            code = EXIT_FAILED;
-        free(packed);
-    }
+    bool tables = false;
     for (int i = 0; i < count; i++)
-        yk_record_destroy(records[i]);
+        tables = tables || is_table(files[i]);
+
+    size_t bytes = 0;
+    int code;
+    unsigned char *packed;
+    if (tables)
+        packed = pack_tables(files, count, &bytes, &code);
+    else
+        packed = pack_runs(context, files, count, &options, &bytes, &code);
+
+    const char *id = tables ? "yoke-tables" : "yoke-data";
+    if (code == EXIT_GOOD && (!packed || !write_report(file, page, length, id, packed, bytes)))
+        code = EXIT_FAILED;
+    free(packed);
     yk_context_destroy(context);
     free(own);
     return code;

@@ -628,3 +628,34 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
     free(arrays.data);
     return packed;
 }
+
+unsigned char *report_pack_tables(const report_table *tables, int count, size_t *bytes)
+{
+    buffer json = {0};
+    char software[64];
+    snprintf(software, sizeof software, "yoke %s", yk_version());
+    put(&json, "{\"software\":");
+    put_text(&json, software);
+    put(&json, ",\"tables\":[");
+    for (int i = 0; i < count; i++) {
+        put(&json, i ? ",{\"file\":" : "{\"file\":");
+        put_text(&json, tables[i].file);
+        put(&json, ",\"text\":");
+        put_text(&json, tables[i].text);
+        put(&json, "}");
+    }
+    put(&json, "]}");
+
+    uLongf length = compressBound((uLong)json.count);
+    unsigned char *packed = NULL;
+    if (!json.failed)
+        packed = malloc(length);
+    if (packed && compress2(packed, &length, json.data, (uLong)json.count, 6) != Z_OK) {
+        free(packed);
+        packed = NULL;
+    }
+
+    free(json.data);
+    *bytes = length;
+    return packed;
+}

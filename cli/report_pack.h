@@ -34,4 +34,15 @@ typedef struct report_options {
 unsigned char *report_pack(const report_run *runs, int count, const report_options *options,
                            size_t *bytes);
 
+/* Tables as they are, for pages of maps, convergence, sweeps and modes:
+ *
+ *   zlib( {"software": ..., "tables": [{"file": ..., "text": ...}, ...]} )
+ *
+ * viewer/src/tables.ts draws them. */
+typedef struct report_table {
+    const char *file, *text;
+} report_table;
+
+unsigned char *report_pack_tables(const report_table *tables, int count, size_t *bytes);
+
 #endif

@@ -302,6 +302,11 @@ export interface Report {
   runs: Run[];
 }
 
+/** A text that was compressed and written as base64. */
+export function decodeText(base64: string): string {
+  return new TextDecoder().decode(unzlibSync(bytesOfBase64(base64.trim())));
+}
+
 function bytesOfBase64(text: string): Uint8Array {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);

@@ -19,7 +19,7 @@ function escape(text: string): string {
 }
 
 /** Round numbers in a range, about as many as asked for. */
-function roundTicks(low: number, high: number, count: number): number[] {
+export function roundTicks(low: number, high: number, count: number): number[] {
   const raw = (high - low) / count;
   const power = Math.pow(10, Math.floor(Math.log10(raw)));
   const step = power * ([1, 2, 5].find((one) => one * power >= raw) ?? 10);

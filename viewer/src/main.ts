@@ -2,10 +2,11 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { decode, Report, Run } from "./data";
+import { decode, decodeText, Report, Run } from "./data";
 import { Live, LiveState } from "./live";
 import { Plots } from "./plots";
 import { Picked, View3D } from "./scene3d";
+import { showTables, Table } from "./tables";
 import { trustPanel, verdict } from "./trust";
 import { button, colourOf, el, number, unitText } from "./ui";
 
@@ -557,6 +558,12 @@ function main(): void {
   const root = document.getElementById("app")!;
   if (document.getElementById("yoke-live")) {
     showLive(root);
+    return;
+  }
+  const tables = document.getElementById("yoke-tables");
+  if (tables) {
+    const content = JSON.parse(decodeText(tables.textContent ?? "")) as { software: string; tables: Table[] };
+    showTables(root, content.tables, content.software);
     return;
   }
   const data = document.getElementById("yoke-data");

@@ -60,7 +60,7 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
 });
 
-async function open(path, viewport, theme) {
+async function open(path, viewport, theme, ready = () => window.yoke !== undefined) {
   const context = await browser.newContext({ viewport, colorScheme: theme });
   const tab = await context.newPage();
   const problems = [];
@@ -69,7 +69,7 @@ async function open(path, viewport, theme) {
   tab.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
   const began = Date.now();
   await tab.goto(pathToFileURL(path).href);
-  await tab.waitForFunction(() => window.yoke !== undefined, null, { timeout: 60000 });
+  await tab.waitForFunction(ready, null, { timeout: 60000 });
   return { tab, problems, context, seconds: (Date.now() - began) / 1000 };
 }
 
@@ -150,6 +150,34 @@ try {
   const pendulum = await testReport({ model: "double-pendulum", sets: ["time.end=1"], pick: ["mechanism", "lower"], channel: "mechanism.lower.position", column: "mechanism.lower.position:y [m]", component: 1, scale: 1 });
   await testReport({ model: "particle-damper", sets: ["time.end=0.02"], pick: ["damper", "can"], channel: "damper.contacts", column: "damper.contacts [1]", scale: 1, expect: "particle" });
   await testReport({ model: "log-crane", sets: ["time.end=0.2"], pick: ["mechanism", "log"], channel: "mechanism.log.position", column: "mechanism.log.position:z [m]", component: 2, scale: 1 });
+
+  // Tables of the analyses become maps, curves and shapes.
+  const analyses = [
+    { name: "map", command: ["stability", "--scheme", "explicit", "--inputs", "index-1", "--map", "rho-inf=0:1:5", "--map", "mass-ratio=1e-2:1e2:5:log"], charts: 1 },
+    { name: "convergence", command: ["converge", join(models, "two-mass-oscillator", "scenario.yaml"), "--schemes", "explicit,tight", "--steps", "2e-3,1e-3", "--set", "time.end=0.05"], charts: 3 },
+    { name: "modes", command: ["modes", join(models, "cantilever", "scenario.yaml"), "--count", "2"], charts: 2 },
+    { name: "sweep", command: ["sweep", join(models, "two-mass-oscillator", "scenario.yaml"), "--set", "time.end=0.05", "--vary", "time.step=1e-4:1e-3:3", "--measure", "max(left.mass.position)"], charts: 1 },
+  ];
+  for (const { name, command, charts } of analyses) {
+    const table = join(folder, `${name}.csv`);
+    const page = join(folder, `${name}.html`);
+    execFileSync(yoke, [...command, "-o", table], { stdio: ["ignore", "ignore", "inherit"] });
+    execFileSync(yoke, ["report", table, "-o", page], { stdio: ["ignore", "inherit", "inherit"] });
+    const { tab, problems, context } = await open(page, { width: 1300, height: 820 }, "light", () => document.querySelector(".chart") !== null);
+    check((await tab.locator(".chart").count()) === charts, `${name}: ${await tab.locator(".chart").count()} pictures, not ${charts}`);
+    if (name === "map") {
+      const numbers = readCsv(table);
+      check((await tab.locator(".chart .cells rect").count()) === numbers.get("stable").length, "the map does not have a cell for every row");
+      await tab.locator(".chart .cells rect").last().hover();
+      const says = await tab.locator(".chart-note").textContent();
+      const radius = parse(/spectral radius (\S+),/.exec(says)?.[1] ?? "");
+      const last = numbers.get("spectral_radius").at(-1);
+      check(Math.abs(radius - last) <= 1e-6 * last, `the map says "${says}", the table ${last}`);
+    }
+    await tab.screenshot({ path: join(folder, `${name}.png`) });
+    for (const problem of problems) check(false, `${name}: ${problem}`);
+    await context.close();
+  }
 
   // Two runs lie over each other, and their difference can be drawn.
   const other = makeReport({ model: "double-pendulum", name: "coarse", sets: ["time.end=1", "time.step=2e-3"] });
