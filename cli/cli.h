@@ -115,6 +115,10 @@ void forbid_plugins(void);
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);
 
+/* From now on, what the library does while a scenario is loaded to run, such as settling particles,
+ * goes here, a few times per second. */
+void watch_loading(void (*see)(void *user, const char *message), void *user);
+
 /* Messages ------------------------------------------------------------------------------------- */
 
 /* Prints what the list holds; true if there are errors in it. */

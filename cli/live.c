@@ -36,6 +36,7 @@ struct live_view {
 
     pthread_mutex_t lock;
     live_state state;
+    char loading[128]; /* what is done in LIVE_LOADING */
     yk_run_progress progress;
     bool stopped;
     double last_request;  /* s on the clock; 0: none yet */
@@ -169,6 +170,17 @@ yk_recorder *live_recorder(live_view *view, double samples)
     return &view->recorder;
 }
 
+/* Without what would have to be quoted in the JSON. */
+void live_loading(live_view *view, const char *message)
+{
+    pthread_mutex_lock(&view->lock);
+    snprintf(view->loading, sizeof view->loading, "%s", message);
+    for (char *c = view->loading; *c; c++)
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+            *c = ' ';
+    pthread_mutex_unlock(&view->lock);
+}
+
 void live_progress(live_view *view, const yk_run_progress *progress)
 {
     pthread_mutex_lock(&view->lock);
@@ -270,15 +282,16 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     size_t rows = fitting(all_rows, row, row_bytes);
     size_t frames = fitting(all_frames, frame, frame_bytes);
 
-    char json[512];
+    char json[640];
     const yk_run_progress *p = &v->progress;
     int length = snprintf(json, sizeof json,
                           "{\"state\":\"%s\",\"step\":%lld,\"steps\":%lld,\"time\":%.17g,"
                           "\"seconds\":%.6g,\"rows\":%zu,\"width\":%d,\"frames\":%zu,"
-                          "\"size\":%zu,\"more\":%s}",
+                          "\"size\":%zu,\"more\":%s,\"loading\":\"%s\"}",
                           states[v->state], (long long)p->step, (long long)p->steps, p->time,
                           p->seconds, rows, v->width, frames, v->frame_size,
-                          row + rows < all_rows || frame + frames < all_frames ? "true" : "false");
+                          row + rows < all_rows || frame + frames < all_frames ? "true" : "false",
+                          v->loading);
 
     /* Head and JSON, then the arrays from a multiple of eight bytes on. */
     size_t start = (8 + (size_t)length + 7) / 8 * 8;

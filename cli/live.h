@@ -30,6 +30,8 @@ live_view *live_open(int port);
  * than a plot can show, pages get some of them. */
 yk_recorder *live_recorder(live_view *view, double samples);
 
+/* What is done while the scenario is loaded, and how far the run is. */
+void live_loading(live_view *view, const char *message);
 void live_progress(live_view *view, const yk_run_progress *progress);
 
 /* Waits a few seconds for open pages to take the end of the run; NULL is allowed. */

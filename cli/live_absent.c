@@ -19,6 +19,12 @@ yk_recorder *live_recorder(live_view *view, double samples)
     return NULL;
 }
 
+void live_loading(live_view *view, const char *message)
+{
+    (void)view;
+    (void)message;
+}
+
 void live_progress(live_view *view, const yk_run_progress *progress)
 {
     (void)view;

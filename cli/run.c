@@ -43,6 +43,18 @@ static bool show_progress(void *user, const yk_run_progress *p)
     return !was_interrupted();
 }
 
+/* What happens before the run begins, such as particles that settle. */
+static void show_loading(void *user, const char *message)
+{
+    const request *q = user;
+    if (q->live)
+        live_loading(q->live, message);
+    if (!q->quiet && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%s \033[K", message);
+        fflush(stderr);
+    }
+}
+
 /* Summary -------------------------------------------------------------------------------------- */
 
 /* Times of short steps are taken now and then and made up to the whole, which they may exceed
@@ -529,8 +541,12 @@ int command_run(int argc, char **argv)
     if (live && !(q.live = live_open(port)))
         return EXIT_FAILED;
 
+    watch_loading(show_loading, &q);
     loaded l;
-    if (!load_scenario(q.path, &q.sets, LOAD_TO_RUN, &l)) {
+    bool good = load_scenario(q.path, &q.sets, LOAD_TO_RUN, &l);
+    if (!q.quiet)
+        clear_progress();
+    if (!good) {
         live_close(q.live);
         return EXIT_MISUSE;
     }

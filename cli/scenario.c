@@ -34,10 +34,28 @@ static void print_log(void *user, yk_log_level level, const char *message)
     fprintf(stderr, "yoke: %s%s\n", lead, message);
 }
 
+static void (*see_loading)(void *user, const char *message);
+static void *loading_user;
+
+void watch_loading(void (*see)(void *user, const char *message), void *user)
+{
+    see_loading = see;
+    loading_user = user;
+}
+
+/* What is on its way goes to who watches, warnings go where they always go. */
+static void watch_log(void *user, yk_log_level level, const char *message)
+{
+    if (level >= YK_LOG_WARNING)
+        print_log(user, level, message);
+    else if (level == YK_LOG_DEBUG)
+        see_loading(loading_user, message);
+}
+
 static yk_context *open_context_at(yk_log_level level)
 {
     yk_context_def def = yk_context_default();
-    def.log = print_log;
+    def.log = level == YK_LOG_DEBUG ? watch_log : print_log;
     def.log_level = level;
     yk_context *context = yk_context_create(&def);
     if (!context)
@@ -55,6 +73,8 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
     yk_log_level level = YK_LOG_WARNING;
     if (purpose == LOAD_TO_CHECK)
         level = YK_LOG_INFO;
+    else if (purpose == LOAD_TO_RUN && see_loading)
+        level = YK_LOG_DEBUG;
     *out = (loaded){.context = open_context_at(level)};
     if (!out->context)
         return false;

@@ -149,6 +149,7 @@ static void shake_motion(void *user, double t, yk_motion *motion)
 }
 
 typedef struct bed {
+    yk_context *context;
     const yk_packing_def *def;
     yk_nonsmooth *world;
     shake shaker;
@@ -158,7 +159,7 @@ typedef struct bed {
 static yk_status build_bed(yk_context *context, const yk_packing_def *def,
                            const yk_packing *lattice, bed *made)
 {
-    *made = (bed){.def = def};
+    *made = (bed){.context = context, .def = def};
     made->shaker = (shake){.begin = INFINITY, .frequency = def->shake_frequency};
     yk_nonsmooth_def world = yk_nonsmooth_default();
     world.gravity = yk_v3(0, 0, -def->gravity);
@@ -223,6 +224,8 @@ static yk_status settle(bed *b, yk_packing *packing)
         }
         packing->speed = sqrt(sum / def->count);
         packing->at_rest = yk_nonsmooth_time(b->world) > shaken && packing->speed < rest;
+        yk_log(b->context, YK_LOG_DEBUG, "%d particles settle: %.2f s, still %.2g m/s", def->count,
+               yk_nonsmooth_time(b->world), packing->speed);
     }
 
     /* Where the spheres lie, seen from the middle of the cavity. */

@@ -16,6 +16,7 @@ interface Head extends LiveState {
   frames: number;
   size: number;
   more: boolean; // that did not fit into this answer
+  loading: string; // what is done before the run begins
 }
 
 const PAUSE = 500; // ms
@@ -35,14 +36,20 @@ export class Live {
     return decodeBytes(new Uint8Array(await answer.arrayBuffer()));
   }
 
-  /** Adds what has come to the run. */
-  private async more(run: Run): Promise<Head> {
+  /** What has come since, and where its numbers begin. */
+  private async ask(): Promise<{ head: Head; bytes: ArrayBuffer; at: number }> {
     const answer = await fetch(`${this.base}more?rows=${this.rows}&frames=${this.frames}`);
     if (!answer.ok) throw new Error(`the run answers with ${answer.status}`);
     const bytes = await answer.arrayBuffer();
     const length = new DataView(bytes).getUint32(4, true);
     const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as Head;
-    let at = Math.ceil((8 + length) / 8) * 8;
+    return { head, bytes, at: Math.ceil((8 + length) / 8) * 8 };
+  }
+
+  /** Adds what has come to the run. */
+  private async more(run: Run): Promise<Head> {
+    const { head, bytes, at: start } = await this.ask();
+    let at = start;
     const doubles = (count: number) => {
       const values = new Float64Array(bytes, at, count);
       at += 8 * count;
@@ -60,9 +67,10 @@ export class Live {
   }
 
   /** Begins as soon as there is something to show, and says what comes until the end. */
-  async follow(begin: (report: Report) => void, grow: (state: LiveState) => void, end: () => void): Promise<void> {
+  async follow(load: (what: string) => void, begin: (report: Report) => void, grow: (state: LiveState) => void, end: () => void): Promise<void> {
     let report = await this.start();
     while (!report) {
+      load((await this.ask()).head.loading);
       await wait(PAUSE);
       report = await this.start();
     }

@@ -534,12 +534,14 @@ function expose(app: App): void {
 /** What goes on in another process, shown from its first frame to its end. */
 function showLive(root: HTMLElement): void {
   document.documentElement.dataset.theme = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  const waiting = el("div", { class: "waiting" }, [el("h2", { text: "The scenario is being loaded" }), el("p", { class: "muted", text: "Particles settle in their containers before the run begins." })]);
+  const doing = el("p", { class: "muted" });
+  const waiting = el("div", { class: "waiting" }, [el("h2", { text: "The scenario is being loaded" }), doing]);
   root.append(waiting);
   const live = new Live();
   let app: App | null = null;
   live
     .follow(
+      (what) => (doing.textContent = what),
       (report) => {
         waiting.remove();
         app = new App(root, report, live);

@@ -33,6 +33,16 @@ mkdirSync(folder, { recursive: true });
 const record = join(folder, "live.h5");
 rmSync(record, { force: true });
 
+// Before a run begins its particles settle, and that is said.
+const settling = spawn(yoke, ["run", join(models, "cantilever-damper", "scenario.yaml"), "--live", "--set", "time.end=0.001", "--no-output"], { stdio: ["ignore", "pipe", "ignore"] });
+let settled = "";
+settling.stdout.on("data", (text) => (settled += text));
+const loading = async () => {
+  const address = /live: (\S+)/.exec(settled)?.[1];
+  const answer = address ? await fetch(`${address}more`).catch(() => null) : null;
+  return answer?.ok && /"loading":"147 particles settle: /.test(await answer.text());
+};
+
 // A run of many minutes, of which the test sees the beginning.
 const scenario = join(models, "particle-damper", "scenario.yaml");
 const run = spawn(yoke, ["run", scenario, "--live", "--set", "time.end=60", "--frames", "60000", "-o", record], { stdio: ["ignore", "pipe", "pipe"] });
@@ -64,6 +74,9 @@ function ask(url, options = {}) {
   });
 }
 
+await until("particles that settle", async () => (await loading()) || settling.exitCode !== null, 30);
+check(/live: /.test(settled) === (settling.exitCode === null), "the run with settling particles ended before it was seen");
+settling.kill("SIGKILL");
 await until("the address of the run", () => /live: \S+/.test(said) || run.exitCode !== null, 20);
 if (/built without libmicrohttpd/.test(complaint)) skip("the program was built without libmicrohttpd");
 const address = /live: (\S+)/.exec(said)?.[1] ?? "";
