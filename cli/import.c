@@ -1,4 +1,4 @@
-/* yoke import: scenarios from robot models of other programs. */
+/* yoke import: scenarios from models of other programs. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +9,12 @@
 
 static const char usage[] =
     "usage: yoke import MODEL [options]\n\n"
-    "Writes a scenario from a robot in URDF or a model of MuJoCo (MJCF), to the standard output "
-    "or\n"
-    "to the file given by -o. What the scenario does not have is named on stderr, with its line "
-    "in\n"
-    "the model, and at the head of the scenario.\n\n"
+    "Writes a scenario from a robot in URDF, a model of MuJoCo (MJCF) or one of MBDyn (.mbd), to\n"
+    "the standard output or to the file given by -o. What the scenario does not have is named on\n"
+    "stderr, with its line in the model, and at the head of the scenario.\n\n"
     "Several joints of one body, frames, default classes, included files, loops closed by\n"
     "<connect> and <weld>, and inertia from geoms are understood. Fixed links become part of what\n"
-    "they are fixed to, and ports with their names.\n";
+    "they are fixed to, and ports with their names. docs/import.md lists what is read.\n";
 
 /* Meshes lie where the model says, seen from the scenario: in the same folder as they are, else by
  * the whole path. The text is to be freed; NULL after a message. */

@@ -30,7 +30,7 @@ static const command_row commands[] = {
     {"serve", "offer subsystems of a scenario to runs in other processes", command_serve},
     {"fmu", "FMUs: what is inside, how they are connected, and new ones from scenarios",
      command_fmu},
-    {"import", "scenarios from robot models: URDF, MJCF", command_import},
+    {"import", "scenarios from models of others: URDF, MJCF, MBDyn", command_import},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };
 

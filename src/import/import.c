@@ -2,6 +2,7 @@
 #include "import/import.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ struct yk_import {
     yk_xml *xml;
     yk_xml *included[YK_MJCF_FILES];
     int included_count;
+    char *scenario; /* of MBDyn; NULL: the robot's */
 };
 
 /* Where a model says nothing of it, s. */
@@ -69,8 +71,22 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     self->robot.context = context;
     self->options = *options;
 
+    /* MBDyn's models are no XML; what is in their nodes and elements is the scenario. */
     yk_robot *robot = &self->robot;
-    yk_status status = yk_xml_read(context, path, &self->xml);
+    const char *dot = strrchr(path, '.');
+    const char *name = yk_robot_keep(robot, path);
+    if (name && dot && (strcmp(dot, ".mbd") == 0 || strcmp(dot, ".mbdyn") == 0)) {
+        yk_status read = yk_mbdyn_read(robot, name, &self->options, &self->scenario);
+        if (read == YK_OK)
+            *import = self;
+        else
+            yk_import_destroy(self);
+        return read;
+    }
+
+    yk_status status = YK_ERROR_MEMORY;
+    if (name)
+        status = yk_xml_read(context, path, &self->xml);
     if (status == YK_OK) {
         yk_xml_element *root = yk_xml_root(self->xml);
         if (yk_xml_is(root, "robot"))
@@ -119,6 +135,9 @@ void yk_import_destroy(yk_import *import)
     for (int i = 0; i < import->included_count; i++)
         yk_xml_destroy(import->included[i]);
     yk_xml_destroy(import->xml);
+    for (int i = 0; i < robot->file_count; i++)
+        yk_release(context, robot->files[i]);
+    free(import->scenario);
     yk_release(context, import);
 }
 
@@ -130,6 +149,11 @@ int yk_import_notes(const yk_import *import, const yk_import_note **notes)
 
 void yk_import_summary(const yk_import *import, char *text, size_t size)
 {
+    if (import->scenario) {
+        snprintf(text, size, "solver smooth");
+        return;
+    }
+
     const yk_robot *robot = &import->robot;
     int bodies = 0, joints = 0;
     for (int i = 0; i < robot->link_count; i++)
@@ -145,6 +169,9 @@ void yk_import_summary(const yk_import *import, char *text, size_t size)
 
 bool yk_import_write(const yk_import *import, FILE *to)
 {
-    yk_robot_write(&import->robot, &import->options, to);
+    if (import->scenario)
+        fputs(import->scenario, to);
+    else
+        yk_robot_write(&import->robot, &import->options, to);
     return !ferror(to);
 }

@@ -1,8 +1,9 @@
 /* Scenarios from models of other programs.
  *
- *   urdf.c   robots as the Robot Operating System describes them    \
- *                                                                     >  robot.h  ->  scenario.c
- *   mjcf.c   models of MuJoCo                                        /
+ *   urdf.c    robots as the Robot Operating System describes them    \
+ *                                                                      >  robot.h  ->  scenario.c
+ *   mjcf.c    models of MuJoCo                                        /
+ *   mbdyn.c   models of MBDyn, written down as they are read
  *
  * A reader fills the robot of robot.h: links, joints, shapes in one set of axes and SI units, at
  * the configuration in which the file gives them. scenario.c writes it as a scenario with one

@@ -102,6 +102,7 @@ static yk_status read_numbers(reader *r, const yk_xml_element *element, const pl
         const char *text = look_up(r, element, at, wanted->name);
         if (!text)
             continue;
+
         yk_status status = yk_robot_numbers(r->robot, element, wanted->name, text, wanted->values,
                                             wanted->least, wanted->most, wanted->count);
         if (status != YK_OK)

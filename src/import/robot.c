@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "math/eigen.h"
 
 /* Radius of gyration of bodies that a model gives no extent, m. */
@@ -49,6 +50,17 @@ int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape)
 int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame)
 {
     return append(robot, &robot->frames, &robot->frame_count, frame, sizeof *frame);
+}
+
+const char *yk_robot_keep(yk_robot *robot, const char *file)
+{
+    if (robot->file_count == YK_ROBOT_FILES)
+        return NULL;
+
+    char *copy = yk_text_copy(robot->context, file);
+    if (copy)
+        robot->files[robot->file_count++] = copy;
+    return copy;
 }
 
 void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *format, ...)

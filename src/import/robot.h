@@ -10,7 +10,7 @@
 #include "import/xml.h"
 #include "math/vec3.h"
 
-enum { YK_ROBOT_GROUND = -1 };
+enum { YK_ROBOT_GROUND = -1, YK_ROBOT_FILES = 64 };
 
 typedef struct yk_robot_pose {
     yk_vec3 position;
@@ -88,6 +88,8 @@ typedef struct yk_robot {
     yk_robot_frame *frames;
     yk_import_note *notes;
     int link_count, joint_count, shape_count, frame_count, note_count;
+    char *files[YK_ROBOT_FILES]; /* names that notes refer to */
+    int file_count;
 } yk_robot;
 
 /* Appends a part; its index, or -1 when out of memory. */
@@ -95,6 +97,8 @@ int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link);
 int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint);
 int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape);
 int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame);
+/* Keeps the name of a file as long as the robot; NULL when there are too many. */
+const char *yk_robot_keep(yk_robot *robot, const char *file);
 /* Keeps a note on an element. */
 void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *format, ...)
     YK_PRINTF(3, 4);
@@ -122,6 +126,12 @@ yk_status yk_robot_finish(yk_robot *robot);
 bool yk_robot_touches(const yk_robot *robot);
 /* Mends and notes what the solver cannot have, before anything is written. */
 yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step);
+/* The head of a scenario: what it does not have of the model. */
+void yk_robot_write_notes(const yk_robot *robot, FILE *to);
+/* Values of a scenario, with as few digits as give the same number back. */
+void yk_write_number(FILE *to, double value);
+void yk_write_vector(FILE *to, yk_vec3 v);
+void yk_write_quaternion(FILE *to, yk_quat q);
 void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to);
 
 yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
@@ -129,5 +139,8 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
 /* `files` keeps the documents that the model includes. */
 yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, int *file_count);
 enum { YK_MJCF_FILES = 32 };
+/* MBDyn's statements become the scenario's text at once; to be freed. The robot keeps the notes. */
+yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *options,
+                        char **scenario);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct writer {
 /* Texts ---------------------------------------------------------------------------------------- */
 
 /* As few digits as give the same number back; what rounding left of zero is zero. */
-static void write_number(FILE *to, double value)
+void yk_write_number(FILE *to, double value)
 {
     char text[40];
     if (fabs(value) < 1e-15)
@@ -37,12 +37,12 @@ static void write_number(FILE *to, double value)
     fputs(text, to);
 }
 
-static void write_vector(FILE *to, yk_vec3 v)
+void yk_write_vector(FILE *to, yk_vec3 v)
 {
     const double values[3] = {v.x, v.y, v.z};
     for (int i = 0; i < 3; i++) {
         fputs(i == 0 ? "[" : ", ", to);
-        write_number(to, values[i]);
+        yk_write_number(to, values[i]);
     }
     fputs("]", to);
 }
@@ -52,13 +52,13 @@ static bool is_identity(yk_quat q)
     return hypot(hypot(q.x, q.y), q.z) < 1e-12;
 }
 
-static void write_quaternion(FILE *to, yk_quat q)
+void yk_write_quaternion(FILE *to, yk_quat q)
 {
     double sign = q.w < 0 ? -1 : 1;
     const double values[4] = {sign * q.w, sign * q.x, sign * q.y, sign * q.z};
     for (int i = 0; i < 4; i++) {
         fputs(i == 0 ? "[" : ", ", to);
-        write_number(to, values[i]);
+        yk_write_number(to, values[i]);
     }
     fputs("]", to);
 }
@@ -216,27 +216,27 @@ static void write_shape(const writer *w, int index)
     } else {
         fprintf(to, ", position: ");
     }
-    write_vector(to, offset);
+    yk_write_vector(to, offset);
     if (!is_identity(rotation)) {
         fputs(", orientation: ", to);
-        write_quaternion(to, rotation);
+        yk_write_quaternion(to, rotation);
     }
 
     /* Its size. */
     if (shape->kind == YK_ROBOT_BOX) {
         fputs(", size: ", to);
-        write_vector(to, shape->size);
+        yk_write_vector(to, shape->size);
     } else if (shape->kind == YK_ROBOT_MESH) {
         fprintf(to, ", file: \"%s%s%s%s%s\", scale: ", shape->file[0] == '/' ? "" : w->mesh_folder,
                 shape->above, shape->folder ? shape->folder : "", shape->folder ? "/" : "",
                 shape->file);
-        write_number(to, shape->scale);
+        yk_write_number(to, shape->scale);
     } else if (shape->kind != YK_ROBOT_PLANE) {
         fputs(", radius: ", to);
-        write_number(to, shape->size.x);
+        yk_write_number(to, shape->size.x);
         if (shape->kind != YK_ROBOT_SPHERE) {
             fputs(", length: ", to);
-            write_number(to, shape->size.z);
+            yk_write_number(to, shape->size.z);
         }
     }
 
@@ -303,9 +303,9 @@ static void write_links(const writer *w)
         heading = true;
         link_name(w, i, name);
         fprintf(to, "      %s: {position: ", name);
-        write_vector(to, link->pose.position);
+        yk_write_vector(to, link->pose.position);
         fputs(", orientation: ", to);
-        write_quaternion(to, link->pose.orientation);
+        yk_write_quaternion(to, link->pose.orientation);
         fprintf(to, "}\n");
     }
 
@@ -320,7 +320,7 @@ static void write_links(const writer *w)
         heading = true;
         link_name(w, i, name);
         fprintf(to, "      %s:\n        mass: ", name);
-        write_number(to, link->mass);
+        yk_write_number(to, link->mass);
 
         /* In the link's axes. */
         yk_mat3 axes = yk_q_matrix(link->pose.orientation);
@@ -328,7 +328,7 @@ static void write_links(const writer *w)
         own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
         fprintf(to, "\n        inertia: [");
         for (int k = 0; k < 3; k++) {
-            write_vector(to, yk_m3_row(&own, k));
+            yk_write_vector(to, yk_m3_row(&own, k));
             fputs(k < 2 ? ", " : "]\n", to);
         }
 
@@ -337,16 +337,16 @@ static void write_links(const writer *w)
         yk_vec3 centre = yk_q_rotate_back(link->pose.orientation, yk_v3_sub(link->centre, origin));
         if (w->smooth && yk_v3_norm(centre) > 1e-15) {
             fputs("        centre: ", to);
-            write_vector(to, centre);
+            yk_write_vector(to, centre);
             fputs("\n", to);
         }
 
         fputs("        position: ", to);
-        write_vector(to, origin);
+        yk_write_vector(to, origin);
         fputs("\n", to);
         if (!is_identity(link->pose.orientation)) {
             fputs("        orientation: ", to);
-            write_quaternion(to, link->pose.orientation);
+            yk_write_quaternion(to, link->pose.orientation);
             fputs("\n", to);
         }
 
@@ -491,14 +491,14 @@ static void write_joints(const writer *w)
             fprintf(to, "      %s: {type: %s, ", name, several.type);
             write_between(w, joint->parent, joint[count - 1].child);
             fputs(", at: ", to);
-            write_vector(to, several.point);
+            yk_write_vector(to, several.point);
 
             if (by_axis) {
                 fputs(", axis: ", to);
-                write_vector(to, joint->axis);
+                yk_write_vector(to, joint->axis);
             } else if (count > 1 && !is_identity(several.orientation)) {
                 fputs(", orientation: ", to);
-                write_quaternion(to, several.orientation);
+                yk_write_quaternion(to, several.orientation);
             }
             if (several.constrain)
                 fprintf(to, ", constrain: %s", several.constrain);
@@ -538,28 +538,28 @@ static void write_forces(const writer *w)
             fprintf(to, "      %s_spring: {type: torsion, ", name);
             write_between(w, joint->parent, joint->child);
             fputs(", at: ", to);
-            write_vector(to, joint->point);
+            yk_write_vector(to, joint->point);
             fputs(", axis: ", to);
-            write_vector(to, joint->axis);
+            yk_write_vector(to, joint->axis);
         } else {
             /* A slide's displacement along z of a bushing, whose other motions are not held. */
             yk_vec3 rest = yk_v3_scale(joint->rest, joint->axis);
             fprintf(to, "      %s_spring: {type: bushing, ", name);
             write_between(w, joint->parent, joint->child);
             fputs(", at: ", to);
-            write_vector(to, yk_v3_add(joint->point, rest));
+            yk_write_vector(to, yk_v3_add(joint->point, rest));
             fputs(", axis: ", to);
-            write_vector(to, joint->axis);
+            yk_write_vector(to, joint->axis);
         }
 
         /* A torsion has one number, a bushing six. */
         fputs(hinge ? ", stiffness: " : ", stiffness: [0, 0, ", to);
-        write_number(to, joint->stiffness);
+        yk_write_number(to, joint->stiffness);
         fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
-        write_number(to, joint->damping);
+        yk_write_number(to, joint->damping);
         if (hinge && joint->rest != 0) {
             fputs(", free_angle: ", to);
-            write_number(to, joint->rest);
+            yk_write_number(to, joint->rest);
         }
         fputs(hinge ? "}\n" : ", 0, 0, 0]}\n", to);
     }
@@ -593,12 +593,12 @@ static void write_ports(const writer *w)
             fprintf(to, "    ports:\n");
         heading = true;
         fprintf(to, "      %s: {on: %s, offset: ", name, on);
-        write_vector(to, yk_q_rotate(back, yk_v3_sub(frame->pose.position, origin)));
+        yk_write_vector(to, yk_q_rotate(back, yk_v3_sub(frame->pose.position, origin)));
 
         yk_quat rotation = yk_q_mul(back, frame->pose.orientation);
         if (!is_identity(rotation)) {
             fputs(", orientation: ", to);
-            write_quaternion(to, rotation);
+            yk_write_quaternion(to, rotation);
         }
         fputs("}\n", to);
     }
@@ -618,7 +618,7 @@ static void write_materials(const writer *w)
         if (shape->friction < 0)
             fputs("friction", w->to);
         else
-            write_number(w->to, shape->friction);
+            yk_write_number(w->to, shape->friction);
         fputs("}\n", w->to);
     }
 }
@@ -736,6 +736,15 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
     return YK_OK;
 }
 
+void yk_robot_write_notes(const yk_robot *robot, FILE *to)
+{
+    fprintf(to, "# Written by `yoke import`.\n");
+    if (robot->note_count > 0)
+        fprintf(to, "# Not as in the model, or left out:\n");
+    for (int i = 0; i < robot->note_count; i++)
+        fprintf(to, "#   line %d: %s\n", robot->notes[i].line, robot->notes[i].text);
+}
+
 void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to)
 {
     writer w = {.robot = robot,
@@ -746,12 +755,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     for (int i = 0; i < robot->shape_count; i++)
         friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
 
-    /* What a reader should know first. */
-    fprintf(to, "# Written by `yoke import`.\n");
-    if (robot->note_count > 0)
-        fprintf(to, "# Not as in the model, or left out:\n");
-    for (int i = 0; i < robot->note_count; i++)
-        fprintf(to, "#   line %d: %s\n", robot->notes[i].line, robot->notes[i].text);
+    yk_robot_write_notes(robot, to);
 
     fputs("title: \"", to);
     for (const char *c = robot->name ? robot->name : "robot"; *c; c++)
@@ -761,12 +765,12 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
         fprintf(to, "parameters:\n  friction: 0.5    # the model says nothing of it\n\n");
 
     fputs("time: {end: ", to);
-    write_number(to, options->end);
+    yk_write_number(to, options->end);
     fputs(", step: ", to);
-    write_number(to, options->step);
+    yk_write_number(to, options->step);
     fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
             w.smooth ? "smooth" : "nonsmooth");
-    write_vector(to, robot->gravity);
+    yk_write_vector(to, robot->gravity);
     fputs("\n", to);
 
     /* The subsystem, part by part. */

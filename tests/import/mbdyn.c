@@ -1,0 +1,205 @@
+/* Models of MBDyn as scenarios: the same motion as a scenario written by hand, every kind of
+ * statement by its numbers, and problems with file and line. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "import/import.h"
+#include "scenario_run.h"
+
+static yk_context *context;
+
+static char folder[] = "/tmp/yoke-mbdyn-XXXXXX";
+
+static void write_file(const char *name, const char *text, char *path)
+{
+    snprintf(path, 200, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* The scenario of a model, with channels to record; to be freed. NULL where it is refused. */
+static char *import_text(const char *model, const char *channels)
+{
+    char path[200];
+    write_file("model.mbd", model, path);
+    yk_import_options options = yk_import_default();
+    yk_import *import;
+    if (yk_import_read(context, path, &options, &import) != YK_OK)
+        return NULL;
+
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    assert_true(yk_import_write(import, to));
+    fprintf(to, "record: {channels: [%s]}\n", channels);
+    fclose(to);
+    yk_import_destroy(import);
+    return text;
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+static const char pendulum[] =
+    "# two links, as in the zoo\n"
+    "begin: initial value;\n"
+    "  initial time: 0.; final time: 1.; time step: 5e-4; method: ms, .6;\n"
+    "end: initial value;\n"
+    "set: const real L = .4; set: real W0 = .5; set: integer LOWER = 2;\n"
+    "reference: 10, L, 0., 0., euler, 0., 0., 90.*deg2rad, 0., W0*L, 0., 0., 0., W0;\n"
+    "begin: nodes;\n"
+    "  structural: 1, dynamic, L/2., 0., 0., eye, 0., W0*L/2., 0., 0., 0., W0;\n"
+    "  structural: LOWER, dynamic, reference, 10, 0., -L/2., 0.,\n"
+    "    reference, 10, 1, 0., -1., 0., 2, 1., 0., 0., reference, 10, null, reference, 10, null;\n"
+    "end: nodes;\n"
+    "begin: elements;\n"
+    "  body: 1, 1, 1., null, diag, 1., 1., 1.;\n"
+    "  body: 2, LOWER, condense, 2, .5, .1, 0., 0., diag, .5, .495, .495,\n"
+    "    .5, -.1, 0., 0., matr, .5, 0., 0., 0., .495, 0., 0., 0., .495;\n"
+    "  joint: 1, revolute pin, 1, -L/2., 0., 0., 0., 0., 0.;\n"
+    "  joint: 2, revolute hinge, 1, position, L/2., 0., 0.,\n"
+    "    LOWER, position, reference, other node, L/2, 0., 0.; /* the elbow\n */\n"
+    "  gravity: uniform, 0., -1., 0., const, 9.81;\n"
+    "  aeromodal: 5, LOWER;\n"
+    "  joint: 7, revolute hinge, 1, null, 99, null;\n"
+    "end: elements;\n";
+
+static void test_double_pendulum(void **state)
+{
+    (void)state;
+    char *text = import_text(pendulum, "model.LOWER.position, model.LOWER.angular_velocity");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+    assert_contains(text, "#   line 21: element 'aeromodal'");
+    assert_contains(text, "#   line 22: joint 7: there is no node 99");
+    run imported = open_text("pendulum.yaml", text, NULL);
+    static const char *const recorded[] = {
+        "record.channels=[mechanism.lower.position, mechanism.lower.angular_velocity]", NULL};
+    run own = open_run("double-pendulum/scenario.yaml", recorded);
+    run_to(&imported, 1);
+    run_to(&own, 1);
+    for (int i = 0; i < 6; i++)
+        assert_near(imported.sample[i], own.sample[i], 1e-9);
+    close_run(&imported);
+    close_run(&own);
+    free(text);
+}
+
+/* Each statement becomes its line. */
+static void test_statements(void **state)
+{
+    (void)state;
+    static const char model[] =
+        "begin: nodes;\n"
+        "structural: 1, static, null, eye, null, null;\n"
+        "structural: 2, dynamic, 1., 0., 0., eye, null, null;\n"
+        "structural: 3, dynamic, 2., 0., 0., eye, null, null;\n"
+        "end: nodes;\n"
+        "begin: elements;\n"
+        "body: 2, 2, 2., null, eye; body: 3, 3, 1., null, eye;\n"
+        "joint: 1, clamp, 1, node, node;\n"
+        "joint: 2, rod, 1, 3, from nodes, linear viscoelastic, 100., proportional, .1;\n"
+        "joint: 3, deformable hinge, 1, 2, linear elastic generic, diag, 1., 2., 3.;\n"
+        "joint: 4, total pin joint, 3, position, null, position constraint, 1, 0, 1, null,\n"
+        "  orientation constraint, active, active, inactive, null;\n"
+        "joint: 5, distance, 2, 3, const, 1.;\n"
+        "force: 6, absolute, 3, position, null, 0., 1., 0., sine, 0., 2.*pi, .5, forever, 0.;\n"
+        "couple: 7, follower, 2, 0., 0., 1., string, \"3*sin(2*Time)\";\n"
+        "beam3: 8, 1, null, 2, null, 3, null, eye, linear elastic generic, diag, 1e6, 1e5, 1e5, "
+        "10., 20.,"
+        " 30., same, same;\n"
+        "end: elements;\n";
+    char *text = import_text(model, "model.node_3.position");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+    assert_contains(text, "joint_1: {type: clamp, between: [ground, node_1]");
+    assert_contains(text, "rod_2: {type: spring, between: [node_1, node_3]");
+    assert_contains(text, "stiffness: 50, damping: 5, free_length: 2}");
+    assert_contains(text, "stiffness: [0, 0, 0, 1, 2, 3], damping: [0, 0, 0, 0, 0, 0]}");
+    assert_contains(text, "type: axes, between: [ground, node_3]");
+    assert_contains(text, "constrain: [x, z, rx, ry]");
+    assert_contains(text, "length: \"1\"");
+    assert_contains(text, "on: node_3, offset: [0, 0, 0], vector: [0, 1, 0], follows: false");
+    assert_contains(text, "load: \"3*sin(2*t)\"");
+    assert_contains(text, "beam_8: {nodes: [node_1, node_2, node_3], up: [0, 0, 1]");
+    assert_contains(
+        text, "section: {shape: matrix, mass: 0, stiffness: [1e+06, 100000, 100000, 10, 20, 30]");
+    run r = open_text("statements.yaml", text, NULL);
+    close_run(&r);
+    free(text);
+}
+
+/* A constant of an included file, and a problem in one. */
+static void test_included_files(void **state)
+{
+    (void)state;
+    char path[200];
+    write_file("constants.set", "set: real X = 7.;\n", path);
+    char *text = import_text("include: \"constants.set\";\nbegin: nodes;\n"
+                             "structural: 1, dynamic, X, 0., 0., eye, null, null;\nend: nodes;\n"
+                             "begin: elements;\nbody: 1, 1, 1., null, eye;\nend: elements;\n",
+                             "model.node_1.position");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+    assert_contains(text, "position: [7, 0, 0]");
+    free(text);
+
+    write_file("constants.set", "\nset: real X = 7*;\n", path);
+    assert_null(import_text("include: \"constants.set\";\n", ""));
+    assert_contains(yk_last_message(context), "constants.set:2:");
+    assert_null(import_text("include: \"absent.set\";\n", ""));
+    assert_contains(yk_last_message(context), "absent.set");
+    assert_null(import_text("include: \"model.mbd\";\n", ""));
+    assert_contains(yk_last_message(context), "more than");
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *message;
+    } cases[] = {
+        {"", "there is no structural node"},
+        {"begin: nodes;\nstructural: 1, dynamic, 1., 2.;\nend: nodes;",
+         ":2: the statement ends too early"},
+        {"begin: nodes;\nstructural: 1, dynamic, 1., 2., 3., 1, 0., 0., 0.;\nend: nodes;", ":2:"},
+        {"begin: nodes;\n\nstructural: 1, dynamic, reference, 5, null, eye, null, null;\nend: "
+         "nodes;",
+         ":3: there is no reference 5"},
+        {"set: real X = unknown;", "unknown name 'unknown'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(import_text(cases[i].model, ""));
+        assert_contains(yk_last_message(context), cases[i].message);
+    }
+}
+
+int main(void)
+{
+    context = yk_context_create(NULL);
+    if (!mkdtemp(folder))
+        return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_double_pendulum),
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_included_files),
+        cmocka_unit_test(test_refusals),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const files[] = {"model.mbd", "constants.set"};
+    for (int i = 0; i < 2; i++) {
+        char path[200];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+    yk_context_destroy(context);
+    return failed;
+}
