@@ -190,7 +190,6 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
     /* Bisection: the names are sorted. */
     int low = 0;
     int high = names->count - 1;
-
     while (low <= high) {
         int middle = (low + high) / 2;
         int order = strcmp(reference->text, names->entries[middle].name);
@@ -303,7 +302,6 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
         scenario->solvers[index] = ops->name;
         status = yk_solver_build(builder, ops, node, subsystem);
     }
-
     scenario->info.impacts = builder->impacts;
 
     /* Builders report mistakes at their locations; what else fails is reported at the section. */

@@ -107,7 +107,6 @@ static bool pick_component(request *q, const char *component, int size)
     /* The components that a quantity of this size has; a single number has none. */
     const char *const *labels = size == 4 ? quaternion_labels : axis_labels;
     candidates c = {.count = 0};
-
     for (int i = 0; i < size && i < 6 && size > 1; i++)
         add_candidate(&c, labels[i]);
 
@@ -176,7 +175,6 @@ static void read_of_interface(request *q, int interface, const char *text)
     /* How far its sides are apart ... */
     candidates c = {.count = 0};
     add_quantities(&c, kind);
-
     for (int i = 0; i < 4; i++) {
         if (gaps[i].marker_only && kind == YK_PORT_SCALAR)
             continue;
@@ -453,7 +451,6 @@ static void add_defaults(yk_scenario *scenario)
     /* At most so many; a subsystem with mistakes leaves none. */
     const yk_scenario_info *info = &scenario->info;
     int count = 5 * info->interface_count + info->wire_count;
-
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *ports;
         const yk_subsystem *object = info->subsystems[i];
@@ -485,7 +482,6 @@ static void add_defaults(yk_scenario *scenario)
         /* Gaps of each interface, and what it makes of energy. */
         const yk_interface_def *def = &scenario->interfaces[i];
         const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
-
         for (int k = 0; k < 4; k++)
             if (port->kind == YK_PORT_MARKER || !gaps[k].marker_only)
                 add_made(scenario, def->name, "", gaps[k].name);

@@ -53,7 +53,6 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
             said = said || (earlier && strcmp(earlier->text, row->text) == 0);
         }
-
         if (said)
             continue;
 

@@ -68,7 +68,6 @@ static void add_type(writer *w, const yk_field *field)
     case YK_TYPE_LIST: add_count(w, field, field->item->key); break;
     case YK_TYPE_VARIANT:
         yk_text_add(context, text, "section by `%s`: ", field->selector);
-
         for (int i = 0; field->variants[i]; i++)
             yk_text_add(context, text, "%s`%s`", i ? ", " : "", field->variants[i]->name);
         break;

@@ -235,7 +235,6 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
     /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many
      * belong to it. */
     size_t length = strlen(message);
-
     size_t tail = 0;
     while (tail < length && tail < 3 && continues_character(message[length - 1 - tail]))
         tail++;

@@ -102,7 +102,6 @@ static yk_status insert(const editor *e, const reading *r, const yk_node *map, c
     /* The last step of the path is the key. */
     const char *equals = strchr(override, '=');
     const char *key = equals;
-
     while (key > override && key[-1] != '.')
         key--;
     int key_length = (int)(equals - key);

@@ -47,7 +47,6 @@ static void add_value(emitter *e, const yk_node *node, int indent)
         /* A section or a list, indented below its key. */
         const char *empty = node->kind == YK_NODE_MAP ? " {}" : " []";
         yk_text_add(context, text, "%s\n", node->count ? "" : empty);
-
         for (const yk_node *child = node->first; child; child = child->next) {
             yk_text_add(context, text, "%*s", indent, "");
             if (child->key)
@@ -56,7 +55,6 @@ static void add_value(emitter *e, const yk_node *node, int indent)
             yk_text_add(context, text, "%s", child->key ? ":" : "-");
             add_value(e, child, indent + 2);
         }
-
         return;
     }
 

@@ -558,7 +558,6 @@ static bool scan(scanner *s)
     /* Token by token, each with the one before it. */
     token before = {TOKEN_END, NULL, 0};
     token t = next_token(s->text);
-
     for (; t.kind != TOKEN_END; before = t, t = next_token(t.start + t.length)) {
         if (t.kind == TOKEN_BAD && *t.start == '=')
             return complain(s, t.start, t.length, "'=' has no meaning here; equality is '=='");

@@ -46,7 +46,6 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     const yk_port *ports;
     const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
-
     for (int i = 0; i < count; i++) {
         if (strcmp(ports[i].name, port) == 0) {
             found.port = i;

@@ -213,7 +213,6 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     def.ports = port_list;
     def.settings = settings;
     def.channels = names;
-
     for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next)
         read_port(item, &port_list[def.port_count++]);
     for (const yk_node *item = yk_node_items(section, "channels"); item; item = item->next)

@@ -374,7 +374,6 @@ static void add_body(maker *m, const yk_node *item)
     /* The six functions of a prescribed motion; those that are absent are zero. */
     yk_nonsmooth_path path = {0};
     const yk_node *position = yk_node_items(motion, "position");
-
     for (int i = 0; i < 3 && position; i++, position = position->next)
         note(m, yk_builder_function_of(builder, position, &path.position[i]));
 

@@ -88,7 +88,6 @@ static const yk_node *item_named(const maker *m, const char *name)
     /* A name that is used twice is reported where it comes again. */
     static const char *const keys[] = {"nodes", "bodies", "flexible"};
     const yk_node *found = m->section;
-
     for (int k = 0; k < 3; k++)
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next)
             if (strcmp(yk_node_name(item), name) == 0)
@@ -360,14 +359,12 @@ static void rotate_displaced_nodes(maker *m)
     const yk_smooth_beam_def *beams;
     int beam_count = yk_smooth_beams_of(m->model, &beams);
     yk_smooth_node_def *nodes = yk_smooth_nodes_of(m->model);
-
     for (int b = 0; b < beam_count; b++) {
         const yk_smooth_beam_def *beam = &beams[b];
 
         /* The beam's line before and after. */
         yk_vec3 position[YK_BEAM_NODES];
         yk_vec3 moved[YK_BEAM_NODES];
-
         bool displaced = false;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             const yk_smooth_node_def *node = &nodes[beam->node[k]];
@@ -396,7 +393,6 @@ static void rotate_displaced_nodes(maker *m)
 
     /* The mean of them, node by node in the order in which they were added. */
     static const char *const keys[] = {"nodes", "bodies"};
-
     int i = 0;
     for (int k = 0; k < 2; k++) {
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next) {

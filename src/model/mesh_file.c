@@ -126,7 +126,6 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
     /* The slot of the corner, or the first empty one behind it. */
     yk_vec3 scaled = {r->scale * point.x, r->scale * point.y, r->scale * point.z};
     size_t slot = hash_of(scaled) & (r->slots - 1);
-
     for (; r->table[slot] >= 0; slot = (slot + 1) & (r->slots - 1)) {
         const yk_vec3 *other = &m->points[r->table[slot]];
         if (other->x == scaled.x && other->y == scaled.y && other->z == scaled.z) {
@@ -366,7 +365,6 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     /* The name says which format it is. */
     const char *ending = strrchr(path, '.');
     yk_status (*read)(reader * r) = NULL;
-
     for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
         if (strcasecmp(ending, formats[i].ending) == 0)
             read = formats[i].read;

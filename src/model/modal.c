@@ -98,7 +98,6 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
 
     /* Equal numbers are neighbours then. */
     qsort(sorted, count, sizeof *sorted, compare_numbers);
-
     for (int i = 0; i < modal->node_count; i++) {
         modal->node_order[i] = sorted[i][1];
         if (i > 0 && sorted[i][0] == sorted[i - 1][0])
@@ -114,7 +113,6 @@ int yk_modal_node(const yk_modal *modal, int number)
     /* Bisection among the numbers in rising order. */
     int low = 0;
     int high = modal->node_count - 1;
-
     while (low <= high) {
         int middle = (low + high) / 2;
         int at = modal->node_order[middle];

@@ -97,7 +97,6 @@ static bool take_word(fem *f, char word[TOKEN])
         /* A word, and where it stands. */
         f->token_line = f->line;
         f->token_column = f->column - 1;
-
         for (; c != EOF && !isspace(c); c = take_character(f))
             if (length < TOKEN - 1)
                 word[length++] = (char)c;
@@ -362,7 +361,6 @@ static yk_status fill_nodes(fem *f)
     /* These files always have rotations. */
     size_t n = (size_t)modal->mode_count;
     modal->rotates = true;
-
     for (int k = 0; k < f->nodes; k++) {
         /* Position and lump of the node. */
         yk_ffrf_point *point = &modal->points[k];
@@ -520,7 +518,6 @@ static yk_status fill_invariants(fem *f)
         yk_mat3 spread = symmetric_of(f->record[16], 3 * count, i, 1);
         modal->shift[a] = vector_of(f->record[14], count, i);
         modal->spread[a] = with_axial(spread, vector_of(f->record[15], count, i));
-
         for (int j = 0; j < f->modes; j++) {
             int b = f->mode[j];
             if (b < 0)

@@ -31,7 +31,6 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
     int capacity = 0;
     yk_status status = yk_csv_open(modal->context, path, names, required, &r->table);
     int width = r->table.count;
-
     while (status == YK_OK) {
         bool more;
         status = yk_csv_next(&r->table, &more);
@@ -226,7 +225,6 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
 
     /* What the table of invariants has given already stays. */
     bool given = mass != NULL;
-
     bool lossy = false;
     for (int k = 0; k < n * n; k++)
         lossy |= modal->damping[k] != 0;
@@ -238,7 +236,6 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
     /* Each mode that takes part. */
     bool weighed = yk_csv_has(&r->table, MASS);
     bool damped = yk_csv_has(&r->table, DAMPING);
-
     for (int k = 0; k < r->count; k++) {
         const double *v = &r->values[k * r->table.count];
         int i = yk_modal_mode(modal, (int)v[MODE]);

@@ -362,7 +362,6 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     /* Memory for all quantities; what a table leaves out is zero. */
     int n = modal->mode_count;
     r->modal = modal;
-
     for (int k = 0; k < QUANTITIES; k++) {
         size_t count = (size_t)kinds[k].components;
         for (int mode = 0; mode < kinds[k].modes; mode++)

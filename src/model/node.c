@@ -227,7 +227,6 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
     /* Written from the end, step by step up the tree, as far as there is space. */
     size_t start = YK_PATH_MAX - 1;
     buffer[start] = '\0';
-
     for (; node->parent; node = node->parent) {
         char step[YK_PATH_MAX];
 
@@ -239,7 +238,6 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
             /* An item that is about to be appended has the index that it will get. */
             int index = 0;
             const yk_node *sibling = node->parent->first;
-
             for (; sibling && sibling != node; sibling = sibling->next)
                 index++;
             snprintf(step, sizeof step, "[%d]", index);

@@ -101,7 +101,6 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
         /* The item that has the name, or in the message the nearest one. */
         const char *nearest = NULL;
         int distance = 4;
-
         for (yk_node *item = node->first; item; item = item->next) {
             const char *other = yk_node_name(item);
             if (!other)
@@ -178,7 +177,6 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
 
     /* Down the path; sections on the way that are not there are made. */
     yk_node *node = root;
-
     size_t begin = 0;
     for (int i = 0; i < count; i++) {
         const segment *step = &segments[i];

@@ -285,7 +285,6 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
 
     /* Copies are items like any other. */
     yk_node_remove(repeat);
-
     bool good = true;
     for (; p.value <= last && good; p.value++) {
         yk_node *copy = copy_filled(&p, item);

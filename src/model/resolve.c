@@ -236,7 +236,6 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     /* A row each, or an entry of the diagonal. */
     int i = 0;
     node->valid = true;
-
     for (yk_node *item = node->first; item; item = item->next, i++) {
         yk_resolve(r, item, &one);
         node->valid = node->valid && item->valid;
@@ -323,7 +322,6 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
 
     /* The words before it are those that it is not. */
     const char *valid[WORDS_MAX];
-
     int count = 0;
     for (; field->words[count].word && count < WORDS_MAX; count++) {
         valid[count] = field->words[count].word;
@@ -541,7 +539,6 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
     /* The variant of that name. */
     const char *valid[WORDS_MAX];
-
     int count = 0;
     for (; field->variants[count] && count < WORDS_MAX; count++) {
         const yk_section *variant = field->variants[count];
@@ -674,7 +671,6 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
 
     /* Equal names are neighbours once they are sorted. */
     qsort(items, (size_t)count, sizeof *items, compare_names);
-
     bool unique = true;
     for (int i = 1; i < count && !exhausted(r); i++) {
         const yk_node *item = items[i];

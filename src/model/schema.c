@@ -166,7 +166,6 @@ yk_phrase yk_expected(const yk_field *field)
         break;
     case YK_TYPE_VARIANT:
         add(&phrase, "a section with '%s': ", field->selector);
-
         for (int i = 0; field->variants[i]; i++)
             add_alternative(&phrase, i == 0, !field->variants[i + 1], field->variants[i]->name);
         break;

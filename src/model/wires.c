@@ -112,7 +112,6 @@ static void warn_unconnected(yk_scenario *scenario)
         const yk_subsystem *object = scenario->subsystems[i];
         const yk_port *ports;
         int port_count = object->ops->ports(object, &ports);
-
         for (const yk_node *item = yk_node_items(section, "forces"); item; item = item->next) {
             const yk_node *input = yk_node_get(item, "input");
             if (!input)

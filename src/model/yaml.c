@@ -176,7 +176,6 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
     yaml_mark_t mark = parser->problem_mark;
     const char *at = source->text;
     const char *end = source->text + source->length;
-
     for (size_t i = 0; i < mark.index && at < end; i++) {
         at++;
         while (at < end && ((unsigned char)*at & 0xC0) == 0x80)
