@@ -697,7 +697,7 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     yk_release(context, p.entry_index);
     yk_release(context, scratch);
     yk_release(context, p.right);
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         yk_linear_modes_destroy(made);
         *modes = NULL;
     }

@@ -345,7 +345,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
     yk_release(context, p.damping);
     yk_release(context, p.stiffness);
     yk_release(context, p.entries);
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         yk_modes_destroy(*modes);
         *modes = NULL;
     }

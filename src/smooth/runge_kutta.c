@@ -352,7 +352,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
         }
 
         /* Rejected: a smaller step, unless there is none. */
-        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
+        if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
 
         work->report.rejected++;

@@ -272,7 +272,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
                model->def.name, options->rho_inf);
 
     /* From there to static equilibrium, where it is wanted. */
-    if (status < 0 || !options->static_start)
+    if (YK_FAILED(status) || !options->static_start)
         return status;
 
     yk_status rest = yk_smooth_equilibrium(smooth);

@@ -542,7 +542,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         double used = work->open ? h : yk_smooth_next_size(size, left);
         bool accepted;
         yk_status status = try_step(smooth, t, done, used, &accepted);
-        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
+        if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
 
         /* Derivatives of a single internal step here, before it is accepted; of several after the
