@@ -32,6 +32,8 @@ yk_context_def yk_context_default(void)
 yk_context *yk_context_create(const yk_context_def *def)
 {
     yk_context_def used = def ? *def : yk_context_default();
+
+    /* The heap, where the caller has no allocator. */
     if (!used.allocate)
         used.allocate = allocate_from_heap;
 
@@ -76,6 +78,7 @@ yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     memcpy(context->message, text, sizeof text);
 
     return status;
@@ -96,18 +99,25 @@ void yk_log(yk_context *context, yk_log_level level, const char *format, ...)
     if (!context || !context->def.log || level < context->def.log_level || context->quiet > 0)
         return;
 
+    /* The text is the sink's for the time of the call. */
     char text[MESSAGE_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     context->def.log(context->def.log_user, level, text);
 }
 
 void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size)
 {
+    /* A request for nothing is one byte, so that NULL always means failure. */
     size_t bytes = 0;
-    if (__builtin_mul_overflow(count ? count : 1, size ? size : 1, &bytes)) {
+    if (count == 0)
+        count = 1;
+    if (size == 0)
+        size = 1;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
         yk_fail(context, YK_ERROR_MEMORY, "a request for %zu x %zu bytes overflows", count, size);
         return NULL;
     }
@@ -121,9 +131,15 @@ void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size)
 
 void *yk_allocate(yk_context *context, size_t count, size_t size)
 {
+    /* At least a byte, as above. */
+    if (count == 0)
+        count = 1;
+    if (size == 0)
+        size = 1;
     void *memory = yk_reallocate(context, NULL, count, size);
     if (memory)
-        memset(memory, 0, (count ? count : 1) * (size ? size : 1));
+        memset(memory, 0, count * size);
+
     return memory;
 }
 

@@ -49,10 +49,11 @@ static void pause_briefly(void)
 
 static void adapt(int *looks, bool useful)
 {
-    if (useful)
+    if (useful) {
         *looks *= 2;
-    else
+    } else {
         *looks /= 2;
+    }
 
     if (*looks > LOOKS_MOST)
         *looks = LOOKS_MOST;
@@ -124,6 +125,7 @@ static void *worker_main(void *argument)
 {
     yk_pool *pool = argument;
     int looks = LOOKS_MOST;
+
     while (!atomic_load(&pool->closing)) {
         wait_for_work(pool, &looks);
         run_chunks(pool);
@@ -150,6 +152,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
         return YK_ERROR_MEMORY;
     }
 
+    /* One condition for jobs that begin, one for jobs that end. */
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->begin, NULL);
     pthread_cond_init(&made->end, NULL);
@@ -182,6 +185,7 @@ void yk_pool_destroy(yk_pool *pool)
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
 
+    /* What they hold is released when all have ended. */
     for (int i = 0; i < pool->workers; i++)
         pthread_join(pool->threads[i], NULL);
 
@@ -213,6 +217,7 @@ static void wait_for_end(yk_pool *pool)
         return;
     }
 
+    /* Asleep; a short sleep would have been worth a longer look. */
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->caller_sleeps, true);
@@ -251,12 +256,14 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
     atomic_store(&pool->unfinished, chunks);
     atomic_store(&pool->claims, (uint_fast64_t)chunks << 32);
 
+    /* Workers that sleep do not look. */
     if (atomic_load(&pool->sleeping) > 0) {
         pthread_mutex_lock(&pool->lock);
         pthread_cond_broadcast(&pool->begin);
         pthread_mutex_unlock(&pool->lock);
     }
 
+    /* The caller works too, then waits for what others have claimed. */
     run_chunks(pool);
     wait_for_end(pool);
 }
@@ -278,6 +285,7 @@ double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term 
 {
     if (chunk_size == 0)
         chunk_size = 1;
+
     sum_job job = {term, user, partials};
     yk_pool_run(pool, count, chunk_size, sum_chunk, &job);
 

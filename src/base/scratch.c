@@ -22,6 +22,7 @@ struct yk_scratch {
 
 static void *take(yk_scratch *s, size_t bytes)
 {
+    /* More than there can be. */
     if (bytes > SIZE_MAX / 2)
         return NULL;
 
@@ -62,12 +63,14 @@ static void *allocate(void *user, void *block, size_t bytes)
     /* Nothing is released one by one: the reset gives all back. */
     if (bytes == 0)
         return NULL;
+
     void *fresh = take(s, bytes);
     if (!fresh || !block)
         return fresh;
 
     /* A piece that grows is copied. */
     const piece *old = (const piece *)(const void *)((unsigned char *)block - ALIGNMENT);
+
     memcpy(fresh, block, old->bytes < bytes ? old->bytes : bytes);
     return fresh;
 }
@@ -78,6 +81,7 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     if (!s)
         return NULL;
 
+    /* A context whose allocator is this stack. */
     s->parent = parent;
     yk_context_def def = yk_context_default();
     def.allocate = allocate;
@@ -86,6 +90,7 @@ yk_scratch *yk_scratch_create(yk_context *parent)
 
     /* The context is a piece of its own that no reset takes. */
     s->context = yk_context_create(&def);
+
     piece *own = s->others;
     s->others = NULL;
     s->wanted = 0;
@@ -112,6 +117,7 @@ void yk_scratch_destroy(yk_scratch *s)
     if (!s)
         return;
 
+    /* Pieces, the block, and the context that no reset takes. */
     yk_context *parent = s->parent;
     release_others(s);
     yk_release(parent, s->block);
@@ -126,6 +132,7 @@ yk_context *yk_scratch_context(yk_scratch *s)
 
 void yk_scratch_reset(yk_scratch *s)
 {
+    /* What did not fit: one block for all in the next round. */
     if (s->others) {
         release_others(s);
         yk_release(s->parent, s->block);

@@ -12,6 +12,7 @@ static bool reserve(yk_context *context, yk_text *text, size_t extra)
     if (needed <= text->capacity)
         return true;
 
+    /* Twice as much as before, as often as it takes. */
     size_t capacity = text->capacity ? 2 * text->capacity : 256;
     while (capacity < needed)
         capacity *= 2;
@@ -37,6 +38,7 @@ void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
     if (length < 0 || !reserve(context, text, (size_t)length))
         return;
 
+    /* Written where the text ends. */
     va_start(arguments, format);
     vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
@@ -79,8 +81,10 @@ int yk_text_distance(const char *a, const char *b, int limit)
     int *last = rows[1];
     int *now = rows[2];
 
+    /* The first row: letters of b that are added. */
     for (size_t j = 0; j <= length_b; j++)
         last[j] = (int)j;
+
     for (size_t i = 1; i <= length_a; i++) {
         now[0] = (int)i;
         for (size_t j = 1; j <= length_b; j++) {
@@ -100,6 +104,7 @@ int yk_text_distance(const char *a, const char *b, int limit)
                 now[j] = before[j - 2] + 1;
         }
 
+        /* The rows move on. */
         int *spare = before;
         before = last;
         last = now;
@@ -116,6 +121,7 @@ static const char *only_longer(const char *word, const char *const *words)
     size_t length = strlen(word);
 
     for (; *words; words++) {
+        /* As many letters as both have in common. */
         size_t i = 0;
         while (i < length && lower(word[i]) == lower((*words)[i]))
             i++;

@@ -62,6 +62,7 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     yk_cylinder_power power;
     yk_cylinder_flow flow;
 
+    /* Powers and flows of this stage. */
     yk_cylinder_powers(cylinder, fluid, &drive, y, &power);
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
@@ -81,6 +82,7 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
         if (!happens[k])
             continue;
+
         if (ledger->event_time[k] == 0)
             ledger->event_first[k] = t;
         ledger->event_time[k] += weight;
@@ -122,7 +124,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     /* Too large an error: a shorter step. */
     if (controlled) {
         double error[YK_RADAU_SIZE_MAX];
-        if (yk_radau_error(&problem, t, h, y, &step, error) < 0)
+        if (yk_radau_error(&problem, t, h, y, &step, error) != YK_OK)
             return YK_NOT_CONVERGED;
 
         for (int i = 0; i < problem.n; i++) {
@@ -159,6 +161,7 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
     double length = h / parts;
     double end = t + h;
 
+    /* A part that fails is made of two. */
     int halvings = 0;
     for (double at = 0; at < parts;) {
         double unused;
@@ -188,6 +191,7 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
     double least = h * ldexp(1, -HALVINGS_MAX);
     double next = 0.01 * h;
 
+    /* The size that the last step ended with. */
     if (ledger->next_step > 0)
         next = ledger->next_step;
 
@@ -204,6 +208,7 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         double size;
         yk_status status = try_step(j, t, width, true, &size);
 
+        /* The factor to the size that would just meet the tolerance. */
         double factor = 8;
         if (size > 0)
             factor = 0.9 * pow(size, -0.25);

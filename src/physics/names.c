@@ -1,3 +1,4 @@
+/* Names of ports and channels, made of those of the parts. */
 #include "physics/names.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@ char *yk_name_join(yk_context *context, const char *text, const char *ending)
     char *made = yk_allocate(context, bytes, 1);
     if (made)
         snprintf(made, bytes, "%s%s", text, ending);
+
     return made;
 }
 
@@ -32,6 +34,7 @@ yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_ch
 
     size_t width = part_width + row_width + 2;
 
+    /* One channel per part and row. */
     int count = of->part_count * of->row_count;
     *channels = yk_allocate(context, (size_t)count, sizeof **channels);
     *names = yk_allocate(context, (size_t)count, width);

@@ -96,6 +96,7 @@ static void vary_point(const yk_beam *beam, const yk_beam_point *point, const be
     v->rotation = (by_rotations){{{0}}};
     v->curvature = (by_rotations){{{0}}};
     v->strain = (by_rotations){{{0}}};
+
     add_product(&v->rotation, &forward, &v->psi);
     add_product(&v->curvature, &along, &v->psi);
     add_product(&v->curvature, &forward, &v->psi_slope);
@@ -152,11 +153,13 @@ static void vary_rates(const yk_beam_point *point, const beam_state *state,
         yk_mat3 minus = yk_m3_scale(-1, multiply(&state->inverse[e], &by_psi));
         yk_mat3 spin = yk_m3_skew(state->spin[e]);
         spin = multiply(&state->inverse[e], &spin);
+
         rate[e] = (by_rotations){{{0}}};
         add_product(&rate[e], &minus, &psi_ends[e]);
         add_rotation(&rate[e], MIDDLE, &spin);
     }
 
+    /* At the point, and along the beam. */
     by_rotations psi_rate;
     by_rotations psi_rate_slope;
     interpolate_turns(point->shape, rate, &psi_rate);
@@ -212,12 +215,14 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point,
         add_rotation(&strain_rate, i, &swept);
     }
 
+    /* The section's own rotation. */
     add_cross(&strain_rate, section->line, &angular_velocity);
     add_cross(&strain_rate, section->strain_rate, &v->rotation);
 
     /* Resultants by rotations, and by positions, which move the line that turns with w. */
     memset(r, 0, sizeof *r);
     add_section(point, damping, &strain_rate, &curvature_rate, r);
+
     yk_mat3 spin = yk_m3_skew(section->angular_velocity);
     int rows = point->coupled ? 2 : 1;
     for (int k = 0; k < rows; k++) {
@@ -254,6 +259,8 @@ static void vary_loads(const yk_beam_point *point, const beam_section_state *sec
     add_product(&by_psi, &back, &a);
     add_product(&by_psi, &back_along, &r->by_rotation[1]);
     add_product(&by_slope, &back, &r->by_rotation[1]);
+
+    /* The same by positions. */
     yk_mat3 a_position = cross_columns(back_line, &r->by_position[0]);
     yk_mat3 psi_position = multiply(&back, &a_position);
     yk_mat3 slope_position = multiply(&back, &r->by_position[1]);
@@ -308,6 +315,7 @@ static void vary_torques(const beam_state *state, moment_variations *sums,
                          double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     for (int k = 0; k < 2; k++) {
+        /* T(psi_i)^-T of the sums, which c_2 is without. */
         yk_mat3 back_inverse = yk_m3_transpose(state->inverse[k]);
         by_nodes part = {.rotation = {{{0}}}};
         add_product(&part.rotation, &back_inverse, &sums->end[k].rotation);
@@ -350,9 +358,11 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
         point_variation v;
         beam_section_blocks damping;
 
+        /* Variations of the section, and its damping matrix in global axes. */
         vary_point(beam, point, state, &section[p], psi_ends, &v);
         yk_beam_rotate_section(point->damping, point->coupled, false, &section[p].frame, &damping);
 
+        /* By the placement, at given velocities. */
         resultant_variation by_pose;
         vary_by_placement(beam, point, state, &section[p], node, psi_ends, &damping, &v, &by_pose);
         vary_loads(point, &section[p], &by_pose, &sums, jacobian->pose);
@@ -367,6 +377,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
         vary_loads(point, &section[p], &by_rate, &rate_sums, jacobian->rate);
     }
 
+    /* Torques of both, and of nodes that are off the line. */
     vary_torques(state, &sums, jacobian->pose);
     vary_torques(state, &rate_sums, jacobian->rate);
     if (beam->has_offset)

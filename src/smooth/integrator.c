@@ -8,6 +8,7 @@ const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
         [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta,
         [YK_SMOOTH_GENERALISED_ALPHA] = &yk_smooth_generalised_alpha,
     };
+
     if ((unsigned)kind >= YK_SMOOTH_INTEGRATORS)
         return NULL;
 
@@ -21,6 +22,7 @@ double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smo
                                       const yk_smooth_workspace *work)
 {
     if (state->clock->redundant == 0)
+
         return 0;
     return fmax(1e-14 * model->length_scale / (work->c * work->c), 1e-14);
 }
@@ -28,6 +30,7 @@ double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smo
 double yk_smooth_next_size(double chosen, double left)
 {
     if (left <= chosen * (1 + 1e-9))
+
         return left;
     return left < 2 * chosen ? 0.5 * left : chosen;
 }
@@ -43,6 +46,7 @@ void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_stat
     yk_vec3 b = now->angular_acceleration;
     double half = 0.5 * h * h;
 
+    /* To second order in h; the rotation in the chart around now. */
     node->frame.position = yk_v3_axpy(h, v, yk_v3_axpy(half, a, now->position));
     node->frame.velocity = yk_v3_axpy(h, a, v);
     node->frame.angular_velocity = yk_v3_axpy(h, b, w);
@@ -58,6 +62,7 @@ void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *s
 {
     for (int i = 0; i < model->node_count; i++)
         yk_smooth_predict_taylor(model, state, i, s, &work->trial[i]);
+
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         work->coordinates[k].value = now->value + s * (now->rate + 0.5 * s * now->acceleration);

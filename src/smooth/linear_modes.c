@@ -63,8 +63,10 @@ yk_linear_modes_options yk_linear_modes_default(void)
 /* y += factor * A x */
 static void multiply_add(const yk_linear_matrix *a, double factor, const double *x, double *y)
 {
-    for (size_t k = 0; k < a->count; k++)
-        y[a->entries[k].row] += factor * a->entries[k].value * x[a->entries[k].column];
+    for (size_t k = 0; k < a->count; k++) {
+        const yk_linear_entry *e = &a->entries[k];
+        y[e->row] += factor * e->value * x[e->column];
+    }
 }
 
 /* y = operator x */
@@ -100,6 +102,7 @@ static double largest(const yk_linear_matrix *a)
     double size = 0;
     for (size_t k = 0; k < a->count; k++)
         size = fmax(size, fabs(a->entries[k].value));
+
     return size;
 }
 
@@ -115,6 +118,7 @@ static size_t put_entries(yk_sparse_entry *entries, size_t at, const yk_linear_m
 {
     for (size_t k = 0; k < a->count; k++)
         entries[at++] = (yk_sparse_entry){a->entries[k].row + row_shift, a->entries[k].column};
+
     return at;
 }
 
@@ -123,6 +127,7 @@ static size_t add_values(double *values, const int *entry_index, size_t at,
 {
     for (size_t k = 0; k < a->count; k++)
         values[entry_index[at++]] += factor * a->entries[k].value;
+
     return at;
 }
 
@@ -151,6 +156,7 @@ static yk_status factor(problem *p)
     for (int i = 0; i < system->constraints; i++)
         values[entry_index[at++]] -= 1e-12 * size;
 
+    /* A singular matrix is one that the user can mend. */
     int column = 0;
     yk_status status = yk_sparse_factor(p->matrix, &column);
     if (status != YK_ERROR_SINGULAR)
@@ -209,6 +215,7 @@ static bool append(const problem *p, space *s, const double *x)
     if (s->count == s->capacity || !(before > 0))
         return false;
 
+    /* Of length one, so that what is left of it can be judged. */
     double *v = vector_at(p, s->vector, s->count);
     for (size_t i = 0; i < d; i++)
         v[i] = x[i] / before;
@@ -241,6 +248,7 @@ static bool append_random(problem *p, space *s)
     if (s->count == s->capacity)
         return false;
 
+    /* Numbers between -1 and 1, the same in every run. */
     double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
     double *y = vector_at(p, s->vector, s->count);
     for (int i = 0; i < p->dimension; i++) {
@@ -267,6 +275,7 @@ static bool grow(problem *p, space *s, int target)
         if (s->processed == s->count && !append_random(p, s))
             return false;
 
+        /* The image of the next vector is a direction of its own. */
         double *image = vector_at(p, s->image, s->processed);
         apply(p, vector_at(p, s->vector, s->processed), image);
         s->processed++;
@@ -351,6 +360,7 @@ static void combine(const problem *p, const space *s, double *rows, const double
                     double *sum)
 {
     size_t d = (size_t)p->dimension;
+
     memset(sum, 0, d * sizeof *sum);
     for (int j = 0; j < s->processed; j++) {
         const double *row = vector_at(p, rows, j);
@@ -398,6 +408,7 @@ static void eigenvalue(const problem *p, double re, double im, double *s_re, dou
     double inverse_re = re / size2;
     double inverse_im = -im / size2;
 
+    /* theta = 1 / (s - z) */
     if (p->damped) {
         *s_re = p->shift + inverse_re;
         *s_im = inverse_im;
@@ -441,6 +452,7 @@ static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double re
     modes->imaginary[at] = s_im;
     modes->residual[at] = residual;
 
+    /* Its shape, real and imaginary part. */
     double *shape = modes->shape + 2 * (size_t)at * n;
     memcpy(shape, re, n * sizeof *shape);
     memset(shape + n, 0, n * sizeof *shape);
@@ -590,6 +602,7 @@ static yk_status search(problem *p, const yk_linear_modes_options *options, spac
 static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
                             yk_linear_modes *modes, double *scratch)
 {
+    /* As large as the space may become. */
     int capacity = 20 * options->count + 200;
     if (options->subspace > 0)
         capacity = options->subspace;
