@@ -24,6 +24,7 @@ typedef struct command_row {
 
 int command_run(int argc, char **argv);
 int command_recover(int argc, char **argv);
+int command_resume(int argc, char **argv);
 int command_advise(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_draw(int argc, char **argv);
@@ -105,6 +106,8 @@ typedef enum load_purpose {
 /* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has
  * mistakes. */
 bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out);
+/* The same of a scenario that is described already. */
+bool load_scenario_def(const yk_scenario_def *def, load_purpose purpose, loaded *out);
 void close_scenario(loaded *out);
 
 /* A scenario with its overrides, for analyses that load it themselves. */

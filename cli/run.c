@@ -15,8 +15,10 @@ typedef struct request {
     option_list sets, files;
     const char *command;
     bool quiet, error;
-    bool visible; /* a progress bar is shown */
-    int frames;   /* negative: as the scenario says */
+    bool visible;           /* a progress bar is shown */
+    int frames;             /* negative: as the scenario says */
+    const char *checkpoint; /* NULL: none */
+    const yk_checkpoint *resume;
     live_view *live;
 } request;
 
@@ -403,11 +405,22 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .command = q->command,
             .progress = show_progress,
             .user = q,
+            .checkpoint = q->checkpoint,
+            .checkpoint_unit = info->checkpoint_unit,
+            .checkpoint_every = info->checkpoint_every,
+            .resume = q->resume,
         };
+
+        /* Whoever resumes needs the names of the files. */
+        yk_text names = {0};
+        for (int i = 0; i < files->count; i++)
+            yk_text_add(l->context, &names, "%s\n", files->items[i]);
+        def.note = names.data;
         if (q->live)
             status = show_live(l, q, &def.recorder, &shown);
         if (status == YK_OK)
             status = yk_run(l->context, l->scenario, &def, report);
+        yk_text_destroy(l->context, &names);
         if (q->visible)
             clear_progress();
         if (!q->quiet)
@@ -489,6 +502,8 @@ static int run_scenario(const loaded *l, request *q)
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
     if (numerical && info->interface_count > 0)
         fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
+    if (report.checkpointed)
+        fprintf(stderr, "yoke: `yoke resume %s` goes on from the last checkpoint\n", q->checkpoint);
     bool begun = report.seconds > 0;
     for (int i = 0; begun && !report.recorded && i < files->count; i++) {
         char part[4096];
@@ -501,6 +516,18 @@ static int run_scenario(const loaded *l, request *q)
     }
 
     return code;
+}
+
+/* Runs what was loaded and asked for. */
+static int run_loaded(const loaded *l, request *q)
+{
+    yk_system *system;
+    if (yk_scenario_system(l->scenario, &system) != YK_OK) {
+        fprintf(stderr, "yoke: %s: %s\n", q->path, yk_last_message(l->context));
+        return EXIT_MISUSE;
+    }
+
+    return run_scenario(l, q);
 }
 
 int command_run(int argc, char **argv)
@@ -558,20 +585,111 @@ int command_run(int argc, char **argv)
     else if (q.files.count == 0)
         q.files.items[q.files.count++] = file ? file : "results.h5";
 
+    /* Where checkpoints go. Error bars keep the record in memory until they are known, and a live
+     * view cannot be taken up again. */
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    char beside[4096];
+    if (info->checkpoint_unit != YK_CHECKPOINT_NEVER && (q.error || live)) {
+        fprintf(stderr, "yoke: warning: no checkpoints are written with --error or --live\n");
+    } else if (info->checkpoint_unit != YK_CHECKPOINT_NEVER) {
+        const char *results = q.files.count > 0 ? q.files.items[0] : "run";
+        snprintf(beside, sizeof beside, "%s.checkpoint", results);
+        q.checkpoint = beside;
+        if (info->checkpoint_file)
+            q.checkpoint = info->checkpoint_file;
+    }
+
     yk_text command = {0};
     join_arguments(l.context, &command, argc, argv);
     q.command = command.data;
-    yk_system *system;
-    int code;
-    if (yk_scenario_system(l.scenario, &system) != YK_OK) {
-        fprintf(stderr, "yoke: %s: %s\n", q.path, yk_last_message(l.context));
-        code = EXIT_MISUSE;
-    } else {
-        code = run_scenario(&l, &q);
-    }
+    int code = run_loaded(&l, &q);
 
     yk_text_destroy(l.context, &command);
     live_close(q.live);
     close_scenario(&l);
+    return code;
+}
+
+/* yoke resume ---------------------------------------------------------------------------------- */
+
+static const char resume_usage[] =
+    "resume CHECKPOINT [--no-output]\n\n"
+    "Goes on with a run that was stopped, killed or failed, from the last checkpoint that it "
+    "wrote:\n"
+    "see `checkpoint` of the scenario. The scenario is the one that ran, with its overrides; the\n"
+    "record goes on in its journals. Results are those of a run that was never stopped, to the "
+    "bit.";
+
+int command_resume(int argc, char **argv)
+{
+    request q = {0};
+    bool no_output = false;
+    const char *path = NULL;
+    const option_row rows[] = {
+        {"no-output", OPTION_FLAG, &no_output, NULL,
+         "go on without the record, where its journal is lost"},
+        {"quiet", OPTION_FLAG, &q.quiet, NULL, "no progress bar and no summary"},
+        {.kind = OPTION_END},
+    };
+    int parsed = options_parse(resume_usage, rows, argc, argv, &path, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    yk_checkpoint *checkpoint = NULL;
+    yk_status status = yk_checkpoint_load(context, path, &checkpoint);
+    if (status != YK_OK) {
+        print_failure(context);
+        yk_context_destroy(context);
+        return EXIT_MISUSE;
+    }
+
+    /* The scenario and the files as they were. */
+    const yk_checkpoint_info *info = yk_checkpoint_get(checkpoint);
+    yk_scenario_def def = scenario_def(info->path, &q.sets);
+    def.text = info->scenario;
+    q.path = info->path;
+    q.command = info->command;
+    q.frames = info->frames;
+    q.resume = checkpoint;
+
+    /* From the one before the last, new ones still go where all went. */
+    static const char previous[] = ".previous";
+    char own[4096];
+    snprintf(own, sizeof own, "%s", path);
+    size_t length = strlen(own);
+    size_t tail = strlen(previous);
+    if (length > tail && strcmp(own + length - tail, previous) == 0)
+        own[length - tail] = '\0';
+    q.checkpoint = own;
+
+    char *names = yk_text_copy(context, info->note);
+    for (char *name = names; name && *name && q.files.count < OPTION_LIST_MAX;) {
+        char *end = strchr(name, '\n');
+        if (!end)
+            break;
+        *end = '\0';
+        q.files.items[q.files.count++] = name;
+        name = end + 1;
+    }
+    if (no_output)
+        q.files.count = 0;
+
+    int code = EXIT_MISUSE;
+    loaded l;
+    if (load_scenario_def(&def, LOAD_TO_RUN, &l)) {
+        if (!q.quiet)
+            printf("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
+                   (long long)yk_scenario_get(l.scenario)->steps);
+        code = run_loaded(&l, &q);
+        close_scenario(&l);
+    }
+
+    yk_release(context, names);
+    yk_checkpoint_destroy(checkpoint);
+    yk_context_destroy(context);
     return code;
 }

@@ -70,6 +70,12 @@ yk_context *open_context(void)
 
 bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out)
 {
+    yk_scenario_def def = scenario_def(path, sets);
+    return load_scenario_def(&def, purpose, out);
+}
+
+bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loaded *out)
+{
     yk_log_level level = YK_LOG_WARNING;
     if (purpose == LOAD_TO_CHECK)
         level = YK_LOG_INFO;
@@ -79,7 +85,7 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
     if (!out->context)
         return false;
 
-    yk_scenario_def def = scenario_def(path, sets);
+    yk_scenario_def def = *given;
     def.to_rounding = purpose == LOAD_TO_DIFFERENCE;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status == YK_OK)
@@ -94,7 +100,7 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
     if (out->diagnostics)
         errors = yk_diagnostics_errors(out->diagnostics);
     if (errors > 0)
-        fprintf(stderr, "yoke: %s has %d mistake%s\n", path, errors, plural(errors));
+        fprintf(stderr, "yoke: %s has %d mistake%s\n", def.path, errors, plural(errors));
     else
         print_failure(out->context);
 

@@ -20,6 +20,27 @@ typedef struct yk_run_progress {
     double seconds; /* s, on the clock, since the start */
 } yk_run_progress;
 
+/* The whole state of a run, from a file that a run before has written: the state image of the
+ * system, its statistics, what was watched, how far the record was. */
+typedef struct yk_checkpoint yk_checkpoint;
+
+typedef struct yk_checkpoint_info {
+    const char *path;     /* of the scenario */
+    const char *scenario; /* its text as it ran, to be loaded under this path */
+    const char *command;  /* for the record */
+    const char *note;     /* as the run was given it */
+    int frames;           /* as the run was given them */
+    int64_t step;
+    double time; /* s */
+} yk_checkpoint_info;
+
+/* The last checkpoint under this name, or the one before it where that is missing or damaged.
+ * YK_ERROR_FILE and YK_ERROR_INPUT with the reason; also where another version of the program wrote
+ * it. */
+yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint);
+void yk_checkpoint_destroy(yk_checkpoint *checkpoint);
+const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint);
+
 typedef struct yk_run_def {
     yk_recorder *recorder; /* NULL: nothing is recorded */
     const char *command;   /* the command line, for the record; may be NULL */
@@ -31,6 +52,17 @@ typedef struct yk_run_def {
      * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);
     void *user;
+    /* The file for checkpoints, and how often they are written (see yk_scenario_info); also when
+     * `progress` stops the run. Needs subsystems whose state can be saved, and a recorder that can
+     * resume. NULL: none. A run that comes to its end removes them. One that does not, and has
+     * written any, leaves its record open as well, as the journals of its recorder. */
+    const char *checkpoint;
+    yk_checkpoint_unit checkpoint_unit;
+    double checkpoint_every;
+    const char *note; /* a text for whoever resumes; may be NULL */
+    /* Goes on from there, in a scenario that was loaded from its text; NULL: from the start. Command,
+     * frames and record must be those of the run that wrote it. */
+    const yk_checkpoint *resume;
 } yk_run_def;
 
 /* What is watched in every run. */
@@ -92,7 +124,8 @@ typedef struct yk_run_report {
     double energy_created; /* J, by all interfaces */
     /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
     double mass_ratio;
-    bool recorded; /* the record has its end */
+    bool recorded;     /* the record has its end */
+    bool checkpointed; /* it did not come to its end, and can be resumed from a checkpoint */
     /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     uint64_t state_hash;
     int finding_count;

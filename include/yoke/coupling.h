@@ -390,6 +390,10 @@ yk_status yk_system_state_set(yk_system *system, const double *image);
  * hashes, to the last bit. */
 yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 
+/* Whether the image means something outside this process, so that it can be kept in a file. Where
+ * it does not, or where there is none, the first subsystem that is to blame; -1: all is well. */
+int yk_system_find_unsaved(const yk_system *system);
+
 typedef struct yk_subsystem_statistics {
     int64_t calls;
     int64_t steps; /* made in them: several per call of a subsystem with substeps */
@@ -436,6 +440,13 @@ int yk_system_scheme_statistics(const yk_system *system,
                                 yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX]);
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
+
+/* What a system knows besides its state, as 8-byte words: all statistics but those of the scheme,
+ * and what its ports, interfaces and wires showed last. With the state image it is what a run that
+ * is taken up again in another process goes on from; restored after the state is set. */
+size_t yk_system_memory_words(const yk_system *system);
+void yk_system_memory_save(const yk_system *system, double *words);
+void yk_system_memory_restore(yk_system *system, const double *words);
 
 /* What an interface joins. Along the direction, of all that the joint constrains, in which they
  * differ most: the effective masses (kg) or inertias (kg m2) of both sides, with what is joined

@@ -54,6 +54,14 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics);
 
 typedef struct yk_scenario yk_scenario;
 
+/* In what the distance of two checkpoints is measured. */
+typedef enum yk_checkpoint_unit {
+    YK_CHECKPOINT_NEVER,
+    YK_CHECKPOINT_STEPS, /* macro steps */
+    YK_CHECKPOINT_TIME,  /* s, simulated */
+    YK_CHECKPOINT_CLOCK  /* s, on the clock */
+} yk_checkpoint_unit;
+
 /* What a load took long to find, such as where particles come to rest, for later loads of
  * scenarios that agree in it. One may serve several loads at a time. NULL when out of memory. */
 typedef struct yk_cache yk_cache;
@@ -132,6 +140,9 @@ typedef struct yk_scenario_info {
     int record_frames;       /* about so many frames of the scene in the run */
     int record_contacts;     /* contact points of each subsystem in a frame, at most */
     const char *record_file; /* from the present folder; NULL if the scenario names none */
+    yk_checkpoint_unit checkpoint_unit;
+    double checkpoint_every;
+    const char *checkpoint_file; /* from the present folder; NULL if the scenario names none */
     int channel_count;
     const yk_channel *channels; /* what is recorded: name, unit, components */
     int sample_size;            /* doubles in one sample: the sum of the components */

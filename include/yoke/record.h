@@ -138,6 +138,13 @@ typedef struct yk_record_summary {
 
 typedef struct yk_recorder yk_recorder;
 
+/* How far a record is: the length of each of its journals. */
+enum { YK_RECORD_FILES_MAX = 64 };
+typedef struct yk_record_position {
+    int count;
+    uint64_t length[YK_RECORD_FILES_MAX];
+} yk_record_position;
+
 typedef struct yk_recorder_ops {
     /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
     size_t size;
@@ -152,6 +159,16 @@ typedef struct yk_recorder_ops {
     void (*destroy)(yk_recorder *self);
     /* Where everything is at a time, as yk_frame_table says. Default: frames are left out. */
     yk_status (*frame)(yk_recorder *self, double time, const float *values);
+
+    /* For runs that are stopped and taken up again; NULL: the recorder cannot.
+     * keep puts everything so far on the disk and says where the record ends. resume stands in
+     * place of begin: the record goes on there, in another process, as if it had never stopped; it
+     * must have the same header. */
+    yk_status (*keep)(yk_recorder *self, yk_record_position *position);
+    yk_status (*resume)(yk_recorder *self, const yk_record_header *header,
+                        const yk_record_position *position);
+    /* Whether this one can; NULL: it can if it has the two operations. */
+    bool (*can_resume)(const yk_recorder *self);
 } yk_recorder_ops;
 
 /* Implementations embed this as their first member. */
@@ -164,6 +181,10 @@ yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *heade
 yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *row);
 yk_status yk_recorder_frame(yk_recorder *recorder, double time, const float *values);
 yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary);
+bool yk_recorder_resumes(const yk_recorder *recorder); /* it can keep and resume */
+yk_status yk_recorder_keep(yk_recorder *recorder, yk_record_position *position);
+yk_status yk_recorder_resume(yk_recorder *recorder, const yk_record_header *header,
+                             const yk_record_position *position);
 void yk_recorder_destroy(yk_recorder *recorder);
 
 /* Files ---------------------------------------------------------------------------------------- */

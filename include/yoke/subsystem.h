@@ -518,6 +518,13 @@ typedef struct yk_subsystem_ops {
     yk_status (*move_port)(yk_subsystem *self, int port, const yk_vec3 *position,
                            const yk_quat *orientation);
 
+    /* Whether state images mean something in this process only, such as the number of a state that
+     * another program keeps: they cannot go to a file then. After start. Default: they can. */
+    bool (*image_is_local)(const yk_subsystem *self);
+    /* Plain data that it counts since start and shows in channels, beside its state: where it is, and
+     * its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
+    size_t (*counts)(yk_subsystem *self, void **data);
+
     /* Capabilities: absent when NULL. */
 
     const yk_rollback_ops *rollback;

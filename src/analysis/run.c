@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/checkpoint.h"
 #include "analysis/scene.h"
 #include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "record/checkpoint.h"
 #include "yoke/analysis.h"
 
 /* Reading the clock costs as much as a short macro step. It is read after every step where steps
@@ -34,31 +36,39 @@ typedef struct run {
     double begun, last_report, last_reading; /* s on the clock */
     int64_t stride, next_reading;            /* steps */
     bool converged;
+    yk_checkpointer checkpoints; /* with a context where the run has any */
+    yk_record_position position; /* of a run that is resumed: where its record ends */
 } run;
 
 /* Record --------------------------------------------------------------------------------------- */
 
-/* Opens the scene, where frames are recorded, and begins the record. */
+/* The scene as it is at the start, also of a run that is resumed, where frames are recorded. */
+static yk_status open_scene(run *r)
+{
+    if (!r->def->recorder || r->def->frames <= 0)
+        return YK_OK;
+
+    yk_status status = yk_scene_open(r->context, r->system, r->info, r->def->contacts, &r->scene);
+    if (YK_FAILED(status))
+        return status;
+
+    /* How often a frame is recorded: as often as was asked for, and as memory allows. */
+    size_t size = yk_scene_frame_size(&r->scene.record);
+    double frames = r->def->frames;
+    if (size > 0)
+        frames = fmin(frames, fmax(FRAMES_BYTES / ((double)size * sizeof(float)), 2));
+    r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
+    if (r->frame_stride < 1)
+        r->frame_stride = 1;
+
+    return YK_OK;
+}
+
+/* Begins the record; that of a run that is resumed goes on. */
 static yk_status begin_record(run *r)
 {
     if (!r->def->recorder)
         return YK_OK;
-
-    /* How often a frame is recorded: as often as was asked for, and as memory allows. */
-    if (r->def->frames > 0) {
-        yk_status status =
-            yk_scene_open(r->context, r->system, r->info, r->def->contacts, &r->scene);
-        if (YK_FAILED(status))
-            return status;
-
-        size_t size = yk_scene_frame_size(&r->scene.record);
-        double frames = r->def->frames;
-        if (size > 0)
-            frames = fmin(frames, fmax(FRAMES_BYTES / ((double)size * sizeof(float)), 2));
-        r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
-        if (r->frame_stride < 1)
-            r->frame_stride = 1;
-    }
 
     /* The scenario as it runs goes with its channels, so that the record can be repeated. */
     const yk_scenario_info *info = r->info;
@@ -84,7 +94,10 @@ static yk_status begin_record(run *r)
         };
         if (r->frame_stride > 0)
             header.scene = &r->scene.record;
-        status = yk_recorder_begin(r->def->recorder, &header);
+        if (r->def->resume)
+            status = yk_recorder_resume(r->def->recorder, &header, &r->position);
+        else
+            status = yk_recorder_begin(r->def->recorder, &header);
     }
 
     yk_release(r->context, channels);
@@ -269,16 +282,118 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 
 /* Stepping ------------------------------------------------------------------------------------- */
 
-/* From sample to sample, with progress reported now and then. */
+/* Reports progress now and then. False: the caller wants to stop. */
+static bool report_progress(run *r, int64_t step, bool last)
+{
+    if (!r->def->progress)
+        return true;
+    if (!last && step < r->next_reading)
+        return true;
+
+    /* How many steps until the clock is read again. */
+    double now = yk_clock_seconds();
+    if (now - r->last_reading > CLOCK_SECONDS)
+        r->stride = 1;
+    else if (r->stride < CLOCK_STRIDE)
+        r->stride++;
+    r->last_reading = now;
+    r->next_reading = step + r->stride;
+
+    if (!last && now - r->last_report < PROGRESS_SECONDS)
+        return true;
+
+    r->last_report = now;
+    yk_run_progress progress = {
+        .step = step,
+        .steps = r->info->steps,
+        .time = yk_system_time(r->system),
+        .seconds = now - r->begun,
+    };
+
+    return r->def->progress(r->def->user, &progress);
+}
+
+/* Checkpoints ---------------------------------------------------------------------------------- */
+
+/* Prepares for checkpoints, and goes to the one that the run is resumed from. */
+static yk_status open_checkpoints(run *r)
+{
+    if (!r->def->checkpoint && !r->def->resume)
+        return YK_OK;
+
+    yk_status status = yk_checkpointer_open(r->context, r->def, r->scenario, r->system, &r->watch,
+                                            &r->checkpoints);
+    if (YK_FAILED(status) || !r->def->resume)
+        return status;
+
+    yk_run_state before;
+    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume, &before, &r->position);
+    if (YK_FAILED(status))
+        return status;
+
+    r->report->steps = before.step;
+    r->converged = before.converged;
+    r->begun -= before.seconds;
+
+    return YK_OK;
+}
+
+static yk_status write_checkpoint(run *r)
+{
+    yk_run_state now = {
+        .step = r->report->steps,
+        .converged = r->converged,
+        .seconds = yk_clock_seconds() - r->begun,
+    };
+    return yk_checkpointer_write(&r->checkpoints, &now);
+}
+
+/* One that cannot be written does not stop the run: there are those before it. */
+static void checkpoint_if_due(run *r)
+{
+    if (!r->def->checkpoint)
+        return;
+
+    /* As it was read for the progress, where there is any. */
+    double clock = r->last_reading;
+    if (!r->def->progress && r->def->checkpoint_unit == YK_CHECKPOINT_CLOCK)
+        clock = yk_clock_seconds();
+    if (!yk_checkpointer_due(&r->checkpoints, r->report->steps, clock))
+        return;
+
+    if (write_checkpoint(r) != YK_OK)
+        yk_log(r->context, YK_LOG_WARNING, "no checkpoint at t = %g s: %s",
+               yk_system_time(r->system), yk_last_message(r->context));
+}
+
+/* The caller wants to stop. */
+static yk_status stop(run *r)
+{
+    yk_status kept = YK_OK;
+    if (r->def->checkpoint)
+        kept = write_checkpoint(r);
+    if (kept != YK_OK)
+        return kept;
+
+    return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
+                   yk_system_time(r->system), (long long)r->report->steps,
+                   (long long)r->info->steps);
+}
+
+/* From sample to sample, with progress reported and checkpoints written now and then. */
 static yk_status step_to_end(run *r)
 {
     /* The state at the start is the first sample. */
     int64_t steps = r->info->steps;
-    yk_status status = sample(r);
-    if (!YK_FAILED(status))
-        status = record_frame(r);
+    int64_t first = r->report->steps + 1;
+    yk_status status = YK_OK;
+    if (!r->def->resume) {
+        status = sample(r);
+        if (!YK_FAILED(status))
+            status = record_frame(r);
+    }
 
-    for (int64_t n = 1; !YK_FAILED(status) && n <= steps; n++) {
+    for (int64_t n = first; !YK_FAILED(status) && n <= steps; n++) {
         status = yk_system_step(r->system, NULL);
         if (YK_FAILED(status))
             return status;
@@ -295,31 +410,12 @@ static yk_status step_to_end(run *r)
         bool shown = r->frame_stride > 0 && (n % r->frame_stride == 0 || last);
         if (!YK_FAILED(status) && shown)
             status = record_frame(r);
-        if (YK_FAILED(status) || !r->def->progress || (!last && n < r->next_reading))
-            continue;
-
-        /* How many steps until the clock is read again. */
-        double now = yk_clock_seconds();
-        if (now - r->last_reading > CLOCK_SECONDS)
-            r->stride = 1;
-        else if (r->stride < CLOCK_STRIDE)
-            r->stride++;
-        r->last_reading = now;
-        r->next_reading = n + r->stride;
-        if (!last && now - r->last_report < PROGRESS_SECONDS)
-            continue;
-
-        /* The caller may want to stop. */
-        r->last_report = now;
-        yk_run_progress progress = {
-            .step = n,
-            .steps = steps,
-            .time = yk_system_time(r->system),
-            .seconds = now - r->begun,
-        };
-        if (!r->def->progress(r->def->user, &progress) && !last)
-            return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
-                           progress.time, (long long)n, (long long)steps);
+        if (YK_FAILED(status))
+            break;
+        if (!report_progress(r, n, last) && !last)
+            return stop(r);
+        if (!last)
+            checkpoint_if_due(r);
     }
 
     if (YK_FAILED(status))
@@ -358,6 +454,10 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (!YK_FAILED(status))
         status = yk_watch_open(context, r.system, r.info, &r.watch);
     if (!YK_FAILED(status))
+        status = open_scene(&r);
+    if (!YK_FAILED(status))
+        status = open_checkpoints(&r);
+    if (!YK_FAILED(status))
         status = begin_record(&r);
     if (!YK_FAILED(status)) {
         status = step_to_end(&r);
@@ -374,8 +474,16 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         char *failure = NULL;
         if (status != YK_OK)
             failure = yk_text_copy(context, yk_last_message(context));
-        yk_status ended = end_record(&r, status, failure);
-        r.report->recorded = def->recorder && ended == YK_OK;
+
+        /* A run that can be resumed leaves its record open; one that has ended needs no
+         * checkpoints. */
+        yk_status ended = YK_OK;
+        r.report->checkpointed = status != YK_OK && r.checkpoints.written;
+        if (!r.report->checkpointed)
+            ended = end_record(&r, status, failure);
+        if (status == YK_OK && ended == YK_OK && def->checkpoint)
+            yk_checkpoint_remove(context, def->checkpoint);
+        r.report->recorded = def->recorder && ended == YK_OK && !r.report->checkpointed;
         if (!YK_FAILED(status) && YK_FAILED(ended))
             status = ended;
         else if (failure)
@@ -383,6 +491,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         yk_release(context, failure);
     }
 
+    if (r.checkpoints.context)
+        yk_checkpointer_close(&r.checkpoints);
     yk_watch_close(&r.watch);
     if (r.scene.context)
         yk_scene_close(&r.scene);

@@ -165,6 +165,44 @@ void yk_watch_step(yk_watch *watch, int64_t step)
     }
 }
 
+/* Checkpoints ---------------------------------------------------------------------------------- */
+
+enum {
+    BUDGET_WORDS = (sizeof(yk_budget) + sizeof(double) - 1) / sizeof(double),
+    WATCHED_WORDS = (sizeof(yk_watched) + sizeof(double) - 1) / sizeof(double),
+};
+
+size_t yk_watch_words(const yk_watch *watch)
+{
+    return 1 + BUDGET_WORDS + (size_t)watch->count * WATCHED_WORDS;
+}
+
+void yk_watch_save(const yk_watch *watch, double *words)
+{
+    memset(words, 0, yk_watch_words(watch) * sizeof *words);
+    memcpy(words, &watch->looks, sizeof watch->looks);
+
+    /* Without the pointers, which another process has its own of. */
+    yk_budget budget = watch->budget;
+    budget.system = NULL;
+    budget.info = NULL;
+    memcpy(words + 1, &budget, sizeof budget);
+    words += 1 + BUDGET_WORDS;
+    for (int i = 0; i < watch->count; i++)
+        memcpy(words + (size_t)i * WATCHED_WORDS, &watch->interfaces[i], sizeof(yk_watched));
+}
+
+void yk_watch_restore(yk_watch *watch, const double *words)
+{
+    memcpy(&watch->looks, words, sizeof watch->looks);
+    memcpy(&watch->budget, words + 1, sizeof watch->budget);
+    watch->budget.system = watch->system;
+    watch->budget.info = watch->info;
+    words += 1 + BUDGET_WORDS;
+    for (int i = 0; i < watch->count; i++)
+        memcpy(&watch->interfaces[i], words + (size_t)i * WATCHED_WORDS, sizeof(yk_watched));
+}
+
 /* Remedies ------------------------------------------------------------------------------------- */
 
 /* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the

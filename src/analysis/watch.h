@@ -136,6 +136,12 @@ void yk_watch_close(yk_watch *watch);
 /* After each macro step, numbered from 1. */
 void yk_watch_step(yk_watch *watch, int64_t step);
 
+/* All that it has seen since the start, as 8-byte words; a watch that was opened on the same system
+ * goes on from them. */
+size_t yk_watch_words(const yk_watch *watch);
+void yk_watch_save(const yk_watch *watch, double *words);
+void yk_watch_restore(yk_watch *watch, const double *words);
+
 /* The findings of a run with its outcome, the most serious first, into the report, whose steps
  * and time must be known. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);

@@ -171,9 +171,10 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
 static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                       const double *opaque)
 {
-    (void)system;
     (void)opaque;
-    yk_balance_set(((explicit_scheme *)scheme)->balance, continuous);
+    yk_balance *balance = ((explicit_scheme *)scheme)->balance;
+    yk_balance_set(balance, continuous);
+    yk_balance_take_over(balance, system);
 }
 
 /* The scheme ----------------------------------------------------------------------------------- */

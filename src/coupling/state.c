@@ -217,14 +217,14 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
             m->values[port].wrench = m->mean_wrenches[port];
     }
 
-    /* The scheme, step control, and the clock. */
+    /* The scheme, step control, and the clock, which the scheme may ask for. */
     yk_state_layout own = scheme_layout(system);
+    const double *control = opaque + (own.words - own.continuous);
+    const double *clock = control + YK_CONTROLLER_WORDS;
+    memcpy(&system->step_count, clock, sizeof *clock);
+    yk_controller_set(&system->control, control);
     if (own.words > 0)
         system->scheme->ops->state_set(system->scheme, system, continuous, opaque);
-    opaque += own.words - own.continuous;
-    yk_controller_set(&system->control, opaque);
-    opaque += YK_CONTROLLER_WORDS;
-    memcpy(&system->step_count, opaque, sizeof *opaque);
 
     return YK_OK;
 }

@@ -1,4 +1,5 @@
 /* What is known of a system after a step: outputs, errors of the interfaces, statistics. */
+#include <stdint.h>
 #include <string.h>
 
 #include "coupling/merging.h"
@@ -124,4 +125,107 @@ yk_interface_statistics yk_system_interface_statistics(const yk_system *system, 
     if (system->merging)
         return (yk_interface_statistics){0};
     return system->interfaces[number].statistics;
+}
+
+/* Checkpoints ---------------------------------------------------------------------------------- */
+
+int yk_system_find_unsaved(const yk_system *system)
+{
+    for (int i = 0; i < system->subsystem_count; i++) {
+        const yk_subsystem *subsystem = participant_of(system, i)->subsystem;
+        const yk_subsystem_ops *ops = subsystem->ops;
+        if (!ops->rollback || (ops->image_is_local && ops->image_is_local(subsystem)))
+            return i;
+    }
+
+    return -1;
+}
+
+/* One piece of what the system knows besides the states of its subsystems and its scheme. */
+typedef struct piece {
+    void *data;
+    size_t bytes;
+} piece;
+
+/* Calls back with all of them, always in the same order: what is counted, and what ports, interfaces
+ * and wires showed and were given last, which the next step may begin with. */
+static void visit_memory(const yk_system *system, void (*visit)(piece one, void *user), void *user)
+{
+    yk_system *s = (yk_system *)(uintptr_t)system;
+    visit((piece){&s->statistics, sizeof s->statistics}, user);
+
+    for (int i = 0; i < s->participant_count; i++) {
+        yk_participant *m = &s->participants[i];
+        size_t ports = (size_t)m->port_count;
+        visit((piece){&m->statistics, sizeof m->statistics}, user);
+        visit((piece){&m->timed_calls, sizeof m->timed_calls}, user);
+        visit((piece){m->values, ports * sizeof *m->values}, user);
+        visit((piece){m->before, ports * sizeof *m->before}, user);
+        visit((piece){m->inputs, ports * sizeof *m->inputs}, user);
+
+        void *counts = NULL;
+        size_t bytes = 0;
+        if (m->subsystem->ops->counts)
+            bytes = m->subsystem->ops->counts(m->subsystem, &counts);
+        if (bytes > 0)
+            visit((piece){counts, bytes}, user);
+    }
+
+    for (int i = 0; i < s->interface_count; i++) {
+        yk_interface *interface = &s->interfaces[i];
+        visit((piece){&interface->statistics, sizeof interface->statistics}, user);
+        visit((piece){&interface->given, sizeof interface->given}, user);
+        visit((piece){&interface->applied, sizeof interface->applied}, user);
+        visit((piece){&interface->origin, sizeof interface->origin}, user);
+        visit((piece){&interface->residual, sizeof interface->residual}, user);
+    }
+
+    for (int i = 0; i < s->wire_count; i++) {
+        yk_wire *wire = &s->wires[i];
+        visit((piece){&wire->now, sizeof wire->now}, user);
+        visit((piece){&wire->before, sizeof wire->before}, user);
+        visit((piece){&wire->given, sizeof wire->given}, user);
+    }
+}
+
+static size_t words_of(size_t bytes)
+{
+    return (bytes + sizeof(double) - 1) / sizeof(double);
+}
+
+static void count_words(piece one, void *user)
+{
+    *(size_t *)user += words_of(one.bytes);
+}
+
+static void save_piece(piece one, void *user)
+{
+    double **words = user;
+    memcpy(*words, one.data, one.bytes);
+    *words += words_of(one.bytes);
+}
+
+static void restore_piece(piece one, void *user)
+{
+    const double **words = user;
+    memcpy(one.data, *words, one.bytes);
+    *words += words_of(one.bytes);
+}
+
+size_t yk_system_memory_words(const yk_system *system)
+{
+    size_t words = 0;
+    visit_memory(system, count_words, &words);
+    return words;
+}
+
+void yk_system_memory_save(const yk_system *system, double *words)
+{
+    memset(words, 0, yk_system_memory_words(system) * sizeof *words);
+    visit_memory(system, save_piece, &words);
+}
+
+void yk_system_memory_restore(yk_system *system, const double *words)
+{
+    visit_memory(system, restore_piece, &words);
 }

@@ -211,6 +211,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         yk_scenario_read_interfaces,
         yk_scenario_read_wires,
         yk_scenario_read_channels,
+        yk_scenario_read_checkpoint,
     };
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++)

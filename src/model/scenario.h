@@ -124,6 +124,7 @@ void yk_scenario_read_subsystem_lists(yk_scenario *scenario); /* of the scheme's
 void yk_scenario_read_interfaces(yk_scenario *scenario);
 void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_channels(yk_scenario *scenario);
+void yk_scenario_read_checkpoint(yk_scenario *scenario);
 
 /* Names ---------------------------------------------------------------------------------------- */
 

@@ -244,6 +244,23 @@ static const yk_section record_section = {
     "- `subsystem.channel` for what else a subsystem reports, such as reactions.",
     record_fields};
 
+/* Checkpoints ---------------------------------------------------------------------------------- */
+
+static const yk_field checkpoint_fields[] = {
+    {"every", YK_TYPE_TEXT, .required = true,
+     .text = "how often: macro steps (`500 steps`), simulated time (`0.5 s`; also `ms`, `min`, "
+             "`h`), or time on the clock (`10 min wall`)"},
+    {"file", YK_TYPE_PATH,
+     .text = "where they go, from the scenario's folder; the results file with `.checkpoint` "
+             "behind it where it is absent"},
+    {0},
+};
+static const yk_section checkpoint_section = {
+    "checkpoint",
+    "The whole state of the run now and then, and when it is stopped by SIGINT or SIGTERM, so that "
+    "`yoke resume` goes on from there as if it had never stopped. The last two are kept.",
+    checkpoint_fields};
+
 /* The file ------------------------------------------------------------------------------------- */
 
 enum { SUBSYSTEMS_FIELD = 5, COUPLING_FIELD = 8 };
@@ -273,6 +290,8 @@ static const yk_field scenario_fields[] = {
                                 "required where there are interfaces"},
     {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section,
      .text = "what is recorded, and where"},
+    {"checkpoint", YK_TYPE_SECTION, .section = &checkpoint_section,
+     .text = "how often the state is saved, to go on from; never where it is absent"},
     {0},
 };
 

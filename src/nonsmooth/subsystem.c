@@ -372,6 +372,15 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     return YK_OK;
 }
 
+/* Residuals and steps since the start, which stand in a row. */
+static size_t counts(yk_subsystem *subsystem, void **data)
+{
+    yk_nonsmooth *self = (yk_nonsmooth *)subsystem;
+    *data = &self->largest_residual;
+    return offsetof(yk_nonsmooth, unresolved_steps) + sizeof self->unresolved_steps -
+           offsetof(yk_nonsmooth, largest_residual);
+}
+
 const yk_subsystem_ops *yk_nonsmooth_ops(void)
 {
     static const yk_rollback_ops rollback_ops = {.size = sizeof(yk_rollback_ops),
@@ -401,6 +410,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .output = output,
                                          .destroy = destroy,
                                          .message = message,
+                                         .counts = counts,
                                          .rollback = &rollback_ops,
                                          .predict = predict,
                                          .energy = &energy_ops,

@@ -5,6 +5,7 @@
 #include "record/file.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -150,6 +151,44 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
     return YK_OK;
 }
 
+static yk_status file_keep(yk_recorder *recorder, yk_record_position *position)
+{
+    file_recorder *self = (file_recorder *)recorder;
+    if (!self->open)
+        return not_open(self);
+
+    yk_status status = flush(self, INFINITY);
+    self->flushed = self->synced = yk_clock_seconds();
+    *position = (yk_record_position){.count = 1, .length = {self->journal.length}};
+
+    return status;
+}
+
+static yk_status file_resume(yk_recorder *recorder, const yk_record_header *header,
+                             const yk_record_position *position)
+{
+    file_recorder *self = (file_recorder *)recorder;
+    if (self->open || position->count != 1)
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "'%s' cannot be resumed: it is open, or was not a single record",
+                       self->path);
+
+    yk_status status = prepare(self, header);
+    if (status == YK_OK)
+        status = yk_journal_reopen(self->context, self->part, self->header, position->length[0],
+                                   &self->journal);
+    if (status != YK_OK) {
+        yk_release(self->context, self->rows);
+        self->rows = NULL;
+        return status;
+    }
+
+    self->open = true;
+    self->flushed = self->synced = yk_clock_seconds();
+
+    return YK_OK;
+}
+
 static yk_status file_sample(yk_recorder *recorder, double time, const double *row)
 {
     file_recorder *self = (file_recorder *)recorder;
@@ -270,7 +309,8 @@ static void file_destroy(yk_recorder *recorder)
 #define FILE_OPS(name)                                                                             \
     {                                                                                              \
         .size = sizeof(yk_recorder_ops), .kind = name, .begin = file_begin, .sample = file_sample, \
-        .frame = file_frame, .end = file_end, .destroy = file_destroy                              \
+        .frame = file_frame, .end = file_end, .destroy = file_destroy, .keep = file_keep,          \
+        .resume = file_resume                                                                      \
     }
 
 static const yk_recorder_ops csv_ops = FILE_OPS("csv");

@@ -240,39 +240,6 @@ yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *jou
     return open_locked(journal, O_RDONLY);
 }
 
-yk_status yk_journal_reopen(yk_context *context, const char *path, uint64_t length,
-                            yk_journal *journal)
-{
-    *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};
-    yk_status status = open_locked(journal, O_RDWR);
-    if (status != YK_OK)
-        return status;
-
-    struct stat found;
-    int file = journal->descriptor;
-    if (fstat(file, &found) != 0 || (uint64_t)found.st_size < length) {
-        yk_journal_close(journal);
-        return yk_fail(context, YK_ERROR_INPUT,
-                       "'%s' is shorter than it was when the run was stopped: it belongs to "
-                       "another run, or was damaged",
-                       path);
-    }
-
-    /* The process that writes it from now on. */
-    uint64_t process = (uint64_t)getpid();
-    bool done = yk_write_all(file, &process, sizeof process, offsetof(journal_start, process)) &&
-                ftruncate(file, (off_t)length) == 0;
-    if (!done) {
-        status = cannot_write(journal, errno);
-        yk_journal_close(journal);
-        return status;
-    }
-
-    journal->length = length;
-
-    return YK_OK;
-}
-
 void yk_journal_close(yk_journal *journal)
 {
     if (journal->descriptor >= 0)
@@ -357,26 +324,30 @@ static yk_status append_pack(yk_journal *journal, yk_block_kind kind, yk_pack *p
     return status;
 }
 
+static void pack_header(yk_pack *pack, const yk_record_header *header)
+{
+    yk_pack_text(pack, header->title);
+    yk_pack_text(pack, header->scenario);
+    yk_pack_text(pack, header->command);
+
+    yk_pack_number(pack, (uint64_t)header->channel_count);
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        yk_pack_text(pack, channel->name);
+        yk_pack_text(pack, channel->unit);
+        yk_pack_number(pack, (uint64_t)channel->components);
+        pack_texts(pack, channel->labels, channel->components);
+    }
+
+    yk_pack_number(pack, header->scene != NULL);
+    if (header->scene)
+        pack_scene(pack, header->scene);
+}
+
 yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header)
 {
     yk_pack pack = {.context = journal->context};
-    yk_pack_text(&pack, header->title);
-    yk_pack_text(&pack, header->scenario);
-    yk_pack_text(&pack, header->command);
-
-    yk_pack_number(&pack, (uint64_t)header->channel_count);
-    for (int i = 0; i < header->channel_count; i++) {
-        const yk_record_channel *channel = &header->channels[i];
-        yk_pack_text(&pack, channel->name);
-        yk_pack_text(&pack, channel->unit);
-        yk_pack_number(&pack, (uint64_t)channel->components);
-        pack_texts(&pack, channel->labels, channel->components);
-    }
-
-    yk_pack_number(&pack, header->scene != NULL);
-    if (header->scene)
-        pack_scene(&pack, header->scene);
-
+    pack_header(&pack, header);
     return append_pack(journal, YK_BLOCK_HEADER, &pack);
 }
 
@@ -762,4 +733,85 @@ yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorde
     close(file);
 
     return status;
+}
+
+/* Going on ------------------------------------------------------------------------------------- */
+
+/* Whether the first bytes of a journal are whole blocks, the first of them this header. */
+static yk_status check_beginning(player *p, uint64_t length, const yk_record_header *header)
+{
+    yk_pack pack = {.context = p->context};
+    pack_header(&pack, header);
+    if (pack.failed) {
+        yk_pack_destroy(&pack);
+        return YK_ERROR_MEMORY;
+    }
+
+    yk_status status = YK_OK;
+    uint64_t offset = sizeof(journal_start);
+    bool same = true, sound = true;
+    while (offset < length && status == YK_OK && same && sound) {
+        block_head head;
+        status = read_block(p, offset, length, &head, &sound);
+        if (status != YK_OK || !sound)
+            break;
+        if (offset == sizeof(journal_start))
+            same = head.kind == YK_BLOCK_HEADER && head.bytes == pack.size &&
+                   memcmp(p->payload, pack.data, pack.size) == 0;
+        offset += sizeof head + head.bytes;
+    }
+
+    yk_pack_destroy(&pack);
+    if (status != YK_OK)
+        return status;
+    if (!same || offset == sizeof(journal_start))
+        return yk_fail(p->context, YK_ERROR_INPUT,
+                       "'%s' is the journal of another run than the one that was stopped", p->path);
+    if (!sound)
+        return damaged(p, "a block before the place where the run was stopped does not have its "
+                          "checksum");
+
+    return YK_OK;
+}
+
+yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
+                            uint64_t length, yk_journal *journal)
+{
+    *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};
+    struct stat found;
+    if (lstat(path, &found) != 0)
+        return yk_fail(context, YK_ERROR_FILE,
+                       "cannot go on with '%s', the journal of the run that was stopped: %s", path,
+                       strerror(errno));
+    yk_status status = open_locked(journal, O_RDWR);
+    if (status != YK_OK)
+        return status;
+
+    int file = journal->descriptor;
+    if (fstat(file, &found) != 0 || (uint64_t)found.st_size < length) {
+        yk_journal_close(journal);
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "'%s' is shorter than it was when the run was stopped: it belongs to "
+                       "another run, or was damaged",
+                       path);
+    }
+
+    player p = {.context = context, .path = path, .file = file};
+    status = check_beginning(&p, length, header);
+    yk_release(context, p.payload);
+
+    /* What came after is done again. The process is the one that writes it from now on. */
+    uint64_t process = (uint64_t)getpid();
+    if (status == YK_OK &&
+        (!yk_write_all(file, &process, sizeof process, offsetof(journal_start, process)) ||
+         ftruncate(file, (off_t)length) != 0))
+        status = cannot_write(journal, errno);
+    if (status != YK_OK) {
+        yk_journal_close(journal);
+        return status;
+    }
+
+    journal->length = length;
+
+    return YK_OK;
 }

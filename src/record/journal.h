@@ -41,9 +41,10 @@ typedef struct yk_journal {
  * holds it, or where it cannot be written. */
 yk_status yk_journal_create(yk_context *context, const char *path, const char *old,
                             yk_journal *journal);
-/* Opens a journal that is there, to go on behind its first `length` bytes. */
-yk_status yk_journal_reopen(yk_context *context, const char *path, uint64_t length,
-                            yk_journal *journal);
+/* Opens a journal that is there, to go on behind its first `length` bytes, which must be whole
+ * blocks under this header. */
+yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
+                            uint64_t length, yk_journal *journal);
 /* Holds a journal that is there, so that nobody writes it, and changes nothing. */
 yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *journal);
 yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header);

@@ -26,6 +26,27 @@ yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summar
     return recorder->ops->end(recorder, summary);
 }
 
+/* Recorders that were compiled before there were these operations have a shorter table. */
+bool yk_recorder_resumes(const yk_recorder *recorder)
+{
+    const yk_recorder_ops *ops = recorder->ops;
+    if (ops->size < sizeof *ops || !ops->keep || !ops->resume)
+        return false;
+
+    return !ops->can_resume || ops->can_resume(recorder);
+}
+
+yk_status yk_recorder_keep(yk_recorder *recorder, yk_record_position *position)
+{
+    return recorder->ops->keep(recorder, position);
+}
+
+yk_status yk_recorder_resume(yk_recorder *recorder, const yk_record_header *header,
+                             const yk_record_position *position)
+{
+    return recorder->ops->resume(recorder, header, position);
+}
+
 void yk_recorder_destroy(yk_recorder *recorder)
 {
     if (recorder)
@@ -92,6 +113,56 @@ static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary
     return failure;
 }
 
+/* The positions of all, one each. */
+static yk_status tee_keep(yk_recorder *recorder, yk_record_position *position)
+{
+    tee *self = (tee *)recorder;
+    position->count = 0;
+    for (int i = 0; i < self->count; i++) {
+        yk_record_position own = {0};
+        yk_status status = yk_recorder_keep(self->recorders[i], &own);
+        if (status != YK_OK)
+            return status;
+        if (own.count != 1 || position->count == YK_RECORD_FILES_MAX)
+            return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                           "a record that is to be resumed has at most %d files, side by side",
+                           YK_RECORD_FILES_MAX);
+
+        position->length[position->count++] = own.length[0];
+    }
+
+    return YK_OK;
+}
+
+static yk_status tee_resume(yk_recorder *recorder, const yk_record_header *header,
+                            const yk_record_position *position)
+{
+    tee *self = (tee *)recorder;
+    if (position->count != self->count)
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "the run that is to be resumed recorded to %d files, and here are %d",
+                       position->count, self->count);
+
+    for (int i = 0; i < self->count; i++) {
+        yk_record_position own = {.count = 1, .length = {position->length[i]}};
+        yk_status status = yk_recorder_resume(self->recorders[i], header, &own);
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
+}
+
+static bool tee_can_resume(const yk_recorder *recorder)
+{
+    const tee *self = (const tee *)recorder;
+    for (int i = 0; i < self->count; i++)
+        if (!yk_recorder_resumes(self->recorders[i]))
+            return false;
+
+    return true;
+}
+
 static void tee_destroy(yk_recorder *recorder)
 {
     tee *self = (tee *)recorder;
@@ -106,6 +177,9 @@ static const yk_recorder_ops tee_ops = {
     .frame = tee_frame,
     .end = tee_end,
     .destroy = tee_destroy,
+    .keep = tee_keep,
+    .resume = tee_resume,
+    .can_resume = tee_can_resume,
 };
 
 yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,

@@ -248,6 +248,34 @@ static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
     return to;
 }
 
+/* The step model of a participant, its own or made of its interface model; the status is the
+ * participant's. */
+static void ask_for_step_model(yk_balance *balance, yk_system *system, int participant)
+{
+    yk_participant *m = &system->participants[participant];
+    yk_balance_participant *own = &balance->participants[participant];
+    own->model.steps = m->substeps;
+    if (m->subsystem->ops->step_model) {
+        yk_system_step_model(system, participant, own->offsets, &own->model);
+        return;
+    }
+
+    m->status = ask_for_interface_model(balance, system, participant);
+    if (!YK_FAILED(m->status))
+        yk_participant_transform_step_model(m, own->offsets, &own->model);
+}
+
+void yk_balance_take_over(yk_balance *balance, yk_system *system)
+{
+    if (!balance || balance->asked || system->step_count == 0)
+        return;
+
+    for (int i = 0; i < system->participant_count; i++)
+        if (balance->participants[i].size > 0)
+            ask_for_step_model(balance, system, i);
+    balance->asked = true;
+}
+
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights)
 {
     /* What is known of the other inputs before anything has moved. */
@@ -281,27 +309,19 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
 
     /* What the next step of every subsystem will do with these, and how it follows changes. */
     for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *p = &system->participants[i];
-        yk_balance_participant *own = &balance->participants[i];
-        if (own->size == 0)
+        if (balance->participants[i].size == 0)
             continue;
 
         double begin = yk_clock_seconds();
-        own->model.steps = p->substeps;
-        if (p->subsystem->ops->step_model) {
-            yk_system_step_model(system, i, own->offsets, &own->model);
-        } else {
-            p->status = ask_for_interface_model(balance, system, i);
-            if (!YK_FAILED(p->status))
-                yk_participant_transform_step_model(p, own->offsets, &own->model);
-        }
-
+        ask_for_step_model(balance, system, i);
         yk_system_count_model(system, i, begin);
-        if (YK_FAILED(p->status))
+        if (YK_FAILED(system->participants[i].status))
             return yk_system_report_failure(system, i);
 
         fill_response(balance, system->h, i);
     }
+
+    balance->asked = true;
 
     /* The joints at its end, and their derivatives. */
     yk_status status = linearise(balance, system);

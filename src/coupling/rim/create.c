@@ -290,6 +290,7 @@ void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
     /* In the order of yk_rim_get. */
     yk_rim *rim = (yk_rim *)scheme;
     continuous = yk_balance_set(rim->balance, continuous);
+    yk_balance_take_over(rim->balance, system);
     for (int i = 0; i < system->interface_count; i++) {
         yk_rim_interface *own = &rim->interfaces[i];
         memcpy(own->past, continuous, sizeof own->past);

@@ -380,11 +380,11 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
 static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                       const double *opaque)
 {
-    (void)system;
     yk_tight *x = (yk_tight *)scheme;
 
     /* In the order of state_get. */
     yk_balance_set(x->balance, continuous);
+    yk_balance_take_over(x->balance, system);
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_accelerator *accelerator = x->unknowns[i].accelerator;
         yk_accelerator_set(accelerator, opaque);

@@ -449,6 +449,12 @@ static void move_values(yk_fmu *self, double *image, bool save)
     }
 }
 
+/* An FMU that cannot serialise keeps its states itself, and the image has their number. */
+static bool image_is_local(const yk_subsystem *subsystem)
+{
+    return ((const yk_fmu *)subsystem)->state_bytes == 0;
+}
+
 static void state_get(const yk_subsystem *subsystem, double *image)
 {
     /* Reading changes only memory that the FMU keeps for its states. */
@@ -938,6 +944,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
 
     if (instance->can->state)
         self->ops.rollback = &rollback_ops;
+    self->ops.image_is_local = image_is_local;
     if (differentiable)
         self->ops.sensitivity = &sensitivity_ops;
     if (exchange || instance->events)

@@ -1,0 +1,251 @@
+#include "analysis/checkpoint.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "record/checkpoint.h"
+#include "record/pack.h"
+
+/* Sections of the file. */
+static const char RUN[] = "run", STATE[] = "state", MEMORY[] = "memory", WATCH[] = "watch";
+
+struct yk_checkpoint {
+    yk_context *context;
+    yk_checkpoint_file *file;
+    yk_checkpoint_info info; /* into the file */
+    yk_run_state run;
+    yk_record_position position;
+};
+
+/* Writing -------------------------------------------------------------------------------------- */
+
+yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_scenario *scenario,
+                               yk_system *system, yk_watch *watch, yk_checkpointer *made)
+{
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    *made = (yk_checkpointer){
+        .context = context,
+        .def = def,
+        .system = system,
+        .watch = watch,
+        .info = info,
+        .last_time = info->start,
+        .last_clock = yk_clock_seconds(),
+    };
+
+    int unsaved = yk_system_find_unsaved(system);
+    if (unsaved >= 0)
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "checkpoints need the state of every subsystem, and '%s' (%s) cannot give "
+                       "its state to be kept in a file: run without checkpoints, or take one that "
+                       "can (of FMUs one that serialises its state, of partners and plug-ins one "
+                       "that offers rollback)",
+                       info->names[unsaved], info->solvers[unsaved]);
+    if (def->recorder && !yk_recorder_resumes(def->recorder))
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "checkpoints need a record that can be resumed, and a record of kind %s "
+                       "cannot; record to files, or run without checkpoints",
+                       def->recorder->ops->kind);
+
+    made->state_words = yk_system_state_layout(system).words;
+    made->memory_words = yk_system_memory_words(system);
+    made->watch_words = yk_watch_words(watch);
+    size_t words = made->state_words + made->memory_words + made->watch_words;
+    made->words = yk_allocate(context, words, sizeof *made->words);
+    made->scenario = yk_scenario_text(scenario);
+    if (!made->words || !made->scenario)
+        return YK_ERROR_MEMORY;
+
+    return YK_OK;
+}
+
+void yk_checkpointer_close(yk_checkpointer *self)
+{
+    yk_release(self->context, self->words);
+    yk_release(self->context, self->scenario);
+}
+
+bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock)
+{
+    double every = self->def->checkpoint_every;
+    switch (self->def->checkpoint_unit) {
+    case YK_CHECKPOINT_STEPS: return step - self->last_step >= (int64_t)every;
+    case YK_CHECKPOINT_TIME:
+        /* A distance that is no whole number of steps is one of the steps nearest to it. */
+        return yk_system_time(self->system) - self->last_time >= every - 0.5 * self->info->step;
+    case YK_CHECKPOINT_CLOCK: return clock - self->last_clock >= every;
+    default: return false;
+    }
+}
+
+yk_status yk_checkpointer_write(yk_checkpointer *self, const yk_run_state *run)
+{
+    const yk_run_def *def = self->def;
+    self->last_step = run->step;
+    self->last_time = yk_system_time(self->system);
+    self->last_clock = yk_clock_seconds();
+
+    /* The record first: what a checkpoint says of it must be on the disk. */
+    yk_record_position position = {0};
+    if (def->recorder) {
+        yk_status status = yk_recorder_keep(def->recorder, &position);
+        if (status != YK_OK)
+            return status;
+    }
+
+    yk_pack pack = {.context = self->context};
+    yk_pack_text(&pack, yk_version());
+    yk_pack_text(&pack, self->info->path);
+    yk_pack_text(&pack, self->scenario);
+    yk_pack_text(&pack, def->command);
+    yk_pack_text(&pack, def->note);
+    yk_pack_number(&pack, (uint64_t)def->frames);
+    yk_pack_number(&pack, (uint64_t)run->step);
+    yk_pack_bytes(&pack, &self->last_time, sizeof self->last_time);
+    yk_pack_number(&pack, run->converged);
+    yk_pack_bytes(&pack, &run->seconds, sizeof run->seconds);
+    yk_pack_number(&pack, (uint64_t)position.count);
+    for (int i = 0; i < position.count; i++)
+        yk_pack_number(&pack, position.length[i]);
+
+    double *state = self->words;
+    double *memory = state + self->state_words;
+    double *watch = memory + self->memory_words;
+    yk_system_state_get(self->system, state);
+    yk_system_memory_save(self->system, memory);
+    yk_watch_save(self->watch, watch);
+
+    yk_checkpoint_section sections[] = {
+        {.bytes = pack.data, .count = pack.size},
+        {.bytes = state, .count = self->state_words * sizeof *state},
+        {.bytes = memory, .count = self->memory_words * sizeof *state},
+        {.bytes = watch, .count = self->watch_words * sizeof *state},
+    };
+    memcpy(sections[0].name, RUN, sizeof RUN);
+    memcpy(sections[1].name, STATE, sizeof STATE);
+    memcpy(sections[2].name, MEMORY, sizeof MEMORY);
+    memcpy(sections[3].name, WATCH, sizeof WATCH);
+    yk_status status = YK_ERROR_MEMORY;
+    if (!pack.failed)
+        status = yk_checkpoint_write(self->context, def->checkpoint, sections, 4);
+    yk_pack_destroy(&pack);
+    if (status == YK_OK)
+        self->written = true;
+
+    return status;
+}
+
+/* Reading -------------------------------------------------------------------------------------- */
+
+static double unpack_double(yk_unpack *pack)
+{
+    double value = 0;
+    const void *from = yk_unpack_bytes(pack, sizeof value);
+    if (from)
+        memcpy(&value, from, sizeof value);
+
+    return value;
+}
+
+static yk_status read_run(yk_checkpoint *self, const char *path)
+{
+    size_t bytes = 0;
+    yk_unpack pack = {.data = yk_checkpoint_find(self->file, RUN, &bytes)};
+    pack.size = bytes;
+    const char *version = yk_unpack_text(&pack);
+    if (!pack.failed && strcmp(version, yk_version()) != 0)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "'%s' was written by version %s, and this is %s, which may compute other "
+                       "bits: go on with that version",
+                       path, version, yk_version());
+
+    self->info.path = yk_unpack_text(&pack);
+    self->info.scenario = yk_unpack_text(&pack);
+    self->info.command = yk_unpack_text(&pack);
+    self->info.note = yk_unpack_text(&pack);
+    self->info.frames = (int)yk_unpack_number(&pack);
+    self->info.step = (int64_t)yk_unpack_number(&pack);
+    self->info.time = unpack_double(&pack);
+    self->run.step = self->info.step;
+    self->run.converged = yk_unpack_number(&pack) != 0;
+    self->run.seconds = unpack_double(&pack);
+    self->position.count = yk_unpack_count(&pack, sizeof(uint64_t));
+    if (self->position.count > YK_RECORD_FILES_MAX)
+        pack.failed = true;
+    for (int i = 0; !pack.failed && i < self->position.count; i++)
+        self->position.length[i] = yk_unpack_number(&pack);
+
+    if (pack.failed)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "'%s' is a checkpoint of something else than a run", path);
+
+    return YK_OK;
+}
+
+yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint)
+{
+    *checkpoint = NULL;
+    yk_checkpoint *self = yk_allocate(context, 1, sizeof *self);
+    if (!self)
+        return YK_ERROR_MEMORY;
+
+    self->context = context;
+    yk_status status = yk_checkpoint_read(context, path, &self->file);
+    if (status == YK_OK)
+        status = read_run(self, path);
+    if (status != YK_OK) {
+        yk_checkpoint_destroy(self);
+        return status;
+    }
+
+    *checkpoint = self;
+
+    return YK_OK;
+}
+
+void yk_checkpoint_destroy(yk_checkpoint *checkpoint)
+{
+    if (!checkpoint)
+        return;
+
+    yk_checkpoint_close(checkpoint->context, checkpoint->file);
+    yk_release(checkpoint->context, checkpoint);
+}
+
+const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint)
+{
+    return &checkpoint->info;
+}
+
+yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from,
+                                  yk_run_state *run, yk_record_position *position)
+{
+    size_t state_bytes, memory_bytes, watch_bytes;
+    const double *state = yk_checkpoint_find(from->file, STATE, &state_bytes);
+    const double *memory = yk_checkpoint_find(from->file, MEMORY, &memory_bytes);
+    const double *watch = yk_checkpoint_find(from->file, WATCH, &watch_bytes);
+    bool fits = state && memory && watch && state_bytes == self->state_words * sizeof *state &&
+                memory_bytes == self->memory_words * sizeof *state &&
+                watch_bytes == self->watch_words * sizeof *state;
+    if (!fits)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "the checkpoint has a state of %zu words, and the system that is to go on "
+                       "from it one of %zu: files that the scenario names have changed since, or "
+                       "another build of the program wrote it",
+                       state_bytes / sizeof *state, self->state_words);
+
+    yk_status status = yk_system_state_set(self->system, state);
+    if (YK_FAILED(status))
+        return status;
+
+    yk_system_memory_restore(self->system, memory);
+    yk_watch_restore(self->watch, watch);
+    *run = from->run;
+    *position = from->position;
+    self->last_step = run->step;
+    self->last_time = yk_system_time(self->system);
+    self->last_clock = yk_clock_seconds();
+    self->written = true;
+
+    return YK_OK;
+}

@@ -1,0 +1,300 @@
+#include "record/checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "record/journal.h"
+
+enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, SECTIONS_MAX = 16 };
+
+static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'C', 'K', 'P', 'T'};
+
+typedef struct file_start {
+    char magic[8];
+    uint32_t version, byte_order;
+    uint64_t sections;
+} file_start;
+
+typedef struct section_head {
+    char name[YK_SECTION_NAME_BYTES];
+    uint64_t count; /* bytes; the next section begins at the next word */
+} section_head;
+
+struct yk_checkpoint_file {
+    uint64_t *words; /* the whole file */
+    int count;
+    yk_checkpoint_section sections[SECTIONS_MAX];
+};
+
+static size_t padding(uint64_t count)
+{
+    return (size_t)(-count & 7);
+}
+
+static char *with_ending(yk_context *context, const char *path, const char *ending)
+{
+    yk_text text = {0};
+    yk_text_add(context, &text, "%s%s", path, ending);
+    if (!text.failed)
+        return text.data;
+
+    yk_text_destroy(context, &text);
+    return NULL;
+}
+
+/* Writing -------------------------------------------------------------------------------------- */
+
+/* A file that grows, with the checksum of what is in it. */
+typedef struct output {
+    int descriptor;
+    uint64_t length, checksum;
+    bool failed; /* with errno as it was then in `error` */
+    int error;
+} output;
+
+static void put(output *out, const void *bytes, size_t count)
+{
+    if (out->failed)
+        return;
+
+    out->checksum = yk_hash_bytes(out->checksum, bytes, count);
+    if (!yk_write_all(out->descriptor, bytes, count, out->length)) {
+        out->failed = true;
+        out->error = errno;
+    }
+
+    out->length += count;
+}
+
+static yk_status write_sections(yk_context *context, const char *path,
+                                const yk_checkpoint_section *sections, int count)
+{
+    unlink(path); /* what a process that was killed has left */
+    output out = {.checksum = YK_HASH_START};
+    out.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (out.descriptor < 0)
+        return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+
+    file_start start = {
+        .version = VERSION,
+        .byte_order = BYTE_ORDER_MARK,
+        .sections = (uint64_t)count,
+    };
+    memcpy(start.magic, MAGIC, sizeof MAGIC);
+    put(&out, &start, sizeof start);
+    for (int i = 0; i < count; i++) {
+        section_head head = {.count = sections[i].count};
+        memcpy(head.name, sections[i].name, sizeof head.name);
+        put(&out, &head, sizeof head);
+        put(&out, sections[i].bytes, sections[i].count);
+        put(&out, &(uint64_t){0}, padding(head.count));
+    }
+
+    uint64_t checksum = out.checksum;
+    put(&out, &checksum, sizeof checksum);
+    if (!out.failed && fsync(out.descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) {
+        out.failed = true;
+        out.error = errno;
+    }
+
+    if (close(out.descriptor) != 0 && !out.failed) {
+        out.failed = true;
+        out.error = errno;
+    }
+
+    if (!out.failed)
+        return YK_OK;
+
+    unlink(path);
+    return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(out.error));
+}
+
+yk_status yk_checkpoint_write(yk_context *context, const char *path,
+                              const yk_checkpoint_section *sections, int count)
+{
+    char *temporary = with_ending(context, path, ".new");
+    char *previous = with_ending(context, path, ".previous");
+    yk_status status = YK_ERROR_MEMORY;
+    if (temporary && previous)
+        status = write_sections(context, temporary, sections, count);
+
+    /* Between the two names there is only the previous one for a moment, which a reader takes. */
+    if (status == YK_OK) {
+        bool kept = rename(path, previous) == 0 || errno == ENOENT;
+        if (!kept || rename(temporary, path) != 0)
+            status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", temporary,
+                             path, strerror(errno));
+        else
+            yk_sync_folder(path);
+    }
+
+    yk_release(context, previous);
+    yk_release(context, temporary);
+    return status;
+}
+
+void yk_checkpoint_remove(yk_context *context, const char *path)
+{
+    char *previous = with_ending(context, path, ".previous");
+    unlink(path);
+    if (previous)
+        unlink(previous);
+    yk_release(context, previous);
+}
+
+/* Reading -------------------------------------------------------------------------------------- */
+
+static yk_status damaged(yk_context *context, const char *path, const char *what)
+{
+    return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a whole checkpoint: %s", path, what);
+}
+
+/* The whole file in memory. */
+static yk_status read_words(yk_context *context, const char *path, uint64_t **words, size_t *bytes)
+{
+    *words = NULL;
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+
+    struct stat found;
+    bool regular = fstat(fileno(stream), &found) == 0 && S_ISREG(found.st_mode);
+    if (!regular) {
+        fclose(stream);
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
+    }
+
+    *bytes = (size_t)found.st_size;
+    *words = yk_allocate(context, *bytes / sizeof **words + 1, sizeof **words);
+    size_t got = 0;
+    if (*words)
+        got = fread(*words, 1, *bytes, stream);
+    fclose(stream);
+    if (!*words)
+        return YK_ERROR_MEMORY;
+    if (got != *bytes)
+        return damaged(context, path, "it cannot be read to its end");
+
+    return YK_OK;
+}
+
+/* Finds the sections; nothing is believed that the checksum does not cover. */
+static yk_status open_sections(yk_context *context, const char *path, size_t bytes,
+                               yk_checkpoint_file *file)
+{
+    const unsigned char *data = (const unsigned char *)file->words;
+    file_start start = {0};
+    if (bytes < sizeof start || memcmp(data, MAGIC, sizeof MAGIC) != 0)
+        return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a checkpoint", path);
+
+    memcpy(&start, data, sizeof start);
+    if (start.byte_order != BYTE_ORDER_MARK)
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "'%s' was written on a machine with another order of bytes: go on there",
+                       path);
+    if (start.version != VERSION)
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "'%s' is a checkpoint of version %u and this program reads version %d: use "
+                       "the program that wrote it",
+                       path, (unsigned)start.version, VERSION);
+    uint64_t checksum = 0;
+    if (bytes < sizeof start + sizeof checksum)
+        return damaged(context, path, "it is cut off");
+
+    size_t end = bytes - sizeof checksum;
+    memcpy(&checksum, data + end, sizeof checksum);
+    if (yk_hash_bytes(YK_HASH_START, data, end) != checksum)
+        return damaged(context, path, "its checksum does not hold, it is cut off or was changed");
+
+    size_t at = sizeof start;
+    for (uint64_t i = 0; i < start.sections; i++) {
+        section_head head;
+        if (i == SECTIONS_MAX || end - at < sizeof head)
+            return damaged(context, path, "its sections have no end");
+        memcpy(&head, data + at, sizeof head);
+        at += sizeof head;
+        if (head.count > end - at || padding(head.count) > end - at - head.count)
+            return damaged(context, path, "a section is longer than the file");
+
+        yk_checkpoint_section *section = &file->sections[file->count++];
+        memcpy(section->name, head.name, sizeof head.name);
+        section->name[sizeof head.name - 1] = '\0';
+        section->bytes = data + at;
+        section->count = head.count;
+        at += head.count + padding(head.count);
+    }
+
+    return YK_OK;
+}
+
+static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_file **file)
+{
+    *file = NULL;
+    yk_checkpoint_file *made = yk_allocate(context, 1, sizeof *made);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    size_t bytes = 0;
+    yk_status status = read_words(context, path, &made->words, &bytes);
+    if (status == YK_OK)
+        status = open_sections(context, path, bytes, made);
+    if (status != YK_OK) {
+        yk_checkpoint_close(context, made);
+        return status;
+    }
+
+    *file = made;
+
+    return YK_OK;
+}
+
+yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoint_file **file)
+{
+    yk_status status = read_one(context, path, file);
+    if (status != YK_ERROR_INPUT && status != YK_ERROR_FILE)
+        return status;
+
+    /* The message of the first failure is the one that counts. */
+    char *message = yk_text_copy(context, yk_last_message(context));
+    char *previous = with_ending(context, path, ".previous");
+    if (message && previous && read_one(context, previous, file) == YK_OK) {
+        yk_log(context, YK_LOG_WARNING, "%s; taking the one before it, '%s'", message, previous);
+        status = YK_OK;
+    } else if (message) {
+        yk_fail(context, status, "%s", message);
+    }
+
+    yk_release(context, previous);
+    yk_release(context, message);
+    return status;
+}
+
+void yk_checkpoint_close(yk_context *context, yk_checkpoint_file *file)
+{
+    if (!file)
+        return;
+
+    yk_release(context, file->words);
+    yk_release(context, file);
+}
+
+const void *yk_checkpoint_find(const yk_checkpoint_file *file, const char *name, size_t *count)
+{
+    for (int i = 0; i < file->count; i++) {
+        if (strcmp(file->sections[i].name, name) != 0)
+            continue;
+
+        *count = file->sections[i].count;
+        return file->sections[i].bytes;
+    }
+
+    *count = 0;
+
+    return NULL;
+}
