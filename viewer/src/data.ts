@@ -201,7 +201,7 @@ export class Frames {
   /** Frames as the solvers gave them, each with its tables one after the other. */
   append(times: Float64Array, values: Float32Array): void {
     const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches];
-    const size = sizes.reduce((sum, one) => sum + one, 0);
+    const size = times.length > 0 ? values.length / times.length : 0; // contacts, which follow, are not shown
     let from = 0;
     sizes.forEach((width, t) => {
       const table = new Float32Array(width * times.length);

@@ -118,6 +118,21 @@ try {
   await tab.getByRole("button", { name: "live" }).click();
   check((await clock()) > back, "the button `live` does not go to the end");
 
+  // Frames and samples are of one motion: the container is where its channel says.
+  const [drawn, recorded] = await tab.evaluate(() => {
+    const run = window.yoke.report.runs[0];
+    const body = run.scene.bodies.findIndex((one) => one.name === "can");
+    const at = [0, 0, 0];
+    const frame = run.frames.count - 20;
+    run.frames.readPosition(body, frame, 0, at);
+    const z = run.channels.find((channel) => channel.name === "damper.can.position").columns[2];
+    const t = run.frames.time[frame];
+    const after = run.time.findIndex((time) => time >= t);
+    const part = (t - run.time[after - 1]) / (run.time[after] - run.time[after - 1]);
+    return [at[2], z[after - 1] + part * (z[after] - z[after - 1])];
+  });
+  check(Math.abs(drawn - recorded) < 3e-5, `the container is drawn at ${drawn} m, its channel says ${recorded} m`);
+
   // A stop is orderly: the record is complete, and says that it was stopped.
   await tab.getByRole("button", { name: "stop" }).click();
   const code = await ended;
