@@ -25,6 +25,7 @@ typedef struct command_row {
 int command_run(int argc, char **argv);
 int command_recover(int argc, char **argv);
 int command_resume(int argc, char **argv);
+int command_replay(int argc, char **argv);
 int command_advise(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_draw(int argc, char **argv);

@@ -9,6 +9,7 @@
 static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
     {"resume", "go on with a run that was stopped, from its checkpoint", command_resume},
+    {"replay", "run what is recorded again, and find the first step that differs", command_replay},
     {"recover", "make a results file of a run that was killed or could not write it",
      command_recover},
     {"check", "find every mistake in a scenario", command_check},

@@ -9,6 +9,7 @@
 #include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/inputs.h"
 #include "record/checkpoint.h"
 #include "yoke/analysis.h"
 
@@ -70,14 +71,20 @@ static yk_status begin_record(run *r)
     if (!r->def->recorder)
         return YK_OK;
 
-    /* The scenario as it runs goes with its channels, so that the record can be repeated. */
+    /* The scenario as it runs, and what it was made of, so that the run can be repeated. */
     const yk_scenario_info *info = r->info;
-    char *text = yk_scenario_text(r->scenario);
+    char *inputs = yk_scenario_inputs(r->scenario);
+    char *resolved = yk_scenario_text(r->scenario);
+    yk_text text = {0};
+    if (inputs && resolved)
+        yk_text_add(r->context, &text, "%s%s", inputs, resolved);
+    yk_release(r->context, resolved);
+    yk_release(r->context, inputs);
 
     yk_record_channel *channels =
         yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
     yk_status status = YK_ERROR_MEMORY;
-    if (text && channels) {
+    if (text.data && !text.failed && channels) {
         for (int i = 0; i < info->channel_count; i++) {
             channels[i].name = info->channels[i].name;
             channels[i].unit = info->channels[i].unit;
@@ -87,7 +94,7 @@ static yk_status begin_record(run *r)
 
         yk_record_header header = {
             .title = info->title,
-            .scenario = text,
+            .scenario = text.data,
             .command = r->def->command,
             .channels = channels,
             .channel_count = info->channel_count,
@@ -101,7 +108,7 @@ static yk_status begin_record(run *r)
     }
 
     yk_release(r->context, channels);
-    yk_release(r->context, text);
+    yk_text_destroy(r->context, &text);
     return status;
 }
 

@@ -63,6 +63,7 @@ static void put(output *out, const void *bytes, size_t count)
     if (out->failed)
         return;
 
+    /* The first failure is the one to be told of. */
     out->checksum = yk_hash_bytes(out->checksum, bytes, count);
     if (!yk_write_all(out->descriptor, bytes, count, out->length)) {
         out->failed = true;
@@ -81,6 +82,7 @@ static yk_status write_sections(yk_context *context, const char *path,
     if (out.descriptor < 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
 
+    /* The start and the sections, each filled up to whole words. */
     file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
@@ -96,6 +98,7 @@ static yk_status write_sections(yk_context *context, const char *path,
         put(&out, &(uint64_t){0}, padding(head.count));
     }
 
+    /* The checksum last, and all of it on the disk before it gets its name. */
     uint64_t checksum = out.checksum;
     put(&out, &checksum, sizeof checksum);
     if (!out.failed && fsync(out.descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) {
@@ -163,6 +166,7 @@ static yk_status read_words(yk_context *context, const char *path, uint64_t **wo
     if (!stream)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
 
+    /* Devices have no end. */
     struct stat found;
     bool regular = fstat(fileno(stream), &found) == 0 && S_ISREG(found.st_mode);
     if (!regular) {
@@ -170,6 +174,7 @@ static yk_status read_words(yk_context *context, const char *path, uint64_t **wo
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
     }
 
+    /* In words, so that sections of doubles can be used where they lie. */
     *bytes = (size_t)found.st_size;
     *words = yk_allocate(context, *bytes / sizeof **words + 1, sizeof **words);
     size_t got = 0;
@@ -193,6 +198,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
     if (bytes < sizeof start || memcmp(data, MAGIC, sizeof MAGIC) != 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a checkpoint", path);
 
+    /* Whether this program can read it at all. */
     memcpy(&start, data, sizeof start);
     if (start.byte_order != BYTE_ORDER_MARK)
         return yk_fail(context, YK_ERROR_INPUT,
@@ -207,6 +213,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
     if (bytes < sizeof start + sizeof checksum)
         return damaged(context, path, "it is cut off");
 
+    /* Nothing behind this line looks at bytes that are not those that were written. */
     size_t end = bytes - sizeof checksum;
     memcpy(&checksum, data + end, sizeof checksum);
     if (yk_hash_bytes(YK_HASH_START, data, end) != checksum)

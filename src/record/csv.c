@@ -64,6 +64,7 @@ static void add_column(yk_context *context, yk_text *line, const yk_record_chann
     bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
                   strpbrk(channel->unit, ",\"\r\n");
 
+    /* "name:label [unit]", quoted where RFC 4180 asks for it. */
     yk_text_add(context, line, quotes ? ",\"" : ",");
     add_quoted(context, line, channel->name);
     if (*label) {
@@ -119,6 +120,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
 static yk_status csv_sample(yk_recorder *recorder, double time, const double *row)
 {
     csv_writer *self = (csv_writer *)recorder;
+    /* Lines are gathered until another does not fit. */
     if (self->capacity - self->used < self->stride * NUMBER_BYTES) {
         yk_status status = write_text(self, self->text, self->used);
         if (status != YK_OK)
@@ -126,6 +128,7 @@ static yk_status csv_sample(yk_recorder *recorder, double time, const double *ro
         self->used = 0;
     }
 
+    /* 17 digits bring every number back to the bit. */
     locale_t before = uselocale(self->locale);
     for (size_t k = 0; k < self->stride; k++) {
         double value = k > 0 ? row[k - 1] : time;
@@ -146,6 +149,7 @@ static yk_status csv_end(yk_recorder *recorder, const yk_record_summary *summary
     if (status != YK_OK)
         return status;
 
+    /* On the disk before anybody may rename it; errors of writes may show only here. */
     if (fsync(self->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
         return cannot_write(self, errno);
 

@@ -106,6 +106,7 @@ static void split_name(char *text, char **label, char **unit)
     *unit = none;
     *label = NULL;
 
+    /* The unit stands in brackets at the end, after a space. */
     char *bracket = last_mark(text, '[');
     char *closing = last_mark(text, ']');
     bool has_unit = bracket && bracket > text && bracket[-1] == ' ';
@@ -116,6 +117,7 @@ static void split_name(char *text, char **label, char **unit)
         take_off_backslashes(*unit);
     }
 
+    /* The label of a component stands behind the last colon. */
     char *colon = last_mark(text, ':');
     if (colon) {
         *colon = '\0';
@@ -138,6 +140,7 @@ static yk_status read_header(csv_parser *parser, yk_record *record)
             most++;
     }
 
+    /* The names are cut out of the text where they stand. */
     parser->names = yk_allocate(parser->context, most, sizeof *parser->names);
     if (!parser->names)
         return YK_ERROR_MEMORY;
@@ -151,6 +154,7 @@ static yk_status read_header(csv_parser *parser, yk_record *record)
     } while (!parser->line_ended && parser->columns < most);
     parser->line++;
 
+    /* Any table whose first column is time will do. */
     const char *first = parser->names[0];
     bool is_time = strncasecmp(first, "time", 4) == 0 && (first[4] == '\0' || first[4] == ' ');
     if (!is_time)
@@ -201,12 +205,14 @@ static yk_status read_row(csv_parser *parser, double *row)
         if (status != YK_OK)
             return status;
 
+        /* Also inf and nan, as they are written; nothing may follow. */
         row[i] = strtod(field, &rest);
         if (rest == field || rest[strspn(rest, " \t")] != '\0')
             return yk_fail(parser->context, YK_ERROR_INPUT,
                            "%s:%zu: '%.40s' in column %zu ('%s') is not a number", parser->path,
                            parser->line, field, i + 1, parser->names[i]);
 
+        /* Every line has as many fields as the first. */
         bool last = i + 1 == parser->columns;
         if (parser->line_ended != last)
             return yk_fail(parser->context, YK_ERROR_INPUT,

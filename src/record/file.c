@@ -62,6 +62,7 @@ static yk_status give_up(file_recorder *self, yk_status status)
  * blocks that were written before. */
 static yk_status flush(file_recorder *self, double now)
 {
+    /* Also without rows: frames may wait for the disk. */
     yk_status status = YK_OK;
     if (self->count > 0)
         status = yk_journal_rows(&self->journal, self->rows, self->count, self->stride);
@@ -73,6 +74,7 @@ static yk_status flush(file_recorder *self, double now)
     if (status != YK_OK)
         return give_up(self, status);
 
+    /* From here on a reader finds them, whatever happens to this process. */
     self->count = 0;
     self->flushed = now;
 
@@ -81,6 +83,7 @@ static yk_status flush(file_recorder *self, double now)
 
 static yk_status not_open(const file_recorder *self)
 {
+    /* Who goes on after a failure is told of it again, not of the order of calls. */
     if (self->failed)
         return yk_fail(self->context, YK_ERROR_FILE, "'%s' was given up after an earlier error",
                        self->part);
@@ -98,6 +101,7 @@ static yk_status prepare(file_recorder *self, const yk_record_header *header)
     if (status != YK_OK)
         return status;
 
+    /* Rows are collected in memory of fixed size: a run of any length needs no more. */
     self->stride = 1 + yk_header_width(self->header);
     self->frame_size = 0;
     if (self->header->scene)
@@ -157,6 +161,7 @@ static yk_status file_keep(yk_recorder *recorder, yk_record_position *position)
     if (!self->open)
         return not_open(self);
 
+    /* Later than any time to wait for: the disk has it when this returns. */
     yk_status status = flush(self, INFINITY);
     self->flushed = self->synced = yk_clock_seconds();
     *position = (yk_record_position){.count = 1, .length = {self->journal.length}};
@@ -195,11 +200,13 @@ static yk_status file_sample(yk_recorder *recorder, double time, const double *r
     if (!self->open)
         return not_open(self);
 
+    /* Time first, then the row. */
     double *to = self->rows + self->count++ * self->stride;
     to[0] = time;
     for (size_t i = 1; i < self->stride; i++)
         to[i] = row[i - 1];
 
+    /* To the journal when the memory is full, or when rows have waited long enough. */
     double now = yk_clock_seconds();
     if (self->count < self->capacity && now - self->flushed < self->def.flush_seconds)
         return YK_OK;
@@ -215,6 +222,7 @@ static yk_status file_frame(yk_recorder *recorder, double time, const float *val
     if (!self->header->scene)
         return YK_OK;
 
+    /* Frames are rare and large: each is a block of its own, at once. */
     yk_status status = yk_journal_frame(&self->journal, time, values, self->frame_size);
     if (status != YK_OK)
         return give_up(self, status);
@@ -235,6 +243,7 @@ static yk_status make_results(yk_context *context, const file_format *format,
     if (status != YK_OK)
         return status;
 
+    /* A journal without its end makes a file without a summary. */
     status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
     if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
         status =
@@ -244,6 +253,7 @@ static yk_status make_results(yk_context *context, const file_format *format,
         status = yk_recorder_end(writer, NULL);
     yk_recorder_destroy(writer);
 
+    /* An older file is there until this moment. */
     if (status == YK_OK && rename(temporary, path) != 0)
         status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", temporary, path,
                          strerror(errno));
@@ -263,11 +273,13 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
     if (!self->open)
         return not_open(self);
 
+    /* A summary that is refused leaves the record open. */
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(self->context, summary, &copy);
     if (status != YK_OK)
         return status;
 
+    /* What waits, then the block that says that the run came to its end. */
     status = flush(self, self->synced);
     if (status == YK_OK) {
         status = yk_journal_summary(&self->journal, copy);
@@ -378,6 +390,7 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
             "cannot find the format of '%s' by its name; let it end in .h5, .hdf5 or .csv",
             def->path);
 
+    /* All names beside that of the results are made here, so that the run needs no memory. */
     file_recorder *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;

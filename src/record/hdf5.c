@@ -40,6 +40,7 @@ static yk_status outcome(hdf5_writer *self, bool done)
     if (done && self->output.error == 0)
         return YK_OK;
 
+    /* An error of the disk says more than what the library makes of it. */
     const char *reason = self->session.reason;
     if (self->output.error != 0)
         reason = strerror(self->output.error);
@@ -152,6 +153,7 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
 static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, const char *unit,
                           int index, size_t columns)
 {
+    /* Rows without end; one column alone has one dimension. */
     int rank = columns > 1 ? 2 : 1;
     const hsize_t now[2] = {0, columns};
     const hsize_t most[2] = {H5S_UNLIMITED, columns};
@@ -173,6 +175,7 @@ static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, con
 /* The attributes of the file, and a dataset for the time and for each channel. */
 static bool write_header(hdf5_writer *self, const yk_record_header *header)
 {
+    /* What the file is, and what the run was. */
     char software[64];
     snprintf(software, sizeof software, "yoke %s", yk_version());
     bool done = yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
@@ -229,6 +232,7 @@ static yk_status hdf5_begin(yk_recorder *recorder, const yk_record_header *heade
     if (!self->tables || !self->rows || !self->scratch)
         return YK_ERROR_MEMORY;
 
+    /* The file, with all datasets still empty. */
     yk_hdf5_enter(&self->session);
     self->id = yk_hdf5_output_create(self->path, &self->output);
     bool done = self->id >= 0 && write_header(self, header);
@@ -255,6 +259,7 @@ static bool append(hdf5_writer *self, const hdf5_table *table)
         to += table->columns;
     }
 
+    /* Behind the rows that are there. */
     const hsize_t there[2] = {self->written, 0};
     const hsize_t count[2] = {self->waiting, table->columns};
     hid_t file_space = H5Dget_space(table->dataset);
@@ -286,6 +291,7 @@ static bool write_rows(hdf5_writer *self)
 static yk_status hdf5_sample(yk_recorder *recorder, double time, const double *row)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;
+    /* Whole chunks go to the file: the library need not read them back. */
     double *to = self->rows + self->waiting++ * self->stride;
     to[0] = time;
     if (self->stride > 1)
@@ -352,6 +358,7 @@ static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summar
         done = done && yk_hdf5_write_integer(self->id, "complete", 1);
     }
 
+    /* Closing writes what the library has kept back; errors show only then. */
     if (H5Fclose(self->id) < 0)
         done = false;
     self->id = H5I_INVALID_HID;

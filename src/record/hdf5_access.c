@@ -28,6 +28,7 @@ static herr_t keep_reason(hid_t stack, void *user)
 
 void yk_hdf5_enter(yk_hdf5_session *session)
 {
+    /* The library would print on stderr, which is not ours. */
     pthread_mutex_lock(&library_lock);
     session->reason[0] = '\0';
     H5Eget_auto2(H5E_DEFAULT, &session->print, &session->print_data);
@@ -53,6 +54,7 @@ static hid_t text_type(void)
 static bool write_attribute(hid_t object, const char *name, hid_t type, hid_t space,
                             const void *values)
 {
+    /* The file is incomplete until the end says otherwise: that attribute is written twice. */
     if (H5Aexists(object, name) > 0)
         H5Adelete(object, name);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -108,6 +110,7 @@ static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t
     if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != (hssize_t)count)
         return NULL;
 
+    /* The library takes memory of its own for each text; the copy is one block of ours. */
     char **texts = yk_allocate(context, count, sizeof *texts), **packed = NULL;
     if (texts && H5Aread(attribute, type, texts) >= 0) {
         packed = pack_texts(context, texts, count);

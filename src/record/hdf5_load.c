@@ -73,6 +73,7 @@ static bool measure(hid_t dataset, hsize_t *rows, hsize_t *columns)
         H5Sclose(space);
     if (type >= 0)
         H5Tclose(type);
+    /* Sizes that memory or the file cannot hold were not written by anybody. */
     *rows = size[0];
     *columns = size[1];
     if (!numbers || size[1] < 1 || size[1] > INT_MAX ||
@@ -157,6 +158,7 @@ static int by_index(const void *a, const void *b)
 /* All datasets below `name`, in the order in which they were recorded. */
 static yk_status collect_group(hdf5_loader *loader, const char *name)
 {
+    /* Groups are listed in the order of names, records in that of their index. */
     release_items(loader);
     hid_t group = H5Gopen2(loader->file, name, H5P_DEFAULT);
     if (group < 0)
@@ -174,6 +176,7 @@ static yk_status collect_group(hdf5_loader *loader, const char *name)
 
 static yk_status check_format(hdf5_loader *loader)
 {
+    /* Ours, and not newer than this program. */
     int version = 0;
     char *format = yk_hdf5_read_text(loader->context, loader->file, "format");
     bool ours = format && strcmp(format, YK_HDF5_FORMAT) == 0;
@@ -195,6 +198,7 @@ static yk_status check_format(hdf5_loader *loader)
 static yk_status begin_record(hdf5_loader *loader)
 {
     yk_context *context = loader->context;
+    /* The channels as the datasets describe them. */
     yk_record_channel *channels = yk_allocate(context, (size_t)loader->count, sizeof *channels);
     if (!channels)
         return YK_ERROR_MEMORY;
@@ -216,6 +220,7 @@ static yk_status begin_record(hdf5_loader *loader)
                                .command = command,
                                .channels = channels,
                                .channel_count = loader->count};
+    /* The scene, where there is one; the record checks what it says. */
     yk_record_scene *scene = NULL;
     yk_status status = yk_hdf5_read_scene(context, loader->file, &scene);
     header.scene = scene;
@@ -297,6 +302,7 @@ static yk_status read_tables(hdf5_loader *loader)
             rows = item->rows;
     }
 
+    /* Straight into the columns of the record. */
     if (status == YK_OK)
         status = yk_record_reserve(record, (size_t)rows);
     if (status == YK_OK)
@@ -322,6 +328,7 @@ static yk_status end_record(hdf5_loader *loader)
     if (status != YK_OK)
         return status;
 
+    /* Each figure is a dataset of one number. */
     yk_record_value *values = yk_allocate(loader->context, (size_t)loader->count, sizeof *values);
     if (!values)
         return YK_ERROR_MEMORY;
@@ -346,6 +353,7 @@ static yk_status end_record(hdf5_loader *loader)
 
 static yk_status load_file(hdf5_loader *loader)
 {
+    /* What was recorded, before any number is read. */
     yk_status status = check_format(loader);
     if (status == YK_OK)
         status = collect_group(loader, "channels");
@@ -377,6 +385,7 @@ static yk_status load_file(hdf5_loader *loader)
 
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_record *record)
 {
+    /* The library is one for all threads of the process. */
     hdf5_loader loader = {.context = context, .path = path, .record = record};
     yk_hdf5_enter(&loader.session);
     loader.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);

@@ -51,6 +51,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
         return NULL;
     }
 
+    /* A link in the way is not followed, and a file is not overwritten. */
     file->output = info->output;
     file->descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file->descriptor < 0) {
@@ -65,12 +66,14 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
 static herr_t close_file(H5FD_t *base)
 {
     output_file *file = (output_file *)base;
+    /* On the disk before anybody may rename it; of a file that has failed nobody waits for it. */
     bool good = file->output->error == 0;
     if (good && fsync(file->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
         note_error(file, errno);
     if (close(file->descriptor) != 0)
         note_error(file, errno);
 
+    /* What never got there. */
     while (file->kept) {
         kept_write *next = file->kept->next;
         free(file->kept);
@@ -85,6 +88,7 @@ static herr_t close_file(H5FD_t *base)
 static herr_t query(const H5FD_t *base, unsigned long *flags)
 {
     (void)base;
+    /* As the library's own driver of files has it: small pieces are gathered. */
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
              H5FD_FEAT_AGGREGATE_SMALLDATA;
     return 0;
@@ -127,6 +131,7 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
     if (type == H5FD_MEM_DRAW)
         return 0;
 
+    /* Without memory the piece is lost, as is the file. */
     kept_write *kept = malloc(sizeof *kept + size);
     if (kept) {
         kept->next = file->kept;
@@ -145,6 +150,7 @@ static void lay_over(const kept_write *kept, haddr_t address, size_t size, unsig
     if (!kept)
         return;
 
+    /* The older ones first. */
     lay_over(kept->next, address, size, to);
     haddr_t from = kept->address > address ? kept->address : address;
     haddr_t kept_end = kept->address + kept->size;
@@ -158,6 +164,7 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
 {
     (void)type;
     (void)transfer;
+    /* What the file has of it. */
     output_file *file = (output_file *)base;
     unsigned char *to = bytes;
     size_t done = 0;
@@ -218,6 +225,7 @@ static const H5FD_class_t driver = {
 hid_t yk_hdf5_output_create(const char *path, yk_hdf5_output *output)
 {
     *output = (yk_hdf5_output){0};
+    /* The file holds a reference to the driver as long as it is open. */
     hid_t id = H5FDregister(&driver);
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t file = H5I_INVALID_HID;

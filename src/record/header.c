@@ -13,6 +13,7 @@ typedef struct text_store {
 
 static void *take(text_store *store, size_t bytes, size_t alignment)
 {
+    /* While it is measured there is no memory, only its length. */
     store->used = (store->used + alignment - 1) / alignment * alignment;
     void *to = store->memory ? store->memory + store->used : NULL;
     store->used += bytes;
@@ -76,6 +77,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
     filled.subsystems = put_texts(store, scene->subsystems, scene->subsystem_count);
     filled.solvers = put_texts(store, scene->solvers, scene->subsystem_count);
 
+    /* Names are copied beside the records that they belong to. */
     yk_record_body *bodies =
         take(store, (size_t)scene->body_count * sizeof *bodies, sizeof(double));
     filled.bodies = bodies;
@@ -194,6 +196,7 @@ static yk_status check_names(yk_context *context, const char *what, const char *
 
 static yk_status check_header(yk_context *context, const yk_record_header *header)
 {
+    /* Names part channels from each other in every format. */
     int count = header->channel_count;
     if (count < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
@@ -238,6 +241,7 @@ static bool scene_is_sound(const yk_record_scene *scene)
         scene->link_count < 0 || scene->contact_count < 0)
         return false;
 
+    /* Bodies belong to subsystems, shapes and links to bodies and subsystems. */
     int subsystems = scene->subsystem_count, bodies = scene->body_count;
     for (int i = 0; i < bodies; i++) {
         const yk_record_body *body = &scene->bodies[i];
@@ -325,6 +329,7 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
     if (status != YK_OK)
         return status;
 
+    /* Measured first, then written. */
     text_store store = {0};
     put_summary(&store, summary);
     store.memory = yk_allocate(context, store.used, 1);

@@ -42,6 +42,7 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
     const char *from = bytes;
     while (count > 0) {
         ssize_t written = pwrite(descriptor, from, count, (off_t)offset);
+        /* A signal is no failure; nothing written without an error would be tried forever. */
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
@@ -51,6 +52,7 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
             return false;
         }
 
+        /* A part may have got through: on with the rest. */
         from += written;
         offset += (uint64_t)written;
         count -= (size_t)written;
@@ -61,6 +63,7 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
 
 void yk_sync_folder(const char *path_of_file)
 {
+    /* The part of the name before its last slash. */
     char folder[4096] = ".";
     const char *slash = strrchr(path_of_file, '/');
     if (slash == path_of_file)
@@ -89,6 +92,7 @@ static yk_status cannot_write(const yk_journal *journal, int error)
 static yk_status append(yk_journal *journal, yk_block_kind kind, size_t items, const void *first,
                         size_t first_bytes, const void *second, size_t second_bytes)
 {
+    /* The checksum goes over all but itself. */
     block_head head = {
         .kind = kind,
         .items = (uint32_t)items,
@@ -98,6 +102,7 @@ static yk_status append(yk_journal *journal, yk_block_kind kind, size_t items, c
     uint64_t checksum = yk_hash_bytes(head_checksum(&head), first, first_bytes);
     head.checksum = yk_hash_bytes(checksum, second, second_bytes);
 
+    /* Behind the last whole block, wherever a failed one has left the end of the file. */
     uint64_t at = journal->length;
     int file = journal->descriptor;
     bool done = yk_write_all(file, &head, sizeof head, at) &&
@@ -132,6 +137,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
         if (file < 0)
             return cannot_write(journal, errno);
 
+        /* Devices and pipes have no length to be cut to. */
         struct stat held, named;
         if (fstat(file, &held) != 0 || !S_ISREG(held.st_mode)) {
             close(file);
@@ -141,6 +147,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
 
         /* A file system without locks does not stop the run. */
         if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            /* Who it is stands at the beginning of the file. */
             journal_start start = {0};
             ssize_t got = pread(file, &start, sizeof start, 0);
             close(file);
@@ -179,6 +186,7 @@ static bool holds_samples(int file)
     if (!ours)
         return false;
 
+    /* Its first block is the header. */
     struct stat found;
     uint64_t header_end = sizeof start + sizeof head + head.bytes;
 
@@ -203,6 +211,7 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
                            strerror(error));
         }
 
+        /* The name is free again, and another run may be faster. */
         yk_log(context, YK_LOG_WARNING, "the unfinished record of an earlier run is kept as '%s'",
                old);
         yk_journal_close(journal);
@@ -211,6 +220,7 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
             return status;
     }
 
+    /* Nothing was cut off before the lock was held. */
     journal_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
@@ -249,6 +259,7 @@ void yk_journal_close(yk_journal *journal)
 
 yk_status yk_journal_sync(yk_journal *journal)
 {
+    /* Some file systems cannot do this: then there is nothing to wait for. */
     if (fdatasync(journal->descriptor) == 0 || errno == EINVAL || errno == ENOTSUP)
         return YK_OK;
 
@@ -282,6 +293,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
     pack_texts(pack, scene->solvers, scene->subsystem_count);
     yk_pack_bytes(pack, &scene->up, sizeof scene->up);
 
+    /* Bodies, each followed by its name. */
     yk_pack_number(pack, sizeof(yk_record_body));
     yk_pack_number(pack, (uint64_t)scene->body_count);
     for (int i = 0; i < scene->body_count; i++) {
@@ -291,6 +303,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
         yk_pack_text(pack, scene->bodies[i].name);
     }
 
+    /* Shapes, each followed by its name and its points. */
     yk_pack_number(pack, sizeof(yk_shape));
     yk_pack_number(pack, (uint64_t)scene->shape_count);
     for (int i = 0; i < scene->shape_count; i++) {
@@ -303,6 +316,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
         yk_pack_bytes(pack, scene->shapes[i].points, points * sizeof *shape.points);
     }
 
+    /* Interfaces and wires. */
     yk_pack_number(pack, sizeof(yk_record_link));
     yk_pack_number(pack, (uint64_t)scene->link_count);
     for (int i = 0; i < scene->link_count; i++) {
@@ -330,6 +344,7 @@ static void pack_header(yk_pack *pack, const yk_record_header *header)
     yk_pack_text(pack, header->scenario);
     yk_pack_text(pack, header->command);
 
+    /* Channels with all their labels. */
     yk_pack_number(pack, (uint64_t)header->channel_count);
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
@@ -398,6 +413,7 @@ static void *take_array(player *p, int count, size_t size)
 
 static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene)
 {
+    /* Names and kinds of the subsystems, and which way is up. */
     int subsystems = yk_unpack_count(pack, 1);
     const char **names = take_array(p, subsystems, sizeof *names);
     const char **solvers = take_array(p, subsystems, sizeof *solvers);
@@ -525,6 +541,7 @@ static yk_status begin(player *p, yk_unpack *pack)
             *labels++ = yk_unpack_text(pack);
     }
 
+    /* What it looked like, where that was recorded. */
     header.channels = channels;
     header.channel_count = count;
     if (yk_unpack_number(pack)) {
@@ -537,6 +554,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     if (pack->failed)
         return damaged(p, "its header cannot be read");
 
+    /* The sizes of the blocks that follow are held against these. */
     yk_status status = yk_recorder_begin(p->to, &header);
     p->stride = 1 + yk_header_width(&header);
     p->has_scene = header.scene != NULL;
@@ -590,6 +608,7 @@ static bool read_all(int file, void *to, size_t count, uint64_t offset)
 static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_head *head,
                             bool *sound)
 {
+    /* A length is believed only as far as the file reaches, before memory is taken for it. */
     *sound = false;
     bool there = size - offset >= sizeof *head && read_all(p->file, head, sizeof *head, offset);
     if (!there || head->offset != offset || head->bytes > size - offset - sizeof *head)
@@ -674,6 +693,7 @@ static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
             "wrote it",
             p->path, (unsigned)start.version, VERSION);
 
+    /* Block by block, up to the summary or to the first that is not whole. */
     uint64_t offset = sizeof start;
     yk_status status = YK_OK;
     while (status == YK_OK && offset < size && !contents->complete) {
@@ -765,8 +785,11 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
     if (status != YK_OK)
         return status;
     if (!same || offset == sizeof(journal_start))
-        return yk_fail(p->context, YK_ERROR_INPUT,
-                       "'%s' is the journal of another run than the one that was stopped", p->path);
+        return yk_fail(
+            p->context, YK_ERROR_INPUT,
+            "'%s' is the journal of another run than the one that was stopped, or files that "
+            "the scenario names have changed since",
+            p->path);
     if (!sound)
         return damaged(p, "a block before the place where the run was stopped does not have its "
                           "checksum");

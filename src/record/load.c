@@ -11,6 +11,7 @@
 /* With a word about the file that a run which did not finish leaves behind. */
 static yk_status cannot_open(yk_context *context, const char *path, int error)
 {
+    /* The journal of a run that goes on, or was killed, may be beside it. */
     char part[4096];
     struct stat there;
     snprintf(part, sizeof part, "%s.part", path);
@@ -34,6 +35,7 @@ static yk_status load(yk_context *context, const char *path, yk_record *record)
     if (!stream)
         return cannot_open(context, path, errno);
 
+    /* The first bytes say what it is, whatever its name. */
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char start[sizeof signature];
     size_t got = fread(start, 1, sizeof start, stream);

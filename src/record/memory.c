@@ -32,6 +32,7 @@ static yk_columns *create_columns(yk_context *context, size_t width)
     if (!data)
         return NULL;
 
+    /* Columns take their memory when rows come. */
     data->width = width;
     data->stage = yk_allocate(context, stage_rows(width) * width, sizeof *data->stage);
     if (data->stage)
@@ -180,6 +181,7 @@ static yk_status memory_frame(yk_recorder *recorder, double time, const float *v
         return yk_fail(record->context, YK_ERROR_ARGUMENT,
                        "a frame came outside begin and end of a record");
 
+    /* By doubling; what has grown already stays when the rest cannot. */
     if (record->frame_count == record->frame_capacity) {
         size_t capacity = 2 * record->frame_capacity + 16;
         double *times =
@@ -215,6 +217,7 @@ static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summ
     if (!is_open(record))
         return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
 
+    /* A summary that is refused leaves the record as it was. */
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(record->context, summary, &copy);
     if (status != YK_OK)
@@ -311,6 +314,7 @@ const double *yk_record_time(const yk_record *record)
 
 const double *yk_record_column(const yk_record *record, int channel, int component)
 {
+    /* Time is the first column, then the components of all channels in order. */
     size_t column = 1 + (size_t)component;
     for (int i = 0; i < channel; i++)
         column += (size_t)record->header->channels[i].components;

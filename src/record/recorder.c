@@ -65,6 +65,7 @@ typedef struct tee {
 static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header)
 {
     tee *self = (tee *)recorder;
+    /* Nothing is recorded where one cannot begin. */
     for (int i = 0; i < self->count; i++) {
         yk_status status = yk_recorder_begin(self->recorders[i], header);
         if (status != YK_OK)
@@ -76,6 +77,7 @@ static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header
 
 static yk_status tee_sample(yk_recorder *recorder, double time, const double *row)
 {
+    /* All of them get it, also when one before them fails. */
     tee *self = (tee *)recorder;
     yk_status failure = YK_OK;
     for (int i = 0; i < self->count; i++) {

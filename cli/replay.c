@@ -1,0 +1,266 @@
+/* yoke replay: a recorded run again, from what its record holds, compared bit by bit. */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli.h"
+#include "model/inputs.h"
+#include "yoke/record.h"
+
+static const char usage[] =
+    "replay RESULTS [--quiet]\n\n"
+    "Runs the scenario of a record again and compares every sample and the final state hash with\n"
+    "the record, to the bit. Stops at the first sample that differs and names it. Files that the\n"
+    "scenario names are compared with those of the run before it starts. Exit code 0: the same;\n"
+    "1: something differs.";
+
+/* A recorder that compares what it is given with a record, and fails at the first difference. */
+typedef struct replayer {
+    yk_recorder base;
+    const yk_record *was;
+    const double **columns; /* of all components, in order */
+    size_t width, row;
+    bool other_channels;
+    bool differs;
+    int channel, component; /* where; -1: in time */
+    double then, now;
+} replayer;
+
+static yk_status begin(yk_recorder *recorder, const yk_record_header *header)
+{
+    replayer *self = (replayer *)recorder;
+    const yk_record_header *was = yk_record_get_header(self->was);
+    self->other_channels = header->channel_count != was->channel_count;
+    for (int i = 0; !self->other_channels && i < was->channel_count; i++)
+        self->other_channels = strcmp(header->channels[i].name, was->channels[i].name) != 0 ||
+                               header->channels[i].components != was->channels[i].components;
+
+    return self->other_channels ? YK_ERROR_INPUT : YK_OK;
+}
+
+static yk_status sample(yk_recorder *recorder, double time, const double *row)
+{
+    replayer *self = (replayer *)recorder;
+    size_t at = self->row++;
+    if (at >= yk_record_rows(self->was))
+        return YK_OK; /* the record ends before the run */
+
+    self->channel = -1;
+    self->then = yk_record_time(self->was)[at];
+    self->now = time;
+    self->differs = memcmp(&self->then, &time, sizeof time) != 0;
+    for (size_t k = 0; k < self->width && !self->differs; k++) {
+        if (memcmp(&self->columns[k][at], &row[k], sizeof *row) == 0)
+            continue;
+
+        self->differs = true;
+        self->then = self->columns[k][at];
+        self->now = row[k];
+
+        /* Which component of which channel it is. */
+        const yk_record_channel *channels = yk_record_get_header(self->was)->channels;
+        int component = (int)k;
+        for (self->channel = 0; component >= channels[self->channel].components; self->channel++)
+            component -= channels[self->channel].components;
+        self->component = component;
+    }
+
+    return self->differs ? YK_ERROR_EXTERNAL : YK_OK;
+}
+
+static yk_status end(yk_recorder *recorder, const yk_record_summary *summary)
+{
+    (void)recorder;
+    (void)summary;
+    return YK_OK;
+}
+
+static const yk_recorder_ops replayer_ops = {
+    .size = sizeof replayer_ops,
+    .kind = "replay",
+    .begin = begin,
+    .sample = sample,
+    .end = end,
+};
+
+/* "# scenario PATH" among the inputs before a scenario; NULL: it has none. */
+static char *scenario_path(yk_context *context, const char *scenario)
+{
+    static const char lead[] = "\n# scenario ";
+    const char *line = strstr(scenario, lead);
+    if (strncmp(scenario, "# version ", 10) != 0 || !line)
+        return NULL;
+
+    line += strlen(lead);
+    yk_text path = {0};
+    yk_text_add(context, &path, "%.*s", (int)strcspn(line, "\n"), line);
+    return path.data;
+}
+
+/* Names every input before the scenario `then` that is not among those of `now`. */
+static void print_changes(const char *then, const char *now)
+{
+    for (const char *line = then; line[0] == '#' && line[1] == ' ';) {
+        size_t length = strcspn(line, "\n");
+        bool found = false;
+        for (const char *other = now; *other && !found;) {
+            size_t size = strcspn(other, "\n");
+            found = size == length && strncmp(line, other, length) == 0;
+            other += size + (other[size] == '\n');
+        }
+
+        const char *name = memchr(line + 2, ' ', length - 2);
+        if (!found && strncmp(line, "# version ", 10) == 0)
+            fprintf(stderr, "yoke: warning: the run was made by %.*s, this is version %s\n",
+                    (int)length - 2, line + 2, yk_version());
+        else if (!found && name)
+            fprintf(stderr, "yoke: warning: '%.*s' has changed since the run\n",
+                    (int)(line + length - name - 1), name + 1);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static const char *find_text(const yk_record *record, const char *name)
+{
+    const yk_record_summary *summary = yk_record_get_summary(record);
+    for (int i = 0; i < summary->count; i++)
+        if (strcmp(summary->values[i].name, name) == 0)
+            return summary->values[i].text;
+
+    return NULL;
+}
+
+/* What came of it, in words; the exit code. */
+static int print_outcome(const loaded *l, const replayer *r, yk_status status,
+                         const yk_run_report *report, bool quiet)
+{
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    if (r->other_channels) {
+        fprintf(stderr,
+                "yoke: the scenario of the record records other channels today: the program "
+                "or a file has changed\n");
+        return EXIT_FAILED;
+    }
+
+    if (r->differs) {
+        size_t at = r->row - 1;
+        int64_t step = (int64_t)at * info->record_every;
+        const yk_record_header *was = yk_record_get_header(r->was);
+        printf("differs first at step %lld (t = %.9g s, sample %zu of %zu): ",
+               (long long)(step < info->steps ? step : info->steps), yk_record_time(r->was)[at],
+               at + 1, yk_record_rows(r->was));
+        if (r->channel < 0)
+            printf("the time");
+        else
+            printf("%s%s%s", was->channels[r->channel].name,
+                   *was->channels[r->channel].labels[r->component] ? ":" : "",
+                   was->channels[r->channel].labels[r->component]);
+        printf(" was %.17g and is %.17g\n", r->then, r->now);
+        return EXIT_FAILED;
+    }
+
+    if (status != YK_OK && status != YK_NOT_CONVERGED && !find_text(r->was, "outcome"))
+        return print_refusal(l->context, NULL, status);
+
+    /* The state behind the last sample, where the run came to its end. */
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016" PRIx64, report->state_hash);
+    const char *was = find_text(r->was, "state_hash");
+    bool ended = yk_record_complete(r->was) && r->row == yk_record_rows(r->was);
+    if (ended && was && strcmp(was, hash) != 0) {
+        printf("all %zu samples are the same, and the final state is not: hash %s was %s\n",
+               yk_record_rows(r->was), hash, was);
+        return EXIT_FAILED;
+    }
+
+    if (!quiet && ended && was)
+        printf("the same: %zu samples and the state hash %s\n", yk_record_rows(r->was), hash);
+    else if (!quiet)
+        printf("the same: %zu samples; the record has no final state to compare\n",
+               yk_record_rows(r->was));
+
+    return EXIT_GOOD;
+}
+
+static int replay(const loaded *l, const yk_record *record, bool quiet)
+{
+    yk_system *system;
+    if (yk_scenario_system(l->scenario, &system) != YK_OK)
+        return print_failure(l->context);
+
+    /* What the run was made of, and what is there today. */
+    const yk_record_header *header = yk_record_get_header(record);
+    char *inputs = yk_scenario_inputs(l->scenario);
+    if (inputs)
+        print_changes(header->scenario, inputs);
+    yk_release(l->context, inputs);
+
+    replayer r = {.base.ops = &replayer_ops, .was = record};
+    for (int i = 0; i < header->channel_count; i++)
+        r.width += (size_t)header->channels[i].components;
+    r.columns = yk_allocate(l->context, r.width + 1, sizeof *r.columns);
+    if (!r.columns)
+        return print_failure(l->context);
+
+    size_t k = 0;
+    for (int i = 0; i < header->channel_count; i++)
+        for (int c = 0; c < header->channels[i].components; c++)
+            r.columns[k++] = yk_record_column(record, i, c);
+
+    catch_interrupts();
+    yk_run_def def = {.recorder = &r.base};
+    yk_run_report report;
+    yk_status status = yk_run(l->context, l->scenario, &def, &report);
+    int code = print_outcome(l, &r, status, &report, quiet);
+
+    yk_release(l->context, r.columns);
+    return code;
+}
+
+int command_replay(int argc, char **argv)
+{
+    const char *path = NULL;
+    bool quiet = false;
+    const option_row rows[] = {
+        {"quiet", OPTION_FLAG, &quiet, NULL, "say nothing where all is the same"},
+        {.kind = OPTION_END},
+    };
+    int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    yk_record *record = NULL;
+    if (yk_record_load(context, path, &record) != YK_OK) {
+        print_failure(context);
+        yk_context_destroy(context);
+        return EXIT_MISUSE;
+    }
+
+    const yk_record_header *header = yk_record_get_header(record);
+    char *file = scenario_path(context, header->scenario);
+    int code = EXIT_MISUSE;
+    loaded l;
+    if (!file) {
+        fprintf(stderr,
+                "yoke: '%s' does not hold the scenario of its run: replay an HDF5 file of this "
+                "version (CSV has the numbers alone)\n",
+                path);
+    } else {
+        yk_scenario_def def = scenario_def(file, &(option_list){0});
+        def.text = header->scenario;
+        if (load_scenario_def(&def, LOAD_TO_RUN, &l)) {
+            code = replay(&l, record, quiet);
+            close_scenario(&l);
+        }
+    }
+
+    yk_release(context, file);
+    yk_record_destroy(record);
+    yk_context_destroy(context);
+    return code;
+}
