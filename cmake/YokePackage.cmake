@@ -43,6 +43,7 @@ set_target_properties(yoke_shared PROPERTIES
   LINK_DEPENDS ${PROJECT_BINARY_DIR}/yoke.map)
 target_link_options(yoke_shared PRIVATE
   LINKER:--version-script=${PROJECT_BINARY_DIR}/yoke.map LINKER:-Bsymbolic-functions)
+yoke_harden(yoke_shared)
 target_link_libraries(yoke_shared PRIVATE ${libraries})
 
 add_library(yoke_static STATIC ${objects})
