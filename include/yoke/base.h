@@ -50,6 +50,11 @@ typedef struct yk_context_def {
     void *log_user;
     yk_log_level log_level; /* messages below this level are not passed on */
     int threads;            /* worker threads for parallel loops; 0: one per core */
+    /* Asked again and again within long work, by several threads at a time: whether to give it up.
+     * True ends a step in its midst with YK_ERROR_STOPPED; the state is then that of no time, and
+     * cannot be stepped on. NULL: never. */
+    bool (*stop)(void *user);
+    void *stop_user;
 } yk_context_def;
 
 typedef struct yk_context yk_context;
@@ -63,6 +68,8 @@ void yk_context_destroy(yk_context *context);
 /* The text that belongs to the last status other than YK_OK, with the remedy; "" if there was
  * none. */
 const char *yk_last_message(const yk_context *context);
+/* That status itself; YK_OK if there was none. */
+yk_status yk_last_status(const yk_context *context);
 
 /* Records a message and returns the status, so that a failing function ends with `return
  * yk_fail(...)`. */
@@ -77,6 +84,10 @@ void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size)
 void yk_release(yk_context *context, void *block);
 
 int yk_context_threads(const yk_context *context);
+
+/* Whether the caller wants what is being done to end now: for solvers, between steps of their
+ * own. */
+bool yk_stop_asked(const yk_context *context);
 
 /* Models and systems are built in one style: a def struct from its `_default()`, `begin`, parts
  * that `add` takes and gives ids, one `create`. Where `add` cannot take a part it returns this,

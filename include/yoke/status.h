@@ -29,6 +29,7 @@ extern "C" {
     X(YK_ERROR_SUBSYSTEM, -10, "a subsystem failed")                                    \
     X(YK_ERROR_EXTERNAL, -11, "an external program or library failed")                  \
     X(YK_ERROR_INTERNAL, -12, "internal error")                                         \
+    X(YK_ERROR_STOPPED, -13, "stopped by the caller in the midst of a step")            \
     X(YK_NOT_CONVERGED, 1, "iterations did not converge to the tolerance")              \
     X(YK_STEP_CUT, 2, "the step was cut")                                               \
     X(YK_REDUNDANT, 3, "redundant constraints were solved with least-norm multipliers") \

@@ -36,6 +36,11 @@ typedef struct totals {
     double size; /* sum of the absolute values that were added: what rounding is relative to */
 } totals;
 
+/* Energy made or moving, by what there was and was fed in, that no run comes back from; and looks in a row
+ * that show it, which is no first step from rest. */
+static const double EXPLODED = 1e6;
+enum { EXPLODING_LOOKS = 3 };
+
 static totals sum_up(const yk_budget *b)
 {
     /* What the subsystems say of themselves. */
@@ -116,6 +121,15 @@ void yk_budget_look(yk_budget *b, int64_t step)
     w->scale = fmax(b->start_kinetic + b->released + b->fed, NOISE * b->rounding);
     if (now.made <= w->scale)
         b->sound = w->scale;
+    if (fmax(now.made, now.kinetic) > EXPLODED * w->scale)
+        b->exploding++;
+    else
+        b->exploding = 0;
+}
+
+bool yk_budget_exploded(const yk_budget *b)
+{
+    return b->not_finite || b->exploding >= EXPLODING_LOOKS;
 }
 
 void yk_budget_step(yk_budget *b, int64_t step)
@@ -181,7 +195,7 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     }
 
     result.made = fmax(result.made, largest);
-    if (b->not_finite)
+    if (b->not_finite || isnan(result.made) || isnan(result.lost))
         result.made = INFINITY;
     if (result.made > 1) {
         result.scale = b->sound;

@@ -402,6 +402,10 @@ static yk_status step_to_end(run *r)
 
     for (int64_t n = first; !YK_FAILED(status) && n <= steps; n++) {
         status = yk_system_step(r->system, NULL);
+        if (status == YK_ERROR_STOPPED)
+            return yk_fail(r->context, YK_INTERRUPTED,
+                           "stopped in the midst of step %lld of %lld, after t = %g s",
+                           (long long)n, (long long)steps, yk_system_time(r->system));
         if (YK_FAILED(status))
             return status;
         if (status == YK_NOT_CONVERGED)
@@ -409,7 +413,7 @@ static yk_status step_to_end(run *r)
 
         /* The step is made: it is watched and recorded. */
         r->report->steps = n;
-        yk_watch_step(&r->watch, n);
+        yk_status sound = yk_watch_step(&r->watch, n);
 
         bool last = n == steps;
         if (n % r->info->record_every == 0 || last)
@@ -419,6 +423,8 @@ static yk_status step_to_end(run *r)
             status = record_frame(r);
         if (YK_FAILED(status))
             break;
+        if (YK_FAILED(sound))
+            return sound;
         if (!report_progress(r, n, last) && !last)
             return stop(r);
         if (!last)

@@ -58,6 +58,13 @@ static const yk_port_value *wrench_side(const yk_watch *watch, int i)
     return yk_system_output(watch->system, interface->wrench_subsystem, interface->wrench_port);
 }
 
+/* Of two figures that may have overflowed: what is no number any more counts as infinitely much. */
+static double fraction_of(double part, double whole)
+{
+    double fraction = part / whole;
+    return isfinite(part) && isfinite(whole) && !isnan(fraction) ? fraction : INFINITY;
+}
+
 static bool has_trait(const yk_watch *watch, unsigned trait)
 {
     return yk_scheme_traits(&watch->info->scheme) & trait;
@@ -118,7 +125,41 @@ void yk_watch_close(yk_watch *watch)
     yk_release(watch->context, watch->limits);
 }
 
-void yk_watch_step(yk_watch *watch, int64_t step)
+/* That nothing after this step can be right, when and where it began. */
+static yk_status report_explosion(const yk_watch *watch, int64_t step)
+{
+    const yk_scenario_info *info = watch->info;
+    int worst = -1;
+    double most = -INFINITY;
+    for (int i = 0; i < watch->count; i++) {
+        double made = yk_system_interface_statistics(watch->system, i).energy_created;
+        if (made > most || isnan(made)) {
+            most = made;
+            worst = i;
+        }
+    }
+
+    char where[256] = "";
+    if (worst >= 0) {
+        const yk_interface_def *interface = &info->interfaces[worst];
+        snprintf(where, sizeof where,
+                 ", most of it made at interface '%.60s' between '%.60s' and '%.60s'",
+                 interface->name, info->names[interface->wrench_subsystem],
+                 info->names[interface->motion_subsystem]);
+    }
+
+    yk_status status = watch->budget.not_finite ? YK_ERROR_NOT_FINITE : YK_ERROR_DIVERGED;
+    const char *size = "a million times";
+    if (watch->budget.not_finite)
+        size = "infinitely many times";
+    return yk_fail(watch->context, status,
+                   "the run explodes: at t = %g s (step %lld of %lld) its energy is %s what there "
+                   "was and was fed in (%.3g J)%s",
+                   yk_system_time(watch->system), (long long)step, (long long)info->steps, size,
+                   watch->budget.sound, where);
+}
+
+yk_status yk_watch_step(yk_watch *watch, int64_t step)
 {
     /* Energies are summed over all subsystems, which is not done in every step. */
     bool look = step >= watch->budget.next;
@@ -163,6 +204,10 @@ void yk_watch_step(yk_watch *watch, int64_t step)
             w->half_travel = w->travel;
         }
     }
+
+    if (look && yk_budget_exploded(&watch->budget))
+        return report_explosion(watch, step);
+    return YK_OK;
 }
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
@@ -299,6 +344,8 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     /* Sweeps over the parts of a merged system leave velocities. */
     if (has_trait(watch, YK_SCHEME_RELAXES_PARTS)) {
         double left = all.residual_not_converged;
+        if (isnan(left))
+            left = INFINITY;
         if (!(left > RESIDUAL_NOTABLE))
             return;
 
@@ -326,7 +373,7 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
         yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
         double here = 0;
         if (s.impulse > 0)
-            here = s.residual_impulse / s.impulse;
+            here = fraction_of(s.residual_impulse, s.impulse);
         if (!(here <= fraction)) {
             fraction = here;
             worst = i;
@@ -500,8 +547,8 @@ static void conclude_gap(const yk_watch *watch, yk_run_report *report)
         double distance = yk_v3_norm(w->origin) + w->travel;
         bool moves = speed > AT_REST * fmax(fastest, possible) && speed > rounding * distance;
         double fraction = 0;
-        if (moves)
-            fraction = gap / speed;
+        if (moves || !isfinite(speed) || !isfinite(gap))
+            fraction = fraction_of(gap, speed);
         const char *what = "velocities";
         const char *unit = "m/s";
 
@@ -509,8 +556,10 @@ static void conclude_gap(const yk_watch *watch, yk_run_report *report)
         double spin = sqrt(w->spin_squares / looks);
         double spin_gap = sqrt(w->spin_gap_squares / looks);
         bool rotates = w->travel > 0 && spin > fmax(0.1 * speed / w->travel, rounding);
-        if (rotates && spin_gap / spin > fraction) {
-            fraction = spin_gap / spin;
+        if (!isfinite(spin) || !isfinite(spin_gap))
+            rotates = true;
+        if (rotates && fraction_of(spin_gap, spin) > fraction) {
+            fraction = fraction_of(spin_gap, spin);
             gap = spin_gap;
             what = "angular velocities";
             unit = "rad/s";
@@ -531,6 +580,9 @@ static void conclude_gap(const yk_watch *watch, yk_run_report *report)
 /* A gap that grows from a quarter to half to the whole run, and more than the motion does. */
 static bool has_drifted(const double gap[3], const double travel[3], double notable)
 {
+    if (!isfinite(gap[2]))
+        return true;
+
     /* Each half of the run, against the one before it. */
     for (int k = 1; k < 3; k++) {
         double motion = 1;
@@ -567,7 +619,7 @@ static void conclude_drift(const yk_watch *watch, yk_run_report *report)
 
         /* The gaps of all three times, so that the reader sees them grow. */
         yk_finding *f = yk_finding_add(
-            report, YK_FINDING_DRIFT, false, i, gap[2],
+            report, YK_FINDING_DRIFT, !isfinite(gap[2]), i, gap[2],
             "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
             "%.3g after half, %.3g at the end",
             watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
@@ -623,11 +675,12 @@ static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
         yk_watch_channel(watch->system, watch->info, i, "largest_residual_ratio", &ratio);
         yk_watch_channel(watch->system, watch->info, i, "largest_residual", &residual);
         yk_watch_channel(watch->system, watch->info, i, "contacts", &contacts);
-        if (!(unresolved > UNRESOLVED_NOTABLE))
+        bool finite = isfinite(unresolved) && isfinite(ratio) && isfinite(residual);
+        if (finite && !(unresolved > UNRESOLVED_NOTABLE))
             continue;
 
         /* Often and by much is wrong; either alone is worth a word. */
-        bool serious = unresolved > UNRESOLVED_SERIOUS && ratio > RATIO_SERIOUS;
+        bool serious = !finite || (unresolved > UNRESOLVED_SERIOUS && ratio > RATIO_SERIOUS);
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_CONTACT, serious, -1, ratio,
             "contacts of subsystem '%s' were not solved in %.3g %% of its steps: they missed "

@@ -31,6 +31,7 @@ typedef struct yk_budget {
     double sound; /* J: energy at the start and fed in when no more than that had been made */
     double largest_kinetic, lowest_potential, highest_potential;
     bool not_finite; /* an energy was */
+    int exploding;   /* looks in a row at far more energy than there can be */
     int count;
     yk_budget_window windows[YK_BUDGET_WINDOWS];
 } yk_budget;
@@ -41,6 +42,9 @@ void yk_budget_open(yk_budget *budget, yk_system *system, const yk_scenario_info
 void yk_budget_step(yk_budget *budget, int64_t step);
 /* Once more, at the end or where the run failed. */
 void yk_budget_look(yk_budget *budget, int64_t step);
+
+/* Whether an energy is infinite, or so large that nothing after it can be right. */
+bool yk_budget_exploded(const yk_budget *budget);
 
 /* What the run shows, as fractions of the energy at the start and fed in. */
 typedef struct yk_budget_result {
@@ -133,8 +137,9 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
                         yk_watch *watch);
 void yk_watch_close(yk_watch *watch);
 
-/* After each macro step, numbered from 1. */
-void yk_watch_step(yk_watch *watch, int64_t step);
+/* After each macro step, numbered from 1. An error where the run has exploded: the energy is far
+ * beyond all that there was and was fed in. */
+yk_status yk_watch_step(yk_watch *watch, int64_t step);
 
 /* All that it has seen since the start, as 8-byte words; a watch that was opened on the same system
  * goes on from them. */

@@ -11,7 +11,8 @@ enum { MESSAGE_CAPACITY = 4096 };
 struct yk_context {
     yk_context_def def;
     char message[MESSAGE_CAPACITY];
-    int quiet; /* depth of trials, see quiet.h */
+    yk_status status; /* that it belongs to */
+    int quiet;        /* depth of trials, see quiet.h */
 };
 
 static void *allocate_from_heap(void *user, void *block, size_t bytes)
@@ -62,6 +63,17 @@ const char *yk_last_message(const yk_context *context)
     return context->message;
 }
 
+yk_status yk_last_status(const yk_context *context)
+{
+    return context->status;
+}
+
+bool yk_stop_asked(const yk_context *context)
+{
+    const yk_context_def *def = &context->def;
+    return def->stop && def->stop(def->stop_user);
+}
+
 int yk_context_threads(const yk_context *context)
 {
     return context->def.threads;
@@ -80,6 +92,7 @@ yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...
     va_end(arguments);
 
     memcpy(context->message, text, sizeof text);
+    context->status = status;
 
     return status;
 }

@@ -170,6 +170,9 @@ static yk_status make_substeps(yk_system *system, yk_participant *p, double t, d
     yk_ledger_begin_substeps(p);
 
     for (int i = 0; i < substeps; i++) {
+        if (yk_stop_asked(system->context))
+            return YK_ERROR_STOPPED;
+
         /* The inputs from the start of the substep on. */
         const yk_input *inputs = inputs_from(system, p, i * h);
         yk_status status = p->subsystem->ops->step(p->subsystem, t + i * h, h, inputs);
@@ -205,6 +208,8 @@ static inline yk_status make_step(yk_system *system, yk_participant *p, double t
 {
     if (substeps > 1)
         return make_substeps(system, p, t, h, substeps);
+    if (yk_stop_asked(system->context))
+        return YK_ERROR_STOPPED;
     return p->subsystem->ops->step(p->subsystem, t, h, inputs_from(system, p, 0));
 }
 
@@ -259,7 +264,9 @@ yk_status yk_system_advance_sensitive(yk_system *system, int participant, int de
 
     /* Sensitivities are those of one step over all of it. */
     const yk_input *inputs = inputs_from(system, p, 0);
-    p->status = ops->step(p->subsystem, system->t, system->h, inputs, degree, sensitivity);
+    p->status = YK_ERROR_STOPPED;
+    if (!yk_stop_asked(system->context))
+        p->status = ops->step(p->subsystem, system->t, system->h, inputs, degree, sensitivity);
 
     return end_call(system, p, 1, begin);
 }
@@ -273,7 +280,9 @@ yk_status yk_system_iterate(yk_system *system, int participant)
 
     /* Whether it has converged is for the coupling to decide. */
     yk_iteration report;
-    p->status = ops->iterate(p->subsystem, system->t, system->h, inputs, &report);
+    p->status = YK_ERROR_STOPPED;
+    if (!yk_stop_asked(system->context))
+        p->status = ops->iterate(p->subsystem, system->t, system->h, inputs, &report);
 
     return end_call(system, p, 1, begin);
 }

@@ -144,6 +144,9 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     return YK_OK;
 }
 
+/* Internal steps in one call: beyond so many, the step is not that of the motion. */
+enum { ATTEMPTS_MAX = 100000 };
+
 static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
 {
     snprintf(self->message, sizeof self->message,
@@ -195,7 +198,12 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
     if (ledger->next_step > 0)
         next = ledger->next_step;
 
-    while (t < end) {
+    for (int attempts = 0; t < end; attempts++) {
+        if (yk_stop_asked(self->context))
+            return YK_ERROR_STOPPED;
+        if (attempts == ATTEMPTS_MAX)
+            return give_up(self, j->at, t);
+
         /* Two equal steps rather than a long and a tiny one. */
         double rest = end - t;
         double width = next;

@@ -312,7 +312,12 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     double done = 0;
     double size = h;
 
+    int attempts = 0;
     while (done < h) {
+        yk_status allowed = yk_smooth_go_on(model, t, h, done, attempts++);
+        if (allowed != YK_OK)
+            return allowed;
+
         /* An open trial is of the whole step. */
         double left = h - done;
         double used = work->open ? h : yk_smooth_next_size(size, left);

@@ -1,6 +1,10 @@
 /* The integrators that a model can be given: one row per kind. */
 #include "smooth/integrator.h"
 
+/* Internal steps in one call, at most. Inputs are polynomials of low degree over the step: what is
+ * coupled and needs more cannot be right. */
+enum { COUPLED_ATTEMPTS_MAX = 2000, ATTEMPTS_MAX = 1000000 };
+
 const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
 {
     static const integrator *const table[YK_SMOOTH_INTEGRATORS] = {
@@ -33,6 +37,23 @@ double yk_smooth_next_size(double chosen, double left)
 
         return left;
     return left < 2 * chosen ? 0.5 * left : chosen;
+}
+
+yk_status yk_smooth_go_on(const yk_smooth_model *model, double t, double h, double done,
+                          int attempts)
+{
+    if (yk_stop_asked(model->context))
+        return yk_fail(model->context, YK_ERROR_STOPPED, "%s: stopped at t = %g", model->def.name,
+                       t + done);
+    int most = model->def.port_count > 0 ? COUPLED_ATTEMPTS_MAX : ATTEMPTS_MAX;
+    if (attempts < most)
+        return YK_OK;
+
+    return yk_fail(model->context, YK_ERROR_DIVERGED,
+                   "%s: %d internal steps have led from t = %g only %.3g %% of the way to t = %g, "
+                   "which is the limit: motions or forces are too fast for this step; use a "
+                   "smaller step, a larger tolerance, or look for what makes them so fast",
+                   model->def.name, most, t, 100 * done / h, t + h);
 }
 
 void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_state *state, int i,

@@ -65,6 +65,10 @@ extern const integrator yk_smooth_two_step, yk_smooth_generalised_alpha, yk_smoo
 /* Size of the next internal step: what was chosen, or the rest of the whole in equal parts when
  * that is near. */
 double yk_smooth_next_size(double chosen, double left);
+/* Before each attempt at an internal step, counted from 0 in one call of a step: YK_ERROR_STOPPED
+ * where the caller wants to stop, YK_ERROR_DIVERGED with a message where there were too many. */
+yk_status yk_smooth_go_on(const yk_smooth_model *model, double t, double h, double done,
+                          int attempts);
 /* The trial moved along the motion of the accepted state by a time s, with its inputs there. */
 void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *state,
                           yk_smooth_workspace *work, double s);

@@ -308,7 +308,12 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     double done = 0;
     double last_error = INFINITY;
     double last_size = h;
+    int attempts = 0;
     while (done < h) {
+        yk_status allowed = yk_smooth_go_on(model, t, h, done, attempts++);
+        if (allowed != YK_OK)
+            return allowed;
+
         double left = h - done;
         double used = left;
 

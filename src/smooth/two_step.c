@@ -537,7 +537,12 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         size = fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
     }
 
+    int attempts = 0;
     while (done < h) {
+        yk_status allowed = yk_smooth_go_on(model, t, h, done, attempts++);
+        if (allowed != YK_OK)
+            return allowed;
+
         double left = h - done;
         double used = work->open ? h : yk_smooth_next_size(size, left);
         bool accepted;

@@ -232,9 +232,56 @@ static void contacts_that_were_not_solved_are_found(void **state)
     assert_int_equal(r.finding_count, 0);
 }
 
+/* Velocities whose squares overflow: infinity by infinity is no small fraction. */
+static void numbers_that_overflowed_are_serious(void **state)
+{
+    yk_context *context = *state;
+    yk_scenario_def def = yk_scenario_default();
+    def.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+    yk_scenario *scenario = NULL;
+    yk_system *system = NULL;
+    assert_int_equal(yk_scenario_load(context, &def, NULL, &scenario), YK_OK);
+    assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+
+    for (int which = 0; which < 3; which++) {
+        yk_watch watch = {0};
+        yk_run_report report = {0};
+        assert_int_equal(yk_watch_open(context, system, yk_scenario_get(scenario), &watch), YK_OK);
+        yk_watched *w = &watch.interfaces[0];
+        if (which != 1)
+            w->gap_squares = INFINITY;
+        if (which != 2)
+            w->speed_squares = INFINITY;
+        yk_watch_conclude(&watch, YK_OK, &report);
+        const yk_finding *gap = find(&report, YK_FINDING_GAP);
+        assert_non_null(gap);
+        assert_true(gap->serious);
+        yk_watch_close(&watch);
+    }
+
+    yk_scenario_destroy(scenario);
+}
+
+/* Where it happens, not at the end of the run. */
+static void an_explosion_ends_the_run(void **state)
+{
+    yk_context *context = *state;
+    yk_run_report report =
+        run(context, (const char *[]){"parameters.right_mass=10", "time.end=0.02", NULL}, NULL);
+    assert_true(report.steps > 3 && report.steps < 60);
+    assert_non_null(strstr(yk_last_message(context), "the run explodes: at t = "));
+    assert_non_null(
+        strstr(yk_last_message(context), "interface 'joint' between 'left' and 'right'"));
+    assert_non_null(find(&report, YK_FINDING_ENERGY));
+    assert_non_null(find(&report, YK_FINDING_FAILED));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_that_overflowed_are_serious),
+        cmocka_unit_test(an_explosion_ends_the_run),
         cmocka_unit_test(ripple_that_grows_is_distinguished_from_motion_and_noise),
         cmocka_unit_test(a_sound_run_has_no_findings),
         cmocka_unit_test(a_port_that_cannot_move_is_no_algebraic_loop),
