@@ -89,8 +89,12 @@ typedef struct yk_scenario_def {
     /* Likewise solvers of one's own. */
     const yk_solver_ops *const *solvers;
     int solver_count;
-    /* Scenarios that name plug-ins are refused. */
+    /* Scenarios that run code of others are refused: plug-ins and FMUs, those in a child process
+     * too. */
     bool forbid_plugins;
+    /* Particles that are to settle stay on their lattice, which takes no time: for a look at the
+     * scenario, not for a run. */
+    bool unsettled;
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);
@@ -149,6 +153,10 @@ typedef struct yk_scenario_info {
 } yk_scenario_info;
 
 const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
+
+/* The files that it was built from, from the present folder: data, plug-ins and FMUs, from index 0
+ * on; NULL behind the last. *code: whether it is run, as the last two are; may be NULL. */
+const char *yk_scenario_file(const yk_scenario *scenario, int index, bool *code);
 
 /* The coupled system that the scenario describes, ready for yk_system_start; made at the first
  * call, and owned by the scenario. */

@@ -11,6 +11,8 @@
 #include "model/scenario.h"
 #include "yoke/analysis.h"
 
+/* Steps in the coarsest one, at most: what is recorded is counted by an int. */
+static const double PARTS_MAX = 1e9;
 /* The reference takes so many steps where the finest run takes one; half as many show its own
  * error. */
 enum { REFERENCE_PARTS = 4 };
@@ -245,7 +247,16 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
                            "converge: %g s is not a whole part of the coarsest step, %g s; runs "
                            "are compared at its times",
                            steps[i], steps[0]);
+        if (!(parts < PARTS_MAX))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "converge: the coarsest step, %g s, is %g times the step %g s; the "
+                           "limit is %g",
+                           steps[0], parts, steps[i], PARTS_MAX);
     }
+
+    for (int i = 0; i < def->channel_count; i++)
+        if (strspn(def->channels[i], " \t") == strlen(def->channels[i]))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "converge: channel %d has no name", i + 1);
 
     if (def->exact && def->channel_count != 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,

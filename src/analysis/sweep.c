@@ -2,8 +2,9 @@
  *
  * Each run is independent: its own context, scenario and record, so results do not depend on how
  * many run at a time. A finished run is a line in the journal, keyed by a fingerprint of the
- * scenario as it runs and of the measures; a sweep that is taken up again skips what it finds
- * there, and what was changed in between is run anew. */
+ * scenario as it runs, of the contents of its files, of the measures and of the program's version;
+ * a sweep that is taken up again skips what it finds there, and what was changed in between is run
+ * anew. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 
 #include "analysis/trial.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
 
@@ -64,6 +66,42 @@ const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis)
 static uint64_t mix(uint64_t hash, const char *text)
 {
     return yk_hash_bytes(hash, text, strlen(text) + 1);
+}
+
+/* Of all that the values of a run depend on: the scenario as it runs, what is in the files that it
+ * was built from, the measures and the program. False where a file cannot be read again. */
+static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *scenario,
+                        uint64_t *key)
+{
+    char *text = yk_scenario_text(scenario);
+    if (!text)
+        return false;
+
+    uint64_t hash = mix(YK_HASH_START, yk_version());
+    hash = mix(hash, text);
+    yk_release(context, text);
+    for (int i = 0; i < s->def->measure_count; i++)
+        hash = mix(hash, s->def->measures[i]);
+
+    const char *path;
+    for (int i = 0; (path = yk_scenario_file(scenario, i, NULL)); i++) {
+        uint64_t contents;
+        if (yk_input_hash(context, path, &contents) != YK_OK)
+            return false;
+
+        hash = yk_hash_bytes(hash, &contents, sizeof contents);
+    }
+
+    const yk_stability_def *stability = s->def->stability;
+    if (stability) {
+        char settings[96];
+        snprintf(settings, sizeof settings, "%.17g %d %d %d %d", stability->time, stability->settle,
+                 stability->rest, stability->track, stability->samples);
+        hash = mix(hash, settings);
+    }
+
+    *key = hash;
+    return true;
 }
 
 /* Runs ----------------------------------------------------------------------------------------- */
@@ -190,30 +228,16 @@ static void do_run(void *user, int run)
     if (!YK_FAILED(status))
         status = load_run(s, context, run, diagnostics, &scenario);
 
-    /* A run that the journal has is not repeated. Its key is a hash of all that its values depend
-     * on. */
-    uint64_t key = YK_HASH_START;
+    /* A run that the journal has is not repeated. */
+    uint64_t key = 0;
     bool fresh = false;
     if (!YK_FAILED(status)) {
-        char *text = yk_scenario_text(scenario);
-        key = mix(key, text ? text : "");
-        yk_release(context, text);
-        for (int i = 0; i < def->measure_count; i++)
-            key = mix(key, def->measures[i]);
-
-        const yk_stability_def *stability = def->stability;
-        if (stability) {
-            char settings[96];
-            snprintf(settings, sizeof settings, "%.17g %d %d %d %d", stability->time,
-                     stability->settle, stability->rest, stability->track, stability->samples);
-            key = mix(key, settings);
-        }
-
+        bool known = fingerprint(s, context, scenario, &key);
         const double *kept = NULL;
-        for (int i = 0; i < s->kept_count; i++)
+        for (int i = 0; known && i < s->kept_count; i++)
             if (s->fingerprints[i] == key)
                 kept = &s->kept[(size_t)i * (size_t)def->measure_count];
-        fresh = !kept;
+        fresh = known && !kept;
         if (kept)
             memcpy(values, kept, (size_t)def->measure_count * sizeof *values);
         else

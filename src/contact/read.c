@@ -12,13 +12,14 @@
  *              as columns are rows */
 #include "contact/read.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/input.h"
 
 typedef struct reader {
     yk_context *context;
@@ -764,14 +765,14 @@ static yk_status load_text(yk_context *context, const char *path, char **text, s
 {
     *text = NULL;
     *length = 0;
-    FILE *file = fopen(path, "rb");
+    FILE *file = yk_input_open(context, path, YK_ERROR_FILE);
     if (!file)
-        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+        return YK_ERROR_FILE;
 
     yk_status status = YK_OK;
     struct stat about;
-    if (fstat(fileno(file), &about) != 0 || !S_ISREG(about.st_mode))
-        status = yk_fail(context, YK_ERROR_FILE, "%s: not a regular file", path);
+    if (fstat(fileno(file), &about) != 0)
+        status = yk_fail(context, YK_ERROR_FILE, "%s: cannot be read", path);
 
     if (status == YK_OK) {
         size_t size = (size_t)about.st_size;

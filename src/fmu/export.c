@@ -105,7 +105,7 @@ static yk_status write_resources(output *o)
         return status;
 
     const yk_builder *builder = &o->model->scenario->builder;
-    for (const yk_scenario_file *file = builder->files; file; file = file->next) {
+    for (const yk_scenario_input *file = builder->files; file; file = file->next) {
         if (file->path[0] == '/' || strstr(file->path, ".."))
             return yk_fail(o->context, YK_ERROR_INPUT,
                            "the file %s lies outside of the scenario's folder and cannot be put "

@@ -29,6 +29,10 @@ void *yk_builder_take(yk_builder *builder, size_t bytes)
 
 yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
 {
+    /* What is wrong is not the scenario where memory has run out. */
+    if (yk_last_status(builder->store->context) == YK_ERROR_MEMORY)
+        return YK_ERROR_MEMORY;
+
     char message[512];
     va_list arguments;
     va_start(arguments, format);
@@ -123,15 +127,8 @@ const char *yk_builder_path(yk_builder *builder, const yk_node *section, const c
     return yk_builder_file(builder, yk_node_text(section, key));
 }
 
-const char *yk_builder_file(yk_builder *builder, const char *path)
+const char *yk_builder_output(yk_builder *builder, const char *path)
 {
-    /* The list of files is what an export has to bring along. */
-    yk_scenario_file *file = yk_store_take(builder->store, sizeof *file);
-    if (!file)
-        return NULL;
-
-    *file = (yk_scenario_file){path, builder->files};
-    builder->files = file;
     if (path[0] == '/')
         return path;
 
@@ -144,6 +141,40 @@ const char *yk_builder_file(yk_builder *builder, const char *path)
     memcpy(whole, builder->folder, folder);
     memcpy(whole + folder, path, rest);
     return whole;
+}
+
+static const char *add_input(yk_builder *builder, const char *path, bool code)
+{
+    yk_scenario_input *input = yk_store_take(builder->store, sizeof *input);
+    const char *whole = yk_builder_output(builder, path);
+    if (!input || !whole)
+        return NULL;
+
+    *input =
+        (yk_scenario_input){.path = path, .whole = whole, .code = code, .next = builder->files};
+    builder->files = input;
+    return whole;
+}
+
+const char *yk_builder_file(yk_builder *builder, const char *path)
+{
+    return add_input(builder, path, false);
+}
+
+yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char **path)
+{
+    if (builder->forbid_code)
+        return yk_builder_error(builder, node,
+                                "is not loaded: FMUs and plug-ins are forbidden here, because they "
+                                "run with all rights of the program");
+
+    *path = add_input(builder, node->text, true);
+    return *path ? YK_OK : YK_ERROR_MEMORY;
+}
+
+bool yk_builder_leaves_unsettled(const yk_builder *builder)
+{
+    return builder->unsettled;
 }
 
 /* Names ---------------------------------------------------------------------------------------- */

@@ -544,7 +544,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
                           ".hdf5 or .csv",
                           file->text);
         else if (file)
-            info->record_file = yk_builder_path(&scenario->builder, record, "file");
+            info->record_file = yk_builder_output(&scenario->builder, file->text);
     }
 
     /* What: the channels that are named, or the default. */

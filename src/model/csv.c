@@ -2,11 +2,11 @@
 #include "model/csv.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "base/text.h"
 
 /* The next line that is neither empty nor a comment, cut into fields. */
@@ -62,10 +62,9 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
     while (names[table->count])
         table->count++;
 
-    table->file = fopen(path, "r");
+    table->file = yk_input_open(context, path, YK_ERROR_ARGUMENT);
     if (!table->file)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", path,
-                       strerror(errno));
+        return YK_ERROR_ARGUMENT;
 
     /* The first line names the columns. */
     bool more;

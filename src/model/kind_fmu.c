@@ -181,7 +181,12 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
 {
     yk_fmu_def def = yk_fmu_default();
     def.name = yk_node_name(section);
-    def.file = yk_builder_path(builder, section, "file");
+
+    /* An FMU is code, in a child process as in this one. */
+    yk_status status = yk_builder_code(builder, yk_node_get(section, "file"), &def.file);
+    if (status != YK_OK)
+        return status;
+
     def.kind = (yk_fmu_kind)yk_node_choice(section, "kind");
     def.logging = yk_node_boolean(section, "logging");
     def.derivatives = yk_node_boolean(section, "derivatives");
@@ -206,7 +211,7 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     /* A text, a number or an array. */
     yk_fmu_setting *settings = yk_builder_take(builder, (setting_count + 1) * sizeof *settings);
     const char **names = yk_builder_take(builder, (channel_count + 1) * sizeof *names);
-    if (!port_list || !settings || !names || !def.file)
+    if (!port_list || !settings || !names)
         return YK_ERROR_MEMORY;
 
     /* Ports and channels. */
@@ -219,7 +224,6 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
         names[def.channel_count++] = item->text;
 
     /* All mistakes of all settings are reported. */
-    yk_status status = YK_OK;
     for (const yk_node *item = yk_node_items(section, "set"); item; item = item->next) {
         const yk_node *value = yk_node_get(item, "value");
         const yk_node *values = yk_node_get(item, "values");

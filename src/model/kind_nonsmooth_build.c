@@ -251,8 +251,14 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
 
     for (const yk_node *corners = triangles->first; corners; corners = corners->next) {
         int *triangle = mesh->triangles[mesh->triangle_count++];
-        for (int k = 0; k < 3; k++)
-            triangle[k] = (int)corners->values[k];
+        for (int k = 0; k < 3; k++) {
+            double corner = corners->values[k];
+            if (!(corner >= 0 && corner < mesh->point_count && corner == floor(corner)))
+                return yk_builder_error(m->builder, corners,
+                                        "a corner is the number of a point, 0 to %d, not %g",
+                                        mesh->point_count - 1, corner);
+            triangle[k] = (int)corner;
+        }
     }
 
     return YK_OK;
@@ -485,7 +491,7 @@ static void add_particles(maker *m, const yk_node *item)
             status = yk_packing_read(context, path, &packing);
     } else {
         yk_packing_def def = packing_of(m, item, material);
-        if (item->choice == SETTLED)
+        if (item->choice == SETTLED && !yk_builder_leaves_unsettled(m->builder))
             status = settle(m->builder, &def, &packing);
         else
             status = yk_packing_lattice(context, &def, &packing);

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/hash.h"
+#include "base/input.h"
 #include "model/expression.h"
 
 enum { STL_HEADER = 80, STL_TRIANGLE = 50, WORD = 64 };
@@ -374,9 +375,9 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
                        path);
 
     reader r = {.context = context, .path = path, .scale = scale, .mesh = mesh};
-    r.file = fopen(path, "rb");
+    r.file = yk_input_open(context, path, YK_ERROR_FILE);
     if (!r.file)
-        return yk_fail(context, YK_ERROR_FILE, "%s cannot be opened: %s", path, strerror(errno));
+        return YK_ERROR_FILE;
 
     yk_status status = read(&r);
     fclose(r.file);

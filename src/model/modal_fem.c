@@ -14,12 +14,12 @@
  * load adds to that of the body is what shapes of second order make of this load, so it is read
  * as integrals of such shapes: see add_stress_stiffness. */
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "model/modal.h"
 
 enum { RECORDS = 20, TOKEN = 64 };
@@ -628,10 +628,9 @@ static yk_status fill_stress_stiffness(fem *f)
 yk_status yk_modal_read_fem(yk_modal *modal)
 {
     fem f = {.modal = modal, .path = modal->files->fem, .line = 1, .column = 1};
-    f.file = fopen(f.path, "r");
+    f.file = yk_input_open(modal->context, f.path, YK_ERROR_ARGUMENT);
     if (!f.file)
-        return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", f.path,
-                       strerror(errno));
+        return YK_ERROR_ARGUMENT;
 
     /* The size bounds the counts that can be true. */
     f.bytes = LONG_MAX;

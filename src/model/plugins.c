@@ -177,20 +177,17 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     for (const yk_node *item = list->first; item; item = item->next) {
         if (item->kind != YK_NODE_SCALAR)
             continue;
-        if (def->forbid_plugins) {
-            yk_node_error(diagnostics, item,
-                          "is not loaded: plug-ins are forbidden here, because they run with all "
-                          "rights of the program");
-            continue;
-        }
-
         if (++count > YK_PLUGINS_MAX) {
             yk_node_error(diagnostics, item, "is one too many: the most are %d", YK_PLUGINS_MAX);
             break;
         }
 
-        const char *path = yk_builder_file(&scenario->builder, item->text);
-        yk_status status = path ? load_plugin(scenario, path) : YK_ERROR_MEMORY;
+        const char *path;
+        yk_status status = yk_builder_code(&scenario->builder, item, &path);
+        if (status == YK_ERROR_INPUT)
+            continue;
+        if (status == YK_OK)
+            status = load_plugin(scenario, path);
         if (status == YK_ERROR_MEMORY)
             return status;
         if (status != YK_OK)

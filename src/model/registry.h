@@ -36,6 +36,12 @@ yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 const char *yk_builder_file(yk_builder *builder, const char *path);
+/* Likewise one that is written, and one whose code is run, with an error at the node where that is
+ * forbidden. */
+const char *yk_builder_output(yk_builder *builder, const char *path);
+yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char **path);
+/* Particles stay on their lattice instead of coming to rest. */
+bool yk_builder_leaves_unsettled(const yk_builder *builder);
 
 /* Names that others refer to, each with the index of what it names. Sorted, for models have
  * thousands of references. */

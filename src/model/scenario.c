@@ -17,6 +17,19 @@ const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario)
     return &scenario->info;
 }
 
+const char *yk_scenario_file(const yk_scenario *scenario, int index, bool *code)
+{
+    const yk_scenario_input *input = scenario->builder.files;
+    for (int i = 0; input && i < index; i++)
+        input = input->next;
+    if (!input)
+        return NULL;
+
+    if (code)
+        *code = input->code;
+    return input->whole;
+}
+
 int yk_find_name(const char *const *names, int count, const char *name)
 {
     for (int i = 0; i < count; i++)
@@ -161,6 +174,8 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     yk_builder *builder = &scenario->builder;
     *builder = (yk_builder){.store = store, .diagnostics = r->diagnostics, .scope = &r->scope};
     builder->to_rounding = def->to_rounding;
+    builder->forbid_code = def->forbid_plugins;
+    builder->unsettled = def->unsettled;
     builder->cache = def->cache;
 
     /* Files are found from the scenario's folder. */

@@ -44,11 +44,13 @@ typedef struct yk_plugin_handle {
     struct yk_plugin_handle *next;
 } yk_plugin_handle;
 
-/* A file that the scenario names, as it stands there. */
-typedef struct yk_scenario_file {
-    const char *path;
-    const struct yk_scenario_file *next;
-} yk_scenario_file;
+/* A file that the scenario reads. */
+typedef struct yk_scenario_input {
+    const char *path;  /* as it stands there */
+    const char *whole; /* from the present folder */
+    bool code;         /* a plug-in or an FMU, which is run */
+    const struct yk_scenario_input *next;
+} yk_scenario_input;
 
 struct yk_builder {
     yk_store *store;
@@ -56,12 +58,14 @@ struct yk_builder {
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
     bool to_rounding;   /* see yk_scenario_def */
+    bool forbid_code;   /* likewise */
+    bool unsettled;     /* likewise */
     /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool repeats;
     bool impacts; /* see yk_scenario_info */
     yk_cache *cache;
     yk_scenario_function *functions;
-    const yk_scenario_file *files; /* that subsystems were built from */
+    const yk_scenario_input *files; /* that subsystems were built from */
 };
 
 /* Where a recorded quantity is found. */

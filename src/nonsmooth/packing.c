@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/input.h"
+
 yk_packing_def yk_packing_default(void)
 {
     yk_packing_def def = {
@@ -48,6 +50,10 @@ void yk_packing_destroy(yk_context *context, yk_packing *packing)
 
 /* Lattice -------------------------------------------------------------------------------------- */
 
+/* Cells of the lattice in a row, at most: their number fits into 64 bits squared, and their places
+ * into a double. */
+static const double CELLS_MAX = 1e9;
+
 /* SplitMix64 (Steele, Lea, Flood 2014): a small generator of our own, so that a seed means the
  * same everywhere. */
 static double uniform(uint64_t *seed)
@@ -69,6 +75,10 @@ static yk_status check_def(yk_context *context, const yk_packing_def *def)
     bool spheres = def->count > 0 && def->radius > 0 && def->density > 0 && def->spread >= 0 &&
                    def->spread < 1;
     bool lattice = def->clearance > 0 && def->jitter >= 0 && def->jitter <= 1;
+    if (def->count > YK_PACKING_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "packing: this asks for %d particles, the limit is %d", def->count,
+                       YK_PACKING_MAX);
     if (cavity && sizes && spheres && lattice && def->step > 0)
         return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -92,25 +102,50 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
     double width = def->size.x, depth = def->size.x;
     if (box)
         depth = def->size.y;
-    int nx = (int)floor(width / half), ny = (int)floor(depth / half);
+    double across = floor(width / half);
+    double along = floor(depth / half);
+    if (!(across >= 1 && along >= 1)) {
+        yk_packing_destroy(context, packing);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "packing: not one sphere of radius %g fits in the cavity", def->radius);
+    }
+    if (!(across <= CELLS_MAX && along <= CELLS_MAX)) {
+        yk_packing_destroy(context, packing);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "packing: %g spheres of radius %g fit side by side in the cavity, and the "
+                       "limit is %g: is its size in the same unit?",
+                       fmax(across, along), def->radius, CELLS_MAX);
+    }
 
     /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its
      * radius. */
+    int64_t nx = (int64_t)across, ny = (int64_t)along;
     uint64_t seed = def->seed;
     double room = def->jitter * (half - largest);
     int placed = 0;
     for (int layer = 0; placed < def->count; layer++) {
-        for (int cell = 0; cell < nx * ny && placed < def->count; cell++) {
-            double x = (2 * (cell % nx) + 1 - nx) * width / nx;
-            double y = (2 * (cell / nx) + 1 - ny) * depth / ny;
+        for (int64_t row = 0; row < ny && placed < def->count; row++) {
+            double y = (double)(2 * row + 1 - ny) * depth / (double)ny;
             double z = (2 * layer + 1) * half - def->size.z;
-            if (!box && sqrt(x * x + y * y) + half > def->size.x)
-                continue;
 
-            yk_vec3 shift = {room * (2 * uniform(&seed) - 1), room * (2 * uniform(&seed) - 1),
-                             room * (2 * uniform(&seed) - 1)};
-            packing->radii[placed] = def->radius * (1 + def->spread * (2 * uniform(&seed) - 1));
-            packing->positions[placed++] = yk_v3_add(yk_v3(x, y, z), shift);
+            /* Columns that may lie in the cylinder, with one to spare on either side. */
+            int64_t first = 0;
+            if (!box) {
+                double inner = def->size.x - half;
+                double reach = sqrt(fmax(0, inner * inner - y * y));
+                first = (int64_t)fmax(0, floor((1 - reach / width) * across / 2) - 1);
+            }
+
+            for (int64_t column = first; column < nx - first && placed < def->count; column++) {
+                double x = (double)(2 * column + 1 - nx) * width / (double)nx;
+                if (!box && sqrt(x * x + y * y) + half > def->size.x)
+                    continue;
+
+                yk_vec3 shift = {room * (2 * uniform(&seed) - 1), room * (2 * uniform(&seed) - 1),
+                                 room * (2 * uniform(&seed) - 1)};
+                packing->radii[placed] = def->radius * (1 + def->spread * (2 * uniform(&seed) - 1));
+                packing->positions[placed++] = yk_v3_add(yk_v3(x, y, z), shift);
+            }
         }
 
         if (placed == 0) {
@@ -209,6 +244,12 @@ static yk_status settle(bed *b, yk_packing *packing)
     yk_motion motion;
     packing->at_rest = false;
     while (!packing->at_rest && yk_nonsmooth_time(b->world) < limit) {
+        if (yk_stop_asked(b->context))
+            return yk_fail(b->context, YK_ERROR_STOPPED,
+                           "packing: stopped after %g s of "
+                           "settling",
+                           yk_nonsmooth_time(b->world));
+
         /* Spheres on a lattice begin at rest: their speed counts after some steps only. */
         for (int i = 0; i < 50; i++) {
             yk_status status = yk_nonsmooth_step(b->world, def->step);
@@ -369,16 +410,22 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
 yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *packing)
 {
     *packing = (yk_packing){0};
-    FILE *file = fopen(path, "r");
+    FILE *file = yk_input_open(context, path, YK_ERROR_FILE);
     if (!file)
-        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+        return YK_ERROR_FILE;
 
     /* No file has more spheres than lines. */
-    int lines = 1;
+    long long lines = 1;
     for (int c = fgetc(file); c != EOF; c = fgetc(file))
         lines += c == '\n';
     rewind(file);
-    yk_status status = reserve(context, lines, packing);
+
+    yk_status status = YK_OK;
+    if (lines > YK_PACKING_MAX)
+        status = yk_fail(context, YK_ERROR_INPUT, "%s has %lld lines; the limit is %d particles",
+                         path, lines, YK_PACKING_MAX);
+    if (status == YK_OK)
+        status = reserve(context, (int)lines, packing);
     if (status == YK_OK)
         status = read_lines(context, file, path, packing);
     fclose(file);

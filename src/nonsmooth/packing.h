@@ -9,6 +9,9 @@
 
 #include "nonsmooth/nonsmooth.h"
 
+/* Spheres in one packing, at most. */
+enum { YK_PACKING_MAX = 100000000 };
+
 typedef struct yk_packing {
     int count;
     yk_vec3 *positions; /* from the middle of the cavity */

@@ -162,6 +162,65 @@ static void a_stopped_sweep_is_taken_up_from_its_journal(void **state)
     unlink(journal);
 }
 
+/* Copies a file of the modal cantilever, with one text in it replaced by another of the same
+ * length. */
+static void copy_model_file(const char *folder, const char *name, const char *old, const char *new)
+{
+    char path[256], bytes[1 << 14];
+    snprintf(path, sizeof path, YOKE_SOURCE_DIR "/models/modal-cantilever/%s", name);
+    FILE *from = fopen(path, "r");
+    assert_non_null(from);
+    size_t count = fread(bytes, 1, sizeof bytes - 1, from);
+    fclose(from);
+    bytes[count] = '\0';
+    char *at = old ? strstr(bytes, old) : NULL;
+    assert_true(!old || at);
+    if (at)
+        memcpy(at, new, strlen(new));
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *to = fopen(path, "w");
+    assert_non_null(to);
+    assert_int_equal(fwrite(bytes, 1, count, to), count);
+    fclose(to);
+}
+
+/* A modal body whose table of frequencies changes between two sweeps. */
+static void a_changed_data_file_is_run_again(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"scenario.yaml", "nodes.csv", "modes.csv",
+                                        "frequencies.csv"};
+    char folder[] = "/tmp/yoke-sweep-XXXXXX", path[64], journal[64];
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 4; i++)
+        copy_model_file(folder, files[i], NULL, NULL);
+    snprintf(path, sizeof path, "%s/scenario.yaml", folder);
+    snprintf(journal, sizeof journal, "%s/journal", folder);
+
+    static const char *const ends[] = {"0.02"};
+    static const char *const peak[] = {"max(strip.strip.amplitude_1)"};
+    yk_sweep_axis axis = {"time.end", ends, 1};
+    yk_sweep_def def = {.axes = &axis, .axis_count = 1, .measures = peak, .measure_count = 1};
+    def.scenario = yk_scenario_default();
+    def.scenario.path = path;
+    def.journal = journal;
+    double first, again, changed;
+    assert_int_equal(run_sweep(&def, &first), YK_OK);
+    assert_int_equal(run_sweep(&def, &again), YK_OK);
+    assert_true(first == again);
+    copy_model_file(folder, "frequencies.csv", "1,26.", "1,96.");
+    assert_int_equal(run_sweep(&def, &changed), YK_OK);
+    assert_true(changed < 0.9 * first);
+
+    for (int i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    unlink(journal);
+    rmdir(folder);
+}
+
 static void count_warnings(void *user, yk_log_level level, const char *message)
 {
     (void)level;
@@ -213,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_have_their_known_values),
         cmocka_unit_test(bad_measures_are_refused),
+        cmocka_unit_test(a_changed_data_file_is_run_again),
         cmocka_unit_test(every_combination_is_run_and_threads_change_nothing),
         cmocka_unit_test(a_stopped_sweep_is_taken_up_from_its_journal),
         cmocka_unit_test(failed_runs_are_named_and_the_others_stand),

@@ -6,8 +6,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/input.h"
 #include "base/pool.h"
 #include "base/scratch.h"
 #include "base/text.h"
@@ -224,6 +227,66 @@ static void scratch_takes_memory_once(void **state)
     yk_context_destroy(parent);
 }
 
+/* Neither a device without an end nor a pipe without a writer holds the reader. */
+static void only_files_that_end_are_opened(void **state)
+{
+    yk_context *context = *state;
+    char folder[] = "/tmp/yoke-input-XXXXXX", path[64], pipe[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    snprintf(pipe, sizeof pipe, "%s/b", folder);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+
+    const char *const bad[][2] = {
+        {"/dev/zero", "not a regular file"},
+        {pipe, "not a regular file"},
+        {folder, "not a regular file"},
+        {path, "No such file"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_null(yk_input_open(context, bad[i][0], YK_ERROR_INPUT));
+        assert_non_null(strstr(yk_last_message(context), bad[i][1]));
+        assert_int_equal(yk_last_status(context), YK_ERROR_INPUT);
+    }
+
+    /* One byte makes another hash; a sparse file beyond the limit is refused. */
+    uint64_t hashes[2];
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "1,%d\n", i);
+        fclose(file);
+        assert_int_equal(yk_input_hash(context, path, &hashes[i]), YK_OK);
+    }
+    assert_true(hashes[0] != hashes[1]);
+    assert_int_equal(truncate(path, (off_t)YK_INPUT_MAX + 1), 0);
+    assert_int_equal(yk_input_hash(context, path, &hashes[0]), YK_ERROR_FILE);
+    assert_non_null(strstr(yk_last_message(context), "the limit is"));
+
+    unlink(path);
+    unlink(pipe);
+    rmdir(folder);
+}
+
+static bool always(void *user)
+{
+    return *(bool *)user;
+}
+
+static void a_caller_can_ask_to_stop(void **state)
+{
+    (void)state;
+    bool stop = false;
+    yk_context_def def = yk_context_default();
+    def.stop = always;
+    def.stop_user = &stop;
+    yk_context *context = yk_context_create(&def);
+    assert_false(yk_stop_asked(context));
+    stop = true;
+    assert_true(yk_stop_asked(context));
+    yk_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +299,8 @@ int main(void)
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(pool_computes_every_chunk_once),
         cmocka_unit_test(scratch_takes_memory_once),
+        cmocka_unit_test(only_files_that_end_are_opened),
+        cmocka_unit_test(a_caller_can_ask_to_stop),
     };
     return cmocka_run_group_tests_name("base", tests, create_context, destroy_context);
 }

@@ -149,6 +149,36 @@ static void test_momentum_and_energy(void **state)
     scene_end(&s);
 }
 
+/* More cells side by side than an int counts, of which a few are used. */
+static void test_lattice_of_many_cells(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_packing_def def = yk_packing_default();
+    def.count = 50;
+    def.radius = 1e-5;
+    def.size = yk_v3(0.5, 0.5, 0.5);
+    for (int box = 0; box < 2; box++) {
+        def.cavity = box ? YK_SOLID_BOX_CAVITY : YK_SOLID_CYLINDER_CAVITY;
+        yk_packing packing;
+        assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_OK);
+        for (int i = 0; i < def.count; i++) {
+            yk_vec3 p = packing.positions[i];
+            double reach = box ? fmax(fabs(p.x), fabs(p.y)) : hypot(p.x, p.y);
+            assert_true(reach + packing.radii[i] <= 0.5 && p.z > -0.5 && p.z < 0);
+            for (int k = 0; k < i; k++)
+                assert_true(yk_v3_norm(yk_v3_sub(p, packing.positions[k])) > 2e-5);
+        }
+        yk_packing_destroy(context, &packing);
+    }
+
+    def.count = YK_PACKING_MAX + 1;
+    yk_packing packing;
+    assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "asks for 100000001 particles, the limit is"));
+    yk_context_destroy(context);
+}
+
 static void test_packing_settles_and_survives_a_file(void **state)
 {
     (void)state;
@@ -702,6 +732,7 @@ int main(void)
         cmocka_unit_test(test_same_bits_for_any_number_of_threads),
         cmocka_unit_test(test_rollback_is_exact),
         cmocka_unit_test(test_momentum_and_energy),
+        cmocka_unit_test(test_lattice_of_many_cells),
         cmocka_unit_test(test_packing_settles_and_survives_a_file),
         cmocka_unit_test(test_free_rotation),
         cmocka_unit_test(test_pendulum),
