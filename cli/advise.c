@@ -204,7 +204,7 @@ int command_advise(int argc, char **argv)
      * tried. */
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     double length = info->end - info->start;

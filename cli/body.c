@@ -102,7 +102,7 @@ int command_body(int argc, char **argv)
 
     loaded l;
     if (!load_scenario(operands[0], &sets, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     int code = write_body(&l, operands[1], folder);
     close_scenario(&l);

@@ -11,6 +11,7 @@ static void print_summary(const char *path, const option_list *sets, const loade
 
     /* Subsystems of which interfaces prescribe more motions than their own joints leave free. */
     yk_scenario_def def = scenario_def(path, sets);
+    def.unsettled = true;
     for (int i = 0; i < info->subsystem_count; i++) {
         bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++) {
@@ -53,6 +54,17 @@ static void print_summary(const char *path, const option_list *sets, const loade
         const char *comma = *plugin->licence ? ", " : "";
         printf("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
     }
+
+    /* FMUs are code of others as well. */
+    const char *file;
+    bool code;
+    for (int i = 0; (file = yk_scenario_file(l->scenario, i, &code)); i++) {
+        for (int k = 0; k < info->plugin_count; k++)
+            if (strcmp(info->plugins[k].path, file) == 0)
+                code = false;
+        if (code)
+            printf("loads code from %s: an FMU\n", file);
+    }
 }
 
 int command_check(int argc, char **argv)
@@ -73,7 +85,7 @@ int command_check(int argc, char **argv)
 
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_CHECK, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     /* Whether it starts; to print it, it need not. */
     yk_system *system;
@@ -84,7 +96,7 @@ int command_check(int argc, char **argv)
 
     if (YK_FAILED(status)) {
         fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
-        code = EXIT_MISUSE;
+        code = input_code(status);
     } else if (print) {
         char *text = yk_scenario_text(l.scenario);
         if (text)
@@ -109,7 +121,7 @@ int command_schema(int argc, char **argv)
     /* With a scenario, the keys of its plug-ins too. */
     loaded l = {0};
     if (path && !load_scenario(path, &(option_list){0}, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
     if (!path)
         l.context = open_context();
     if (!l.context)

@@ -95,6 +95,7 @@ typedef struct loaded {
     yk_context *context;
     yk_diagnostics *diagnostics;
     yk_scenario *scenario;
+    int code; /* the exit code that belongs to a load that failed */
 } loaded;
 
 /* What a scenario is loaded for. */
@@ -104,8 +105,8 @@ typedef enum load_purpose {
     LOAD_TO_CHECK /* everything that is worth a word goes to stderr, also what a run sets right */
 } load_purpose;
 
-/* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has
- * mistakes. */
+/* Loads and prints what is to be said about it on stderr. False, with the exit code and nothing to
+ * close, if it has mistakes. */
 bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out);
 /* The same of a scenario that is described already. */
 bool load_scenario_def(const yk_scenario_def *def, load_purpose purpose, loaded *out);
@@ -115,6 +116,12 @@ void close_scenario(loaded *out);
 yk_scenario_def scenario_def(const char *path, const option_list *sets);
 /* Of all scenarios from now on. */
 void forbid_plugins(void);
+
+/* The exit code where what the user gave could not be read: wrong input, unless memory ran out. */
+static inline int input_code(yk_status status)
+{
+    return status == YK_ERROR_MEMORY ? EXIT_FAILED : EXIT_MISUSE;
+}
 
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);

@@ -144,9 +144,10 @@ int command_compare(int argc, char **argv)
     yk_record *records[2] = {NULL, NULL};
     int code = EXIT_GOOD;
     for (int i = 0; i < 2 && code == EXIT_GOOD; i++) {
-        if (yk_record_load(context, files[i], &records[i]) != YK_OK) {
+        yk_status status = yk_record_load(context, files[i], &records[i]);
+        if (status != YK_OK) {
             print_failure(context);
-            code = EXIT_MISUSE;
+            code = input_code(status);
         }
     }
 

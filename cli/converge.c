@@ -157,11 +157,12 @@ static bool write_rows(const char *file, const yk_converge_def *def, int variant
                 r->seconds_per_step, (long long)r->calls, r->seconds, outcome, name);
     }
 
-    if (out && fclose(out) == 0)
-        return true;
-
-    fprintf(stderr, "yoke: cannot write %s\n", file);
-    return false;
+    bool good = out && !ferror(out);
+    if (out && fclose(out) != 0)
+        good = false;
+    if (!good)
+        print_unwritable(file);
+    return good;
 }
 
 static int run_study(const yk_converge_def *def, const char *output, const char *plot)

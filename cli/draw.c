@@ -336,7 +336,7 @@ int command_draw(int argc, char **argv)
 
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     if (!up)

@@ -363,7 +363,7 @@ static int export(int argc, char **argv)
     /* The scenario's mistakes, as every command prints them. */
     loaded l;
     if (!load_scenario(scenario, &sets, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
     close_scenario(&l);
 
     yk_context *context = open_context();

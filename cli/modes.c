@@ -163,7 +163,7 @@ int command_modes(int argc, char **argv)
 
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     yk_smooth *model = choose(info, subsystem);

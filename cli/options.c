@@ -51,6 +51,12 @@ static bool store(const option_row *row, const char *text)
             return false;
         }
 
+        if (!*text) {
+            fprintf(stderr, "yoke: %s%s needs a value that is not empty: %s\n",
+                    row->name[1] ? "--" : "-", row->name, row->argument);
+            return false;
+        }
+
         list->items[list->count++] = text;
         return true;
     }

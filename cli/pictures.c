@@ -79,43 +79,83 @@ void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
     yk_text_add(context, script, "'");
 }
 
-static yk_status run_gnuplot(yk_context *context, const yk_text *script)
+/* Copies all that is in a file behind its present place into another. False with errno. */
+static bool copy_rest(FILE *from, FILE *to)
 {
-    /* The script is a temporary file and not a pipe, which could fill up. */
+    char bytes[1 << 14];
+    size_t count;
+    while ((count = fread(bytes, 1, sizeof bytes, from)) > 0)
+        if (fwrite(bytes, 1, count, to) != count)
+            return false;
+
+    return !ferror(from);
+}
+
+/* The picture that a script draws, into a file. gnuplot sees neither the name of that file, in which
+ * it would take '|' for a command, nor the file itself: it draws to its standard output, and only a
+ * whole picture is copied. */
+static yk_status run_gnuplot(yk_context *context, const yk_text *script, const char *path)
+{
+    /* Temporary files and not pipes, which could fill up. */
     FILE *input = tmpfile();
-    if (!input)
-        return yk_fail(context, YK_ERROR_FILE, "cannot create a temporary file for gnuplot: %s",
-                       strerror(errno));
+    FILE *output = tmpfile();
+    bool ready =
+        input && output && fwrite(script->data, 1, script->length, input) == script->length;
+    if (ready && fflush(input) != 0)
+        ready = false;
+    yk_status status = YK_OK;
+    if (!ready)
+        status = yk_fail(context, YK_ERROR_FILE, "cannot write a temporary file for gnuplot: %s",
+                         strerror(errno));
 
-    fwrite(script->data, 1, script->length, input);
-    rewind(input);
+    pid_t child = -1;
+    if (status == YK_OK) {
+        rewind(input);
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
+        posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+        char program[] = "gnuplot";
+        char *arguments[] = {program, NULL};
+        int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+        posix_spawn_file_actions_destroy(&actions);
+        if (failure)
+            status = yk_fail(context, YK_ERROR_EXTERNAL,
+                             "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
+                             strerror(failure));
+    }
 
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+    if (status == YK_OK) {
+        int outcome = 0;
+        while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
+            continue;
+        if (!WIFEXITED(outcome) || WEXITSTATUS(outcome) != 0)
+            status = yk_fail(context, YK_ERROR_EXTERNAL,
+                             "gnuplot could not draw the picture (status %d)", outcome);
+    }
 
-    /* It is looked up in the PATH, without a shell. */
-    char program[] = "gnuplot";
-    char *arguments[] = {program, NULL};
-    pid_t child;
-    int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    fclose(input);
+    /* A full disk may cut the picture short without a word of gnuplot. */
+    if (status == YK_OK && (fseek(output, 0, SEEK_END) != 0 || ftell(output) <= 0))
+        status = yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot drew an empty picture for %s", path);
+    if (status == YK_OK) {
+        rewind(output);
+        FILE *to = fopen(path, "wb");
+        bool written = to && copy_rest(output, to);
+        int reason = errno;
+        if (to && fclose(to) != 0 && written) {
+            written = false;
+            reason = errno;
+        }
+        if (!written)
+            status = yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(reason));
+    }
 
-    if (failure)
-        return yk_fail(context, YK_ERROR_EXTERNAL,
-                       "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
-                       strerror(failure));
-
-    int outcome = 0;
-    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
-        continue;
-
-    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0)
-        return YK_OK;
-    return yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot could not draw the picture (status %d)",
-                   outcome);
+    if (input)
+        fclose(input);
+    if (output)
+        fclose(output);
+    return status;
 }
 
 yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, int panels)
@@ -135,22 +175,13 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
         yk_text text = {0};
         yk_text file = {0};
         yk_text_add(context, &file, "%.*s.%s", length, base, terminals[i].extension);
-        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %g,%g %s\nset output ",
+        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %g,%g %s\n%s\n",
                     terminals[i].name, terminals[i].scale * 800, terminals[i].scale * height,
-                    terminals[i].settings);
-        if (file.data)
-            gnuplot_quote(context, &text, file.data);
-        yk_text_add(context, &text, "\n%s\nunset output\n", script->data);
+                    terminals[i].settings, script->data);
 
         status = YK_ERROR_MEMORY;
         if (!text.failed && !file.failed)
-            status = run_gnuplot(context, &text);
-
-        /* Gnuplot says nothing of a file that it could not open. */
-        if (status == YK_OK && access(file.data, R_OK) != 0)
-            status = yk_fail(context, YK_ERROR_FILE,
-                             "cannot write %s: is its folder there and writable?", file.data);
-
+            status = run_gnuplot(context, &text, file.data);
         yk_text_destroy(context, &text);
         yk_text_destroy(context, &file);
     }
@@ -529,7 +560,10 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
             for (int i = 0; i < points; i++) {
                 size_t run = (size_t)c * (size_t)points + (size_t)i;
                 double value = results[run * (size_t)measures + (size_t)m];
-                yk_text_add(context, &script, "%s %.9g\n", def->axes[last].values[i], value);
+                const char *word = def->axes[last].values[i];
+                for (; *word; word++)
+                    yk_text_add(context, &script, "%c", (unsigned char)*word < ' ' ? ' ' : *word);
+                yk_text_add(context, &script, " %.9g\n", value);
             }
             yk_text_add(context, &script, "EOD\n");
         }

@@ -151,9 +151,10 @@ static int draw(yk_context *context, picture *p, const option_list *wanted, cons
 {
     int left_out = 0;
     for (int file = 0; file < p->file_count; file++) {
-        if (yk_record_load(context, p->files[file], &p->records[file]) != YK_OK) {
+        yk_status status = yk_record_load(context, p->files[file], &p->records[file]);
+        if (status != YK_OK) {
             print_failure(context);
-            return EXIT_MISUSE;
+            return input_code(status);
         }
 
         /* What is asked for, or what fits into a picture that can be read. */

@@ -575,7 +575,7 @@ int command_run(int argc, char **argv)
         clear_progress();
     if (!good) {
         live_close(q.live);
-        return EXIT_MISUSE;
+        return l.code;
     }
 
     /* Where the results go. */

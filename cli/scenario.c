@@ -2,9 +2,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
+
+static bool is_overdue(void *user);
 
 /* Scenarios ------------------------------------------------------------------------------------ */
 
@@ -57,6 +60,7 @@ static yk_context *open_context_at(yk_log_level level)
     yk_context_def def = yk_context_default();
     def.log = level == YK_LOG_DEBUG ? watch_log : print_log;
     def.log_level = level;
+    def.stop = is_overdue;
     yk_context *context = yk_context_create(&def);
     if (!context)
         fprintf(stderr, "yoke: out of memory\n");
@@ -81,12 +85,13 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
         level = YK_LOG_INFO;
     else if (purpose == LOAD_TO_RUN && see_loading)
         level = YK_LOG_DEBUG;
-    *out = (loaded){.context = open_context_at(level)};
+    *out = (loaded){.context = open_context_at(level), .code = EXIT_FAILED};
     if (!out->context)
         return false;
 
     yk_scenario_def def = *given;
     def.to_rounding = purpose == LOAD_TO_DIFFERENCE;
+    def.unsettled = purpose == LOAD_TO_CHECK;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status == YK_OK)
         status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
@@ -105,6 +110,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
         print_failure(out->context);
 
     close_scenario(out);
+    out->code = input_code(status);
     return false;
 }
 
@@ -183,13 +189,25 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
 
 /* Progress ------------------------------------------------------------------------------------- */
 
+/* A macro step may take so long (s) after a signal before it is given up in its midst. */
+enum { GRACE = 2 };
+
 static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted_at; /* s on the clock */
+
+static sig_atomic_t whole_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (sig_atomic_t)(now.tv_sec & 0x3fffffff);
+}
 
 /* The first signal lets the present step end and the record be closed; the next one ends the
  * program at once. */
 static void note_interrupt(int number)
 {
     static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";
+    interrupted_at = whole_seconds();
     interrupted = 1;
     signal(number, SIG_DFL);
     if (number == SIGINT && isatty(STDERR_FILENO))
@@ -204,6 +222,12 @@ void catch_interrupts(void)
     /* One that was ignored stays so, as under nohup. */
     if (signal(SIGHUP, note_interrupt) == SIG_IGN)
         signal(SIGHUP, SIG_IGN);
+}
+
+static bool is_overdue(void *user)
+{
+    (void)user;
+    return interrupted && whole_seconds() > interrupted_at + GRACE;
 }
 
 bool was_interrupted(void)

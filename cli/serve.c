@@ -88,7 +88,7 @@ int command_serve(int argc, char **argv)
     /* The mistakes of a scenario are shown before the first client comes. */
     loaded l;
     if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     close_scenario(&l);
 

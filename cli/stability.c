@@ -172,7 +172,7 @@ static int look_at(const request *q)
 {
     loaded l;
     if (!load_scenario(q->path, &q->sets, LOAD_TO_DIFFERENCE, &l))
-        return EXIT_MISUSE;
+        return l.code;
 
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     yk_stability_def def = q->def;

@@ -129,10 +129,15 @@ static bool write_table(const char *file, const yk_sweep_def *def, const double 
             fprintf(out, "%.*g%s", digits, *result++, i + 1 < def->measure_count ? "," : "\n");
     }
 
-    bool good = !ferror(out);
-    if (file && fclose(out) != 0)
-        good = false;
+    /* What is printed is seen to at the end of the program. */
+    if (!file)
+        return true;
 
+    bool good = !ferror(out);
+    if (fclose(out) != 0)
+        good = false;
+    if (!good)
+        print_unwritable(file);
     return good;
 }
 

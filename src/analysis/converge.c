@@ -349,7 +349,7 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     yk_trial_release(&s.half);
 
     /* Channels that the caller named are his own. */
-    if (def->channel_count == 0)
+    if (s.channels != (const char **)(uintptr_t)def->channels)
         yk_release(context, (void *)(uintptr_t)s.channels);
     yk_release(context, s.names);
     yk_cache_destroy(prepared);
