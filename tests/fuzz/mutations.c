@@ -244,7 +244,7 @@ int main(int count, char **arguments)
     static corpus c;
     long first = count > 1 ? atol(arguments[1]) : 0;
     long limit = count > 2 ? first + atol(arguments[2]) : 1000000000;
-    add_folder(&c, YOKE_SOURCE_DIR "/tests/fuzz/corpus");
+    add_folder(&c, YOKE_SOURCE_DIR "/tests/fuzz/corpus/scenario");
     add_folder(&c, YOKE_SOURCE_DIR "/tests/model/bad");
     signal(SIGSEGV, report_crash);
     signal(SIGABRT, report_crash);

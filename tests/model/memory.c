@@ -71,7 +71,7 @@ static void a_good_scenario(void **state)
 static void a_scenario_with_wires(void **state)
 {
     (void)state;
-    yk_scenario_def def = {.path = YOKE_SOURCE_DIR "/tests/fuzz/corpus/hydraulics.yaml"};
+    yk_scenario_def def = {.path = YOKE_SOURCE_DIR "/tests/fuzz/corpus/scenario/hydraulics.yaml"};
     every_failed_allocation_is_reported(&def, YK_OK);
 }
 

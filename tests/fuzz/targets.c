@@ -1,0 +1,295 @@
+#include "targets.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "contact/mlcp.h"
+#include "contact/read.h"
+#include "model/expression.h"
+#include "model/mesh_file.h"
+#include "model/modal.h"
+#include "transport/fmi/archive.h"
+#include "transport/fmi/description.h"
+#include "transport/frame.h"
+#include "yoke/physics.h"
+#include "yoke/record.h"
+#include "yoke/transport.h"
+
+static void require(int promise, const char *what)
+{
+    if (promise)
+        return;
+
+    fprintf(stderr, "broken promise: %s\n", what);
+    abort();
+}
+
+/* A failure has a message, unless it is one of memory. */
+static void require_message(const yk_context *context, yk_status status)
+{
+    require(status == YK_OK || status == YK_ERROR_MEMORY || yk_last_message(context)[0],
+            "an error says something");
+}
+
+/* Files ---------------------------------------------------------------------------------------- */
+
+/* A folder of this process, removed at its end. */
+static char folder[64];
+
+static void remove_folder(void)
+{
+    static const char *const names[] = {"a.stl", "a.obj", "a.fem",
+                                        "a.csv", "0.csv", "1.csv",
+                                        "2.csv", "a.fmu", "modelDescription.xml"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static const char *write_file(const char *name, const void *bytes, size_t size)
+{
+    static char paths[4][128];
+    static int next;
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "/tmp/yoke-fuzz-XXXXXX");
+        require(mkdtemp(folder) != NULL, "there is a folder for files");
+        atexit(remove_folder);
+    }
+
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    require(file != NULL, "files can be written");
+    require(fwrite(bytes, 1, size, file) == size, "files can be written to their end");
+    fclose(file);
+    return path;
+}
+
+/* Targets -------------------------------------------------------------------------------------- */
+
+void fuzz_expression(const unsigned char *data, size_t size)
+{
+    static const char *const variables[] = {"t"};
+    char text[YK_EXPRESSION_LENGTH_MAX + 2];
+    if (size >= sizeof text)
+        size = sizeof text - 1;
+    memcpy(text, data, size);
+    text[size] = '\0';
+
+    yk_context *context = yk_context_create(NULL);
+    yk_scope scope = {.variables = variables, .variable_count = 1};
+    yk_expression_error error = {0};
+    yk_expression *expression = NULL;
+    yk_status status = yk_expression_create(context, text, &scope, &error, &expression);
+    if (status == YK_ERROR_INPUT) {
+        require(error.message[0], "a mistake has a message");
+        require(error.offset <= strlen(text), "a mistake lies in the text");
+    } else if (status == YK_OK) {
+        yk_function function = yk_expression_function(expression);
+        for (double t = -1; t <= 1; t += 0.5) {
+            yk_expression_value(expression, &t);
+            require(!function.next_event || function.next_event(function.user, t) > t,
+                    "an event comes after the time that was asked for");
+        }
+    }
+    yk_expression_destroy(expression);
+
+    double value = 0;
+    status = yk_expression_constant(context, text, &(yk_scope){0}, &error, &value);
+    require(status != YK_OK || isfinite(value), "constants are finite");
+    yk_context_destroy(context);
+}
+
+void fuzz_mesh(const unsigned char *data, size_t size)
+{
+    bool obj = size > 0 && strchr("v#f", data[0]);
+    const char *path = write_file(obj ? "a.obj" : "a.stl", data, size);
+    yk_context *context = yk_context_create(NULL);
+    yk_mesh mesh;
+    yk_status status = yk_mesh_read(context, path, 1, &mesh);
+    require_message(context, status);
+    for (int i = 0; status == YK_OK && i < mesh.triangle_count; i++)
+        for (int k = 0; k < 3; k++)
+            require(mesh.triangles[i][k] >= 0 && mesh.triangles[i][k] < mesh.point_count,
+                    "corners are points");
+    yk_mesh_release(context, &mesh);
+    yk_context_destroy(context);
+}
+
+void fuzz_modal(const unsigned char *data, size_t size)
+{
+    yk_modal_files files = {0};
+    char name[8];
+    const char *paths[3] = {NULL};
+    int count = 0;
+    for (size_t begin = 0; begin <= size && count < 3; count++) {
+        size_t end = begin;
+        while (end + 3 <= size && memcmp(data + end, "%%\n", 3) != 0)
+            end++;
+        if (end + 3 > size)
+            end = size;
+        snprintf(name, sizeof name, "%d.csv", count);
+        paths[count] = write_file(name, data + begin, end - begin);
+        begin = end + 3;
+    }
+
+    if (count == 3) {
+        files.nodes = paths[0];
+        files.modes = paths[1];
+        files.frequencies = paths[2];
+    } else {
+        files.fem = write_file("a.fem", data, size);
+    }
+
+    static const int points[] = {1};
+    yk_context *context = yk_context_create(NULL);
+    yk_flexible *body = NULL;
+    yk_status status = yk_modal_read(context, &files, points, 1, &body);
+    require_message(context, status);
+    require((status == YK_OK) == (body != NULL), "there is a body or an error");
+    if (body)
+        yk_flexible_release(body);
+    yk_context_destroy(context);
+}
+
+void fuzz_contact(const unsigned char *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    require(text != NULL, "there is memory");
+    memcpy(text, data, size);
+    text[size] = '\0';
+
+    yk_context *context = yk_context_create(NULL);
+    yk_contact_problem contact;
+    yk_status status = yk_contact_parse(context, "input", text, size, &contact);
+    require_message(context, status);
+    if (status == YK_OK)
+        yk_contact_problem_destroy(context, &contact);
+
+    yk_mlcp mlcp;
+    status = yk_mlcp_parse(context, "input", text, size, &mlcp);
+    require_message(context, status);
+    if (status == YK_OK)
+        yk_mlcp_destroy(context, &mlcp);
+    yk_context_destroy(context);
+    free(text);
+}
+
+void fuzz_fmu(const unsigned char *data, size_t size)
+{
+    yk_context *context = yk_context_create(NULL);
+    if (size >= 2 && memcmp(data, "PK", 2) == 0) {
+        char *unpacked = NULL;
+        yk_status status = yk_archive_unpack(context, write_file("a.fmu", data, size), &unpacked);
+        require_message(context, status);
+        if (status == YK_OK)
+            yk_archive_remove(context, unpacked);
+    } else {
+        write_file("modelDescription.xml", data, size);
+        yk_fmi_description description = {0};
+        yk_status status = yk_fmi_describe(context, folder, "input.fmu", &description);
+        require_message(context, status);
+        if (status == YK_OK)
+            yk_fmi_forget(context, &description);
+    }
+    yk_context_destroy(context);
+}
+
+/* What a client may ask for: an oscillator. */
+static yk_subsystem *served;
+
+static yk_status create_served(void *user, yk_context *context, const char *name,
+                               yk_subsystem **subsystem)
+{
+    (void)user;
+    (void)name;
+    yk_oscillator_def def = yk_oscillator_default();
+    yk_status status = yk_oscillator_create(context, &def, &served);
+    *subsystem = served;
+    return status;
+}
+
+static int digit(unsigned char c)
+{
+    return isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
+}
+
+void fuzz_frames(const unsigned char *data, size_t size)
+{
+    /* Small enough for the buffer of a socket: all of it is there before anybody reads. */
+    enum { BYTES_MAX = 1 << 14 };
+    unsigned char bytes[BYTES_MAX];
+    size_t count = 0;
+    if (size >= 4 && memcmp(data, "hex:", 4) == 0) {
+        for (size_t i = 4; i + 1 < size && count < BYTES_MAX; i++)
+            if (isxdigit(data[i]) && isxdigit(data[i + 1])) {
+                bytes[count++] = (unsigned char)(16 * digit(data[i]) + digit(data[i + 1]));
+                i++;
+            }
+    } else {
+        count = size < BYTES_MAX ? size : BYTES_MAX;
+        memcpy(bytes, data, count);
+    }
+    if (count == 0)
+        return;
+
+    int pair[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0, "there are sockets");
+    require(write(pair[0], bytes + 1, count - 1) == (ssize_t)(count - 1), "sockets take bytes");
+    shutdown(pair[0], SHUT_WR);
+
+    yk_context *context = yk_context_create(NULL);
+    if (bytes[0] == 'c') {
+        yk_server_def def = yk_server_default();
+        def.address = "fuzz";
+        def.create = create_served;
+        served = NULL;
+        yk_serve_connected(context, &def, pair[1]);
+        if (served)
+            served->ops->destroy(served);
+    } else {
+        yk_remote_def def = yk_remote_default();
+        def.address = "fuzz";
+        def.deadline = 1;
+        def.socket_only = true;
+        yk_remote_host host = {.name = "fuzz"};
+        yk_subsystem *subsystem = NULL;
+        yk_status status = yk_remote_attach(context, &def, pair[1], &host, &subsystem);
+        require_message(context, status);
+        require((status == YK_OK) == (subsystem != NULL), "there is a subsystem or an error");
+        if (subsystem)
+            subsystem->ops->destroy(subsystem);
+    }
+    close(pair[0]);
+    yk_context_destroy(context);
+}
+
+void fuzz_results(const unsigned char *data, size_t size)
+{
+    /* libhdf5 does not survive every damaged file (SECURITY.md). */
+    static const unsigned char signature[4] = {0x89, 'H', 'D', 'F'};
+    if (size >= 4 && memcmp(data, signature, 4) == 0)
+        return;
+
+    yk_context *context = yk_context_create(NULL);
+    yk_record *record = NULL;
+    yk_status status = yk_record_load(context, write_file("a.csv", data, size), &record);
+    require_message(context, status);
+    if (status == YK_OK) {
+        const yk_record_header *header = yk_record_get_header(record);
+        for (int i = 0; i < header->channel_count; i++)
+            require(yk_record_find(record, header->channels[i].name) >= 0, "channels have names");
+        yk_record_destroy(record);
+    }
+    yk_context_destroy(context);
+}

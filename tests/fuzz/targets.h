@@ -1,0 +1,25 @@
+/* One input for each reader of what others wrote, from bytes of any kind. The fuzzers and the test
+ * of the seeds share them. A target aborts where a promise of an interface is broken. */
+#ifndef YOKE_TESTS_FUZZ_TARGETS_H
+#define YOKE_TESTS_FUZZ_TARGETS_H
+
+#include <stddef.h>
+
+/* An expression of t. */
+void fuzz_expression(const unsigned char *data, size_t size);
+/* A mesh: an OBJ file where it begins with 'v', '#' or 'f', else an STL file. */
+void fuzz_mesh(const unsigned char *data, size_t size);
+/* A modal body: nodes, modes and frequencies as tables with a line "%%" between them, else record
+ * groups of MBDyn. */
+void fuzz_modal(const unsigned char *data, size_t size);
+/* A contact or complementarity problem. */
+void fuzz_contact(const unsigned char *data, size_t size);
+/* An FMU: an archive where it begins with "PK", else its model description. */
+void fuzz_fmu(const unsigned char *data, size_t size);
+/* Frames: the first byte 'c' are those of a client, else those of a server. Behind "hex:" the bytes
+ * are given by their digits, so that seeds are text. */
+void fuzz_frames(const unsigned char *data, size_t size);
+/* Results as CSV. */
+void fuzz_results(const unsigned char *data, size_t size);
+
+#endif
