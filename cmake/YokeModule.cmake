@@ -14,7 +14,7 @@ endif()
 set(YOKE_FLOATING_POINT -ffp-contract=off -fno-fast-math)
 
 # Optimised builds check what can be checked at next to no cost: a stack that was overwritten, copies into buffers whose
-# size the compiler knows, and tables of the linker that stay read-only. tests/system/hardening looks at the result.
+# size the compiler knows, and tables of the linker that stay read-only. tests/fuzz/hardening looks at the result.
 set(YOKE_HARDENING -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
