@@ -70,5 +70,6 @@ void yk_scenario_read_checkpoint(yk_scenario *scenario)
     }
 
     if (yk_node_get(section, "file"))
-        info->checkpoint_file = yk_builder_path(&scenario->builder, section, "file");
+        info->checkpoint_file =
+            yk_builder_output(&scenario->builder, yk_node_text(section, "file"));
 }

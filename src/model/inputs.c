@@ -32,7 +32,7 @@ char *yk_scenario_inputs(const yk_scenario *scenario)
     yk_text_add(context, &text, "# version %s\n# scenario %s\n", yk_version(), info->path);
 
     /* The list begins with the last; results and checkpoints are in it too, and are no inputs. */
-    for (const yk_scenario_file *file = scenario->builder.files; file; file = file->next) {
+    for (const yk_scenario_input *file = scenario->builder.files; file; file = file->next) {
         yk_text path = {0};
         const char *folder = file->path[0] == '/' ? "" : scenario->builder.folder;
         yk_text_add(context, &path, "%s%s", folder, file->path);
