@@ -29,28 +29,44 @@ yk_import_options yk_import_default(void)
 static void find_meshes(yk_robot *robot, const char *path)
 {
     static const char *const up[] = {"", "../", "../../", "../../../"};
+
     const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int folder = 0;
+    if (slash)
+        folder = (int)(slash - path) + 1;
 
     int kept = 0;
     for (int i = 0; i < robot->shape_count; i++) {
         yk_robot_shape *shape = &robot->shapes[i];
         bool found = shape->kind != YK_ROBOT_MESH;
+
+        /* From the model's folder upwards; the first file that can be read is it. */
         for (size_t k = 0; k < sizeof up / sizeof *up && !found; k++) {
             char file[4096];
             const char *inner = shape->folder ? shape->folder : "";
-            bool absolute = shape->file[0] == '/';
-            snprintf(file, sizeof file, "%.*s%s%s%s%s", absolute ? 0 : folder, path,
-                     absolute ? "" : up[k], inner, inner[0] ? "/" : "", shape->file);
+            const char *between = inner[0] ? "/" : "";
+
+            /* An absolute name needs no folder before it. */
+            int below = folder;
+            const char *above = up[k];
+            if (shape->file[0] == '/') {
+                below = 0;
+                above = "";
+            }
+            snprintf(file, sizeof file, "%.*s%s%s%s%s", below, path, above, inner, between,
+                     shape->file);
+
             found = access(file, R_OK) == 0;
             if (found)
-                shape->above = absolute ? "" : up[k];
+                shape->above = above;
         }
 
+        /* A mesh that is nowhere is left out, with a note. */
         if (found) {
             robot->shapes[kept++] = *shape;
             continue;
         }
+
         yk_xml_element nowhere = {.file = path};
         const yk_xml_element *element = &nowhere;
         if (shape->link >= 0)
@@ -84,6 +100,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
         return read;
     }
 
+    /* The root element says which of the other formats it is. */
     yk_status status = YK_ERROR_MEMORY;
     if (name)
         status = yk_xml_read(context, path, &self->xml);
@@ -99,20 +116,30 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
                                    "<mujoco> (MJCF)",
                                    root->name);
     }
+
+    /* Welds links that do not move against each other. */
     if (status == YK_OK)
         status = yk_robot_finish(robot);
 
     /* The solver decides what must be noted besides. */
     if (status == YK_OK) {
         find_meshes(robot, path);
+
         yk_import_solver *solver = &self->options.solver;
-        if (*solver == YK_IMPORT_AUTOMATIC)
-            *solver = yk_robot_touches(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_SMOOTH;
+        if (*solver == YK_IMPORT_AUTOMATIC) {
+            *solver = YK_IMPORT_SMOOTH;
+            if (yk_robot_touches(robot))
+                *solver = YK_IMPORT_NONSMOOTH;
+        }
+
         double *step = &self->options.step;
         if (!(*step > 0))
-            *step = robot->step > 0 ? robot->step : DEFAULT_STEP;
+            *step = robot->step;
+        if (!(*step > 0))
+            *step = DEFAULT_STEP;
         status = yk_robot_check(robot, *solver, *step);
     }
+
     if (status != YK_OK) {
         yk_import_destroy(self);
         return status;
@@ -132,9 +159,11 @@ void yk_import_destroy(yk_import *import)
     void *lists[] = {robot->links, robot->joints, robot->shapes, robot->frames, robot->notes};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         yk_release(context, lists[i]);
+
     for (int i = 0; i < import->included_count; i++)
         yk_xml_destroy(import->included[i]);
     yk_xml_destroy(import->xml);
+
     for (int i = 0; i < robot->file_count; i++)
         yk_release(context, robot->files[i]);
     free(import->scenario);
@@ -154,6 +183,7 @@ void yk_import_summary(const yk_import *import, char *text, size_t size)
         return;
     }
 
+    /* Bodies that move, and joints that hold something. */
     const yk_robot *robot = &import->robot;
     int bodies = 0, joints = 0;
     for (int i = 0; i < robot->link_count; i++)
@@ -162,6 +192,7 @@ void yk_import_summary(const yk_import *import, char *text, size_t size)
         yk_robot_joint_kind kind = robot->joints[i].kind;
         joints += robot->joints[i].closes || (kind != YK_ROBOT_FIXED && kind != YK_ROBOT_FREE);
     }
+
     const char *solver = import->options.solver == YK_IMPORT_SMOOTH ? "smooth" : "nonsmooth";
     snprintf(text, size, "solver %s, bodies %d, joints %d, shapes %d", solver, bodies, joints,
              robot->shape_count);

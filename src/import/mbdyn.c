@@ -1,10 +1,10 @@
-/* Models in MBDyn's input language; its input manual describes it: blocks of
- * statements `keyword: argument, argument, ...;` with mathematical constants, reference frames, nodes
- * and elements. Lengths are metres and angles radians where the model says so: MBDyn has no units.
+/* Models in MBDyn's input language; its input manual describes it: blocks of statements
+ * `keyword: argument, argument, ...;` with mathematical constants, reference frames, nodes and
+ * elements. Lengths are metres and angles radians where the model says so: MBDyn has no units.
  *
  * Read: set, include, reference, structural nodes, bodies, joints (clamp, distance, spherical and
- * revolute hinges and pins, universal hinge, in line, in plane, prismatic, axial rotation, total joint,
- * rod, deformable joints), forces, couples, gravity, three-node beams, drives that are formulas of the
+ * revolute hinges and pins, universal hinge, in line, prismatic, axial rotation, total joint, rod,
+ * deformable joints), forces, couples, gravity, three-node beams, drives that are formulas of the
  * time. Everything else is noted.
  *
  * Statements are short and each becomes one line of the scenario, so they are written as they are
@@ -40,9 +40,11 @@ static model *model_of(yk_mbd *r)
 /* Reference frames and nodes have the same four parts. */
 static void read_frame(yk_mbd *r, bool node)
 {
+    /* Only nodes with six motions become nodes of the scenario. */
     const char *label = yk_mbd_take_text(r);
     yk_mbd_frame f = {.node = node, .label = yk_mbd_evaluate(r, label)};
     yk_mbd_name_of(r, "node", label, f.name);
+
     if (node && !yk_mbd_take(r, "dynamic") && !yk_mbd_take(r, "static")) {
         yk_mbd_note(r, "node '%s' of type '%s'", f.name, yk_mbd_take_text(r));
         return;
@@ -54,12 +56,14 @@ static void read_frame(yk_mbd *r, bool node)
     f.pose.position = yk_mbd_take_position(r, in, NULL);
     yk_mbd_take(r, "orientation");
     f.pose.orientation = yk_mbd_take_orientation(r, in, NULL);
+
     if (yk_mbd_take(r, "orientation description"))
         yk_mbd_take_text(r); /* of MBDyn's output */
 
     /* Velocities are those of the frame that they refer to, and what it moves with. */
     yk_mbd_take(r, "velocity");
     in = yk_mbd_take_reference(r, &yk_mbd_global, NULL);
+
     yk_vec3 arm = yk_v3_sub(f.pose.position, in->pose.position);
     f.velocity = yk_q_rotate(in->pose.orientation, yk_mbd_take_numbers(r));
     f.velocity = yk_v3_add(f.velocity, in->velocity);
@@ -69,6 +73,7 @@ static void read_frame(yk_mbd *r, bool node)
     in = yk_mbd_take_reference(r, &yk_mbd_global, NULL);
     f.angular_velocity = yk_q_rotate(in->pose.orientation, yk_mbd_take_numbers(r));
     f.angular_velocity = yk_v3_add(f.angular_velocity, in->angular_velocity);
+
     if (r->failed)
         return;
 
@@ -76,6 +81,7 @@ static void read_frame(yk_mbd *r, bool node)
         yk_mbd_refuse(r, "there are more than %d nodes and references", YK_MBD_FRAMES);
         return;
     }
+
     r->frames[r->frame_count++] = f;
     if (!node)
         return;
@@ -93,6 +99,7 @@ static void read_frame(yk_mbd *r, bool node)
     yk_write_vector(to, f.angular_velocity);
     fputs("}\n", to);
 }
+
 /* Elements ------------------------------------------------------------------------------------- */
 
 /* Begins a line `name: {type: TYPE` of a section; what follows goes to the stream. */
@@ -106,10 +113,12 @@ static FILE *begin_line(yk_mbd *r, section part, const char *kind, const char *l
     /* Labels that are words may be those of nodes too. */
     FILE *to = model_of(r)->sections[part];
     bool word = isalpha((unsigned char)label[0]) != 0;
+
     if (word)
         fprintf(to, "      %s_%s: {", name, kind);
     else
         fprintf(to, "      %s: {", name);
+
     if (type)
         fprintf(to, "type: %s", type);
     return to;
@@ -117,8 +126,10 @@ static FILE *begin_line(yk_mbd *r, section part, const char *kind, const char *l
 
 static void write_marker(FILE *to, const yk_mbd_frame *on, yk_vec3 position, yk_quat orientation)
 {
+    /* The scenario gives markers in the axes of their node. */
     yk_vec3 arm = yk_v3_sub(position, on->pose.position);
     yk_quat back = yk_q_conjugate(on->pose.orientation);
+
     fputs("{offset: ", to);
     yk_write_vector(to, yk_q_rotate(back, arm));
     fputs(", orientation: ", to);
@@ -134,8 +145,13 @@ typedef struct joint_end {
 
 static void write_between(FILE *to, const joint_end *a, const joint_end *b)
 {
-    fprintf(to, ", between: [%s, %s], markers: [", a->on->node ? a->on->name : "ground",
-            b->on->node ? b->on->name : "ground");
+    const char *names[2] = {"ground", "ground"};
+    if (a->on->node)
+        names[0] = a->on->name;
+    if (b->on->node)
+        names[1] = b->on->name;
+
+    fprintf(to, ", between: [%s, %s], markers: [", names[0], names[1]);
     write_marker(to, a->on, a->marker.position, a->marker.orientation);
     fputs(", ", to);
     write_marker(to, b->on, b->marker.position, b->marker.orientation);
@@ -153,8 +169,11 @@ static void take_marker(yk_mbd *r, joint_end *e, const yk_mbd_frame *other, bool
 {
     e->marker = e->on->pose;
     bool named = yk_mbd_take(r, "position");
+
     if (named || needs_position)
         e->marker.position = yk_mbd_take_position(r, e->on, other);
+
+    /* Joints of several kinds call their orientations by different words. */
     while (yk_mbd_take(r, "orientation") || yk_mbd_take(r, "hinge") ||
            yk_mbd_take(r, "position orientation") || yk_mbd_take(r, "rotation orientation"))
         e->marker.orientation = yk_mbd_take_orientation(r, e->on, other);
@@ -195,9 +214,15 @@ static void take_square(yk_mbd *r, int n, double *m)
     if (!diagonal && !symmetric)
         yk_mbd_take(r, "matr");
 
+    /* Of a symmetric matrix the upper triangle is given, of a diagonal one the diagonal. */
     for (int i = 0; i < n; i++) {
-        int first = diagonal || symmetric ? i : 0;
-        int last = diagonal ? i : n - 1;
+        int first = 0;
+        int last = n - 1;
+        if (diagonal || symmetric)
+            first = i;
+        if (diagonal)
+            last = i;
+
         for (int j = first; j <= last; j++) {
             m[6 * i + j] = yk_mbd_take_number(r);
             if (symmetric)
@@ -222,7 +247,8 @@ static law take_law(yk_mbd *r, int n)
 
     /* One number for all motions, or a matrix. */
     double *parts[2] = {l.stiffness, l.damping};
-    for (int k = 0; k < (viscous ? 2 : 1); k++) {
+    int part_count = viscous ? 2 : 1;
+    for (int k = 0; k < part_count; k++) {
         if (k == 1 && yk_mbd_take(r, "proportional")) {
             double factor = yk_mbd_take_number(r);
             for (int i = 0; i < 36; i++)
@@ -241,16 +267,27 @@ static law take_law(yk_mbd *r, int n)
 /* Rows [first, first + n) of a six by six matrix that is zero elsewhere. */
 static void write_six(FILE *to, const double *m, int first, int n)
 {
+    /* The scenario takes six numbers for a diagonal matrix, 36 for any other. */
     bool diagonal = true;
     for (int i = 0; i < 36; i++)
         diagonal = diagonal && (i % 7 == 0 || m[i] == 0);
 
     fputs("[", to);
+    bool any = false;
     for (int i = 0; i < 6; i++) {
-        for (int j = diagonal ? i : 0; j <= (diagonal ? i : 5); j++) {
+        for (int j = 0; j < 6; j++) {
+            if (diagonal && j != i)
+                continue;
+
             bool inside = i >= first && i < first + n && j >= first && j < first + n;
-            fputs(i + (diagonal ? 0 : j) == 0 ? "" : ", ", to);
-            yk_write_number(to, inside ? m[6 * (i - first) + j - first] : 0);
+            double value = 0;
+            if (inside)
+                value = m[6 * (i - first) + j - first];
+
+            if (any)
+                fputs(", ", to);
+            any = true;
+            yk_write_number(to, value);
         }
     }
     fputs("]", to);
@@ -260,6 +297,7 @@ static void read_bushing(yk_mbd *r, const char *label, int first, int n)
 {
     joint_end a, b;
     take_two_ends(r, &a, &b, first == 0);
+
     law l = take_law(r, n);
     if (r->failed || !l.known)
         return;
@@ -277,9 +315,12 @@ static void read_rod(yk_mbd *r, const char *label)
 {
     joint_end a, b;
     take_two_ends(r, &a, &b, false);
+
+    /* Unstretched length: as the nodes stand, or as given. */
     double length = yk_v3_norm(yk_v3_sub(b.marker.position, a.marker.position));
     if (!yk_mbd_take(r, "from nodes"))
         length = yk_mbd_take_number(r);
+
     law l = take_law(r, 1);
     if (r->failed || !l.known || !(length > 0))
         return;
@@ -300,6 +341,8 @@ static void read_rod(yk_mbd *r, const char *label)
 static void read_total_joint(yk_mbd *r, const char *label, bool pin)
 {
     static const char *const words[6] = {"x", "y", "z", "rx", "ry", "rz"};
+    static const char *const constraints[2] = {"position constraint", "orientation constraint"};
+
     joint_end a, b;
     if (pin)
         take_pin(r, &a, &b, false);
@@ -309,7 +352,7 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
     /* Which motions are held, and whether they follow something. */
     bool held[6] = {false}, follows = false;
     for (int part = 0; part < 2; part++) {
-        if (!yk_mbd_take(r, part == 0 ? "position constraint" : "orientation constraint"))
+        if (!yk_mbd_take(r, constraints[part]))
             continue;
 
         for (int k = 0; k < 3; k++) {
@@ -318,11 +361,14 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
                                  strcasecmp(word, "position") == 0 ||
                                  strcasecmp(word, "rotation") == 0 || strcmp(word, "1") == 0;
         }
+
+        /* A motion other than zero has arguments of its own, up to the next part. */
         bool zero = yk_mbd_take(r, "null");
         follows = follows || !zero;
         while (!zero && r->at < r->argument_count && !yk_mbd_next_is(r, "orientation constraint"))
             r->at++;
     }
+
     if (r->failed)
         return;
     if (follows) {
@@ -358,6 +404,7 @@ static void read_joint(yk_mbd *r)
                  {"spherical pin", "spherical", PIN},
                  {"pin", "spherical", PIN},
                  {"axial rotation", "revolute", DRIVEN}};
+
     const char *label = yk_mbd_take_text(r);
     const char *word = yk_mbd_take_text(r);
 
@@ -377,13 +424,16 @@ static void read_joint(yk_mbd *r)
         if (r->failed)
             return;
 
-        joint_end a = {&yk_mbd_global, node->pose}, b = {node, node->pose};
+        /* The node stays where it is. */
+        joint_end a = {&yk_mbd_global, node->pose};
+        joint_end b = {node, node->pose};
         FILE *to = begin_line(r, JOINTS, "joint", label, "clamp");
         write_between(to, &a, &b);
         fputs("}\n", to);
     } else if (strcasecmp(word, "distance") == 0) {
         joint_end a, b;
         char length[YK_MBD_TEXT];
+
         take_two_ends(r, &a, &b, false);
         double from_nodes = yk_v3_norm(yk_v3_sub(b.marker.position, a.marker.position));
         if (yk_mbd_take(r, "from nodes"))
@@ -397,6 +447,7 @@ static void read_joint(yk_mbd *r)
         write_between(to, &a, &b);
         fprintf(to, ", length: \"%s\"}\n", length);
     } else {
+        /* The rest differs in what is given of the two ends, and in the scenario's word. */
         size_t k = 0;
         while (k < sizeof kinds / sizeof *kinds && strcasecmp(kinds[k].word, word) != 0)
             k++;
@@ -407,12 +458,14 @@ static void read_joint(yk_mbd *r)
 
         joint_end a, b;
         bool at_points = kinds[k].form != ORIENTATIONS;
-        if (kinds[k].form == PIN)
+        if (kinds[k].form == PIN) {
             take_pin(r, &a, &b, true);
-        else if (kinds[k].form == LINE) {
+        } else if (kinds[k].form == LINE) {
+            /* A line through the first node, on which a point of the second one stays. */
             a.on = take_node(r);
             a.marker.position = yk_mbd_take_position(r, a.on, NULL);
             a.marker.orientation = yk_mbd_take_orientation(r, a.on, NULL);
+
             b.on = take_node(r);
             b.marker = b.on->pose;
             if (yk_mbd_take(r, "offset"))
@@ -440,9 +493,12 @@ static void read_joint(yk_mbd *r)
 
 static void read_body(yk_mbd *r)
 {
+    /* A condensed body is the sum of its parts. */
     const char *label = yk_mbd_take_text(r);
     const yk_mbd_frame *node = take_node(r);
-    int parts = yk_mbd_take(r, "condense") ? (int)yk_mbd_take_number(r) : 1;
+    int parts = 1;
+    if (yk_mbd_take(r, "condense"))
+        parts = (int)yk_mbd_take_number(r);
     if (parts < 1 || parts > 1000) {
         yk_mbd_refuse(r, "a body of %d parts", parts);
         return;
@@ -455,18 +511,23 @@ static void read_body(yk_mbd *r)
         yk_vec3 centre = yk_mbd_take_position(r, node, NULL);
         yk_mat3 inertia = yk_mbd_take_matrix(r);
         yk_quat q = node->pose.orientation;
+
         if (yk_mbd_take(r, "inertial"))
             q = yk_mbd_take_orientation(r, node, NULL);
+
         yk_mat3 axes = yk_q_matrix(q);
         inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
         yk_robot_add_mass(&sum, mass, centre, inertia);
     }
+
     if (r->failed)
         return;
     if (!(sum.mass > 0)) {
         yk_mbd_note(r, "body %s without mass", label);
         return;
     }
+
+    /* Inertia that no body can have is mended as it is for robots. */
     yk_xml_element statement = {.file = r->file, .line = r->line};
     sum.name = label;
     sum.element = &statement;
@@ -481,6 +542,7 @@ static void read_body(yk_mbd *r)
     own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
     yk_vec3 centre =
         yk_q_rotate_back(node->pose.orientation, yk_v3_sub(sum.centre, node->pose.position));
+
     FILE *to = begin_line(r, BODIES, "body", label, NULL);
     fprintf(to, "node: %s, mass: ", node->name);
     yk_write_number(to, sum.mass);
@@ -496,6 +558,7 @@ static void read_body(yk_mbd *r)
 /* Forces and couples with a direction and a drive. */
 static void read_force(yk_mbd *r, bool couple)
 {
+    /* A follower turns with its node, an absolute load does not. */
     const char *label = yk_mbd_take_text(r);
     bool follows = yk_mbd_take(r, "follower");
     if (!follows && !yk_mbd_take(r, "absolute")) {
@@ -508,9 +571,12 @@ static void read_force(yk_mbd *r, bool couple)
     bool named = yk_mbd_take(r, "position");
     if (named || !couple)
         at.marker.position = yk_mbd_take_position(r, node, NULL);
+
     yk_mbd_take(r, "single");
-    yk_vec3 direction =
-        follows ? yk_mbd_take_direction(r, node) : yk_mbd_take_direction(r, &yk_mbd_global);
+    const yk_mbd_frame *axes = &yk_mbd_global;
+    if (follows)
+        axes = node;
+    yk_vec3 direction = yk_mbd_take_direction(r, axes);
 
     char load[YK_MBD_TEXT];
     yk_mbd_take_drive(r, load);
@@ -522,6 +588,7 @@ static void read_force(yk_mbd *r, bool couple)
     fprintf(to, ", on: %s, offset: ", node->name);
     yk_write_vector(to, yk_q_rotate_back(node->pose.orientation, arm));
     fputs(", vector: ", to);
+
     if (follows)
         direction = yk_q_rotate_back(node->pose.orientation, direction);
     yk_write_vector(to, direction);
@@ -534,6 +601,8 @@ static void read_gravity(yk_mbd *r)
     yk_vec3 direction = yk_mbd_take_direction(r, &yk_mbd_global);
     char text[YK_MBD_TEXT], *end;
     yk_mbd_take_drive(r, text);
+
+    /* The scenario has a constant gravity: of a drive only its leading number counts. */
     double value = strtod(text, &end);
     if (*end)
         yk_mbd_note(r, "gravity that changes with time: it is %g m/s^2", value);
@@ -543,6 +612,7 @@ static void read_gravity(yk_mbd *r)
 /* Three nodes with the offsets of the beam from them, then orientation and law of each half. */
 static void read_beam(yk_mbd *r)
 {
+    static const char *const sections[2] = {"section", "end_section"};
     const char *label = yk_mbd_take_text(r);
     joint_end ends[3];
     yk_vec3 offset[3];
@@ -562,6 +632,7 @@ static void read_beam(yk_mbd *r)
             yk_quat q = yk_mbd_take_orientation(r, &yk_mbd_global, NULL);
             up[half] = yk_q_rotate(q, yk_v3(0, 0, 1));
         }
+
         if (half == 1 && yk_mbd_take(r, "same"))
             laws[1] = laws[0];
         else
@@ -569,6 +640,7 @@ static void read_beam(yk_mbd *r)
         if (!laws[half].known)
             return;
     }
+
     if (r->failed)
         return;
 
@@ -581,11 +653,12 @@ static void read_beam(yk_mbd *r)
         yk_v3_norm(yk_v3_sub(offset[0], offset[1])) + yk_v3_norm(yk_v3_sub(offset[1], offset[2]));
     if (apart > 1e-12 * (1 + yk_v3_norm(offset[0])))
         yk_mbd_note(r, "beam %s: its three offsets differ, the first counts", label);
+
     fputs(", offset: ", to);
     yk_write_vector(to, offset[0]);
+
     for (int half = 0; half < 2; half++) {
-        fprintf(to, ", %s: {shape: matrix, mass: 0, stiffness: ",
-                half == 0 ? "section" : "end_section");
+        fprintf(to, ", %s: {shape: matrix, mass: 0, stiffness: ", sections[half]);
         write_six(to, laws[half].stiffness, 0, 6);
         fputs(", damping: ", to);
         write_six(to, laws[half].damping, 0, 6);
@@ -593,6 +666,7 @@ static void read_beam(yk_mbd *r)
     }
     fputs("}\n", to);
 }
+
 /* Statements ----------------------------------------------------------------------------------- */
 
 static void read_statement(yk_mbd *r, const char *keyword)
@@ -602,6 +676,7 @@ static void read_statement(yk_mbd *r, const char *keyword)
         enum { START, END, STEP } number;
     } times[] = {{"initial time", START}, {"final time", END}, {"time step", STEP}};
 
+    /* Blocks change what statements mean. */
     if (strcasecmp(keyword, "begin") == 0) {
         snprintf(r->block, sizeof r->block, "%s", yk_mbd_take_text(r));
     } else if (strcasecmp(keyword, "end") == 0) {
@@ -627,8 +702,10 @@ static void read_statement(yk_mbd *r, const char *keyword)
         /* One that cannot be read is left out, the others stay. */
         if (r->failed) {
             r->failed = false;
-            yk_mbd_note(r, "%s %.40s: %s", keyword, r->argument_count > 0 ? r->arguments[0] : "",
-                        r->problem);
+            const char *label = "";
+            if (r->argument_count > 0)
+                label = r->arguments[0];
+            yk_mbd_note(r, "%s %.40s: %s", keyword, label, r->problem);
         }
     } else if (strcasecmp(r->block, "nodes") == 0) {
         yk_mbd_note(r, "node '%s'", keyword);
@@ -644,6 +721,7 @@ static void read_statement(yk_mbd *r, const char *keyword)
         }
     }
 }
+
 yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *options,
                         char **scenario)
 {
@@ -681,43 +759,62 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         yk_mbd_read_file(r, path);
     else
         status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+
     if (r && r->failed)
         status = yk_fail(context, YK_ERROR_INPUT, "%s:%d: %s", r->problem_file, r->problem_line,
                          r->problem);
+
+    /* The streams must be closed before their texts are complete. */
     for (int i = 0; i < SECTIONS; i++)
         if (m.sections[i])
             fclose(m.sections[i]);
+
     if (status == YK_OK && m.counts[NODES] == 0)
         status = yk_fail(context, YK_ERROR_INPUT, "%s: there is no structural node in it", path);
 
     /* The scenario around the sections. */
     size_t size = 0;
-    FILE *to = status == YK_OK ? open_memstream(scenario, &size) : NULL;
+    FILE *to = NULL;
+    if (status == YK_OK)
+        to = open_memstream(scenario, &size);
     if (to) {
+        /* The caller's step, else the model's. */
+        double step = options->step;
+        if (!(step > 0))
+            step = m.step;
+        if (!(step > 0))
+            step = 1e-3;
+
         static const char *const heads[] = {"nodes", "bodies", "joints", "forces", "beams"};
         yk_robot_write_notes(robot, to);
+
         fputs("time: {start: ", to);
         yk_write_number(to, m.start);
         fputs(", end: ", to);
         yk_write_number(to, m.end);
         fputs(", step: ", to);
-        yk_write_number(to, options->step > 0 ? options->step : m.step > 0 ? m.step : 1e-3);
+        yk_write_number(to, step);
+
         fputs("}\n\nsubsystems:\n  model:\n    solver: smooth\n    gravity: ", to);
         yk_write_vector(to, m.gravity);
         fputs("\n    integrator: {type: two-step, rho_inf: ", to);
         yk_write_number(to, fmin(m.rho_inf, 0.9));
         fputs("}\n", to);
+
         for (int i = 0; i < SECTIONS; i++)
             if (m.counts[i] > 0)
                 fprintf(to, "    %s:\n%s", heads[i], texts[i]);
         if (fclose(to) != 0)
             status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
     }
+
+    /* The text is all there is: the robot served for notes alone. */
     robot->link_count = 0;
     options->solver = YK_IMPORT_SMOOTH;
 
     for (int i = 0; i < SECTIONS; i++)
         free(texts[i]);
+
     for (int i = 0; r && i < r->constant_count; i++)
         free((char *)(uintptr_t)r->constants[i].name);
     if (r) {

@@ -21,6 +21,7 @@ void yk_mbd_note(yk_mbd *r, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     yk_xml_element here = {.file = r->file, .line = r->line};
     yk_robot_note(r->robot, &here, "%s", text);
 }
@@ -34,6 +35,8 @@ void yk_mbd_refuse(yk_mbd *r, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(r->problem, sizeof r->problem, format, arguments);
     va_end(arguments);
+
+    /* The first problem is the one to report; it keeps the file and line where it occurred. */
     snprintf(r->problem_file, sizeof r->problem_file, "%s", r->file);
     r->problem_line = r->line;
     r->failed = true;
@@ -78,7 +81,9 @@ double yk_mbd_evaluate(yk_mbd *r, const char *text)
 double yk_mbd_take_number(yk_mbd *r)
 {
     const char *text = yk_mbd_take_text(r);
-    return r->failed ? 0 : yk_mbd_evaluate(r, text);
+    if (r->failed)
+        return 0;
+    return yk_mbd_evaluate(r, text);
 }
 
 /* Whether the next argument is a number or a formula of constants. */
@@ -150,6 +155,7 @@ yk_vec3 yk_mbd_take_direction(yk_mbd *r, const yk_mbd_frame *own)
 /* By rows. */
 yk_mat3 yk_mbd_take_matrix(yk_mbd *r)
 {
+    /* Words for common matrices. */
     yk_mat3 m = yk_m3_zero();
     if (yk_mbd_take(r, "null"))
         return m;
@@ -161,9 +167,11 @@ yk_mat3 yk_mbd_take_matrix(yk_mbd *r)
         return yk_m3_diagonal(d.x, d.y, d.z);
     }
 
+    /* A symmetric one has its upper triangle only. */
     bool symmetric = yk_mbd_take(r, "sym");
     if (!symmetric)
         yk_mbd_take(r, "matr");
+
     for (int i = 0; i < 3; i++) {
         for (int j = symmetric ? i : 0; j < 3; j++) {
             m.m[i][j] = yk_mbd_take_number(r);
@@ -184,6 +192,7 @@ static yk_quat take_rotation(yk_mbd *r)
                   {"euler123", {0, 1, 2}},
                   {"euler313", {2, 0, 2}},
                   {"euler321", {2, 1, 0}}};
+
     if (yk_mbd_next_is(r, "eye") || yk_mbd_next_is(r, "matr"))
         return yk_so3_quat(yk_mbd_take_matrix(r));
     if (yk_mbd_take(r, "vector"))
@@ -193,12 +202,14 @@ static yk_quat take_rotation(yk_mbd *r)
         if (!yk_mbd_take(r, angles[i].word))
             continue;
 
+        /* The angles turn about the axes of the frame as it has been turned so far. */
         yk_quat q = yk_q_identity();
         for (int k = 0; k < 3; k++) {
             double value = yk_mbd_take_number(r);
             int axis = angles[i].axes[k];
-            yk_vec3 theta = {axis == 0 ? value : 0, axis == 1 ? value : 0, axis == 2 ? value : 0};
-            q = yk_q_mul(q, yk_so3_exp(theta));
+            double theta[3] = {0};
+            theta[axis] = value;
+            q = yk_q_mul(q, yk_so3_exp(yk_v3(theta[0], theta[1], theta[2])));
         }
         return q;
     }
@@ -208,11 +219,13 @@ static yk_quat take_rotation(yk_mbd *r)
     yk_vec3 a = yk_v3_unit(yk_mbd_take_numbers(r));
     int second = (first + 1) % 3;
     yk_vec3 b = {a.y, a.z, -a.x};
+
     if (yk_mbd_number_follows(r)) {
         second = (int)yk_mbd_take_number(r) - 1;
         if (!yk_mbd_take(r, "guess"))
             b = yk_mbd_take_numbers(r);
     }
+
     b = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(a, b), a, b));
     if (first < 0 || first > 2 || second < 0 || second > 2 || first == second ||
         !(yk_v3_norm2(b) > 0.5)) {
@@ -220,6 +233,7 @@ static yk_quat take_rotation(yk_mbd *r)
         return yk_q_identity();
     }
 
+    /* The third axis completes a right-handed frame, in whichever order the two came. */
     yk_vec3 axes[3] = {a, a, a};
     int third = 3 - first - second;
     axes[second] = b;
@@ -234,17 +248,20 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
     const yk_mbd_frame *in = yk_mbd_take_reference(r, own, other);
     return yk_q_unit(yk_q_mul(in->pose.orientation, take_rotation(r)));
 }
+
 /* A name for the scenario: the constant that a label was given by, or the kind with its number. */
 void yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
 {
     bool word = isalpha((unsigned char)label[0]) != 0;
     for (const char *c = label; *c; c++)
         word = word && (isalnum((unsigned char)*c) || *c == '_');
+
     if (word)
         snprintf(name, YK_MBD_NAME, "%.40s%s", label, strcmp(label, "ground") == 0 ? "_" : "");
     else
         snprintf(name, YK_MBD_NAME, "%s_%.0f", kind, yk_mbd_evaluate(r, label));
 }
+
 /* Drives --------------------------------------------------------------------------------------- */
 
 /* A formula of the time with the constants' values in place of their names. */
@@ -257,6 +274,7 @@ static void formula(yk_mbd *r, const char *text, char *out)
             c++;
             continue;
         }
+
         size_t word = 0;
         while (isalnum((unsigned char)c[word]) || c[word] == '_' || (word > 0 && c[word] == '.'))
             word++;
@@ -270,9 +288,11 @@ static void formula(yk_mbd *r, const char *text, char *out)
         snprintf(value, sizeof value, "%.*s", word < 39 ? (int)word : 39, c);
         if (strcasecmp(value, "Time") == 0)
             snprintf(value, sizeof value, "t");
+
         for (int i = 0; i < r->constant_count && isalpha((unsigned char)*c); i++)
             if (strlen(r->constants[i].name) == word && strncmp(r->constants[i].name, c, word) == 0)
                 snprintf(value, sizeof value, "(%.17g)", r->constants[i].value);
+
         length += (size_t)snprintf(out + length, 41, "%s", value);
         c += word;
     }
@@ -296,23 +316,33 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
         double value = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*t", value, yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "step")) {
-        double at = yk_mbd_take_number(r), height = yk_mbd_take_number(r);
+        double at = yk_mbd_take_number(r);
+        double height = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*step(t, %.17g)", yk_mbd_take_number(r), height,
                  at);
     } else if (yk_mbd_take(r, "ramp")) {
-        double slope = yk_mbd_take_number(r), begin = yk_mbd_take_number(r);
-        double end = yk_mbd_take(r, "forever") ? 1e30 : yk_mbd_take_number(r);
+        double slope = yk_mbd_take_number(r);
+        double begin = yk_mbd_take_number(r);
+        double end = 1e30;
+        if (!yk_mbd_take(r, "forever"))
+            end = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*(min(max(t, %.17g), %.17g) - %.17g)",
                  yk_mbd_take_number(r), slope, begin, end, begin);
     } else if (yk_mbd_next_is(r, "sine") || yk_mbd_next_is(r, "cosine")) {
         bool sine = yk_mbd_next_is(r, "sine");
         r->at++;
-        double begin = yk_mbd_take_number(r), omega = yk_mbd_take_number(r),
-               height = yk_mbd_take_number(r);
+        double begin = yk_mbd_take_number(r);
+        double omega = yk_mbd_take_number(r);
+        double height = yk_mbd_take_number(r);
+
         if (!yk_mbd_take(r, "forever"))
             yk_mbd_note(r, "the %s drive goes on forever instead of %s cycles",
                         sine ? "sine" : "cosine", yk_mbd_take_text(r));
-        double initial = r->at < r->argument_count ? yk_mbd_take_number(r) : 0;
+
+        double initial = 0;
+        if (r->at < r->argument_count)
+            initial = yk_mbd_take_number(r);
+
         if (sine)
             snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*sin(%.17g*(t - %.17g))*step(t, %.17g)",
                      initial, height, omega, begin, begin);
@@ -325,6 +355,7 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
         yk_mbd_note(r, "drive '%s': it is 0", yk_mbd_take_text(r));
     }
 }
+
 /* Statements ----------------------------------------------------------------------------------- */
 
 /* `set: [const] [real] NAME = expression`. */
@@ -336,12 +367,15 @@ static void read_constant(yk_mbd *r, char *text)
         return;
     }
 
+    /* The name is the last word before the equals sign, the type before it does not matter. */
     *equals = 0;
     char *name = text, *word = strtok(text, " ");
     for (; word; word = strtok(NULL, " "))
         name = word;
+
     for (char *c = equals + 1; *c == ' ';)
         memmove(c, c + 1, strlen(c));
+
     if (equals[1] == '"')
         return; /* a text */
     if (yk_expression_reserved(name))
@@ -367,8 +401,10 @@ static void read_constant(yk_mbd *r, char *text)
     }
     r->constants[r->constant_count++] = (yk_parameter){copy, value};
 }
+
 static void read_included(yk_mbd *r)
 {
+    /* Names may stand in quotes. */
     const char *name = yk_mbd_take_text(r);
     size_t quote = name[0] == '"';
     size_t length = strlen(name + quote);
@@ -380,8 +416,10 @@ static void read_included(yk_mbd *r)
     int folder = 0;
     if (slash && name[quote] != '/')
         folder = (int)(slash - r->file) + 1;
+
     char path[4096];
     snprintf(path, sizeof path, "%.*s%.*s", folder, r->file, (int)length, name + quote);
+
     const char *kept = yk_robot_keep(r->robot, path);
     if (kept)
         yk_mbd_read_file(r, kept);
@@ -392,16 +430,20 @@ static void read_included(yk_mbd *r)
 /* Splits `keyword: a, b, c` at its commas, outside of parentheses and quotes. */
 static void split_statement(yk_mbd *r, char *text)
 {
+    /* Keyword and arguments, without the spaces around them. */
     char *colon = strchr(text, ':');
     char *rest = text + strlen(text);
     if (colon) {
         *colon = 0;
         rest = colon + 1;
     }
+
     while (*rest == ' ')
         rest++;
     for (char *end = text + strlen(text); end > text && end[-1] == ' ';)
         *--end = 0;
+
+    /* Constants keep their text whole: formulas may have commas. */
     if (strcasecmp(text, "set") == 0) {
         read_constant(r, rest);
         return;
@@ -418,6 +460,7 @@ static void split_statement(yk_mbd *r, char *text)
             depth++;
         if (!quoted && *c == ')')
             depth--;
+
         bool last = !*c;
         if (!last && (*c != ',' || quoted || depth > 0))
             continue;
@@ -428,6 +471,7 @@ static void split_statement(yk_mbd *r, char *text)
             begin++;
         for (char *end = begin + strlen(begin); end > begin && end[-1] == ' ';)
             *--end = 0;
+
         if (*begin || !last) {
             if (r->argument_count == YK_MBD_ARGUMENTS) {
                 yk_mbd_refuse(r, "the statement has more than %d arguments", YK_MBD_ARGUMENTS);
@@ -435,10 +479,12 @@ static void split_statement(yk_mbd *r, char *text)
             }
             r->arguments[r->argument_count++] = begin;
         }
+
         begin = c + 1;
         if (last)
             break;
     }
+
     if (strcasecmp(text, "include") == 0)
         read_included(r);
     else
@@ -449,11 +495,13 @@ static void split_statement(yk_mbd *r, char *text)
  * slashes and stars. Spaces and line feeds become one space each. */
 static void read_statements(yk_mbd *r, char *text)
 {
+    /* Packed in place: `out` writes behind `c`, and `begin` is where the statement began. */
     int line = 1;
     char *out = text;
     bool quoted = false;
     char *begin = text;
     r->line = 1;
+
     for (char *c = text; *c && !r->failed; c++) {
         bool long_comment = !quoted && c[0] == '/' && c[1] == '*';
         if (!quoted && (*c == '#' || (c[0] == '/' && c[1] == '/')))
@@ -479,7 +527,8 @@ static void read_statements(yk_mbd *r, char *text)
             else if (out[-1] != ' ')
                 *out++ = ' ';
         } else {
-            quoted = *c == '"' ? !quoted : quoted;
+            if (*c == '"')
+                quoted = !quoted;
             *out++ = *c;
         }
     }
@@ -487,10 +536,12 @@ static void read_statements(yk_mbd *r, char *text)
 
 void yk_mbd_read_file(yk_mbd *r, const char *path)
 {
+    /* A file that includes itself would never end. */
     if (r->depth == INCLUDES_MAX) {
         yk_mbd_refuse(r, "files include each other more than %d deep", INCLUDES_MAX);
         return;
     }
+
     FILE *file = fopen(path, "rb");
     if (!file) {
         yk_mbd_refuse(r, "%s: %s", path, strerror(errno));
@@ -498,8 +549,11 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
     }
 
     char *text = malloc(FILE_BYTES_MAX + 1);
-    size_t count = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
+    size_t count = 0;
+    if (text)
+        count = fread(text, 1, FILE_BYTES_MAX, file);
     bool whole = text && feof(file) && !ferror(file) && !memchr(text, 0, count);
+
     fclose(file);
     if (!whole) {
         yk_mbd_refuse(r, "%s: not a text of at most 16 MiB", path);
@@ -509,11 +563,13 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
 
     /* What is included is read in place of the statement, with its own lines. */
     text[count] = 0;
+
     const char *outer = r->file;
     int outer_line = r->line;
     r->depth++;
     r->file = path;
     read_statements(r, text);
+
     r->depth--;
     r->file = outer;
     if (!r->failed)

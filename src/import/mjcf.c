@@ -43,11 +43,16 @@ static const yk_xml_element *find_class(const yk_xml_element *at, const yk_xml_e
         if (!yk_xml_is(at, "default"))
             continue;
 
+        /* The outermost class may go without a name: it is "main". */
         const char *name = yk_xml_attribute_of(at, "class");
-        if (strcmp(name ? name : "main", class) == 0) {
+        if (!name)
+            name = "main";
+        if (strcmp(name, class) == 0) {
             *around = outer;
             return at;
         }
+
+        /* Classes nested in this one. */
         const yk_xml_element *inner = find_class(at->first, at, class, around);
         if (inner)
             return inner;
@@ -62,16 +67,21 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
 
     /* Its own class, or that of the body around it. */
     const char *class = yk_xml_attribute_of(element, "class");
+    if (!class && at)
+        class = at->class;
     if (!class)
-        class = at && at->class ? at->class : "main";
+        class = "main";
 
     /* From the class outwards. */
     while (!value && class) {
         const yk_xml_element *around = NULL;
         const yk_xml_element *defaults = find_class(r->root->first, NULL, class, &around);
-        const yk_xml_element *of = defaults ? yk_xml_child(defaults, element->name) : NULL;
+        const yk_xml_element *of = NULL;
+        if (defaults)
+            of = yk_xml_child(defaults, element->name);
         if (of)
             value = yk_xml_attribute_of(of, name);
+
         class = NULL;
         if (around) {
             class = yk_xml_attribute_of(around, "class");
@@ -113,9 +123,13 @@ static yk_status read_numbers(reader *r, const yk_xml_element *element, const pl
 
 #define READ_NUMBERS(r, element, at, requests) \
     read_numbers(r, element, at, requests, (int)(sizeof(requests) / sizeof *(requests)))
+
+/* An angle of the file in radians. */
 static double angle(const reader *r, double value)
 {
-    return r->degrees ? value * YK_PI / 180 : value;
+    if (r->degrees)
+        return value * YK_PI / 180;
+    return value;
 }
 
 /* Poses ---------------------------------------------------------------------------------------- */
@@ -123,10 +137,14 @@ static double angle(const reader *r, double value)
 /* Turns z to the direction by the shortest way. */
 static yk_quat quat_of_z(yk_vec3 z)
 {
+    /* The rotation vector is the normal of both, as long as the angle between them. */
     yk_vec3 axis = yk_v3_cross(yk_v3(0, 0, 1), z);
     double sine = yk_v3_norm(axis);
+    if (!(sine > 1e-14) && z.z < 0)
+        return (yk_quat){0, 1, 0, 0};
     if (!(sine > 1e-14))
-        return z.z < 0 ? (yk_quat){0, 1, 0, 0} : yk_q_identity();
+        return yk_q_identity();
+
     return yk_so3_exp(yk_v3_scale(atan2(sine, z.z) / sine, axis));
 }
 
@@ -153,6 +171,8 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         yk_vec3 axis = yk_v3_unit(yk_v3(a[0], a[1], a[2]));
         pose->orientation = yk_so3_exp(yk_v3_scale(angle(r, a[3]), axis));
     }
+
+    /* The letters of the sequence say about which axes, and whether these turn along. */
     for (int k = 0; euler && k < 3; k++) {
         char letter = r->euler_axes[k];
         yk_vec3 axis = {letter == 'x' || letter == 'X', letter == 'y' || letter == 'Y',
@@ -165,6 +185,7 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
             pose->orientation = yk_q_mul(next, pose->orientation);
     }
 
+    /* Two axes; the second gives way where they are not perpendicular. */
     if (axes) {
         yk_vec3 x = yk_v3_unit(yk_v3(xy[0], xy[1], xy[2]));
         yk_vec3 y = yk_v3(xy[3], xy[4], xy[5]);
@@ -172,9 +193,11 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         pose->orientation = yk_so3_quat(yk_m3_columns(x, y, yk_v3_cross(x, y)));
     }
 
+    /* The z axis alone leaves the rotation about it open. */
     if (z_axis)
         pose->orientation = quat_of_z(yk_v3_unit(yk_v3(z[0], z[1], z[2])));
 
+    /* A zero vector or quaternion leaves something that is no rotation. */
     if (!(fabs(yk_q_norm(pose->orientation) - 1) < 1e-6))
         return yk_robot_fail(r->robot, element, "the orientation of <%s> has no direction",
                              element->name);
@@ -205,8 +228,11 @@ static double solid(yk_robot_shape_kind kind, yk_vec3 size, bool ellipsoid, doub
         inertia[1] = volume / 12 * (size.x * size.x + size.z * size.z);
         inertia[2] = volume / 12 * (size.x * size.x + size.y * size.y);
     } else if (kind == YK_ROBOT_CYLINDER || kind == YK_ROBOT_CAPSULE) {
+        /* The two half balls have their centres 3 r / 8 beyond the ends of the cylinder. */
         double middle = YK_PI * r * r * l;
-        double ball = kind == YK_ROBOT_CAPSULE ? 4 * YK_PI / 3 * r * r * r : 0;
+        double ball = 0;
+        if (kind == YK_ROBOT_CAPSULE)
+            ball = 4 * YK_PI / 3 * r * r * r;
         volume = middle + ball;
         inertia[2] = 0.5 * middle * r * r + 0.4 * ball * r * r;
         inertia[0] =
@@ -221,6 +247,8 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
                                 yk_robot_shape *shape, bool *take)
 {
     *take = false;
+
+    /* Assets may come in several groups, also from included files. */
     for (const yk_xml_element *asset = r->root->first; asset; asset = asset->next) {
         if (!yk_xml_is(asset, "asset"))
             continue;
@@ -233,13 +261,17 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
 
             /* Without a name it has that of its file. */
             const char *slash = strrchr(file, '/');
-            const char *stem = slash ? slash + 1 : file;
+            const char *stem = file;
+            if (slash)
+                stem = slash + 1;
             size_t length = strcspn(stem, ".");
-            bool same = name ? strcmp(name, mesh) == 0
-                             : strncmp(stem, mesh, length) == 0 && strlen(mesh) == length;
+            bool same = strncmp(stem, mesh, length) == 0 && strlen(mesh) == length;
+            if (name)
+                same = strcmp(name, mesh) == 0;
             if (!same)
                 continue;
 
+            /* Bodies of the solvers know one scale for all directions. */
             double scale[3] = {1, 1, 1};
             const request wanted[] = {{"scale", scale, 3, 3, NULL}};
             yk_status status = READ_NUMBERS(r, m, NULL, wanted);
@@ -251,6 +283,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
             shape->file = file;
             shape->scale = scale[0];
             *take = scale[0] > 0 && scale[0] == scale[1] && scale[0] == scale[2];
+
             if (!*take)
                 yk_robot_note(r->robot, m, "mesh '%s': its scale is not one positive number", mesh);
             return YK_OK;
@@ -264,6 +297,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
 static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *at,
                            yk_robot_link *link)
 {
+    /* A geom that names a mesh need not say that it is one. */
     yk_robot *robot = r->robot;
     const char *type = look_up(r, geom, at, "type");
     const char *mesh = look_up(r, geom, at, "mesh");
@@ -272,6 +306,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     else if (!type)
         type = "sphere";
 
+    /* Its attributes, with the values that MuJoCo gives to absent ones. */
     double size[3] = {0}, ends[6] = {0}, friction[3] = {1, 0, 0}, mass = -1, density = 1000;
     double contype = 1, conaffinity = 1;
     int size_count, end_count, mass_count;
@@ -280,6 +315,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         {"friction", friction, 1, 3, NULL},       {"mass", &mass, 1, 1, &mass_count},
         {"density", &density, 1, 1, NULL},        {"contype", &contype, 1, 1, NULL},
         {"conaffinity", &conaffinity, 1, 1, NULL}};
+
     yk_robot_pose own;
     yk_status status = read_pose(r, geom, at, &own);
     if (status == YK_OK)
@@ -290,6 +326,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     /* Where neither contype nor conaffinity has a bit, it is only drawn. */
     yk_robot_shape shape = {.link = at->link, .friction = friction[0], .scale = 1};
     shape.touches = contype != 0 || conaffinity != 0;
+
     bool take = true, ellipsoid = false, known = true;
 
     /* A pair of ends gives middle, direction and half the length, which is the last of the sizes. */
@@ -299,8 +336,10 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         yk_vec3 from = {ends[0], ends[1], ends[2]};
         yk_vec3 to = {ends[3], ends[4], ends[5]};
         yk_vec3 along = yk_v3_sub(to, from);
+
         own.position = yk_v3_scale(0.5, yk_v3_add(from, to));
         own.orientation = quat_of_z(yk_v3_unit(along));
+
         if (three_sizes && size_count < 2)
             size[1] = size[0];
         size[three_sizes ? 2 : 1] = 0.5 * yk_v3_norm(along);
@@ -342,23 +381,32 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     /* Mass and inertia of a homogeneous solid; planes have none, and meshes are not measured. */
     shape.pose = yk_robot_place(at->pose, own);
     double diagonal[3] = {0};
+
     double volume = 0;
     if (known)
         volume = solid(shape.kind, shape.size, ellipsoid, diagonal);
     if (link && volume > 0) {
-        double of_geom = mass_count ? mass : density * volume;
+        double of_geom = density * volume;
+        if (mass_count)
+            of_geom = mass;
+
         double factor = of_geom / volume;
         yk_mat3 axes = yk_q_matrix(shape.pose.orientation);
         yk_mat3 inertia =
             yk_m3_scale(factor, yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]));
+
         inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
         yk_robot_add_mass(link, of_geom, shape.pose.position, inertia);
     } else if (link && shape.kind == YK_ROBOT_MESH) {
         yk_robot_note(robot, geom, "mass of mesh '%s': give the body an <inertial>", mesh);
     }
+
+    /* Its mass counts in any case; it becomes a shape only where the solvers have one like it. */
     if (!known || ellipsoid || !take)
         return YK_OK;
-    return yk_robot_add_shape(robot, &shape) < 0 ? YK_ERROR_MEMORY : YK_OK;
+    if (yk_robot_add_shape(robot, &shape) < 0)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 /* Bodies --------------------------------------------------------------------------------------- */
@@ -372,11 +420,13 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, const 
     const request requests[] = {{"mass", &mass, 1, 1, &mass_count},
                                 {"diaginertia", diagonal, 3, 3, NULL},
                                 {"fullinertia", full, 6, 6, &full_count}};
+
     yk_status status = read_pose(r, inertial, at, &own);
     if (status == YK_OK)
         status = READ_NUMBERS(r, inertial, at, requests);
     if (status != YK_OK)
         return status;
+
     if (!mass_count)
         return yk_robot_fail(r->robot, inertial, "<inertial> has no mass");
 
@@ -399,6 +449,7 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, const 
 static yk_status read_joint(reader *r, const yk_xml_element *element, const place *at, int parent,
                             int child)
 {
+    /* A hinge unless something else is said. */
     yk_robot *robot = r->robot;
     static const char *const words[] = {"hinge", "slide", "ball", "free"};
     static const yk_robot_joint_kind kinds[] = {YK_ROBOT_HINGE, YK_ROBOT_SLIDE, YK_ROBOT_BALL,
@@ -416,6 +467,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
         return yk_robot_fail(robot, element,
                              "joint of type '%s'; expected hinge, slide, ball or free", type);
 
+    /* Polynomial stiffness and damping have up to five numbers, of which the first is linear. */
     double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, rest = 0, reference = 0;
     double armature = 0, friction = 0, stiffness[5] = {0}, damping[5] = {0};
     int range_count;
@@ -428,13 +480,16 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
                                 {"ref", &reference, 1, 1, NULL},
                                 {"armature", &armature, 1, 1, NULL},
                                 {"frictionloss", &friction, 1, 1, NULL}};
+
     yk_status status = READ_NUMBERS(r, element, at, requests);
     if (status != YK_OK)
         return status;
 
     /* Point and axis where the body stands in the file; angles count from there. */
     const char *name = yk_xml_attribute_of(element, "name");
-    yk_robot_joint joint = {.name = name ? name : robot->links[child].name,
+    if (!name)
+        name = robot->links[child].name;
+    yk_robot_joint joint = {.name = name,
                             .element = element,
                             .kind = kinds[k],
                             .parent = parent,
@@ -444,11 +499,13 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
 
     yk_robot_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     joint.point = yk_robot_place(at->pose, point).position;
+
     yk_vec3 own = yk_v3_unit(yk_v3(axis[0], axis[1], axis[2]));
     joint.axis = yk_q_rotate(at->pose.orientation, own);
     if (!(yk_v3_norm2(own) > 0))
         return yk_robot_fail(robot, element, "the axis of the joint is zero");
 
+    /* The rest position of the spring is given from the reference, not from zero. */
     joint.rest = rest - reference;
     if (joint.kind == YK_ROBOT_HINGE)
         joint.rest = angle(r, joint.rest);
@@ -465,7 +522,9 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     if (joint.kind == YK_ROBOT_BALL && (joint.stiffness != 0 || joint.damping != 0))
         yk_robot_note(robot, element, "stiffness and damping of ball joint '%s'", joint.name);
 
-    return yk_robot_add_joint(robot, &joint) < 0 ? YK_ERROR_MEMORY : YK_OK;
+    if (yk_robot_add_joint(robot, &joint) < 0)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 static yk_status read_children(reader *r, const yk_xml_element *element, place at, int body);
@@ -473,6 +532,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
 /* A body with its joints: several move one after the other, on links without mass between them. */
 static yk_status read_body(reader *r, const yk_xml_element *element, const place *parent)
 {
+    /* Defaults of classes are for what a body contains, not for its pose. */
     yk_robot *robot = r->robot;
     yk_robot_pose own;
     yk_status status = read_pose(r, element, NULL, &own);
@@ -480,10 +540,13 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         return status;
 
     const char *name = yk_xml_attribute_of(element, "name");
+    if (!name)
+        name = "body";
     const char *class = yk_xml_attribute_of(element, "childclass");
-    place at = {.pose = yk_robot_place(parent->pose, own),
-                .class = class ? class : parent->class,
-                .depth = parent->depth + 1};
+    if (!class)
+        class = parent->class;
+    place at = {
+        .pose = yk_robot_place(parent->pose, own), .class = class, .depth = parent->depth + 1};
 
     int joint_count = 0;
     for (const yk_xml_element *e = element->first; e; e = e->next)
@@ -492,8 +555,9 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     /* Links in the order of the joints; the last one is the body. */
     int before = parent->link, index = before;
     const yk_xml_element *joint = element->first;
-    for (int k = 0; k < (joint_count > 0 ? joint_count : 1); k++) {
-        yk_robot_link link = {.name = name ? name : "body",
+
+    for (int k = 0; k == 0 || k < joint_count; k++) {
+        yk_robot_link link = {.name = name,
                               .element = element,
                               .pose = at.pose,
                               .centre = at.pose.position,
@@ -502,6 +566,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         if (index < 0)
             return YK_ERROR_MEMORY;
 
+        /* Without a joint it is fixed to its parent. */
         if (joint_count == 0) {
             yk_robot_joint weld = {.name = link.name,
                                    .element = element,
@@ -532,6 +597,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         if (status != YK_OK)
             return status;
     }
+
     bool counts =
         r->mass_source == MASS_OF_GEOMS || (r->mass_source == MASS_AUTOMATIC && !inertial);
     return read_children(r, element, at, counts ? index : YK_ROBOT_GROUND);
@@ -541,6 +607,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
  * YK_ROBOT_GROUND: it does not count. */
 static yk_status read_children(reader *r, const yk_xml_element *element, place at, int body)
 {
+    /* These are read with their body, or have no effect on the motion. */
     yk_robot *robot = r->robot;
     static const char *const silent[] = {"inertial", "joint", "freejoint", "light", "camera"};
     if (at.depth > NESTING_MAX)
@@ -561,6 +628,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
             yk_robot_link *link = body >= 0 ? &robot->links[body] : NULL;
             status = read_geom(r, e, &at, link);
         } else if (yk_xml_is(e, "site")) {
+            /* Sites become ports, which need a name to be found by. */
             yk_robot_pose own;
             status = read_pose(r, e, &at, &own);
             const char *name = yk_xml_attribute_of(e, "name");
@@ -568,13 +636,17 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
             if (status == YK_OK && name && yk_robot_add_frame(robot, &frame) < 0)
                 status = YK_ERROR_MEMORY;
         } else if (yk_xml_is(e, "frame")) {
+            /* A frame shifts what is in it and moves with the body around it. */
             yk_robot_pose own;
             status = read_pose(r, e, NULL, &own);
+
             place inner = at;
             const char *class = yk_xml_attribute_of(e, "childclass");
             inner.pose = yk_robot_place(at.pose, own);
-            inner.class = class ? class : at.class;
+            if (class)
+                inner.class = class;
             inner.depth++;
+
             if (status == YK_OK)
                 status = read_children(r, e, inner, body);
         } else {
@@ -605,6 +677,8 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
         const char *name = yk_xml_attribute_of(e, "name");
         const char *first = yk_xml_attribute_of(e, "body1");
         const char *second = yk_xml_attribute_of(e, "body2");
+
+        /* Both bodies must be there, or the second one be the world. */
         int a = find_link(robot, first), b = find_link(robot, second);
         bool found = a >= 0 && (b >= 0 || !second || strcmp(second, "world") == 0);
         if ((!connect && !yk_xml_is(e, "weld")) || !found) {
@@ -621,14 +695,20 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
             return status;
 
         yk_robot_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
-        yk_robot_joint joint = {.name = name ? name : (connect ? "connect" : "weld"),
+        yk_robot_joint_kind kind = YK_ROBOT_FIXED;
+        if (connect)
+            kind = YK_ROBOT_BALL;
+        if (!name)
+            name = e->name;
+        yk_robot_joint joint = {.name = name,
                                 .element = e,
-                                .kind = connect ? YK_ROBOT_BALL : YK_ROBOT_FIXED,
+                                .kind = kind,
                                 .parent = b,
                                 .child = a,
                                 .point = yk_robot_place(robot->links[a].pose, own).position,
                                 .axis = {0, 0, 1},
                                 .closes = true};
+
         if (yk_robot_add_joint(robot, &joint) < 0)
             return YK_ERROR_MEMORY;
     }
@@ -639,6 +719,7 @@ static void read_actuators(reader *r, const yk_xml_element *actuators)
 {
     yk_robot *robot = r->robot;
     for (const yk_xml_element *e = actuators->first; e; e = e->next) {
+        /* The joint that it acts on; those on tendons and sites have none. */
         const char *name = yk_xml_attribute_of(e, "joint");
         yk_robot_joint *joint = NULL;
         for (int i = 0; name && i < robot->joint_count; i++)
@@ -677,7 +758,9 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
         /* From the folder of the main file. */
         const char *file = yk_xml_attribute_of(e, "file");
         const char *slash = strrchr(r->root->file, '/');
-        int folder = slash ? (int)(slash - r->root->file) + 1 : 0;
+        int folder = 0;
+        if (slash)
+            folder = (int)(slash - r->root->file) + 1;
         char path[4096];
         if (!file || *r->file_count == YK_MJCF_FILES)
             return yk_robot_fail(r->robot, e, "<include> has no file, or there are more than %d",
@@ -709,6 +792,8 @@ static yk_status read_compiler(reader *r, const yk_xml_element *compiler)
 {
     static const char *const ignored[] = {"fusestatic", "settotalmass", "boundmass",
                                           "boundinertia"};
+
+    /* How angles and orientations are written. */
     const char *text = yk_xml_attribute_of(compiler, "angle");
     if (text)
         r->degrees = strcmp(text, "radian") != 0;
@@ -735,6 +820,7 @@ static yk_status read_compiler(reader *r, const yk_xml_element *compiler)
         return yk_robot_fail(r->robot, compiler,
                              "global coordinates are of MuJoCo before 2.3.3; "
                              "save the model with a newer one");
+
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         if (yk_xml_attribute_of(compiler, ignored[i]))
             yk_robot_note(r->robot, compiler, "%s of <compiler>", ignored[i]);
@@ -746,15 +832,19 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
     static const char *const read_or_of_no_effect[] = {
         "compiler",  "option",  "default",   "asset",    "visual",  "size",
         "statistic", "include", "worldbody", "equality", "actuator"};
+
+    /* MuJoCo's own defaults hold until the file says otherwise. */
     reader r = {.robot = robot,
                 .root = root,
                 .files = files,
                 .file_count = file_count,
                 .degrees = true,
                 .euler_axes = "xyz"};
+
     robot->name = yk_xml_attribute_of(root, "model");
     robot->gravity = yk_v3(0, 0, -9.81);
     robot->step = 0.002;
+
     yk_status status = expand(&r, root, 0);
 
     /* What all the rest depends on comes first, wherever it stands. */
@@ -770,6 +860,7 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
         }
     }
 
+    /* Then the bodies, from the world outwards. */
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
         place world = {.link = YK_ROBOT_GROUND, .pose = {.orientation = yk_q_identity()}};
         if (yk_xml_is(e, "worldbody"))

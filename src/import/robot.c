@@ -21,7 +21,9 @@ static int append(yk_robot *robot, void *array, int *count, const void *part, si
     /* Capacities are powers of two from 16 on: the list is full where the count is one. */
     bool full = *count == 0 || (*count >= 16 && (*count & (*count - 1)) == 0);
     if (full) {
-        size_t capacity = *count == 0 ? 16 : 2 * (size_t)*count;
+        size_t capacity = 16;
+        if (*count > 0)
+            capacity = 2 * (size_t)*count;
         char *grown = yk_reallocate(robot->context, *list, capacity, size);
         if (!grown)
             return -1;
@@ -70,6 +72,7 @@ void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *f
     va_start(arguments, format);
     vsnprintf(note.text, sizeof note.text, format, arguments);
     va_end(arguments);
+
     append(robot, &robot->notes, &robot->note_count, &note, sizeof note);
 }
 
@@ -103,9 +106,11 @@ yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const
         if (!whole || !isfinite(value))
             return yk_robot_fail(robot, element, "%s of <%s>: '%.40s' is not a number", name,
                                  element->name, at);
+
         if (found == most)
             return yk_robot_fail(robot, element, "%s of <%s> has more than %d numbers", name,
                                  element->name, most);
+
         values[found++] = value;
         at = end;
     }
@@ -113,6 +118,7 @@ yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const
     if (found < least)
         return yk_robot_fail(robot, element, "%s of <%s> has %d numbers, expected %d", name,
                              element->name, found, least);
+
     if (count)
         *count = found;
     return YK_OK;
@@ -143,9 +149,11 @@ void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3
     /* Both about their common centre. */
     yk_vec3 own = yk_v3_scale(link->mass / sum, link->centre);
     yk_vec3 common = yk_v3_axpy(mass / sum, centre, own);
+
     yk_mat3 first = point_inertia(link->mass, yk_v3_sub(link->centre, common));
     yk_mat3 second = point_inertia(mass, yk_v3_sub(centre, common));
     link->inertia = yk_m3_add(yk_m3_add(link->inertia, first), yk_m3_add(inertia, second));
+
     link->mass = sum;
     link->centre = common;
 }
@@ -154,6 +162,7 @@ void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3
  * body without extent has none at all. The moments that are too small are raised. */
 yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_vanish)
 {
+    /* Principal axes and moments. */
     double axes[9], unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, moments[3];
     memcpy(axes, link->inertia.m, sizeof axes);
     yk_status status = yk_eigen_symmetric_pair(robot->context, 3, axes, unit, moments);
@@ -161,8 +170,11 @@ yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_v
         return status;
 
     /* In ascending order. Where two must be raised, both by one factor. */
-    double least = may_vanish ? 0 : SMALLEST_GYRATION * SMALLEST_GYRATION * link->mass;
+    double least = 0;
+    if (!may_vanish)
+        least = SMALLEST_GYRATION * SMALLEST_GYRATION * link->mass;
     double mended[3] = {fmax(moments[0], least), fmax(moments[1], least), fmax(moments[2], least)};
+
     double sum = mended[0] + mended[1];
     if (sum < mended[2] && sum > 0) {
         mended[0] *= mended[2] / sum;
@@ -170,6 +182,7 @@ yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_v
     } else if (sum < mended[2]) {
         mended[0] = mended[1] = mended[2] / 2;
     }
+
     double raised =
         fmax(mended[0] - moments[0], fmax(mended[1] - moments[1], mended[2] - moments[2]));
     if (!(raised > 1e-9 * mended[2]))
@@ -180,11 +193,14 @@ yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_v
         "inertia of link '%s': no body has the principal moments %.4g, %.4g, %.4g kg m^2; "
         "taken as %.4g, %.4g, %.4g",
         link->name, moments[0], moments[1], moments[2], mended[0], mended[1], mended[2]);
+
+    /* The matrix from its axes: the sum of moment times axis times axis transposed. */
     link->inertia = yk_m3_zero();
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 link->inertia.m[i][j] += mended[k] * axes[3 * k + i] * axes[3 * k + j];
+
     return YK_OK;
 }
 
@@ -204,6 +220,7 @@ static bool carries_mass(const yk_robot *robot, int link)
         const yk_robot_joint *joint = &robot->joints[i];
         if (joint->closes || joint->kind == YK_ROBOT_FIXED || welded(robot, joint->parent) != link)
             continue;
+
         if (robot->links[joint->child].mass > 0 || carries_mass(robot, joint->child))
             return true;
     }
@@ -220,6 +237,7 @@ yk_status yk_robot_finish(yk_robot *robot)
             continue;
 
         yk_robot_link *child = &robot->links[joint->child];
+
         child->into = joint->parent;
         if (joint->parent >= 0 && child->mass > 0)
             yk_robot_add_mass(&robot->links[joint->parent], child->mass, child->centre,
@@ -242,6 +260,7 @@ yk_status yk_robot_finish(yk_robot *robot)
         yk_robot_note(robot, child->element,
                       "link '%s' has no mass: it is fixed to what its joint '%s' hangs on",
                       child->name, joint->name);
+
         joint->kind = YK_ROBOT_FIXED;
         child->into = joint->parent;
     }
@@ -252,6 +271,7 @@ yk_status yk_robot_finish(yk_robot *robot)
         joint->parent = welded(robot, joint->parent);
         joint->child = welded(robot, joint->child);
     }
+
     for (int i = 0; i < robot->shape_count; i++)
         robot->shapes[i].link = welded(robot, robot->shapes[i].link);
     for (int i = 0; i < robot->frame_count; i++)

@@ -34,6 +34,7 @@ void yk_write_number(FILE *to, double value)
         if (fabs(strtod(text, NULL) - value) <= 4e-16 * fabs(value))
             break;
     }
+
     fputs(text, to);
 }
 
@@ -54,6 +55,7 @@ static bool is_identity(yk_quat q)
 
 void yk_write_quaternion(FILE *to, yk_quat q)
 {
+    /* Of the two quaternions of a rotation the one with positive real part. */
     double sign = q.w < 0 ? -1 : 1;
     const double values[4] = {sign * q.w, sign * q.x, sign * q.y, sign * q.z};
     for (int i = 0; i < 4; i++) {
@@ -78,6 +80,8 @@ static void clean(const char *name, const char *fallback, char *text)
                     (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
         text[length++] = word ? *name : '_';
     }
+
+    /* The ground's own name cannot be a body's. */
     text[length] = 0;
     if (strcmp(text, "ground") == 0)
         strcat(text, "_");
@@ -100,6 +104,7 @@ static void link_name(const writer *w, int link, char *text)
         return;
     }
 
+    /* Its number among the links of this name, and how many these are. */
     clean(robot->links[link].name, "body", text);
     int number = 1;
     for (int i = 0; i < link; i++)
@@ -144,6 +149,8 @@ static int material_of(const writer *w, int shape)
 {
     const yk_robot_shape *shapes = w->robot->shapes;
     int number = 1;
+
+    /* New surfaces up to this shape; one that came before lends its number. */
     for (int i = 0; i < shape; i++) {
         if (shapes[i].friction == shapes[shape].friction)
             return material_of(w, i);
@@ -166,7 +173,9 @@ static int root_of(const yk_robot *robot, int link)
             continue;
 
         int root = root_of(robot, joint->parent);
-        return robot->links[root].mass > 0 ? root : link;
+        if (robot->links[root].mass > 0)
+            return root;
+        return link;
     }
     return link;
 }
@@ -179,6 +188,7 @@ static void write_group(const writer *w, int link)
     int root = root_of(robot, link);
     int members = 0;
     for (int i = 0; i < robot->link_count; i++)
+
         members += robot->links[i].into == i && root_of(robot, i) == root;
     if (members < 2)
         return;
@@ -216,6 +226,7 @@ static void write_shape(const writer *w, int index)
     } else {
         fprintf(to, ", position: ");
     }
+
     yk_write_vector(to, offset);
     if (!is_identity(rotation)) {
         fputs(", orientation: ", to);
@@ -226,10 +237,16 @@ static void write_shape(const writer *w, int index)
     if (shape->kind == YK_ROBOT_BOX) {
         fputs(", size: ", to);
         yk_write_vector(to, shape->size);
+
     } else if (shape->kind == YK_ROBOT_MESH) {
-        fprintf(to, ", file: \"%s%s%s%s%s\", scale: ", shape->file[0] == '/' ? "" : w->mesh_folder,
-                shape->above, shape->folder ? shape->folder : "", shape->folder ? "/" : "",
-                shape->file);
+        /* From the folder of the model, or from one above it, unless the name is absolute. */
+        const char *folder = w->mesh_folder;
+        if (shape->file[0] == '/')
+            folder = "";
+        fprintf(to, ", file: \"%s%s", folder, shape->above);
+        if (shape->folder)
+            fprintf(to, "%s/", shape->folder);
+        fprintf(to, "%s\", scale: ", shape->file);
         yk_write_number(to, shape->scale);
     } else if (shape->kind != YK_ROBOT_PLANE) {
         fputs(", radius: ", to);
@@ -240,6 +257,7 @@ static void write_shape(const writer *w, int index)
         }
     }
 
+    /* Only the solver with contact knows surfaces and groups. */
     if (!w->smooth && !shape->touches)
         fputs(", touches: false", to);
     if (!w->smooth && shape->touches) {
@@ -254,13 +272,15 @@ static void write_shape(const writer *w, int index)
  * other where there is none. */
 static bool is_written(const writer *w, const yk_robot_shape *shape)
 {
-    bool can = w->smooth ? shape->link >= 0 && shape->kind != YK_ROBOT_MESH &&
-                               shape->kind != YK_ROBOT_PLANE
-                         : shape->link < 0 || w->robot->links[shape->link].mass > 0;
+    bool can = shape->link < 0 || w->robot->links[shape->link].mass > 0;
+    if (w->smooth)
+        can = shape->link >= 0 && shape->kind != YK_ROBOT_MESH && shape->kind != YK_ROBOT_PLANE;
+
     bool wanted = !w->smooth;
     if (!can || shape->touches == wanted)
         return can;
 
+    /* The other kind of shape stands in only where its link has none of the wanted kind. */
     for (int i = 0; i < w->robot->shape_count; i++) {
         const yk_robot_shape *other = &w->robot->shapes[i];
         if (other->link == shape->link && other->touches == wanted)
@@ -277,9 +297,11 @@ static void write_shapes_of(const writer *w, int link, const char *heading, cons
         const yk_robot_shape *shape = &w->robot->shapes[i];
         if (shape->link != link || !is_written(w, shape))
             continue;
+
         if (!any)
             fprintf(w->to, "%s%s:\n", indent, heading);
         any = true;
+
         fprintf(w->to, "%s  - ", indent);
         write_shape(w, i);
     }
@@ -301,6 +323,7 @@ static void write_links(const writer *w)
         if (!heading)
             fprintf(to, "    nodes:\n");
         heading = true;
+
         link_name(w, i, name);
         fprintf(to, "      %s: {position: ", name);
         yk_write_vector(to, link->pose.position);
@@ -309,6 +332,7 @@ static void write_links(const writer *w)
         fprintf(to, "}\n");
     }
 
+    /* All others are bodies. */
     heading = false;
     for (int i = 0; i < robot->link_count; i++) {
         const yk_robot_link *link = &robot->links[i];
@@ -318,6 +342,7 @@ static void write_links(const writer *w)
         if (!heading)
             fprintf(to, "    bodies:\n");
         heading = true;
+
         link_name(w, i, name);
         fprintf(to, "      %s:\n        mass: ", name);
         yk_write_number(to, link->mass);
@@ -326,6 +351,7 @@ static void write_links(const writer *w)
         yk_mat3 axes = yk_q_matrix(link->pose.orientation);
         yk_mat3 own = yk_m3_mul(yk_m3_transpose(axes), yk_m3_mul(link->inertia, axes));
         own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
+
         fprintf(to, "\n        inertia: [");
         for (int k = 0; k < 3; k++) {
             yk_write_vector(to, yk_m3_row(&own, k));
@@ -333,7 +359,9 @@ static void write_links(const writer *w)
         }
 
         /* The smooth solver places the link's frame, the other the centre of mass. */
-        yk_vec3 origin = w->smooth ? link->pose.position : link->centre;
+        yk_vec3 origin = link->centre;
+        if (w->smooth)
+            origin = link->pose.position;
         yk_vec3 centre = yk_q_rotate_back(link->pose.orientation, yk_v3_sub(link->centre, origin));
         if (w->smooth && yk_v3_norm(centre) > 1e-15) {
             fputs("        centre: ", to);
@@ -375,9 +403,11 @@ typedef struct combined {
 
 static bool joint_of_several(const yk_robot_joint *first, int count, combined *out)
 {
+    /* Sorts the axes by what they do. */
     yk_vec3 slides[3] = {{0}}, hinges[3] = {{0}};
     int slide_count = 0, hinge_count = 0;
     bool ball = false;
+
     *out = (combined){.orientation = yk_q_identity(), .point = first->point};
     for (int i = 0; i < count; i++) {
         const yk_robot_joint *joint = &first[i];
@@ -393,6 +423,8 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
         if (joint->kind != YK_ROBOT_SLIDE)
             out->point = joint->point;
     }
+
+    /* Turns about different points are no one joint. */
     for (int i = 0; i < count; i++)
         if (first[i].kind != YK_ROBOT_SLIDE &&
             yk_v3_norm(yk_v3_sub(first[i].point, out->point)) > 1e-9)
@@ -401,6 +433,8 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
     /* Three hinges in different directions turn as a ball joint does. */
     yk_vec3 normal = yk_v3_cross(hinges[0], hinges[1]);
     ball = ball || (hinge_count == 3 && fabs(yk_v3_dot(normal, hinges[2])) > 0.1);
+
+    /* Likewise two slides span a plane, three all of space. */
     yk_vec3 across = yk_v3_cross(slides[0], slides[1]);
     bool in_plane = slide_count == 2 && yk_v3_norm(across) > 0.1;
     bool all = slide_count == 3 && fabs(yk_v3_dot(across, slides[2])) > 0.1;
@@ -452,6 +486,7 @@ static int chain_length(const yk_robot *robot, int joint)
 static void write_between(const writer *w, int parent, int child)
 {
     char a[NAME_MAX_LENGTH], b[NAME_MAX_LENGTH];
+
     link_name(w, parent, a);
     link_name(w, child, b);
     fprintf(w->to, "between: [%s, %s]", a, b);
@@ -463,17 +498,22 @@ static void write_joints(const writer *w)
     static const char *const types[] = {"clamp",     "revolute", "prismatic",
                                         "spherical", "planar",   NULL};
     FILE *to = w->to;
+
     bool heading = false;
 
     for (int i = 0; i < robot->joint_count; i++) {
         const yk_robot_joint *joint = &robot->joints[i];
         const char *type = types[joint->kind];
+
+        /* Welded links are one body already, free ones need no joint. */
         bool welded = joint->kind == YK_ROBOT_FIXED && !joint->closes;
         if (!type || welded)
             continue;
 
         /* One joint for several where links without mass cannot be. */
-        int count = w->smooth ? 1 : chain_length(robot, i);
+        int count = 1;
+        if (!w->smooth)
+            count = chain_length(robot, i);
         combined several = {.type = type, .point = joint->point};
         bool by_axis = joint->kind != YK_ROBOT_BALL && joint->kind != YK_ROBOT_FIXED;
         if (count > 1) {
@@ -482,13 +522,16 @@ static void write_joints(const writer *w)
                 several.type = NULL;
         }
 
+        /* Without a type the link moves freely. */
         if (several.type) {
             char name[NAME_MAX_LENGTH];
             if (!heading)
                 fprintf(to, "    joints:\n");
             heading = true;
+
             joint_name(w, i, name);
             fprintf(to, "      %s: {type: %s, ", name, several.type);
+
             write_between(w, joint->parent, joint[count - 1].child);
             fputs(", at: ", to);
             yk_write_vector(to, several.point);
@@ -500,10 +543,12 @@ static void write_joints(const writer *w)
                 fputs(", orientation: ", to);
                 yk_write_quaternion(to, several.orientation);
             }
+
             if (several.constrain)
                 fprintf(to, ", constrain: %s", several.constrain);
             fputs("}\n", to);
         }
+
         i += count - 1;
     }
 }
@@ -517,6 +562,8 @@ static void write_forces(const writer *w)
 
     for (int i = 0; i < robot->joint_count; i++) {
         const yk_robot_joint *joint = &robot->joints[i];
+
+        /* What a combined joint stands for has no spring of its own. */
         bool hinge = joint->kind == YK_ROBOT_HINGE;
         bool single = w->smooth || chain_length(robot, i) == 1;
         single = single && (i == 0 || w->smooth || chain_length(robot, i - 1) == 1);
@@ -529,34 +576,32 @@ static void write_forces(const writer *w)
         if (!heading)
             fprintf(to, "    forces:\n");
         heading = true;
+
         if (joint->driven)
             fprintf(to, "      %s_motor: {type: motor, joint: %s, load: 0}\n", name, name);
         if (!elastic)
             continue;
 
-        if (hinge) {
-            fprintf(to, "      %s_spring: {type: torsion, ", name);
-            write_between(w, joint->parent, joint->child);
-            fputs(", at: ", to);
-            yk_write_vector(to, joint->point);
-            fputs(", axis: ", to);
-            yk_write_vector(to, joint->axis);
-        } else {
-            /* A slide's displacement along z of a bushing, whose other motions are not held. */
-            yk_vec3 rest = yk_v3_scale(joint->rest, joint->axis);
-            fprintf(to, "      %s_spring: {type: bushing, ", name);
-            write_between(w, joint->parent, joint->child);
-            fputs(", at: ", to);
-            yk_write_vector(to, yk_v3_add(joint->point, rest));
-            fputs(", axis: ", to);
-            yk_write_vector(to, joint->axis);
+        /* A slide is the z of a bushing, whose other motions are not held. */
+        const char *type = "torsion";
+        yk_vec3 at = joint->point;
+        if (!hinge) {
+            type = "bushing";
+            at = yk_v3_add(joint->point, yk_v3_scale(joint->rest, joint->axis));
         }
+        fprintf(to, "      %s_spring: {type: %s, ", name, type);
+        write_between(w, joint->parent, joint->child);
+        fputs(", at: ", to);
+        yk_write_vector(to, at);
+        fputs(", axis: ", to);
+        yk_write_vector(to, joint->axis);
 
         /* A torsion has one number, a bushing six. */
         fputs(hinge ? ", stiffness: " : ", stiffness: [0, 0, ", to);
         yk_write_number(to, joint->stiffness);
         fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
         yk_write_number(to, joint->damping);
+
         if (hinge && joint->rest != 0) {
             fputs(", free_angle: ", to);
             yk_write_number(to, joint->rest);
@@ -570,13 +615,17 @@ static void write_ports(const writer *w)
     const yk_robot *robot = w->robot;
     FILE *to = w->to;
     bool heading = false;
+
     for (int i = 0; i < robot->frame_count; i++) {
         const yk_robot_frame *frame = &robot->frames[i];
         if (frame->link < 0 || !(robot->links[frame->link].mass > 0 || w->smooth))
             continue;
 
+        /* Offsets are from what the solver places: the link's frame or its centre of mass. */
         const yk_robot_link *link = &robot->links[frame->link];
-        yk_vec3 origin = w->smooth ? link->pose.position : link->centre;
+        yk_vec3 origin = link->centre;
+        if (w->smooth)
+            origin = link->pose.position;
         yk_quat back = yk_q_conjugate(link->pose.orientation);
 
         /* A number where several frames have one name. */
@@ -607,13 +656,16 @@ static void write_ports(const writer *w)
 static void write_materials(const writer *w)
 {
     const yk_robot *robot = w->robot;
+
     int known = 0;
     for (int i = 0; i < robot->shape_count; i++) {
         const yk_robot_shape *shape = &robot->shapes[i];
         if (!shape->touches || material_of(w, i) <= known)
             continue;
+
         if (known++ == 0)
             fprintf(w->to, "    materials:\n");
+
         fprintf(w->to, "      surface_%d: {friction: ", known);
         if (shape->friction < 0)
             fputs("friction", w->to);
@@ -627,6 +679,7 @@ static void write_materials(const writer *w)
 
 bool yk_robot_touches(const yk_robot *robot)
 {
+    /* Things to touch: a ground with shape, or bodies that would fall through it. */
     for (int i = 0; i < robot->shape_count; i++)
         if (robot->shapes[i].link == YK_ROBOT_GROUND && robot->shapes[i].touches)
             return true;
@@ -646,6 +699,8 @@ static const double SMALL_PART = 0.01;
 static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
 {
     const yk_robot_link *link = &robot->links[joint->child];
+
+    /* Inertia against the joint's motion; about an axis, with Steiner's part. */
     double inertia = link->mass;
     if (joint->kind == YK_ROBOT_HINGE) {
         yk_vec3 arm = yk_v3_sub(link->centre, joint->point);
@@ -683,6 +738,7 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
                        "nothing in the model moves: all links are fixed to the ground, or have no "
                        "mass; --floating frees the root of a URDF");
 
+    /* One note for all meshes that are not drawn. */
     int meshes = 0;
     const yk_xml_element *of_mesh = NULL;
     for (int i = 0; i < robot->shape_count && smooth; i++) {
@@ -701,6 +757,8 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
         const yk_robot_joint *joint = &robot->joints[i];
         int count = chain_length(robot, i);
         combined several;
+
+        /* Springs act explicitly here and bound the step. */
         if (count == 1 && stable_step(robot, joint) < step)
             yk_robot_note(
                 robot, joint->element,
@@ -751,6 +809,8 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
                 .to = to,
                 .smooth = options->solver == YK_IMPORT_SMOOTH,
                 .mesh_folder = options->mesh_folder ? options->mesh_folder : ""};
+
+    /* A parameter for the friction of shapes whose model gives none. */
     bool friction = false;
     for (int i = 0; i < robot->shape_count; i++)
         friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
@@ -758,9 +818,13 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     yk_robot_write_notes(robot, to);
 
     fputs("title: \"", to);
-    for (const char *c = robot->name ? robot->name : "robot"; *c; c++)
-        fputc(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c, to);
+    const char *title = robot->name ? robot->name : "robot";
+    for (; *title; title++) {
+        bool plain = *title != '"' && *title != '\\' && (unsigned char)*title >= ' ';
+        fputc(plain ? *title : ' ', to);
+    }
     fputs("\"\n\n", to);
+
     if (!w.smooth && friction)
         fprintf(to, "parameters:\n  friction: 0.5    # the model says nothing of it\n\n");
 
@@ -782,6 +846,8 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     write_joints(&w);
     write_forces(&w);
     write_ports(&w);
+
+    /* The smooth solver has one list of drawn shapes for all links. */
     if (w.smooth) {
         bool any = false;
         for (int i = 0; i < robot->shape_count; i++) {

@@ -14,6 +14,7 @@ typedef struct reader {
 
 static yk_status read_origin(reader *r, const yk_xml_element *of, yk_robot_pose *pose)
 {
+    /* Without an origin it lies in the frame that it belongs to. */
     *pose = (yk_robot_pose){.orientation = yk_q_identity()};
     const yk_xml_element *origin = yk_xml_child(of, "origin");
     if (!origin)
@@ -26,6 +27,7 @@ static yk_status read_origin(reader *r, const yk_xml_element *of, yk_robot_pose 
         if (status != YK_OK)
             return status;
     }
+
     text = yk_xml_attribute_of(origin, "rpy");
     if (text) {
         yk_status status = yk_robot_numbers(r->robot, origin, "rpy", text, rpy, 3, 3, NULL);
@@ -73,12 +75,14 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_rob
     if (!mass)
         return yk_robot_fail(r->robot, inertial, "<inertial> of link '%s' has no <mass>",
                              link->name);
+
     status = read_number(r, mass, "value", &kilograms);
     if (status != YK_OK)
         return status;
     if (kilograms < 0)
         return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link->name);
 
+    /* The moments above the diagonal give the matrix; without <inertia> it is zero. */
     yk_mat3 inertia = yk_m3_zero();
     const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
     static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
@@ -108,6 +112,7 @@ static const char *mesh_path(const char *name)
         const char *inside = strchr(name + sizeof package - 1, '/');
         return inside ? inside + 1 : name;
     }
+
     if (strncmp(name, file, sizeof file - 1) == 0)
         return name + sizeof file - 1;
     return name;
@@ -135,6 +140,7 @@ static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape
         *take = *take || strcmp(dot, known[i]) == 0;
     if (!*take)
         yk_robot_note(r->robot, mesh, "mesh '%s': only STL and OBJ are read", name);
+
     if (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0)) {
         yk_robot_note(r->robot, mesh, "mesh '%s': its scale is not one positive number", name);
         *take = false;
@@ -155,7 +161,9 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
         return status;
 
     const yk_xml_element *geometry = yk_xml_child(element, "geometry");
-    const yk_xml_element *form = geometry ? geometry->first : NULL;
+    const yk_xml_element *form = NULL;
+    if (geometry)
+        form = geometry->first;
     if (!form)
         return yk_robot_fail(r->robot, element, "<%s> has no <geometry>", element->name);
 
@@ -163,6 +171,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
     yk_robot_shape shape = {
         .link = link, .pose = yk_robot_place(link_pose, own), .touches = touches, .friction = -1};
     bool take = true;
+
     if (yk_xml_is(form, "box")) {
         const char *text = yk_xml_attribute_of(form, "size");
         double size[3] = {0};
@@ -175,7 +184,9 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
         status = read_number(r, form, "radius", &shape.size.x);
         take = shape.size.x > 0;
     } else if (yk_xml_is(form, "cylinder") || yk_xml_is(form, "capsule")) {
-        shape.kind = yk_xml_is(form, "capsule") ? YK_ROBOT_CAPSULE : YK_ROBOT_CYLINDER;
+        shape.kind = YK_ROBOT_CYLINDER;
+        if (yk_xml_is(form, "capsule"))
+            shape.kind = YK_ROBOT_CAPSULE;
         status = read_number(r, form, "radius", &shape.size.x);
         if (status == YK_OK)
             status = read_number(r, form, "length", &shape.size.z);
@@ -189,12 +200,15 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
 
     if (status != YK_OK)
         return status;
+
     if (!take) {
         if (shape.kind != YK_ROBOT_MESH)
             yk_robot_note(r->robot, form, "<%s> without extent", form->name);
         return YK_OK;
     }
-    return yk_robot_add_shape(r->robot, &shape) < 0 ? YK_ERROR_MEMORY : YK_OK;
+    if (yk_robot_add_shape(r->robot, &shape) < 0)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_pose pose, int *index)
@@ -209,6 +223,7 @@ static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_po
         if (status != YK_OK)
             return status;
     }
+
     *index = yk_robot_add_link(r->robot, &link);
     if (*index < 0)
         return YK_ERROR_MEMORY;
@@ -232,7 +247,9 @@ static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_po
 static const char *link_named_by(const yk_xml_element *joint, const char *side)
 {
     const yk_xml_element *element = yk_xml_child(joint, side);
-    const char *name = element ? yk_xml_attribute_of(element, "link") : NULL;
+    const char *name = NULL;
+    if (element)
+        name = yk_xml_attribute_of(element, "link");
     return name ? name : "";
 }
 
@@ -245,6 +262,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
     } kinds[] = {{"revolute", YK_ROBOT_HINGE},  {"continuous", YK_ROBOT_HINGE},
                  {"prismatic", YK_ROBOT_SLIDE}, {"fixed", YK_ROBOT_FIXED},
                  {"floating", YK_ROBOT_FREE},   {"planar", YK_ROBOT_PLANAR}};
+
     yk_robot_joint joint = {.name = name_of(element),
                             .element = element,
                             .parent = parent,
@@ -261,6 +279,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
                              "joint '%s' is of type '%s'; expected revolute, continuous, "
                              "prismatic, fixed, floating or planar",
                              joint.name, type ? type : "");
+
     joint.kind = kinds[k].kind;
 
     /* The axis is given in the joint's frame, x where it is not. */
@@ -273,6 +292,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
         if (status != YK_OK)
             return status;
     }
+
     yk_vec3 own = yk_v3_unit(yk_v3(axis[0], axis[1], axis[2]));
     bool needs_axis = joint.kind != YK_ROBOT_FIXED && joint.kind != YK_ROBOT_FREE;
     if (needs_axis && !(yk_v3_norm2(own) > 0))
@@ -292,18 +312,27 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
             if (friction && strtod(friction, NULL) != 0)
                 yk_robot_note(r->robot, e, "friction of joint '%s'", joint.name);
         } else if (yk_xml_is(e, "limit") && type && strcmp(type, "continuous") != 0) {
+            /* Joints of a scenario have no limits. */
             const char *lower = yk_xml_attribute_of(e, "lower");
             const char *upper = yk_xml_attribute_of(e, "upper");
-            if (lower || upper)
-                yk_robot_note(r->robot, e, "limits of joint '%s' (%s to %s)", joint.name,
-                              lower ? lower : "0", upper ? upper : "0");
+            bool limited = lower || upper;
+            if (!lower)
+                lower = "0";
+            if (!upper)
+                upper = "0";
+            if (limited)
+                yk_robot_note(r->robot, e, "limits of joint '%s' (%s to %s)", joint.name, lower,
+                              upper);
         } else if (yk_xml_is(e, "mimic")) {
+            const char *leader = yk_xml_attribute_of(e, "joint");
             yk_robot_note(r->robot, e, "joint '%s' does not follow '%s'", joint.name,
-                          yk_xml_attribute_of(e, "joint") ? yk_xml_attribute_of(e, "joint") : "");
+                          leader ? leader : "");
         }
     }
 
-    return yk_robot_add_joint(r->robot, &joint) < 0 ? YK_ERROR_MEMORY : YK_OK;
+    if (yk_robot_add_joint(r->robot, &joint) < 0)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 /* A link and everything that hangs on it, parents first. */
@@ -327,13 +356,16 @@ static yk_status read_tree(reader *r, const yk_xml_element *link, yk_robot_pose 
         /* The joint's frame is that of the child link. */
         yk_robot_pose own;
         status = read_origin(r, e, &own);
+
         const char *child = link_named_by(e, "child");
         const yk_xml_element *next = r->root->first;
         while (next && !(yk_xml_is(next, "link") && strcmp(name_of(next), child) == 0))
             next = next->next;
+
         if (status == YK_OK && !next)
             status = yk_robot_fail(r->robot, e, "joint '%s' has the child '%s', which is no link",
                                    name_of(e), child);
+
         if (status == YK_OK)
             status = read_tree(r, next, yk_robot_place(pose, own), e, index, depth + 1);
     }
@@ -361,6 +393,7 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
             child = yk_xml_is(j, "joint") && strcmp(link_named_by(j, "child"), name_of(e)) == 0;
         if (child)
             continue;
+
         if (base)
             return yk_robot_fail(robot, e,
                                  "links '%s' and '%s' hang on nothing; a robot has one root",
@@ -376,12 +409,15 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
         return status;
 
     /* The root is link 0: it hangs on the ground, unless it floats. */
-    yk_robot_joint held = {.name = name_of(base),
-                           .element = base,
-                           .kind = options->floating ? YK_ROBOT_FREE : YK_ROBOT_FIXED,
-                           .parent = YK_ROBOT_GROUND};
+    yk_robot_joint held = {
+        .name = name_of(base), .element = base, .kind = YK_ROBOT_FIXED, .parent = YK_ROBOT_GROUND};
+    if (options->floating)
+        held.kind = YK_ROBOT_FREE;
+
     if (options->floating && !(robot->links[0].mass > 0))
         yk_robot_note(robot, base, "the root link '%s' floats and has no mass of its own",
                       name_of(base));
-    return yk_robot_add_joint(robot, &held) < 0 ? YK_ERROR_MEMORY : YK_OK;
+    if (yk_robot_add_joint(robot, &held) < 0)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }

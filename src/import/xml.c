@@ -35,6 +35,7 @@ typedef struct reader {
 
 static void *take(reader *r, size_t bytes)
 {
+    /* Whole units of alignment, so that every block is aligned as the first one. */
     chunk *c = r->xml->chunks;
     bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
 
@@ -46,6 +47,7 @@ static void *take(reader *r, size_t bytes)
             XML_StopParser(r->parser, XML_FALSE);
             return NULL;
         }
+
         c->size = size;
         c->next = r->xml->chunks;
         r->xml->chunks = c;
@@ -73,9 +75,12 @@ static void refuse(reader *r, const char *problem)
 
 static void begin_element(void *user, const char *name, const char **list)
 {
+    /* Expat may call a few times more after it was stopped. */
     reader *r = user;
     if (r->no_memory || r->problem)
         return;
+
+    /* Limits against documents that would exhaust memory or stack. */
     if (r->depth == DEPTH_MAX) {
         refuse(r, "elements are nested more than 256 deep");
         return;
@@ -88,15 +93,18 @@ static void begin_element(void *user, const char *name, const char **list)
     int count = 0;
     while (list[2 * count])
         count++;
+
     yk_xml_element *element = take(r, sizeof *element);
     yk_xml_attribute *attributes = take(r, (size_t)(count + 1) * sizeof *attributes);
     if (!element || !attributes)
         return;
+
     *element = (yk_xml_element){.name = keep(r, name),
                                 .file = r->file,
                                 .line = (int)XML_GetCurrentLineNumber(r->parser),
                                 .attribute_count = count,
                                 .attributes = attributes};
+
     for (int i = 0; i < count; i++)
         attributes[i] = (yk_xml_attribute){keep(r, list[2 * i]), keep(r, list[2 * i + 1])};
 
@@ -107,8 +115,11 @@ static void begin_element(void *user, const char *name, const char **list)
         r->last[r->depth - 1]->next = element;
     else
         r->open[r->depth - 1]->first = element;
+
     if (r->depth > 0)
         r->last[r->depth - 1] = element;
+
+    /* It is open now, without children. */
     r->open[r->depth] = element;
     r->last[r->depth] = NULL;
     r->depth++;
@@ -151,6 +162,8 @@ static yk_status parse(reader *r, FILE *file)
         done = count < CHUNK_BYTES;
         if (XML_ParseBuffer(r->parser, (int)count, done) == XML_STATUS_OK)
             continue;
+
+        /* Out of memory, a limit, or the syntax. */
         if (r->no_memory)
             return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
 
@@ -171,12 +184,15 @@ yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml)
     if (!file)
         return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
 
+    /* The document owns all texts, also the name of its file. */
     yk_status status = YK_ERROR_MEMORY;
     reader r = {.xml = yk_allocate(context, 1, sizeof *r.xml), .parser = XML_ParserCreate(NULL)};
+
     if (r.xml)
         r.xml->context = context;
     if (r.xml && r.parser)
         r.file = keep(&r, path);
+
     if (r.file) {
         XML_SetUserData(r.parser, &r);
         XML_SetElementHandler(r.parser, begin_element, end_element);
