@@ -64,6 +64,7 @@ static yk_status copy_file(output *o, const char *from, const char *name)
 
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", o->folder, name);
+
     FILE *out = fopen(path, "wb");
     bool good = out != NULL;
     char block[1 << 16];
@@ -104,6 +105,7 @@ static yk_status write_resources(output *o)
     if (status != YK_OK)
         return status;
 
+    /* Files keep their path below the folder, so that the scenario finds them there. */
     const yk_builder *builder = &o->model->scenario->builder;
     for (const yk_scenario_input *file = builder->files; file; file = file->next) {
         if (file->path[0] == '/' || strstr(file->path, ".."))
@@ -114,6 +116,7 @@ static yk_status write_resources(output *o)
 
         char from[PATH_BYTES];
         char to[PATH_BYTES];
+
         snprintf(from, sizeof from, "%s%s", builder->folder, file->path);
         snprintf(to, sizeof to, "resources/%s", file->path);
         status = copy_file(o, from, to);
@@ -121,6 +124,7 @@ static yk_status write_resources(output *o)
             return status;
     }
 
+    /* What the binary reads back when it is loaded. */
     char notes[400];
     snprintf(notes, sizeof notes, "%s\n%.200s\n%d\n", o->token, subsystem, def->wrenches);
     return write_file(o, "resources/" YK_EXPORT_NOTES, notes);
@@ -223,6 +227,7 @@ static yk_status write_description(output *o)
     const char *name = o->identifier;
     if (m->subsystem >= 0)
         name = m->info->names[m->subsystem];
+
     yk_text_add(context, to,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription "
                 "fmiVersion=\"%d.0\" modelName=\"",
@@ -264,6 +269,7 @@ static yk_status write_description(output *o)
         bool first = true;
         for (int k = 0; k < i; k++)
             first = first && strcmp(units[k].name, units[i].name) != 0;
+
         if (first)
             yk_text_add(context, to, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n", units[i].name,
                         units[i].base);
@@ -275,6 +281,7 @@ static yk_status write_description(output *o)
         context, to,
         "  <DefaultExperiment startTime=\"%.17g\" stopTime=\"%.17g\" stepSize=\"%.17g\"/>\n",
         m->info->start, m->info->end, m->info->step);
+
     yk_text_add(context, to, "  <ModelVariables>\n");
     for (int i = 0; i < m->variable_count; i++)
         add_variable(o, to, i);
@@ -325,6 +332,7 @@ static yk_status write_terminals(output *o)
             continue;
 
         count++;
+
         yk_text_add(context, to, "    <Terminal name=\"");
         add_escaped(context, to, port->name);
         yk_text_add(context, to, "\" matchingRule=\"plug\" terminalKind=\"%s\">\n",
@@ -337,6 +345,7 @@ static yk_status write_terminals(output *o)
                 continue;
 
             bool flow = strncmp(v->member, "force", 5) == 0 || strncmp(v->member, "torque", 6) == 0;
+
             yk_text_add(context, to, "      <TerminalMemberVariable variableName=\"");
             add_escaped(context, to, v->name);
             yk_text_add(context, to, "\" memberName=\"%s\" variableKind=\"%s\"/>\n", v->member,
@@ -346,6 +355,7 @@ static yk_status write_terminals(output *o)
     }
     yk_text_add(context, to, "  </Terminals>\n</fmiTerminalsAndIcons>\n");
 
+    /* A model without ports of power needs no terminals. */
     yk_status status = YK_OK;
     if (text.failed)
         status = YK_ERROR_MEMORY;
@@ -374,11 +384,13 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
     for (; *name && *name != '.' && used + 1 < sizeof o.identifier; name++) {
         bool letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');
         bool digit = *name >= '0' && *name <= '9';
+
         if (used == 0 && !letter)
             o.identifier[used++] = 'm';
         if (used + 1 < sizeof o.identifier)
             o.identifier[used++] = letter || digit ? *name : '_';
     }
+
     if (used == 0)
         snprintf(o.identifier, sizeof o.identifier, "model");
 

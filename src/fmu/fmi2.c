@@ -74,6 +74,8 @@ static bool read_uri(const char *uri, char *path, size_t size)
         return false;
 
     const char *at = uri + 5;
+
+    /* The host is empty, or this machine. */
     if (strncmp(at, "//", 2) == 0) {
         at += 2;
         if (strncmp(at, "localhost/", 10) == 0)
@@ -117,6 +119,7 @@ FUNCTION(void *, Instantiate,
         log_text(c, YK_LOG_ERROR, "the location of the resources is no file URI");
     else
         c->model = yk_exported_create(path, guid, log_text, c);
+
     if (c->model)
         return c;
 
@@ -238,6 +241,7 @@ FUNCTION(yk_fmi2_status, GetFMUstate, (void *c, void **state))
     size_t size = yk_exported_state_size(model_of(c));
     if (!*state && size > 0)
         *state = malloc(size);
+
     if (!*state || size == 0)
         return YK_FMI2_ERROR;
 
@@ -272,6 +276,7 @@ FUNCTION(yk_fmi2_status, DeSerializeFMUstate,
 {
     if (size != yk_exported_state_size(model_of(c)))
         return YK_FMI2_ERROR;
+
     if (!*state)
         *state = malloc(size);
     if (!*state)

@@ -81,6 +81,7 @@ FUNCTION(void *, InstantiateCoSimulation,
     (void)event_mode;
     (void)early_return;
     (void)intermediate;
+
     component *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
@@ -97,6 +98,7 @@ FUNCTION(void *, InstantiateCoSimulation,
         log_text(c, YK_LOG_ERROR, "the path of the resources is missing");
     else
         c->model = yk_exported_create(resources, token, log_text, c);
+
     if (c->model)
         return c;
 
@@ -223,6 +225,7 @@ FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
     size_t size = yk_exported_state_size(model_of(c));
     if (!*state && size > 0)
         *state = malloc(size);
+
     if (!*state || size == 0)
         return refuse(c, "state that could be saved");
 
@@ -267,6 +270,7 @@ FUNCTION(yk_fmi3_status, DeserializeFMUState,
 {
     if (size != yk_exported_state_size(model_of(c)))
         return refuse(c, "state of this size");
+
     if (!*state)
         *state = malloc(size);
     if (!*state)
@@ -282,6 +286,7 @@ static void ask_for_inputs(void *user, double t)
 {
     component *c = user;
     bool early = false;
+
     double time = t;
     c->update(c->environment, t, true, false, false, false, &early, &time);
 }
@@ -291,6 +296,7 @@ FUNCTION(yk_fmi3_status, DoStep,
           bool *returned_early, double *last_time))
 {
     (void)no_rollback;
+
     component *self = c;
     *event_needed = false;
     *terminate = false;
@@ -299,6 +305,7 @@ FUNCTION(yk_fmi3_status, DoStep,
     yk_exported_ask ask = NULL;
     if (self->update)
         ask = ask_for_inputs;
+
     yk_status status = yk_exported_step(self->model, t, h, ask, self);
 
     *last_time = t;

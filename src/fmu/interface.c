@@ -45,6 +45,7 @@ static const char *keep(writer *w, const char *a, const char *b, const char *c)
     size_t bytes = strlen(a) + strlen(b) + strlen(c) + 3;
     size_t first = w->used;
     w->used += bytes;
+
     if (!w->names)
         return "";
 
@@ -66,12 +67,15 @@ static void add_port(writer *w, int index)
     const yk_port *port = &w->model->ports[index];
     yk_causality takes = w->model->causalities[index];
     yk_export_variable variable = {.unit = "", .role = YK_EXPORT_OUTPUT, .port = index};
+
     if (takes == YK_UNCONNECTED)
         return;
 
+    /* A signal is one number, kept where a scalar position is. */
     if (port->kind == YK_PORT_SIGNAL) {
         if (takes == YK_TAKES_SIGNAL)
             variable.role = YK_EXPORT_INPUT;
+
         variable.name = keep(w, port->name, "", "");
         variable.member = "signal";
         variable.offset = (int)(AT(motion.position) / sizeof(double));
@@ -82,6 +86,7 @@ static void add_port(writer *w, int index)
     for (int q = 0; q < QUANTITIES; q++) {
         const quantity *row = &quantities[q];
         int size = port->kind == YK_PORT_MARKER ? row->marker : row->scalar;
+
         variable.unit = row->unit;
         variable.role = YK_EXPORT_OUTPUT;
         if (row->wrench == (takes == YK_TAKES_WRENCH))
@@ -91,6 +96,7 @@ static void add_port(writer *w, int index)
             const char *component = "";
             if (size > 1)
                 component = size == 4 ? quaternion[i] : letters[i];
+
             variable.name = keep(w, port->name, row->name, component);
             variable.member = keep(w, row->name, component, "");
             variable.offset = (int)(row->at / sizeof(double)) + i;
@@ -131,6 +137,7 @@ static void list_variables(writer *w)
 
         for (int c = 0; c < size; c++) {
             char number[16];
+
             snprintf(number, sizeof number, "%d", c + 1);
             const char *component = number;
             if (size == 1)
@@ -177,6 +184,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
                 axes = one->constrained;
         }
 
+        /* A signal has one direction; others take motion where the scenario moves them. */
         yk_causality takes = YK_UNCONNECTED;
         if (port->kind == YK_PORT_SIGNAL && (port->causalities & YK_TAKES_SIGNAL))
             takes = YK_TAKES_SIGNAL;
@@ -186,6 +194,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
             takes = YK_TAKES_MOTION;
         else if (can_take_wrench)
             takes = YK_TAKES_WRENCH;
+
         m->causalities[i] = takes;
         if (takes == YK_UNCONNECTED || takes == YK_GIVES_SIGNAL)
             continue;
@@ -209,10 +218,12 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
 {
     yk_export_model *m = model;
     *m = (yk_export_model){.context = context, .subsystem = -1};
+
     yk_scenario_def scenario = yk_scenario_default();
     scenario.path = def->scenario;
     scenario.overrides = def->overrides;
     scenario.override_count = def->override_count;
+
     yk_status status = yk_scenario_load(context, &scenario, NULL, &m->scenario);
     if (status != YK_OK)
         return status;
@@ -222,6 +233,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
     for (int i = 0; def->subsystem && i < m->info->subsystem_count; i++)
         if (strcmp(m->info->names[i], def->subsystem) == 0)
             m->subsystem = i;
+
     if (def->subsystem && m->subsystem < 0)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no subsystem '%s'", def->scenario,
                          def->subsystem);
@@ -235,6 +247,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         m->rolls_back = ops->rollback != NULL;
         m->follows = yk_follows_polynomials(object);
         status = connect_ports(m, def->wrenches);
+
         if (status == YK_OK) {
             status = ops->start(object, m->info->start, m->info->step, NULL);
             if (YK_FAILED(status) && ops->message)
@@ -243,6 +256,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
     } else if (status == YK_OK) {
         yk_system *system;
         status = yk_scenario_system(m->scenario, &system);
+
         if (!YK_FAILED(status))
             status = yk_system_start(system);
         if (!YK_FAILED(status))
@@ -256,17 +270,21 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         m->names = yk_allocate(context, w.used + 1, 1);
         m->variables = yk_allocate(context, (size_t)w.count + 1, sizeof *m->variables);
         status = YK_OK;
+
         if (!m->names || !m->variables)
             status = YK_ERROR_MEMORY;
     }
+
     if (status != YK_OK) {
         yk_export_close(m);
         return status;
     }
+
     w.names = m->names;
     list_variables(&w);
     m->variable_count = w.count;
 
+    /* Start values of the ports, as the started subsystem has them. */
     for (int i = 0; i < m->variable_count; i++) {
         yk_export_variable *v = &m->variables[i];
         if (v->port < 0)

@@ -102,6 +102,7 @@ static yk_status open_model(yk_exported *self)
     char(*texts)[TEXT] = NULL;
     const char *overrides[YK_PARAMETERS_MAX];
     int count = 0;
+
     if (self->parameters_changed) {
         texts = yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *texts);
         if (!texts)
@@ -126,6 +127,7 @@ static yk_status open_model(yk_exported *self)
         .overrides = overrides,
         .override_count = count,
     };
+
     if (self->subsystem[0])
         def.subsystem = self->subsystem;
 
@@ -142,8 +144,10 @@ static yk_status open_model(yk_exported *self)
     self->before = yk_allocate(self->context, ports, sizeof *self->before);
     self->inputs = yk_allocate(self->context, ports, sizeof *self->inputs);
     self->asked = yk_allocate(self->context, SAMPLES * ports, sizeof *self->asked);
+
     size_t words = (size_t)m->info->sample_size + 1;
     self->sample = yk_allocate(self->context, words, sizeof *self->sample);
+
     if (!self->given || !self->rates || !self->before || !self->inputs || !self->asked ||
         !self->sample)
         return fail(self, YK_ERROR_MEMORY, "out of memory");
@@ -151,6 +155,7 @@ static yk_status open_model(yk_exported *self)
     /* What is not set has the start value of the description. */
     for (int i = 0; i < m->variable_count; i++) {
         const yk_export_variable *v = &m->variables[i];
+
         if (v->role == YK_EXPORT_INPUT)
             *value_at(&self->given[v->port], v->offset) = v->start;
         if (v->role == YK_EXPORT_PARAMETER && !self->parameters_changed)
@@ -167,6 +172,7 @@ static yk_status open_model(yk_exported *self)
         self->started = true;
         yk_scenario_sample(m->scenario, self->sample);
     }
+
     return status;
 }
 
@@ -192,6 +198,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
     char path[PATH_BYTES];
     char lines[3][256] = {"", "", ""};
     snprintf(path, sizeof path, "%.3900s/%s", resources ? resources : "", YK_EXPORT_NOTES);
+
     FILE *notes = fopen(path, "r");
     for (int i = 0; notes && i < 3; i++) {
         if (!fgets(lines[i], sizeof lines[i], notes))
@@ -204,6 +211,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
 
     /* A description of another export does not fit the model. */
     char problem[600] = "";
+
     if (!self->context)
         snprintf(problem, sizeof problem, "out of memory");
     else if (!notes)
@@ -268,6 +276,7 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
         input->linear[2] = yk_v3_scale(0.5, motion->acceleration);
         input->angular[1] = motion->angular_velocity;
         input->angular[2] = yk_v3_scale(0.5, motion->angular_acceleration);
+
         if (self->model.ports[port].kind == YK_PORT_MARKER)
             input->orientation = yk_q_unit(motion->orientation);
     }
@@ -365,13 +374,16 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
         } else {
             /* The output of a port is asked for once where its components come together. */
             yk_status status = start_model(self);
+
             if (status != YK_OK)
                 return status;
+
             if (v->port != known) {
                 output = (yk_port_value){.motion.orientation.w = 1};
                 m->object->ops->output(m->object, v->port, &output);
                 known = v->port;
             }
+
             values[i] = *value_at(&output, v->offset);
         }
     }
@@ -439,6 +451,7 @@ static void interpolate(double h, const yk_vec3 points[SAMPLES], yk_vec3 *coeffi
     double times[SAMPLES];
     double values[3][SAMPLES];
     double c[3][SAMPLES];
+
     for (int i = 0; i < SAMPLES; i++) {
         times[i] = h * i / (SAMPLES - 1);
         values[0][i] = points[i].x;
@@ -475,6 +488,7 @@ static void cubic_input(const yk_exported *self, int port, double h, yk_input *i
         const yk_port_value *value = &self->asked[i * m->port_count + port];
         linear[i] = value->motion.position;
         angular[i] = yk_v3(0, 0, 0);
+
         if (wrench) {
             linear[i] = value->wrench.force;
             angular[i] = value->wrench.torque;
@@ -496,6 +510,7 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     const yk_port_value *rates = &self->rates[port];
     yk_causality takes = m->causalities[port];
     *input = (yk_input){.degree = 1, .orientation = yk_q_identity()};
+
     if (takes == YK_TAKES_WRENCH) {
         input->linear[0] = given->wrench.force;
         input->linear[1] = rates->wrench.force;
@@ -511,10 +526,12 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
         yk_quat q = given->motion.orientation;
         yk_quat r = rates->motion.orientation;
         yk_quat end = {q.w + h * r.w, q.x + h * r.x, q.y + h * r.y, q.z + h * r.z};
+
         input->orientation = yk_q_unit(q);
         yk_vec3 rotation = rotation_between(input->orientation, end);
         input->angular[1] = yk_v3_scale(1 / h, rotation);
     }
+
     trim(input);
 }
 
@@ -529,6 +546,7 @@ static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_ve
     yk_vec3 square = yk_v3_sub(yk_v3_scale(3, change), yk_v3_scale(h, rates));
     yk_vec3 sum = yk_v3_add(from_rate, to_rate);
     yk_vec3 cube = yk_v3_sub(yk_v3_scale(h, sum), yk_v3_scale(2, change));
+
     c[0] = from;
     c[1] = from_rate;
     c[2] = yk_v3_scale(1 / (h * h), square);
@@ -565,6 +583,8 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
 
     for (int i = 0; i < m->port_count; i++) {
         yk_input *input = &self->inputs[i];
+
+        /* What is known of the step: samples within it, rates, its two ends, or one value. */
         if (ask)
             cubic_input(self, i, h, input);
         else if (self->has_rates)
@@ -603,6 +623,7 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_as
     double own = self->model.info->step;
     double count = round(h / own);
     double expected = yk_system_time(self->system);
+
     if (count < 1 || fabs(h - count * own) > 1e-6 * own || fabs(t - expected) > 1e-6 * own) {
         snprintf(self->message, sizeof self->message,
                  "a step from %.12g s by %.12g s: the model is at %.12g s and makes steps of %.12g "
@@ -616,6 +637,7 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_as
         if (YK_FAILED(status))
             return fail(self, status, yk_last_message(self->context));
     }
+
     yk_scenario_sample(self->model.scenario, self->sample);
     self->time = t + h;
     return YK_OK;
@@ -678,10 +700,12 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
 
     const double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
     yk_status status;
+
     if (m->subsystem >= 0)
         status = m->object->ops->rollback->set(m->object, rest);
     else
         status = yk_system_state_set(self->system, rest);
+
     if (YK_FAILED(status))
         return fail(self, status, yk_status_text(status));
 

@@ -53,6 +53,7 @@ static void find_meshes(yk_robot *robot, const char *path)
                 below = 0;
                 above = "";
             }
+
             snprintf(file, sizeof file, "%.*s%s%s%s%s", below, path, above, inner, between,
                      shape->file);
 
@@ -91,6 +92,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     yk_robot *robot = &self->robot;
     const char *dot = strrchr(path, '.');
     const char *name = yk_robot_keep(robot, path);
+
     if (name && dot && (strcmp(dot, ".mbd") == 0 || strcmp(dot, ".mbdyn") == 0)) {
         yk_status read = yk_mbdyn_read(robot, name, &self->options, &self->scenario);
         if (read == YK_OK)
@@ -104,6 +106,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     yk_status status = YK_ERROR_MEMORY;
     if (name)
         status = yk_xml_read(context, path, &self->xml);
+
     if (status == YK_OK) {
         yk_xml_element *root = yk_xml_root(self->xml);
         if (yk_xml_is(root, "robot"))
@@ -125,6 +128,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     if (status == YK_OK) {
         find_meshes(robot, path);
 
+        /* A model that can touch something needs contact. */
         yk_import_solver *solver = &self->options.solver;
         if (*solver == YK_IMPORT_AUTOMATIC) {
             *solver = YK_IMPORT_SMOOTH;
@@ -132,6 +136,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
                 *solver = YK_IMPORT_NONSMOOTH;
         }
 
+        /* The caller's step, the model's, or a usual one. */
         double *step = &self->options.step;
         if (!(*step > 0))
             *step = robot->step;
@@ -188,6 +193,7 @@ void yk_import_summary(const yk_import *import, char *text, size_t size)
     int bodies = 0, joints = 0;
     for (int i = 0; i < robot->link_count; i++)
         bodies += robot->links[i].into == i && robot->links[i].mass > 0;
+
     for (int i = 0; i < robot->joint_count; i++) {
         yk_robot_joint_kind kind = robot->joints[i].kind;
         joints += robot->joints[i].closes || (kind != YK_ROBOT_FIXED && kind != YK_ROBOT_FREE);

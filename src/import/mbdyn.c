@@ -89,6 +89,7 @@ static void read_frame(yk_mbd *r, bool node)
     /* References are used up while reading; nodes are written. */
     FILE *to = model_of(r)->sections[NODES];
     model_of(r)->counts[NODES]++;
+
     fprintf(to, "      %s: {position: ", f.name);
     yk_write_vector(to, f.pose.position);
     fputs(", orientation: ", to);
@@ -145,6 +146,7 @@ typedef struct joint_end {
 
 static void write_between(FILE *to, const joint_end *a, const joint_end *b)
 {
+    /* Frames that are not nodes are fixed in space. */
     const char *names[2] = {"ground", "ground"};
     if (a->on->node)
         names[0] = a->on->name;
@@ -208,6 +210,7 @@ typedef struct law {
 
 static void take_square(yk_mbd *r, int n, double *m)
 {
+    /* The words for a matrix of any size. */
     memset(m, 0, 36 * sizeof *m);
     bool diagonal = yk_mbd_take(r, "diag");
     bool symmetric = !diagonal && yk_mbd_take(r, "sym");
@@ -239,6 +242,8 @@ static law take_law(yk_mbd *r, int n)
     bool viscous = strncasecmp(word, "linear viscoelastic", 19) == 0;
     bool generic = strstr(word, "generic") != NULL;
     bool isotropic = strstr(word, "isotropic") != NULL;
+
+    /* Laws that are not linear have no counterpart in the scenario. */
     if (strncasecmp(word, "linear elastic", 14) != 0 && !viscous) {
         yk_mbd_note(r, "constitutive law '%s'", word);
         l.known = false;
@@ -250,6 +255,7 @@ static law take_law(yk_mbd *r, int n)
     int part_count = viscous ? 2 : 1;
     for (int k = 0; k < part_count; k++) {
         if (k == 1 && yk_mbd_take(r, "proportional")) {
+            /* Damping may be a multiple of the stiffness, of all motions alike. */
             double factor = yk_mbd_take_number(r);
             for (int i = 0; i < 36; i++)
                 l.damping[i] = factor * l.stiffness[i];
@@ -261,6 +267,7 @@ static law take_law(yk_mbd *r, int n)
                 parts[k][7 * i] = value;
         }
     }
+
     return l;
 }
 
@@ -327,6 +334,7 @@ static void read_rod(yk_mbd *r, const char *label)
 
     /* The law is one of force over strain. */
     FILE *to = begin_line(r, FORCES, "rod", label, "spring");
+
     write_between(to, &a, &b);
     fputs(", stiffness: ", to);
     yk_write_number(to, l.stiffness[0] / length);
@@ -355,6 +363,7 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
         if (!yk_mbd_take(r, constraints[part]))
             continue;
 
+        /* MBDyn has several words for a motion that is held. */
         for (int k = 0; k < 3; k++) {
             const char *word = yk_mbd_take_text(r);
             held[3 * part + k] = strcasecmp(word, "active") == 0 ||
@@ -379,6 +388,7 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
     FILE *to = begin_line(r, JOINTS, "joint", label, "axes");
     write_between(to, &a, &b);
     fputs(", constrain: [", to);
+
     bool any = false;
     for (int k = 0; k < 6; k++) {
         if (held[k])
@@ -432,10 +442,13 @@ static void read_joint(yk_mbd *r)
         fputs("}\n", to);
     } else if (strcasecmp(word, "distance") == 0) {
         joint_end a, b;
+
         char length[YK_MBD_TEXT];
 
         take_two_ends(r, &a, &b, false);
         double from_nodes = yk_v3_norm(yk_v3_sub(b.marker.position, a.marker.position));
+
+        /* A length that may change with time, or the present one. */
         if (yk_mbd_take(r, "from nodes"))
             snprintf(length, sizeof length, "%.17g", from_nodes);
         else
@@ -451,6 +464,7 @@ static void read_joint(yk_mbd *r)
         size_t k = 0;
         while (k < sizeof kinds / sizeof *kinds && strcasecmp(kinds[k].word, word) != 0)
             k++;
+
         if (k == sizeof kinds / sizeof *kinds) {
             yk_mbd_note(r, "joint '%s'", word);
             return;
@@ -458,6 +472,7 @@ static void read_joint(yk_mbd *r)
 
         joint_end a, b;
         bool at_points = kinds[k].form != ORIENTATIONS;
+
         if (kinds[k].form == PIN) {
             take_pin(r, &a, &b, true);
         } else if (kinds[k].form == LINE) {
@@ -473,6 +488,7 @@ static void read_joint(yk_mbd *r)
         } else {
             take_two_ends(r, &a, &b, at_points);
         }
+
         if (r->failed)
             return;
 
@@ -499,6 +515,7 @@ static void read_body(yk_mbd *r)
     int parts = 1;
     if (yk_mbd_take(r, "condense"))
         parts = (int)yk_mbd_take_number(r);
+
     if (parts < 1 || parts > 1000) {
         yk_mbd_refuse(r, "a body of %d parts", parts);
         return;
@@ -549,6 +566,7 @@ static void read_body(yk_mbd *r)
     fputs(", centre: ", to);
     yk_write_vector(to, centre);
     fputs(", inertia: [", to);
+
     for (int k = 0; k < 3; k++) {
         yk_write_vector(to, yk_m3_row(&own, k));
         fputs(k < 2 ? ", " : "]}\n", to);
@@ -616,6 +634,7 @@ static void read_beam(yk_mbd *r)
     const char *label = yk_mbd_take_text(r);
     joint_end ends[3];
     yk_vec3 offset[3];
+
     for (int i = 0; i < 3; i++) {
         ends[i].on = take_node(r);
         take_marker(r, &ends[i], NULL, true);
@@ -702,6 +721,7 @@ static void read_statement(yk_mbd *r, const char *keyword)
         /* One that cannot be read is left out, the others stay. */
         if (r->failed) {
             r->failed = false;
+
             const char *label = "";
             if (r->argument_count > 0)
                 label = r->arguments[0];
@@ -739,6 +759,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         memory = r->constants && r->frames;
     }
 
+    /* One stream per section, since statements of different sections mix. */
     char *texts[SECTIONS] = {NULL};
     size_t sizes[SECTIONS] = {0};
     for (int i = 0; i < SECTIONS; i++) {
@@ -795,12 +816,14 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         fputs(", step: ", to);
         yk_write_number(to, step);
 
+        /* MBDyn's spectral radius, at most 0.9 so that some damping is left. */
         fputs("}\n\nsubsystems:\n  model:\n    solver: smooth\n    gravity: ", to);
         yk_write_vector(to, m.gravity);
         fputs("\n    integrator: {type: two-step, rho_inf: ", to);
         yk_write_number(to, fmin(m.rho_inf, 0.9));
         fputs("}\n", to);
 
+        /* Sections without entries have no heading. */
         for (int i = 0; i < SECTIONS; i++)
             if (m.counts[i] > 0)
                 fprintf(to, "    %s:\n%s", heads[i], texts[i]);

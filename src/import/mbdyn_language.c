@@ -130,12 +130,14 @@ const yk_mbd_frame *yk_mbd_take_reference(yk_mbd *r, const yk_mbd_frame *own,
 {
     if (!yk_mbd_take(r, "reference"))
         return own;
+
     if (yk_mbd_take(r, "global"))
         return &yk_mbd_global;
     if (yk_mbd_take(r, "node"))
         return own;
     if (yk_mbd_take(r, "other node"))
         return other ? other : own;
+
     return yk_mbd_find_frame(r, yk_mbd_take_number(r), false);
 }
 
@@ -269,12 +271,15 @@ static void formula(yk_mbd *r, const char *text, char *out)
 {
     size_t length = 0;
     out[0] = 0;
+
+    /* Quotes around the formula are not part of it. */
     for (const char *c = text; *c && length < YK_MBD_TEXT - 60;) {
         if (*c == '"') {
             c++;
             continue;
         }
 
+        /* Names and numbers as one word; signs and parentheses as they are. */
         size_t word = 0;
         while (isalnum((unsigned char)c[word]) || c[word] == '_' || (word > 0 && c[word] == '.'))
             word++;
@@ -313,6 +318,7 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
     } else if (yk_mbd_take(r, "const") || yk_mbd_number_follows(r)) {
         snprintf(text, YK_MBD_TEXT, "%.17g", yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "linear")) {
+        /* The value at t = 0, and the slope. */
         double value = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*t", value, yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "step")) {
@@ -323,12 +329,15 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
     } else if (yk_mbd_take(r, "ramp")) {
         double slope = yk_mbd_take_number(r);
         double begin = yk_mbd_take_number(r);
+
+        /* It rises until an end that may never come. */
         double end = 1e30;
         if (!yk_mbd_take(r, "forever"))
             end = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*(min(max(t, %.17g), %.17g) - %.17g)",
                  yk_mbd_take_number(r), slope, begin, end, begin);
     } else if (yk_mbd_next_is(r, "sine") || yk_mbd_next_is(r, "cosine")) {
+        /* Both count from their beginning, and are constant before it. */
         bool sine = yk_mbd_next_is(r, "sine");
         r->at++;
         double begin = yk_mbd_take_number(r);
@@ -362,6 +371,8 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
 static void read_constant(yk_mbd *r, char *text)
 {
     char *equals = strchr(text, '=');
+
+    /* Without one it is a formula, which is only checked. */
     if (!equals) {
         yk_mbd_evaluate(r, text);
         return;
@@ -389,6 +400,7 @@ static void read_constant(yk_mbd *r, char *text)
             return;
         }
     }
+
     if (r->constant_count == YK_MBD_CONSTANTS) {
         yk_mbd_refuse(r, "there are more than %d constants", YK_MBD_CONSTANTS);
         return;
@@ -454,6 +466,7 @@ static void split_statement(yk_mbd *r, char *text)
     bool quoted = false;
     char *begin = rest;
     for (char *c = rest;; c++) {
+        /* Commas within quotes and parentheses belong to the argument. */
         if (*c == '"')
             quoted = !quoted;
         if (!quoted && *c == '(')
@@ -508,6 +521,7 @@ static void read_statements(yk_mbd *r, char *text)
             while (c[1] && c[1] != '\n')
                 c++;
         else if (long_comment) {
+            /* Lines of comments count too: notes name the line of a statement. */
             for (c += 2; *c && !(c[0] == '*' && c[1] == '/'); c++)
                 line += *c == '\n';
             if (!*c)
@@ -515,12 +529,14 @@ static void read_statements(yk_mbd *r, char *text)
 
             c++;
         } else if (*c == ';' && !quoted) {
+            /* A statement is complete; the text behind it starts the next one. */
             *out = 0;
             if (*begin)
                 split_statement(r, begin);
             begin = out = c + 1;
             r->line = line;
         } else if (isspace((unsigned char)*c)) {
+            /* Runs of spaces shrink to one, those at the beginning of a statement vanish. */
             line += *c == '\n';
             if (out == begin)
                 r->line = line;

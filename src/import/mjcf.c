@@ -79,9 +79,11 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
         const yk_xml_element *of = NULL;
         if (defaults)
             of = yk_xml_child(defaults, element->name);
+
         if (of)
             value = yk_xml_attribute_of(of, name);
 
+        /* On to the class around; the outermost one ends it. */
         class = NULL;
         if (around) {
             class = yk_xml_attribute_of(around, "class");
@@ -153,12 +155,14 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
 {
     double p[3] = {0}, q[4] = {1, 0, 0, 0}, a[4] = {0}, e[3] = {0}, xy[6] = {0}, z[3] = {0};
     int quat, axis_angle, euler, axes, z_axis;
+
     const request requests[] = {{"pos", p, 3, 3, NULL},
                                 {"quat", q, 4, 4, &quat},
                                 {"axisangle", a, 4, 4, &axis_angle},
                                 {"euler", e, 3, 3, &euler},
                                 {"xyaxes", xy, 6, 6, &axes},
                                 {"zaxis", z, 3, 3, &z_axis}};
+
     yk_status status = READ_NUMBERS(r, element, at, requests);
     if (status != YK_OK)
         return status;
@@ -177,6 +181,7 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         char letter = r->euler_axes[k];
         yk_vec3 axis = {letter == 'x' || letter == 'X', letter == 'y' || letter == 'Y',
                         letter == 'z' || letter == 'Z'};
+
         yk_quat next = yk_so3_exp(yk_v3_scale(angle(r, e[k]), axis));
         bool about_rotated_axis = letter >= 'a';
         if (about_rotated_axis)
@@ -233,6 +238,7 @@ static double solid(yk_robot_shape_kind kind, yk_vec3 size, bool ellipsoid, doub
         double ball = 0;
         if (kind == YK_ROBOT_CAPSULE)
             ball = 4 * YK_PI / 3 * r * r * r;
+
         volume = middle + ball;
         inertia[2] = 0.5 * middle * r * r + 0.4 * ball * r * r;
         inertia[0] =
@@ -264,6 +270,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
             const char *stem = file;
             if (slash)
                 stem = slash + 1;
+
             size_t length = strcspn(stem, ".");
             bool same = strncmp(stem, mesh, length) == 0 && strlen(mesh) == length;
             if (name)
@@ -367,6 +374,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         if (status != YK_OK)
             return status;
     } else if (strcmp(type, "ellipsoid") == 0) {
+        /* No solver touches with it. */
         ellipsoid = true;
         shape.size = yk_v3(size[0], size[1], size[2]);
         yk_robot_note(robot, geom, "shape of an ellipsoid: its mass counts, it touches nothing");
@@ -385,6 +393,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     double volume = 0;
     if (known)
         volume = solid(shape.kind, shape.size, ellipsoid, diagonal);
+
     if (link && volume > 0) {
         double of_geom = density * volume;
         if (mass_count)
@@ -451,9 +460,11 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
 {
     /* A hinge unless something else is said. */
     yk_robot *robot = r->robot;
+
     static const char *const words[] = {"hinge", "slide", "ball", "free"};
     static const yk_robot_joint_kind kinds[] = {YK_ROBOT_HINGE, YK_ROBOT_SLIDE, YK_ROBOT_BALL,
                                                 YK_ROBOT_FREE};
+
     const char *type = look_up(r, element, at, "type");
     if (yk_xml_is(element, "freejoint"))
         type = "free";
@@ -471,6 +482,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, rest = 0, reference = 0;
     double armature = 0, friction = 0, stiffness[5] = {0}, damping[5] = {0};
     int range_count;
+
     const request requests[] = {{"pos", p, 3, 3, NULL},
                                 {"axis", axis, 3, 3, NULL},
                                 {"range", range, 2, 2, &range_count},
@@ -512,9 +524,11 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
 
     /* What a joint of a scenario does not have. */
     const char *limited = look_up(r, element, at, "limited");
+
     if (range_count && !(limited && strcmp(limited, "false") == 0))
         yk_robot_note(robot, element, "limits of joint '%s' (%g to %g)", joint.name, range[0],
                       range[1]);
+
     if (armature != 0)
         yk_robot_note(robot, element, "armature of joint '%s' (%g)", joint.name, armature);
     if (friction != 0)
@@ -539,6 +553,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     if (status != YK_OK)
         return status;
 
+    /* Without a class of its own, that of the body around it holds. */
     const char *name = yk_xml_attribute_of(element, "name");
     if (!name)
         name = "body";
@@ -562,6 +577,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
                               .pose = at.pose,
                               .centre = at.pose.position,
                               .into = robot->link_count};
+
         index = yk_robot_add_link(robot, &link);
         if (index < 0)
             return YK_ERROR_MEMORY;
@@ -573,6 +589,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
                                    .kind = YK_ROBOT_FIXED,
                                    .parent = before,
                                    .child = index};
+
             if (yk_robot_add_joint(robot, &weld) < 0)
                 return YK_ERROR_MEMORY;
             break;
@@ -591,6 +608,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     /* Mass: as given, or of its geoms. */
     at.link = index;
     const yk_xml_element *inertial = yk_xml_child(element, "inertial");
+
     if (inertial && r->mass_source != MASS_OF_GEOMS) {
         yk_robot_link *link = &robot->links[index];
         status = read_inertial(r, inertial, &at, link);
@@ -726,6 +744,7 @@ static void read_actuators(reader *r, const yk_xml_element *actuators)
             if (strcmp(robot->joints[i].name, name) == 0)
                 joint = &robot->joints[i];
 
+        /* Other joints have no motor in a scenario. */
         bool drives = joint && (joint->kind == YK_ROBOT_HINGE || joint->kind == YK_ROBOT_SLIDE);
         if (drives) {
             joint->driven = true;

@@ -71,10 +71,12 @@ static void clean(const char *name, const char *fallback, char *text)
     size_t length = 0;
     if (!name || !name[0])
         name = fallback;
+
     bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
     if (!letter)
         text[length++] = 'n';
 
+    /* Anything else becomes an underscore. */
     for (; *name && length < NAME_CUT; name++) {
         bool word = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
                     (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
@@ -99,6 +101,7 @@ static bool has_name(const char *a, const char *fallback_a, const char *text)
 static void link_name(const writer *w, int link, char *text)
 {
     const yk_robot *robot = w->robot;
+
     if (link == YK_ROBOT_GROUND) {
         strcpy(text, "ground");
         return;
@@ -131,6 +134,8 @@ static void joint_name(const writer *w, int joint, char *text)
 {
     const yk_robot *robot = w->robot;
     clean(robot->joints[joint].name, "joint", text);
+
+    /* Its number among the joints that are written under this name. */
     int number = 1;
     for (int i = 0; i < joint; i++)
         number += has_name(robot->joints[i].name, "joint", text) &&
@@ -155,6 +160,7 @@ static int material_of(const writer *w, int shape)
         if (shapes[i].friction == shapes[shape].friction)
             return material_of(w, i);
 
+        /* The first shape with a friction is where its surface gets its number. */
         bool first = shapes[i].touches;
         for (int k = 0; k < i; k++)
             first = first && !(shapes[k].touches && shapes[k].friction == shapes[i].friction);
@@ -168,10 +174,12 @@ static int root_of(const yk_robot *robot, int link)
 {
     for (int i = robot->joint_count - 1; i >= 0; i--) {
         const yk_robot_joint *joint = &robot->joints[i];
+
         bool carries = !joint->closes && joint->child == link && joint->parent != link;
         if (!carries || joint->parent == YK_ROBOT_GROUND)
             continue;
 
+        /* A root without mass is no body that could name the group. */
         int root = root_of(robot, joint->parent);
         if (robot->links[root].mass > 0)
             return root;
@@ -219,6 +227,7 @@ static void write_shape(const writer *w, int index)
     yk_vec3 offset = yk_v3_sub(shape->pose.position, frame.position);
     offset = yk_q_rotate_back(frame.orientation, offset);
     yk_quat rotation = yk_q_mul(yk_q_conjugate(frame.orientation), shape->pose.orientation);
+
     if (w->smooth) {
         char name[NAME_MAX_LENGTH];
         link_name(w, shape->link, name);
@@ -228,6 +237,8 @@ static void write_shape(const writer *w, int index)
     }
 
     yk_write_vector(to, offset);
+
+    /* The identity is the default. */
     if (!is_identity(rotation)) {
         fputs(", orientation: ", to);
         yk_write_quaternion(to, rotation);
@@ -243,6 +254,7 @@ static void write_shape(const writer *w, int index)
         const char *folder = w->mesh_folder;
         if (shape->file[0] == '/')
             folder = "";
+
         fprintf(to, ", file: \"%s%s", folder, shape->above);
         if (shape->folder)
             fprintf(to, "%s/", shape->folder);
@@ -372,6 +384,7 @@ static void write_links(const writer *w)
         fputs("        position: ", to);
         yk_write_vector(to, origin);
         fputs("\n", to);
+
         if (!is_identity(link->pose.orientation)) {
             fputs("        orientation: ", to);
             yk_write_quaternion(to, link->pose.orientation);
@@ -475,6 +488,7 @@ static int chain_length(const yk_robot *robot, int joint)
         const yk_robot_joint *last = &robot->joints[joint + count - 1];
         const yk_robot_joint *next = last + 1;
         bool through = robot->links[last->child].mass <= 0 && next->parent == last->child;
+
         if (last->closes || next->closes || !through)
             break;
 
@@ -573,6 +587,7 @@ static void write_forces(const writer *w)
 
         char name[NAME_MAX_LENGTH];
         joint_name(w, i, name);
+
         if (!heading)
             fprintf(to, "    forces:\n");
         heading = true;
@@ -602,6 +617,7 @@ static void write_forces(const writer *w)
         fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
         yk_write_number(to, joint->damping);
 
+        /* The rest of a slide is in the point already. */
         if (hinge && joint->rest != 0) {
             fputs(", free_angle: ", to);
             yk_write_number(to, joint->rest);
@@ -660,6 +676,7 @@ static void write_materials(const writer *w)
     int known = 0;
     for (int i = 0; i < robot->shape_count; i++) {
         const yk_robot_shape *shape = &robot->shapes[i];
+
         if (!shape->touches || material_of(w, i) <= known)
             continue;
 
@@ -667,6 +684,8 @@ static void write_materials(const writer *w)
             fprintf(w->to, "    materials:\n");
 
         fprintf(w->to, "      surface_%d: {friction: ", known);
+
+        /* Unknown friction is a parameter, to be changed in one place. */
         if (shape->friction < 0)
             fputs("friction", w->to);
         else
@@ -733,6 +752,7 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
         if (status != YK_OK)
             return status;
     }
+
     if (moving == 0)
         return yk_fail(robot->context, YK_ERROR_INPUT,
                        "nothing in the model moves: all links are fixed to the ground, or have no "
@@ -769,6 +789,7 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
             continue;
 
         const yk_robot_link *body = &robot->links[joint[count - 1].child];
+
         if (joint_of_several(joint, count, &several)) {
             for (int k = 0; k < count; k++)
                 if (joint[k].stiffness != 0 || joint[k].damping != 0 || joint[k].driven)
@@ -799,6 +820,7 @@ void yk_robot_write_notes(const yk_robot *robot, FILE *to)
     fprintf(to, "# Written by `yoke import`.\n");
     if (robot->note_count > 0)
         fprintf(to, "# Not as in the model, or left out:\n");
+
     for (int i = 0; i < robot->note_count; i++)
         fprintf(to, "#   line %d: %s\n", robot->notes[i].line, robot->notes[i].text);
 }
@@ -819,6 +841,8 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
 
     fputs("title: \"", to);
     const char *title = robot->name ? robot->name : "robot";
+
+    /* Characters that would end the text become spaces. */
     for (; *title; title++) {
         bool plain = *title != '"' && *title != '\\' && (unsigned char)*title >= ' ';
         fputc(plain ? *title : ' ', to);
@@ -832,6 +856,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     yk_write_number(to, options->end);
     fputs(", step: ", to);
     yk_write_number(to, options->step);
+
     fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
             w.smooth ? "smooth" : "nonsmooth");
     yk_write_vector(to, robot->gravity);

@@ -21,6 +21,7 @@ static yk_status read_origin(reader *r, const yk_xml_element *of, yk_robot_pose 
         return YK_OK;
 
     double xyz[3] = {0}, rpy[3] = {0};
+
     const char *text = yk_xml_attribute_of(origin, "xyz");
     if (text) {
         yk_status status = yk_robot_numbers(r->robot, origin, "xyz", text, xyz, 3, 3, NULL);
@@ -79,6 +80,7 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_rob
     status = read_number(r, mass, "value", &kilograms);
     if (status != YK_OK)
         return status;
+
     if (kilograms < 0)
         return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link->name);
 
@@ -126,6 +128,7 @@ static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape
 
     double scale[3] = {1, 1, 1};
     const char *text = yk_xml_attribute_of(mesh, "scale");
+
     if (text) {
         yk_status status = yk_robot_numbers(r->robot, mesh, "scale", text, scale, 3, 3, NULL);
         if (status != YK_OK)
@@ -164,6 +167,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
     const yk_xml_element *form = NULL;
     if (geometry)
         form = geometry->first;
+
     if (!form)
         return yk_robot_fail(r->robot, element, "<%s> has no <geometry>", element->name);
 
@@ -175,6 +179,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
     if (yk_xml_is(form, "box")) {
         const char *text = yk_xml_attribute_of(form, "size");
         double size[3] = {0};
+
         status = yk_robot_numbers(r->robot, form, "size", text ? text : "", size, 3, 3, NULL);
         shape.kind = YK_ROBOT_BOX;
         shape.size = yk_v3(size[0], size[1], size[2]);
@@ -201,11 +206,13 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
     if (status != YK_OK)
         return status;
 
+    /* Meshes have their note already. */
     if (!take) {
         if (shape.kind != YK_ROBOT_MESH)
             yk_robot_note(r->robot, form, "<%s> without extent", form->name);
         return YK_OK;
     }
+
     if (yk_robot_add_shape(r->robot, &shape) < 0)
         return YK_ERROR_MEMORY;
     return YK_OK;
@@ -248,6 +255,7 @@ static const char *link_named_by(const yk_xml_element *joint, const char *side)
 {
     const yk_xml_element *element = yk_xml_child(joint, side);
     const char *name = NULL;
+
     if (element)
         name = yk_xml_attribute_of(element, "link");
     return name ? name : "";
@@ -400,6 +408,7 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
                                  name_of(base), name_of(e));
         base = e;
     }
+
     if (!base)
         return yk_robot_fail(robot, root, "the robot has no root link");
 
@@ -417,6 +426,7 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
     if (options->floating && !(robot->links[0].mass > 0))
         yk_robot_note(robot, base, "the root link '%s' floats and has no mass of its own",
                       name_of(base));
+
     if (yk_robot_add_joint(robot, &held) < 0)
         return YK_ERROR_MEMORY;
     return YK_OK;

@@ -139,6 +139,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         return YK_OK;
     }
 
+    /* A wrong command means that the two sides do not agree on the order of messages. */
     if (command != expected) {
         static const char *const words[] = {"staggered", "loose", "tight"};
         yk_fail(m->context, YK_ERROR_EXTERNAL,
@@ -155,6 +156,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
     size_t per_node = 3 + rotation + 6;
     if (m->def.accelerations)
         per_node += 6;
+
     size_t bytes = n * per_node * sizeof(double);
     status = ops->receive(m->transport, m->numbers, bytes, deadline);
     if (status != YK_OK)
@@ -173,6 +175,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
             .velocity = read_vector(velocities + 3 * i),
             .angular_velocity = read_vector(spins + 3 * i),
         };
+
         if (!m->def.accelerations)
             continue;
 
@@ -198,6 +201,7 @@ static void keep_wrenches(mbdyn *m, const yk_input *inputs, double h)
         const yk_input *input = &inputs[i];
         yk_vec3 force = {0};
         yk_vec3 torque = {0};
+
         /* Horner's rule. */
         for (int k = input->degree; k >= 0; k--) {
             force = yk_v3_add(yk_v3_scale(h, force), input->linear[k]);
@@ -270,6 +274,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
 
     /* What is missing of the two follows from the other at constant velocities. */
     m->met = true;
+
     if (tight) {
         memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
         move(m, m->predicted, -h, m->motion);
@@ -300,12 +305,14 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
 
     /* What the iteration still changed; MBDyn's own tolerance is not known. */
     double change = 0;
+
     double size = 0;
     for (int i = 0; i < m->count; i++) {
         const yk_motion *now = &m->motion[i];
         const yk_motion *before = &m->predicted[i];
         yk_vec3 velocity = yk_v3_sub(now->velocity, before->velocity);
         yk_vec3 spin = yk_v3_sub(now->angular_velocity, before->angular_velocity);
+
         change = fmax(change, yk_v3_norm(velocity));
         change = fmax(change, h * yk_v3_norm(spin));
         size = fmax(size, yk_v3_norm(now->velocity));
@@ -313,6 +320,7 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     }
 
     const double tolerance = 1e-6;
+
     report->correction = change / (tolerance * size + 1e-12);
     report->converged = report->correction <= 1;
     return status;
@@ -328,11 +336,13 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         /* The motion at t0 comes twice, and asks for forces twice. */
         m->stepped = true;
         keep_wrenches(m, inputs, h);
+
         for (int i = first ? 0 : 1; status == YK_OK && i < 2; i++) {
             status = send_wrenches(m, DATA);
             if (status == YK_OK)
                 status = receive_motion(m, DATA_AND_GO, m->motion);
         }
+
         move(m, m->motion, h, m->predicted);
         return status;
 
@@ -360,6 +370,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
             return status;
 
         m->iterated = false;
+
         keep_wrenches(m, inputs, h);
         status = send_wrenches(m, DATA_AND_GO);
         if (status == YK_OK)
@@ -443,10 +454,12 @@ static yk_status negotiate(mbdyn *m)
     uint32_t flags = NODAL | rotations[m->def.orientation];
     if (m->def.accelerations)
         flags |= ACCELERATIONS;
+
     const uint32_t own[2] = {flags, (uint32_t)m->count};
     const yk_transport_ops *ops = m->transport->ops;
     double deadline = yk_clock_seconds() + m->def.deadline;
     unsigned char command = NEGOTIATION;
+
     yk_status status;
 
     /* MBDyn listens: it compares, and agrees or not. */
@@ -469,6 +482,7 @@ static yk_status negotiate(mbdyn *m)
     /* MBDyn connects: it says what it sends, and that it agrees. */
     uint32_t theirs[2] = {0, 0};
     unsigned char agreed = 0;
+
     status = ops->receive(m->transport, &command, 1, deadline);
     if (status == YK_OK)
         status = ops->receive(m->transport, theirs, sizeof theirs, deadline);
@@ -476,6 +490,7 @@ static yk_status negotiate(mbdyn *m)
         status = ops->receive(m->transport, &agreed, 1, deadline);
     if (status != YK_OK)
         return give_up(m, status);
+
     if (command == NEGOTIATION && agreed == AGREED && theirs[0] == own[0] && theirs[1] == own[1])
         return YK_OK;
 
@@ -501,6 +516,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
     m->context = context;
     m->def = *def;
     snprintf(m->name, sizeof m->name, "MBDyn at %.200s", def->address);
+
     m->ops = (yk_subsystem_ops){
         .size = sizeof(yk_subsystem_ops),
         .kind = "mbdyn",
@@ -513,6 +529,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         .message = mbdyn_message,
         .predict = mbdyn_predict,
     };
+
     if (def->coupling == YK_MBDYN_TIGHT)
         m->ops.iteration = &iteration_ops;
     m->base.ops = &m->ops;
@@ -528,6 +545,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
     yk_status status = YK_OK;
     if (!m->ports || !m->numbers || !m->motion || !m->predicted || !m->wrenches)
         status = YK_ERROR_MEMORY;
+
     for (int i = 0; status == YK_OK && i < def->node_count; i++) {
         char *name = yk_text_copy(context, def->nodes[i]);
         m->ports[i] = (yk_port){name, YK_PORT_MARKER, YK_TAKES_WRENCH};
@@ -540,6 +558,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
     int fd = -1;
     if (status == YK_OK)
         status = open_socket(m, &fd);
+
     if (status == YK_OK) {
         m->transport = yk_socket_transport(context, fd);
         status = YK_ERROR_MEMORY;
@@ -553,6 +572,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         mbdyn_destroy(&m->base);
         return status;
     }
+
     *subsystem = &m->base;
     return YK_OK;
 }

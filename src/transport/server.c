@@ -155,6 +155,7 @@ static void answer_describe(session *s)
         {ops->step_model, YK_CAN_MODEL_STEP},     {ops->events, YK_CAN_ANNOUNCE_EVENTS},
         {ops->energy, YK_CAN_COUNT_ENERGY},       {ops->channels, YK_CAN_BE_RECORDED},
     };
+
     uint32_t capabilities = 0;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         if (groups[i].is_there)
@@ -182,6 +183,7 @@ static void answer_describe(session *s)
     int count = 0;
     if (ops->channels)
         count = ops->channels->list(s->subsystem, &channels);
+
     yk_put_whole(out, (uint32_t)count);
     for (int i = 0; i < count; i++) {
         yk_put_text(out, channels[i].name);
@@ -219,6 +221,7 @@ static void answer_move_port(session *s)
     uint32_t given = yk_get_whole(&s->in);
     yk_get_numbers(&s->in, &position.x, 3);
     yk_get_numbers(&s->in, &orientation.w, 4);
+
     if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count || !s->ops->move_port) {
         refuse(s, "there is no such port, or it cannot be moved");
         return;
@@ -231,6 +234,7 @@ static void answer_move_port(session *s)
         new_position = &position;
     if (given & 2)
         new_orientation = &orientation;
+
     begin_with(s, s->ops->move_port(s->subsystem, (int)port, new_position, new_orientation));
 }
 
@@ -354,6 +358,7 @@ static void answer_step_model(session *s)
     const yk_input *inputs = get_step(s);
     size_t n = yk_get_whole(&s->in);
     uint32_t steps = yk_get_whole(&s->in);
+
     if (!yk_body_is_done(&s->in) || n != count_wrench_rows(s, 6, 1) || steps > 1000000 ||
         !s->ops->step_model) {
         refuse(s, "the size does not fit the ports, or it has no step model");
@@ -388,6 +393,7 @@ static void answer_state_get(session *s)
     size_t words = 0;
     if (rollback)
         words = rollback->layout(s->subsystem).words;
+
     double *image = take_numbers(s, words + 1);
     if (!rollback || !image) {
         refuse(s, "it has no state image");
@@ -406,8 +412,10 @@ static void answer_state_set(session *s)
     if (rollback)
         words = rollback->layout(s->subsystem).words;
     double *image = take_numbers(s, words + 1);
+
     if (image)
         yk_get_numbers(&s->in, image, words);
+
     if (!rollback || !image || !yk_body_is_done(&s->in)) {
         refuse(s, "it has no state image, or one of another size");
         return;
@@ -461,6 +469,7 @@ static void answer_channels(session *s)
     /* All of them in one answer: the client asks once per sample. */
     for (int i = 0; i < count; i++) {
         size_t components = (size_t)channels[i].components;
+
         double *values = take_numbers(s, components);
         if (!values) {
             begin(s, YK_ERROR_MEMORY, "out of memory");
@@ -539,6 +548,7 @@ static yk_status meet(session *s)
         char why[100];
         snprintf(why, sizeof why, "this server speaks version %d of the protocol, the client %u",
                  YK_PROTOCOL_VERSION, version);
+
         refuse(s, why);
         reply(s, kind, number);
         return YK_ERROR_EXTERNAL;
@@ -559,6 +569,7 @@ static yk_status meet(session *s)
     if (!def->secret)
         status = def->create(def->user, s->context, name, &s->subsystem);
     if (begin(s, status, yk_last_message(s->context))) {
+        /* Bit 0: a proof must follow; bit 1: memory can be shared. */
         uint32_t answer_flags = 0;
         if (def->secret)
             answer_flags |= 1;
@@ -567,6 +578,7 @@ static yk_status meet(session *s)
         yk_put_whole(&s->out, answer_flags);
         yk_put_bytes(&s->out, own, sizeof own);
     }
+
     yk_status sent = reply(s, kind, number);
     if (YK_FAILED(status))
         return status;
@@ -582,10 +594,12 @@ static yk_status meet(session *s)
 
         unsigned char proof[YK_PROOF];
         unsigned char expected[YK_PROOF];
+
         yk_get_bytes(&s->in, proof, sizeof proof);
         yk_proof(def->secret, "yoke client", own, theirs, expected);
         bool good = kind == YK_FRAME_PROOF && yk_body_is_done(&s->in) &&
                     sodium_memcmp(proof, expected, sizeof proof) == 0;
+
         if (!good) {
             refuse(s, "the secret is not the server's");
         } else {
@@ -611,13 +625,16 @@ static yk_status meet(session *s)
     yk_transport *shared = NULL;
     if (memory >= 0 && beside >= 0)
         shared = yk_memory_transport(s->context, memory, beside, false);
+
     if (memory >= 0)
         close(memory);
+
     if (!shared) {
         if (beside >= 0)
             close(beside);
         return yk_fail(s->context, YK_ERROR_EXTERNAL, "the client shares no memory");
     }
+
     s->transport->ops->close(s->transport);
     s->transport = shared;
     return YK_OK;
@@ -629,6 +646,7 @@ void yk_serve_connected(yk_context *context, const yk_server_def *def, int socke
     s.in.context = context;
     s.out.context = context;
     s.transport = yk_socket_transport(context, socket);
+
     if (!s.transport) {
         close(socket);
         return;
@@ -639,6 +657,7 @@ void yk_serve_connected(yk_context *context, const yk_server_def *def, int socke
         s.ops = s.subsystem->ops;
         s.port_count = s.ops->ports(s.subsystem, &s.ports);
         size_t count = (size_t)s.port_count + 1;
+
         s.causalities = yk_allocate(context, count, sizeof *s.causalities);
         s.inputs = yk_allocate(context, count, sizeof *s.inputs);
         if (!s.causalities || !s.inputs)
@@ -699,8 +718,10 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
     for (;;) {
         while (clients > 0 && waitpid(-1, NULL, WNOHANG) > 0)
             clients--;
+
         if (def->waiting && !def->waiting(def->user, name))
             break;
+
         if (def->once && had_one && clients == 0)
             break;
 
@@ -715,6 +736,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         /* A process for this client alone: one that crashes takes nobody with it. */
         had_one = true;
         pid_t child = fork();
+
         if (child == 0) {
             close(listening);
             yk_serve_connected(context, def, socket);

@@ -42,6 +42,7 @@ static yk_status parse(yk_context *context, const char *address, endpoint *end)
     if (strncmp(address, "unix:", 5) == 0) {
         struct sockaddr_un *local = (struct sockaddr_un *)&end->address;
         const char *path = address + 5;
+
         if (!*path || strlen(path) >= sizeof local->sun_path)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "the path of a UNIX socket has 1 to %zu bytes: '%s'",
@@ -115,6 +116,7 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
         int error = errno;
         close(*fd);
         *fd = -1;
+
         bool absent = error == ECONNREFUSED || error == ENOENT || error == EAGAIN;
         if (!absent || yk_clock_seconds() > deadline)
             return yk_fail(context, YK_ERROR_EXTERNAL,
@@ -131,6 +133,8 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
     yk_status status = parse(context, address, &end);
     if (status != YK_OK)
         return status;
+
+    /* Without it, whoever reaches the address could use the server. */
     if (!end.loopback && !has_secret)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s can be reached from other machines: that needs a shared secret",
@@ -148,6 +152,7 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
         struct stat about;
         int probe = socket(AF_UNIX, SOCK_STREAM, 0);
         bool alive = probe >= 0 && connect(probe, (struct sockaddr *)&end.address, end.length) == 0;
+
         if (probe >= 0)
             close(probe);
 
@@ -186,6 +191,7 @@ yk_status yk_socket_accept(yk_context *context, int listening, double deadline, 
         *fd = -1;
         if (ready > 0)
             *fd = accept(listening, NULL, NULL);
+
         if (*fd >= 0) {
             fcntl(*fd, F_SETFD, FD_CLOEXEC);
             return YK_OK;
@@ -252,6 +258,7 @@ static yk_status wait_for(socket_transport *s, short events, double deadline)
         int ready = poll(&one, 1, milliseconds);
         if (ready > 0)
             return YK_OK;
+
         if (ready < 0 && errno != EINTR)
             return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "cannot be waited for: %s",
                            strerror(errno));
@@ -295,11 +302,13 @@ static yk_status socket_send(yk_transport *self, const void *head, size_t head_c
             message.msg_iov++;
             message.msg_iovlen--;
         }
+
         if (message.msg_iovlen > 0) {
             message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + gone;
             message.msg_iov->iov_len -= gone;
         }
     }
+
     return YK_OK;
 }
 

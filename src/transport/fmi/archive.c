@@ -67,6 +67,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
     /* A bomb: small as long as it is packed. */
     bool suspicious = entry->size > 1 << 20 && entry->comp_size > 0 &&
                       entry->size / entry->comp_size > YK_ARCHIVE_RATIO_MAX;
+
     if (suspicious)
         return yk_fail(context, YK_ERROR_INPUT,
                        "%s: the entry '%.200s' grows from %llu to %llu bytes, more than the limit "
@@ -79,9 +80,11 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
     zip_uint32_t attributes;
     zip_uint64_t number = (zip_uint64_t)index;
     int known = zip_file_get_external_attributes(archive, number, 0, &system, &attributes);
+
     if (known == 0 && system == ZIP_OPSYS_UNIX && S_ISLNK(attributes >> 16))
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' is a symbolic link", file,
                        entry->name);
+
     return YK_OK;
 }
 
@@ -102,6 +105,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
     for (zip_int64_t i = 0; i < count && status == YK_OK; i++) {
         zip_stat_t entry;
         zip_stat_init(&entry);
+
         if (zip_stat_index(archive, (zip_uint64_t)i, 0, &entry) != 0 || !entry.name) {
             status = yk_fail(context, YK_ERROR_INPUT, "%s: entry %lld cannot be read: %s", file,
                              (long long)i, zip_strerror(archive));
@@ -149,6 +153,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         made = mkdir(path, 0700) == 0 || errno == EEXIST;
         *at = '/';
     }
+
     if (!made)
         return yk_fail(context, YK_ERROR_FILE, "cannot make the folder of %s: %s", path,
                        strerror(errno));
@@ -227,9 +232,11 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
     if (!archive) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
+
         yk_status status = YK_ERROR_INPUT;
         if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ)
             status = YK_ERROR_FILE;
+
         yk_fail(context, status, "%s cannot be opened as an FMU, a ZIP archive: %s", file,
                 zip_error_strerror(&error));
         zip_error_fini(&error);
@@ -275,6 +282,7 @@ static bool walk(const char *folder, visit_function visit, void *user)
         struct stat status;
         int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         good = length < (int)sizeof path && lstat(path, &status) == 0;
+
         if (!good)
             break;
 

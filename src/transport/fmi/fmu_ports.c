@@ -31,6 +31,7 @@ static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
 {
     const yk_fmi_variable *all = self->description.variables;
     const yk_fmi_variable *wanted = &all[variable];
+
     for (int i = 0; i < list->count; i++) {
         const yk_fmi_variable *v = &all[list->variables[i]];
         if (v->reference == wanted->reference && v->type == wanted->type)
@@ -67,6 +68,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
     list->references = yk_allocate(context, count, sizeof *list->references);
     list->first = yk_allocate(context, count, sizeof *list->first);
     int *ordered = yk_allocate(context, count, sizeof *ordered);
+
     if (!list->references || !list->first || !ordered) {
         yk_release(context, ordered);
         return YK_ERROR_MEMORY;
@@ -81,9 +83,11 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
             if (continuous == (pass == 0))
                 ordered[n++] = list->variables[i];
         }
+
         if (pass == 0)
             list->real_count = n;
     }
+
     yk_release(context, list->variables);
     list->variables = ordered;
 
@@ -92,6 +96,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
         list->references[i] = v->reference;
         list->first[i] = list->value_count;
         list->value_count += v->size;
+
         if (i < list->real_count)
             list->real_values = list->value_count;
     }
@@ -128,6 +133,7 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     int element = 0;
     int used = 0;
     char stem[300];
+
     if (!bracket || sscanf(bracket, "[%d]%n", &element, &used) != 1 || bracket[used] ||
         (size_t)(bracket - name) >= sizeof stem)
         return false;
@@ -158,6 +164,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
     const char *word = yk_fmu_quantity_names[quantity];
     bool signal = port->kind == YK_PORT_SIGNAL;
     map->count = 0;
+
     if (names->count == 0)
         return YK_OK;
 
@@ -171,6 +178,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
         const char *name = names->names[0];
         int array = yk_fmi_find(d, name);
         int size = 0;
+
         if (array >= 0)
             size = d->variables[array].size;
         if (quantity == YK_FMU_ORIENTATION && size == 9)
@@ -196,6 +204,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
     } else {
         /* One name per component; an orientation may be a matrix. */
         bool matrix = quantity == YK_FMU_ORIENTATION && names->count == 9;
+
         if (names->count != wanted && !matrix)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: port '%s': %s has %d variables, expected %d%s", self->file,
@@ -206,6 +215,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
         for (int i = 0; i < names->count; i++) {
             component *part = &map->parts[map->count++];
             *part = (component){-1, 0};
+
             bool zero = strcmp(names->names[i], "0") == 0;
             if (!zero && !find_component(d, names->names[i], part))
                 return refuse_name(self, port->name, quantity, names->names[i]);
@@ -219,6 +229,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
 
         const yk_fmi_variable *v = &d->variables[map->parts[i].variable];
         bool usable = v->type == YK_FMI_FLOAT64 || (signal && yk_fmi_type_is_number(v->type));
+
         if (!usable)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: port '%s': %s: the variable '%s' is of type %s, expected %s",
@@ -270,6 +281,7 @@ static bool read_member(const char *name, int *quantity, int *element)
     if (*quantity == YK_FMU_ORIENTATION)
         letters = "wxyz";
     const char *letter = name + length + 1;
+
     const char *found = NULL;
     if (letter[0] && !letter[1])
         found = strchr(letters, letter[0]);
@@ -452,6 +464,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
             found.parts[i].variable = variable;
             all = variable >= 0;
         }
+
         if (all)
             *rate = found;
     }
@@ -657,6 +670,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
 
     if (status == YK_OK)
         status = locate(self, maps);
+
     for (int i = 0; i < self->port_count && status == YK_OK; i++)
         if (self->maps[i].takes == YK_TAKES_WRENCH)
             add_rates(self, &self->maps[i]);
@@ -711,6 +725,7 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
     yk_wrench mean = {{0, 0, 0}, {0, 0, 0}};
     double low = from;
     double high = to;
+
     for (int i = 0; i <= input->degree; i++) {
         double weight = (high - low) / ((i + 1) * (to - from));
         mean.force = yk_v3_axpy(weight, input->linear[i], mean.force);
