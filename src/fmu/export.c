@@ -45,6 +45,7 @@ static yk_status write_file(output *o, const char *name, const char *text)
 
     FILE *stream = fopen(path, "wb");
     bool good = stream && fputs(text, stream) >= 0;
+
     if (stream)
         good = fclose(stream) == 0 && good;
     if (!good)
@@ -68,6 +69,7 @@ static yk_status copy_file(output *o, const char *from, const char *name)
     FILE *out = fopen(path, "wb");
     bool good = out != NULL;
     char block[1 << 16];
+
     for (size_t got; good && (got = fread(block, 1, sizeof block, in)) > 0;)
         good = fwrite(block, 1, got, out) == got;
     good = good && !ferror(in);
@@ -120,6 +122,7 @@ static yk_status write_resources(output *o)
         snprintf(from, sizeof from, "%s%s", builder->folder, file->path);
         snprintf(to, sizeof to, "resources/%s", file->path);
         status = copy_file(o, from, to);
+
         if (status != YK_OK)
             return status;
     }
@@ -379,7 +382,10 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
     /* The name of the binary is that of the file, as an identifier of C: functions of FMI 2 that
      * are linked statically begin with it. */
     const char *name = strrchr(def->file, '/');
-    name = name ? name + 1 : def->file;
+    if (name)
+        name++;
+    else
+        name = def->file;
     size_t used = 0;
     for (; *name && *name != '.' && used + 1 < sizeof o.identifier; name++) {
         bool letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');

@@ -85,10 +85,14 @@ static void add_port(writer *w, int index)
 
     for (int q = 0; q < QUANTITIES; q++) {
         const quantity *row = &quantities[q];
-        int size = port->kind == YK_PORT_MARKER ? row->marker : row->scalar;
+        int size = row->scalar;
+        if (port->kind == YK_PORT_MARKER)
+            size = row->marker;
 
         variable.unit = row->unit;
         variable.role = YK_EXPORT_OUTPUT;
+
+        /* The side of the power that the port takes is an input, the other one an output. */
         if (row->wrench == (takes == YK_TAKES_WRENCH))
             variable.role = YK_EXPORT_INPUT;
 
@@ -140,6 +144,8 @@ static void list_variables(writer *w)
 
             snprintf(number, sizeof number, "%d", c + 1);
             const char *component = number;
+
+            /* Labels of the scenario, else the usual letters, else numbers. */
             if (size == 1)
                 component = "";
             else if (labels)
@@ -168,6 +174,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
         const yk_port *port = &m->ports[i];
         bool can_take_motion = port->causalities & YK_TAKES_MOTION;
         bool can_take_wrench = port->causalities & YK_TAKES_WRENCH;
+
         unsigned axes = YK_AXIS_X;
         if (port->kind == YK_PORT_MARKER)
             axes = YK_AXES_ALL;
@@ -199,6 +206,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
         if (takes == YK_UNCONNECTED || takes == YK_GIVES_SIGNAL)
             continue;
 
+        /* A wrench has all components, whatever the interface constrains. */
         if (takes == YK_TAKES_WRENCH && port->kind == YK_PORT_MARKER)
             axes = YK_AXES_ALL;
         if (axes == YK_AXIS_DISTANCE)
@@ -294,6 +302,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         m->object->ops->output(m->object, v->port, &value);
         memcpy(&v->start, (const double *)&value + v->offset, sizeof v->start);
     }
+
     return YK_OK;
 }
 

@@ -48,6 +48,7 @@ static yk_status fail(yk_exported *self, yk_status status, const char *text)
 {
     if (text != self->message)
         snprintf(self->message, sizeof self->message, "%s", text);
+
     self->log(self->log_user, YK_LOG_ERROR, self->message);
     return status;
 }
@@ -83,6 +84,7 @@ static void close_model(yk_exported *self)
     yk_release(self->context, self->asked);
     yk_release(self->context, self->sample);
 
+    /* It may be opened again, or destroyed without that. */
     self->given = NULL;
     self->rates = NULL;
     self->before = NULL;
@@ -118,6 +120,7 @@ static yk_status open_model(yk_exported *self)
             count++;
         }
     }
+
     close_model(self);
 
     /* The same scenario again; what it is made of may depend on every parameter. */
@@ -206,6 +209,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
 
         lines[i][strcspn(lines[i], "\n")] = '\0';
     }
+
     if (notes)
         fclose(notes);
 
@@ -250,6 +254,7 @@ void yk_exported_destroy(yk_exported *self)
         yk_release(self->context, self->parameters);
         yk_context_destroy(self->context);
     }
+
     free(self);
 }
 
@@ -290,6 +295,7 @@ static yk_status start_model(yk_exported *self)
 
     const yk_export_model *m = &self->model;
     yk_status status = YK_OK;
+
     /* A whole system has been started with its scenario. */
     if (m->subsystem >= 0) {
         for (int i = 0; i < m->port_count; i++)
@@ -301,6 +307,7 @@ static yk_status start_model(yk_exported *self)
 
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     }
+
     self->started = true;
     return YK_OK;
 }
@@ -387,6 +394,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
             values[i] = *value_at(&output, v->offset);
         }
     }
+
     return YK_OK;
 }
 
@@ -398,6 +406,7 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
         if (!v)
             return YK_ERROR_ARGUMENT;
 
+        /* Parameters take effect when the model is opened anew. */
         if (v->role == YK_EXPORT_PARAMETER) {
             self->parameters_changed |= self->parameters[v->offset] != values[i];
             self->parameters[v->offset] = values[i];
@@ -426,6 +435,7 @@ yk_status yk_exported_set_rates(yk_exported *self, const uint32_t *references, s
 
         *value_at(&self->rates[v->port], v->offset) = rates[i];
     }
+
     self->has_rates = true;
     return YK_OK;
 }
@@ -459,6 +469,7 @@ static void interpolate(double h, const yk_vec3 points[SAMPLES], yk_vec3 *coeffi
         values[2][i] = points[i].z;
     }
 
+    /* Component by component, as polynomials of the time since the step's beginning. */
     for (int k = 0; k < 3; k++)
         yk_poly_interpolate(times, values[k], SAMPLES - 1, c[k]);
     for (int i = 0; i < SAMPLES; i++)
@@ -478,6 +489,7 @@ static void cubic_input(const yk_exported *self, int port, double h, yk_input *i
     bool wrench = m->causalities[port] == YK_TAKES_WRENCH;
     bool rotates = m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER;
     *input = (yk_input){.degree = SAMPLES - 1, .orientation = yk_q_identity()};
+
     if (rotates)
         input->orientation = yk_q_unit(self->asked[port].motion.orientation);
 
@@ -560,6 +572,7 @@ static void motion_input(const yk_exported *self, int port, double h, yk_input *
     const yk_motion *to = &self->given[port].motion;
     *input = (yk_input){.degree = 3, .orientation = yk_q_identity()};
     hermite(h, from->position, from->velocity, to->position, to->velocity, input->linear);
+
     if (self->model.ports[port].kind != YK_PORT_MARKER)
         return;
 
@@ -576,6 +589,8 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
 {
     const yk_export_model *m = &self->model;
     size_t bytes = (size_t)m->port_count * sizeof *self->given;
+
+    /* The inputs at equal distances over the step, its ends among them. */
     for (int i = 0; ask && i < SAMPLES; i++) {
         ask(user, t + h * i / (SAMPLES - 1));
         memcpy(self->asked + i * m->port_count, self->given, bytes);
@@ -656,6 +671,7 @@ size_t yk_exported_state_size(const yk_exported *self)
         words = m->object->ops->rollback->layout(m->object).words;
     else
         words = yk_system_state_layout(self->system).words;
+
     if (words == 0)
         return 0;
 
@@ -691,6 +707,7 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
 
     size_t ports = (size_t)m->port_count * sizeof *self->given;
 
+    /* Rates belong to the step that was being prepared, not to the state. */
     self->time = image[0];
     self->started = image[1] != 0;
     memcpy(self->given, image + 2, ports);

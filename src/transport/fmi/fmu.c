@@ -72,6 +72,7 @@ static yk_status read_outputs(yk_fmu *self, double h)
         double *to = &list->values[rate->to];
         const int order = 1;
         *to = 0;
+
         if (rate->asked)
             status = instance->calls->output_rates(instance, &rate->reference, 1, &order, to);
         else if (h > 0)
@@ -214,10 +215,12 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     for (int i = 0; i < self->setting_count; i++) {
         const yk_fmu_setting *s = &self->settings[i];
         const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
+
         if (s->text)
             status = calls->set_text(instance, v->reference, s->text);
         else
             status = calls->set(instance, v->type, &v->reference, 1, s->values, v->size);
+
         if (status == YK_OK)
             continue;
 
@@ -231,10 +234,12 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     status = calls->begin(instance, t);
     if (status == YK_OK)
         status = read_list(self, &self->inputs);
+
     if (status == YK_OK && inputs) {
         yk_fmu_fill(self, inputs, 0, 0);
         status = yk_fmu_set_inputs(self, true);
     }
+
     if (status == YK_OK)
         status = calls->initialise(instance);
 
@@ -307,6 +312,7 @@ static yk_status advance(yk_fmu *self, double t, double h)
         now = reached;
         rest = end - now;
         bool due = next_event(&self->subsystem, now - 2 * tolerance) <= now + tolerance;
+
         if (instance->events && (event || due)) {
             status = handle_event(self, now, tolerance);
             if (status != YK_OK)
@@ -329,6 +335,7 @@ static void intermediate(void *user, double t)
     yk_fmu_fill_within(self, self->step_inputs, t - self->step_begin);
     for (int i = 0; i < list->real_count; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
+
         if (v->intermediate)
             instance->calls->set(instance, YK_FMI_FLOAT64, &list->references[i], 1,
                                  &list->values[list->first[i]], v->size);
@@ -359,9 +366,11 @@ static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
 
     if (lines && held)
         memset(self->input_rates, 0, (size_t)list->value_count * sizeof(double));
+
     if (status == YK_OK && lines && list->real_count > 0)
         status = instance->calls->input_rates(instance, list->references, list->real_count,
                                               self->orders, self->input_rates);
+
     if (status == YK_OK)
         status = advance(self, t + from, to - from);
     return status;
@@ -384,6 +393,7 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     for (int i = 0; i < pieces && status == YK_OK; i++) {
         double from = h * i / pieces;
         double to = h * (i + 1) / pieces;
+
         if (exchange)
             status = yk_fmu_integrate(self, t + from, to - from);
         else
@@ -441,6 +451,7 @@ static void move_values(yk_fmu *self, double *image, bool save)
     /* The order is that of the image. */
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t bytes = pieces[i].count * sizeof(double);
+
         if (bytes > 0 && save)
             memcpy(image, pieces[i].values, bytes);
         else if (bytes > 0)
@@ -639,8 +650,10 @@ static void destroy(yk_subsystem *subsystem)
         yk_release(context, (void *)(uintptr_t)self->ports[i].name);
     yk_release(context, self->ports);
     yk_release(context, self->maps);
+
     destroy_list(self, &self->inputs);
     destroy_list(self, &self->outputs);
+
     yk_release(context, self->rates);
     yk_release(context, self->before);
     yk_release(context, self->input_rates);

@@ -14,11 +14,13 @@ static yk_status visit(yk_fmu *self, double t, const double *x)
 {
     yk_fmi_instance *instance = self->instance;
     yk_status status = instance->calls->set_time(instance, t);
+
     if (status == YK_OK && self->inputs.count > 0 && self->step_inputs) {
         double local = t - self->step_begin;
         yk_fmu_fill(self, self->step_inputs, local, local);
         status = yk_fmu_set_inputs(self, false);
     }
+
     if (status == YK_OK && self->state_count > 0)
         status = instance->calls->set_states(instance, x, self->state_count);
 
@@ -35,6 +37,7 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
     int n = self->state_count;
     double *rate = self->work;
     double *stage = self->work + n;
+
     memcpy(end, x, (size_t)n * sizeof *end);
 
     for (int s = 0; s < 4 && n > 0; s++) {
@@ -114,12 +117,14 @@ static yk_status handle_event(yk_fmu *self)
     yk_fmi_instance *instance = self->instance;
     bool changed = false;
     yk_status status = instance->calls->event_mode(instance);
+
     if (status == YK_OK)
         status = yk_fmu_set_inputs(self, true);
     if (status == YK_OK)
         status = yk_fmu_update(self, &changed);
     if (status == YK_OK)
         status = instance->calls->continuous_mode(instance);
+
     if (status == YK_OK && changed && self->state_count > 0)
         status = instance->calls->get_states(instance, self->x, self->state_count);
     return status;
@@ -163,12 +168,14 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
             status = runge_kutta(self, now, size, self->x, end_states);
         if (status == YK_OK)
             status = crossed(self, &event);
+
         if (status == YK_OK && event) {
             double shorter = size;
             status = locate(self, now, &shorter, end_states);
             timed = timed && shorter == size;
             size = shorter;
         }
+
         if (status != YK_OK)
             return status;
 
@@ -180,12 +187,14 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
         bool terminate = false;
         if (!instance->can->completed_step_unused)
             status = instance->calls->completed_step(instance, &asked, &terminate);
+
         if (status == YK_OK && terminate)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: the FMU ended the simulation at t = %.9g s", self->file, now);
 
         if (status == YK_OK && (event || timed || asked)) {
             status = handle_event(self);
+
             if (++events > EVENTS_MAX)
                 return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                      "%s: more than %d events in a step that ends at t = %.9g s",

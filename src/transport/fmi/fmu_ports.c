@@ -80,6 +80,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
         for (int i = 0; i < list->count; i++) {
             const yk_fmi_variable *v = &all[list->variables[i]];
             bool continuous = v->type == YK_FMI_FLOAT64 && strcmp(v->variability, "discrete") != 0;
+
             if (continuous == (pass == 0))
                 ordered[n++] = list->variables[i];
         }
@@ -263,10 +264,12 @@ static bool read_member(const char *name, int *quantity, int *element)
         if (strlen(yk_fmu_quantity_names[i]) == length &&
             strncmp(name, yk_fmu_quantity_names[i], length) == 0)
             *quantity = i;
+
     for (size_t i = 0; i < sizeof member_names / sizeof *member_names && *quantity < 0; i++)
         if (strlen(member_names[i].member) == length &&
             strncmp(name, member_names[i].member, length) == 0)
             *quantity = member_names[i].quantity;
+
     if (*quantity < 0)
         return false;
 
@@ -311,6 +314,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
     for (int i = 0; i < terminal->member_count; i++) {
         int quantity;
         int element;
+
         if (!read_member(members[i].name, &quantity, &element))
             continue;
 
@@ -318,6 +322,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
         yk_fmu_variables *to = &port->quantities[quantity];
         if (element < 0) {
             int variable = yk_fmi_find(d, members[i].variable);
+
             if (variable >= 0 && d->variables[variable].size > 1)
                 port->kind = YK_PORT_MARKER;
             to->count = 1;
@@ -357,6 +362,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
     for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
         int inputs = 0;
         int others = 0;
+
         for (int i = 0; i < maps[q].count; i++) {
             int variable = maps[q].parts[i].variable;
             if (variable < 0)
@@ -440,6 +446,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
         status = read_terminal(self, port);
     for (int q = 0; q < YK_FMU_QUANTITIES && status == YK_OK; q++)
         status = map_quantity(self, port, q, &maps[q]);
+
     if (status == YK_OK)
         status = decide(self, port, maps, to);
     if (status != YK_OK || to->takes != YK_TAKES_WRENCH)
@@ -489,9 +496,12 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
         yk_fmu_port_def port = {.name = name, .terminal = name};
         quantity_map maps[YK_FMU_QUANTITIES];
         yk_fmu_port trial = {0};
+
+        /* A terminal that does not fit is no error here, so nothing is reported. */
         yk_quiet_begin(self->context);
         bool usable = map_port(self, &port, maps, &trial) == YK_OK;
         yk_quiet_end(self->context);
+
         if (usable)
             list[n++] = port;
     }
@@ -511,6 +521,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
                 for (int c = 0; c < quantities[q].count; c++)
                     used = used || strcmp(quantities[q].names[c], v->name) == 0;
         }
+
         if (used)
             continue;
 
@@ -538,6 +549,7 @@ static void find_asking_ports(yk_fmu *self)
                 for (int k = 0; k < list->count && port->at[q][c] >= 0; k++) {
                     const yk_fmi_variable *v = &self->description.variables[list->variables[k]];
                     int element = port->at[q][c] - list->first[k];
+
                     if (element >= 0 && element < v->size)
                         port->asks = port->asks && v->intermediate;
                 }
@@ -584,6 +596,7 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
         int q = i % YK_FMU_QUANTITIES;
         yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
         const yk_fmu_list *list = is_input(port, q) ? &self->inputs : &self->outputs;
+
         port->count[q] = maps[i].count;
         for (int c = 0; c < maps[i].count; c++) {
             const component *part = &maps[i].parts[c];
@@ -592,6 +605,7 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
                 port->at[q][c] = list->first[list_find(self, list, part->variable)] + part->element;
         }
     }
+
     return YK_OK;
 }
 
@@ -641,6 +655,8 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
     yk_fmu_port_def *made = NULL;
     yk_status status = YK_OK;
     self->port_count = def->port_count;
+
+    /* Without ports in the definition, those that the FMU suggests. */
     if (def->port_count == 0) {
         status = default_ports(self, &made, &self->port_count);
         ports = made;
@@ -729,8 +745,10 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
     for (int i = 0; i <= input->degree; i++) {
         double weight = (high - low) / ((i + 1) * (to - from));
         mean.force = yk_v3_axpy(weight, input->linear[i], mean.force);
+
         if (kind == YK_PORT_MARKER)
             mean.torque = yk_v3_axpy(weight, input->angular[i], mean.torque);
+
         low *= from;
         high *= to;
     }
@@ -805,6 +823,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
     yk_fmu_fill(self, inputs, from, to);
     memcpy(mean, list->values, bytes);
     yk_fmu_fill(self, inputs, to, to);
+
     for (int i = 0; i < list->value_count; i++) {
         double begin = slopes[i];
         slopes[i] = (list->values[i] - begin) / h;
@@ -820,6 +839,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
         for (int q = YK_FMU_FORCE; q <= YK_FMU_TORQUE; q++) {
             for (int c = 0; c < port->count[q]; c++) {
                 int at = port->at[q][c];
+
                 if (at >= 0)
                     list->values[at] = mean[at] - 0.5 * h * slopes[at];
             }

@@ -92,6 +92,7 @@ static yk_status find_functions(yk_fmi_instance *self)
         needed |= YK_FMI_ONLY_ME;
     else
         needed |= YK_FMI_ONLY_CS;
+
     if (can->state)
         needed |= YK_FMI_ONLY_STATE;
     if (can->state && can->serialises)
@@ -103,6 +104,7 @@ static yk_status find_functions(yk_fmi_instance *self)
     const function_row *rows = functions3;
     if (self->description->version == 2)
         rows = functions2;
+
     for (const function_row *row = rows; row->name; row++) {
         void *found = dlsym(self->library, row->name);
         if (!found && (row->who & needed))
@@ -136,6 +138,7 @@ static yk_status open_library(yk_fmi_instance *self)
     char path[4096];
     snprintf(path, sizeof path, "%s/binaries/%s/%s.so", self->folder, platform,
              self->can->identifier);
+
     if (access(path, F_OK) != 0) {
         /* The platforms for which it has one, for the message. */
         char others[300] = "no binaries at all";
@@ -188,11 +191,13 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
     self->context = context;
     self->description = description;
     self->can = &description->co_simulation;
+
     if (kind == YK_FMI_MODEL_EXCHANGE)
         self->can = &description->model_exchange;
     self->calls = &yk_fmi3_calls;
     if (description->version == 2)
         self->calls = &yk_fmi2_calls;
+
     self->kind = kind;
     self->file = file;
     self->folder = folder;
@@ -201,17 +206,21 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
     yk_status status = YK_OK;
     if (!self->name)
         status = YK_ERROR_MEMORY;
+
+    /* A tool coupling would start a program that may not be here. */
     if (status == YK_OK && self->can->needs_tool)
         status = yk_fail(context, YK_ERROR_EXTERNAL,
                          "%s holds no model, only a connection to the program that made it (%s): "
                          "export it again with the solver inside",
                          file, description->tool[0] ? description->tool : "not named");
+
     if (status == YK_OK)
         status = open_library(self);
     if (status != YK_OK) {
         yk_fmi_unload(self);
         return status;
     }
+
     *instance = self;
     return YK_OK;
 }

@@ -38,12 +38,14 @@ static yk_status instantiate(yk_fmi_instance *self)
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
     char uri[4096] = "file://";
     size_t used = strlen(uri);
+
     for (const char *at = self->folder; *at && used + 4 < sizeof uri; at++) {
         if (strchr(plain, *at))
             uri[used++] = *at;
         else
             used += (size_t)snprintf(uri + used, sizeof uri - used, "%%%02X", (unsigned char)*at);
     }
+
     snprintf(uri + used, sizeof uri - used, "/resources");
 
     /* The FMU takes memory and logs through these; they must stay as long as it lives. */
@@ -119,6 +121,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
             status = CALL(self, GetBoolean, self->component, &references[i], 1, &value);
         else
             status = CALL(self, GetInteger, self->component, &references[i], 1, &value);
+
         values[i] = value;
     }
     return status;
@@ -289,12 +292,14 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
 {
     yk_fmi2_event_info info = {0};
     int level = F(self).NewDiscreteStates(self->component, &info);
+
     *event = (yk_fmi_event){
         .again = info.new_discrete_states_needed,
         .terminate = info.terminate,
         .states_changed = info.states_changed,
         .next = INFINITY,
     };
+
     if (info.next_event_defined)
         event->next = info.next_event;
     return yk_fmi_judge(self, level, "NewDiscreteStates");
