@@ -40,11 +40,11 @@ static model *model_of(yk_mbd *r)
 /* Reference frames and nodes have the same four parts. */
 static void read_frame(yk_mbd *r, bool node)
 {
-    /* Only nodes with six motions become nodes of the scenario. */
     const char *label = yk_mbd_take_text(r);
     yk_mbd_frame f = {.node = node, .label = yk_mbd_evaluate(r, label)};
     yk_mbd_name_of(r, "node", label, f.name);
 
+    /* Only nodes with six motions become nodes of the scenario. */
     if (node && !yk_mbd_take(r, "dynamic") && !yk_mbd_take(r, "static")) {
         yk_mbd_note(r, "node '%s' of type '%s'", f.name, yk_mbd_take_text(r));
         return;

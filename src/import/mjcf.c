@@ -553,10 +553,11 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     if (status != YK_OK)
         return status;
 
-    /* Without a class of its own, that of the body around it holds. */
     const char *name = yk_xml_attribute_of(element, "name");
     if (!name)
         name = "body";
+
+    /* Without a class of its own, that of the body around it holds. */
     const char *class = yk_xml_attribute_of(element, "childclass");
     if (!class)
         class = parent->class;
@@ -762,6 +763,7 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
     if (depth > NESTING_MAX)
         return yk_robot_fail(r->robot, element, "elements are nested too deep");
 
+    /* Included files may include others; all else is searched for more. */
     yk_xml_element **at = &element->first;
     while (*at) {
         yk_xml_element *e = *at;
@@ -789,6 +791,7 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
         if (length >= (int)sizeof path)
             return yk_robot_fail(r->robot, e, "the path of the included file is too long");
 
+        /* The robot's notes name lines of the document, so it is kept until the end. */
         yk_xml **xml = &r->files[*r->file_count];
         yk_status status = yk_xml_read(r->robot->context, path, xml);
         if (status != YK_OK)
@@ -821,12 +824,14 @@ static yk_status read_compiler(reader *r, const yk_xml_element *compiler)
     if (text && strlen(text) == 3 && strspn(text, "xyzXYZ") == 3)
         r->euler_axes = text;
 
+    /* Meshes have a folder of their own, or share that of all assets. */
     text = yk_xml_attribute_of(compiler, "meshdir");
     if (!text)
         text = yk_xml_attribute_of(compiler, "assetdir");
     if (text)
         r->mesh_folder = text;
 
+    /* Where masses come from: geoms for all bodies, or for none. */
     text = yk_xml_attribute_of(compiler, "inertiafromgeom");
     if (text && strcmp(text, "true") == 0)
         r->mass_source = MASS_OF_GEOMS;

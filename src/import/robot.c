@@ -100,6 +100,7 @@ yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const
         if (!*at)
             break;
 
+        /* A whole word that is a finite number: no "1.5mm", no "nan". */
         char *end;
         double value = strtod(at, &end);
         bool whole = end != at && (!*end || isspace((unsigned char)*end));
@@ -150,6 +151,7 @@ void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3
     yk_vec3 own = yk_v3_scale(link->mass / sum, link->centre);
     yk_vec3 common = yk_v3_axpy(mass / sum, centre, own);
 
+    /* Each part's own inertia, and that of its mass away from the common centre. */
     yk_mat3 first = point_inertia(link->mass, yk_v3_sub(link->centre, common));
     yk_mat3 second = point_inertia(mass, yk_v3_sub(centre, common));
     link->inertia = yk_m3_add(yk_m3_add(link->inertia, first), yk_m3_add(inertia, second));
@@ -175,6 +177,7 @@ yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_v
         least = SMALLEST_GYRATION * SMALLEST_GYRATION * link->mass;
     double mended[3] = {fmax(moments[0], least), fmax(moments[1], least), fmax(moments[2], least)};
 
+    /* The smaller two must sum to the largest one at least. */
     double sum = mended[0] + mended[1];
     if (sum < mended[2] && sum > 0) {
         mended[0] *= mended[2] / sum;
@@ -183,6 +186,7 @@ yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_v
         mended[0] = mended[1] = mended[2] / 2;
     }
 
+    /* Raised by rounding only, the inertia stays as it was given. */
     double raised =
         fmax(mended[0] - moments[0], fmax(mended[1] - moments[1], mended[2] - moments[2]));
     if (!(raised > 1e-9 * mended[2]))
@@ -221,6 +225,7 @@ static bool carries_mass(const yk_robot *robot, int link)
         if (joint->closes || joint->kind == YK_ROBOT_FIXED || welded(robot, joint->parent) != link)
             continue;
 
+        /* What hangs on it may itself be without mass, and carry more. */
         if (robot->links[joint->child].mass > 0 || carries_mass(robot, joint->child))
             return true;
     }

@@ -196,7 +196,6 @@ static void write_group(const writer *w, int link)
     int root = root_of(robot, link);
     int members = 0;
     for (int i = 0; i < robot->link_count; i++)
-
         members += robot->links[i].into == i && root_of(robot, i) == root;
     if (members < 2)
         return;
@@ -512,7 +511,6 @@ static void write_joints(const writer *w)
     static const char *const types[] = {"clamp",     "revolute", "prismatic",
                                         "spherical", "planar",   NULL};
     FILE *to = w->to;
-
     bool heading = false;
 
     for (int i = 0; i < robot->joint_count; i++) {
@@ -545,7 +543,6 @@ static void write_joints(const writer *w)
 
             joint_name(w, i, name);
             fprintf(to, "      %s: {type: %s, ", name, several.type);
-
             write_between(w, joint->parent, joint[count - 1].child);
             fputs(", at: ", to);
             yk_write_vector(to, several.point);

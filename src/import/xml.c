@@ -39,6 +39,7 @@ static void *take(reader *r, size_t bytes)
     chunk *c = r->xml->chunks;
     bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
 
+    /* A new chunk where the last one is full; large blocks get one of their own size. */
     if (!c || c->size - c->used < bytes) {
         size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
         c = yk_allocate(r->xml->context, 1, sizeof *c + size);
@@ -90,6 +91,7 @@ static void begin_element(void *user, const char *name, const char **list)
         return;
     }
 
+    /* Expat gives names and values in turn, up to a NULL. */
     int count = 0;
     while (list[2 * count])
         count++;
@@ -159,6 +161,7 @@ static yk_status parse(reader *r, FILE *file)
         if (total > BYTES_MAX)
             return yk_fail(context, YK_ERROR_INPUT, "%s: larger than 64 MiB", r->file);
 
+        /* A short read is the end of the file. */
         done = count < CHUNK_BYTES;
         if (XML_ParseBuffer(r->parser, (int)count, done) == XML_STATUS_OK)
             continue;
