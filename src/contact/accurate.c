@@ -85,6 +85,7 @@ static double determinant(int dim, const double *x)
     for (int k = 1; k < dim; k++)
         sum += x[k] * x[k];
 
+    /* A product of two factors, which cancels less than the difference of squares. */
     double norm = sqrt(sum);
     double gap = x[0] - norm;
     return fmax(gap, 1e-16 * fabs(x[0]) + 1e-300) * (x[0] + norm);
@@ -145,6 +146,7 @@ static void scale_part(cone_part *p)
     double product = 0;
     for (int k = 0; k < dim; k++)
         product += p->x[k] / root_x * (p->z[k] / root_z);
+
     double gamma = sqrt((1 + product) / 2);
     p->eta = sqrt(root_z / root_x);
 
@@ -180,6 +182,7 @@ static void apply_scaling(const cone_part *p, double sign, const double *x, doub
     double mixed = 0;
     for (int k = 1; k < p->dim; k++)
         mixed += w[k] * x[k];
+
     double along = sign * x[0] + mixed / (1 + w[0]);
     double head = w[0] * x[0] + sign * mixed;
     for (int k = 1; k < p->dim; k++)
@@ -222,6 +225,7 @@ static int list_parts(const yk_contact_problem *problem, cone_part *parts)
                 p->dim = 1 + size;
                 p->mu = cone.mu[g];
             }
+
             count++;
         }
 
@@ -253,9 +257,11 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     size_t contacts = (size_t)problem->contact_count + 1;
 
     *s = (interior){.options = *options, .best_residual = INFINITY};
+
     s->tolerance = DEFAULT_TOLERANCE;
     if (options->tolerance > 0)
         s->tolerance = options->tolerance;
+
     s->limit = ITERATIONS;
     if (options->iterations > 0)
         s->limit = options->iterations;
@@ -267,6 +273,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 
     status = yk_proximal_create(context, problem, &s->proximal);
 
+    /* Counted first, then listed. */
     s->part_count = list_parts(problem, NULL);
     s->parts = yk_allocate(context, (size_t)s->part_count + 1, sizeof *s->parts);
     s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
@@ -296,6 +303,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     double sum = 0;
     for (int k = 0; k < problem->row_count; k++)
         sum += problem->q[k] * problem->q[k];
+
     s->scale = 1;
     if (sum > 0)
         s->scale = sqrt(sum / problem->row_count);
@@ -310,6 +318,7 @@ static size_t row_bytes(const interior *s)
 /* Remembers the best iterate of all and the history. */
 static void note(interior *s, const double *r, const double *u, double residual)
 {
+    /* Not every phase ends at its best. */
     if (residual < s->best_residual) {
         s->best_residual = residual;
         memcpy(s->best, r, row_bytes(s));
@@ -338,6 +347,7 @@ static void measure(interior *s)
         s->gap[first[i]] = -s->u[first[i]] - lift;
     }
 
+    /* Each cone: its impulse, its share of the normal equation, and friction's own equations. */
     double sum = 0;
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
@@ -475,6 +485,7 @@ static double longest_step(const interior *s)
         step = fmin(step, step_to_boundary(p->dim, p->x, p->dx));
         step = fmin(step, step_to_boundary(p->dim, p->z, p->dz));
     }
+
     return step;
 }
 
@@ -598,6 +609,7 @@ static bool polish(interior *s, const double *r, const double *u, double residua
     memcpy(s->attempt_u, u, row_bytes(s));
     s->iterations += yk_newton_iterate(&s->newton, s->tolerance, gain, limit, s->attempt,
                                        s->attempt_u, &residual);
+
     note(s, s->attempt, s->attempt_u, residual);
     return residual <= s->tolerance;
 }
@@ -706,6 +718,7 @@ static bool run_cascade(interior *s, const double *start)
                 return true;
             sweeps *= 2;
         }
+
         return false;
     }
 

@@ -146,6 +146,7 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
             for (int l = start; l < end; l++)
                 slope[k * dim + l] -= across * (v[k] / norm[g]) * (v[l] / norm[g]);
         }
+
         length2 += mu * mu;
     }
 
@@ -231,6 +232,7 @@ bool yk_small_solve(int n, double *a, double *b)
                 a[k * n + c] = a[best * n + c];
                 a[best * n + c] = swap;
             }
+
             double swap = b[k];
             b[k] = b[best];
             b[best] = swap;
@@ -328,6 +330,7 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
                     a[k * dim + l] += left[k * dim + m] * w[m * dim + l];
             }
         }
+
         if (!yk_small_solve(dim, a, g))
             return false;
 
@@ -342,6 +345,7 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
             if (next < norm)
                 break;
         }
+
         if (!(next < norm))
             return false;
         memcpy(r, trial, (size_t)dim * sizeof *r);

@@ -40,6 +40,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
         };
         status = yk_supernodal_create(context, &def, &made->lu);
     }
+
     yk_release(context, size);
     yk_release(context, order);
 
@@ -52,6 +53,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
             count += dim * (size_t)(w->first[j + 1] - w->first[j]);
         }
     }
+
     if (status == YK_OK) {
         made->index = yk_allocate(context, count, sizeof *made->index);
         if (!made->index)
@@ -99,6 +101,7 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             int j = w->column[k];
             int columns = w->first[j + 1] - w->first[j];
+
             const double *block = w->value + w->offset[k];
             const size_t *index = factor->index + w->offset[k];
 
@@ -112,6 +115,7 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
                     store[index[r * columns + c]] = sum;
                 }
             }
+
             for (int e = 0; !left && e < dim * columns; e++)
                 store[index[e]] = block[e];
 

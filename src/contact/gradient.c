@@ -145,6 +145,7 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
                 soft = problem->softness[first + k];
             sum += block[k * dim + k] + soft;
         }
+
         s.metric[i] = sum > 0 ? sum / dim : mean;
     }
 
@@ -174,6 +175,7 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
     }
 
     yk_release(context, memory);
+
     report->residual = yk_contact_residual(problem, options->friction, r, u);
     if (best <= options->tolerance || options->tolerance <= 0)
         return YK_OK;

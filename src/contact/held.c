@@ -22,6 +22,7 @@ static double group_target(const yk_held_point *at, int begin, int end, double *
         double part = at->r[k] - at->u[k] / *w;
         sum += part * part;
     }
+
     return sqrt(sum);
 }
 
@@ -117,6 +118,7 @@ void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_he
                     follow_normal(friction, k, copysign(mu, wanted), at, law);
                 idle(k, law);
             }
+
             continue;
         }
 
@@ -141,6 +143,7 @@ void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_he
             law->directions[k + i][k] = across[i];
             law->rates[k][k + i] = across[i];
         }
+
         law->softness[k] = at->softness[k] + hypot(at->u[k], at->u[k + 1]) / (mu * normal);
         idle(k + 1, law);
     }

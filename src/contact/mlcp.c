@@ -62,6 +62,7 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
 {
     size_t n = (size_t)problem->n;
 
+    /* Bounds are compared with the largest number of z. */
     double largest = 0;
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(z[i]));
@@ -88,6 +89,8 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
             violation = fmax(relative, above);
         if (below >= 0 && above >= 0)
             violation = fmax(below, above);
+
+        /* A maximum would hide what is not a number. */
         if (!isfinite(violation))
             return INFINITY;
         worst = fmax(worst, violation);
@@ -185,6 +188,7 @@ static void fill_table(lemke *s, double regularisation)
         s->free_row[i] = isinf(low) && isinf(high);
         s->fixed[i] = low == high;
         s->mirrored[i] = isinf(low) && !isinf(high);
+
         s->cap[i] = INFINITY;
         if (!isinf(low) && !isinf(high))
             s->cap[i] = (high - low) / s->column_scale[i];
@@ -196,6 +200,7 @@ static void fill_table(lemke *s, double regularisation)
         const double *m = problem->m + (size_t)i * (size_t)n;
         double *row = table_row(s, i);
         double sign = direction(s, i);
+
         double constant = problem->q[i];
         for (int j = 0; j < n; j++) {
             double value = m[j];
@@ -237,6 +242,7 @@ static void pivot(lemke *s, int row, int column)
         double factor = other[column];
         if (i == row || factor == 0)
             continue;
+
         other[column] = 0;
         for (int j = 0; j < s->columns; j++)
             other[j] += factor * chosen[j];
@@ -245,6 +251,7 @@ static void pivot(lemke *s, int row, int column)
     /* The two variables exchange their positions. */
     int entering = s->nonbasic[column];
     int leaving = s->basic[row];
+
     s->basic[row] = entering;
     s->nonbasic[column] = leaving;
     if (entering != COVER) {
@@ -255,6 +262,7 @@ static void pivot(lemke *s, int row, int column)
         s->row_of[leaving] = -1;
         s->column_of[leaving] = column;
     }
+
     s->pivots++;
 }
 
@@ -309,6 +317,7 @@ static void pivot_equations(lemke *s)
                 int c = s->column_of[j];
                 if (!s->free_row[j] || c < 0)
                     continue;
+
                 double size = fabs(table_row(s, r)[c]);
                 if (size > best) {
                     best = size;
@@ -318,6 +327,7 @@ static void pivot_equations(lemke *s)
             }
         }
 
+        /* What is left is rounding. */
         if (!(best > 1e-11))
             return;
         pivot(s, row, column);
@@ -329,6 +339,7 @@ static void pivot_equations(lemke *s)
 static bool solve_equations(lemke *s)
 {
     int n = s->n;
+
     pivot_equations(s);
 
     for (int i = 0; i < n; i++) {
@@ -351,6 +362,8 @@ static bool solve_equations(lemke *s)
             for (int k = 0; k < n; k++) {
                 if (s->free_row[k] || s->fixed[k] || s->column_of[k] < 0)
                     continue;
+
+                /* The smaller of the two is the one that may vanish. */
                 double across = table_row(s, row)[s->column_of[k]];
                 double down = table_row(s, s->row_of[n + k])[column];
                 double size = fmin(fabs(across), fabs(down));
@@ -361,6 +374,7 @@ static bool solve_equations(lemke *s)
                     pair = k;
                 }
             }
+
             if (pair < 0)
                 continue;
 
@@ -371,6 +385,7 @@ static bool solve_equations(lemke *s)
             if (done)
                 pivot(s, pair_row, column);
         }
+
         if (done) {
             pivot_equations(s);
             continue;
@@ -380,6 +395,7 @@ static bool solve_equations(lemke *s)
         int r = s->row_of[n + i];
         if (r < 0)
             continue;
+
         const double *values = table_row(s, r);
         double largest = 0;
         for (int j = 0; j < n; j++) {
@@ -464,6 +480,7 @@ static bool earlier(const lemke *s, block a, block b)
         if (differ(x, y))
             return x < y;
     }
+
     return a.rate > b.rate;
 }
 
@@ -577,9 +594,11 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
                 break;
             }
         }
+
         if (more_negative)
             worst = i;
     }
+
     if (worst < 0)
         return SOLVED;
 
@@ -640,6 +659,8 @@ static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
         memcpy(s->vector, z, n * sizeof *z);
         for (int a = 0; a < count; a++)
             s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
+
+        /* Kept only where it is better. */
         double next = yk_mlcp_residual(problem, s->vector, w);
         if (!(next < residual))
             break;
@@ -687,6 +708,7 @@ static bool is_semidefinite(lemke *s)
                         return false;
                 }
             }
+
             return true;
         }
 

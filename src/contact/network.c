@@ -54,6 +54,7 @@ static yk_status out_of_memory(yk_network *network, const char *what, size_t cou
 yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_network **network)
 {
     *network = NULL;
+
     yk_network *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
@@ -230,10 +231,12 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     contact_slot at = network->slots[contact];
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
+
     double sign = at.swapped ? -1 : 1;
     yk_vec3 normal = yk_v3_scale(sign, data->normal);
     yk_vec3 impulse = yk_v3_scale(sign, data->impulse);
 
+    /* Round contacts stand four to a group, one in each lane. */
     if (at.kind == SLOT_PAIR) {
         pair_group *g = &network->pairs[group];
         put_lane(&g->normal, lane, normal);
@@ -245,6 +248,8 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     } else if (at.kind == SLOT_SINGLE) {
         single_group *g = &network->singles[group];
         yk_vec3 other = still_velocity(network, g->other[lane], normal, data);
+
+        /* The bias goes into the velocity of the other side, which is known. */
         put_lane(&g->normal, lane, normal);
         put_lane(&g->impulse, lane, impulse);
         put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
@@ -272,6 +277,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         g->mu_spin[lane] = data->mu_spin;
         g->mu_roll[lane] = data->mu_roll;
     }
+
     if (at.kind != SLOT_GENERAL)
         return;
 

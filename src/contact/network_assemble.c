@@ -138,6 +138,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
             e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
             e->spin[1][k] = yk_v3_scale(-c->inverse_length_b, axis);
         }
+
         return;
     }
 
@@ -205,12 +206,13 @@ int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], si
     for (int side = 0; side < 2; side++) {
         int32_t point = ends[i][side];
         if (point < 0)
-
             continue;
+
         for (int k = in->start[point]; k < in->start[point + 1]; k++) {
             int j = in->list[k];
             if (mark[j] == (int)i)
                 continue;
+
             mark[j] = (int)i;
             columns[count++] = j;
         }
@@ -321,6 +323,7 @@ yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
                     continue;
 
                 double *value = w->value + w->offset[k];
+
                 double inverse_mass = network->nodes[node].inverse_mass;
                 for (int c = 0; c < y->dim; c++) {
                     yk_vec3 linear = y->linear[t][c];
@@ -343,16 +346,19 @@ yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
                 rate += yk_v3_dot(x->linear[s][r], node->velocity) +
                         yk_v3_dot(x->spin[s][r], node->spin);
             }
+
             problem->q[w->first[i] + r] = rate;
             problem->softness[w->first[i] + r] = x->softness[r];
         }
 
+        /* Joints have no friction. */
         if (i >= problem->contact_count)
             continue;
         problem->mu[i] = x->mu;
         problem->mu_spin[i] = x->mu_spin;
         problem->mu_roll[i] = x->mu_roll;
     }
+
     return YK_OK;
 }
 

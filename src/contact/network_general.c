@@ -37,6 +37,7 @@ static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3
 {
     if (!node_is_dynamic(network, index))
         return;
+
     yk_network_node *node = &network->nodes[index];
     node->velocity = yk_v3_axpy(node->inverse_mass, force, node->velocity);
     yk_vec3 moment = yk_v3_axpy(inverse_length, torque, yk_v3_cross(arm, force));
@@ -45,6 +46,7 @@ static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3
 
 void yk_general_add(yk_network *network, const general_contact *c, const double *change)
 {
+    /* From the frame of the contact to global axes. */
     yk_vec3 force = yk_v3(0, 0, 0);
     yk_vec3 torque = yk_v3(0, 0, 0);
     for (int k = 0; k < 3; k++) {
@@ -74,6 +76,7 @@ static void add_local(const yk_network *network, general_contact *c, bool side_b
         sign = -1;
         inverse_length = c->inverse_length_b;
     }
+
     if (!node_is_dynamic(network, node))
         return;
 
@@ -92,6 +95,7 @@ static void add_local(const yk_network *network, general_contact *c, bool side_b
         }
     }
 
+    /* W_kl = l_k . l_l / m + s_k . J^-1 s_l of this node. */
     double inverse_mass = network->nodes[node].inverse_mass;
     for (int l = 0; l < c->dim; l++) {
         yk_vec3 response = node_spin_response(network, node, spin[l]);
@@ -115,6 +119,8 @@ void yk_general_prepare(yk_network *network)
 {
     for (size_t i = 0; i < network->general_count; i++) {
         general_contact *c = &network->generals[i];
+
+        /* Its own W, the sum over its two nodes. */
         memset(c->w, 0, sizeof c->w);
         add_local(network, c, false);
         add_local(network, c, true);
@@ -140,9 +146,11 @@ void yk_general_prepare(yk_network *network)
                     w += c->softness;
                 sum += fabs(w) / sqrt(metric[k] * metric[l]);
             }
+
             bound = fmax(bound, sum);
         }
 
+        /* Below two by a little, so that rounding does not matter. */
         double enlarged = fmax(1, bound / 1.9);
         c->dn *= enlarged;
         c->dt *= enlarged;
@@ -173,6 +181,7 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
     memcpy(next, c->impulse, 3 * sizeof *next);
 
     for (int step = 0; step < steps; step++) {
+        /* What the metric step would give without friction's limit. */
         double a = dn * next[0] - factor * u[0];
         double b[2] = {dt * next[1] - factor * u[1], dt * next[2] - factor * u[2]};
         double length = sqrt(b[0] * b[0] + b[1] * b[1]);
@@ -232,7 +241,9 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
 
     memcpy(next, c->impulse, sizeof c->impulse);
     for (int step = 0; step < steps; step++) {
+        /* p - u / d in each component, then back into the cone. */
         double moved[YK_CONTACT_DIM_MAX];
+
         for (int k = 0; k < dim; k++)
             moved[k] = next[k] - factor * u[k] / metric[k];
         factor = 1; /* of the first step alone */
@@ -284,6 +295,7 @@ static void solve_locally(const general_contact *c, yk_friction_model friction,
     yk_cone cone = general_cone(c);
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
 
+    /* Softness stands on the diagonal of the three forces. */
     memcpy(w, c->w, (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; k < 3; k++)
         w[k * dim + k] += c->softness;
@@ -318,6 +330,8 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         general_contact *c = &network->generals[i];
         double u[YK_CONTACT_DIM_MAX];
         double next[YK_CONTACT_DIM_MAX];
+
+        /* The velocity before this contact moves, with what its softness gives way. */
         yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++)
             u[k] += c->softness * c->impulse[k];
@@ -381,6 +395,7 @@ void yk_general_residual(const yk_network *network, const block *b, yk_friction_
                 r[k] /= arm;
             }
         }
+
         yk_cone_natural_map(&cone, friction, rho, r, u, map);
 
         double sum = 0;

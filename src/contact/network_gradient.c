@@ -152,6 +152,7 @@ static double joint_metric(const yk_network *network, size_t i)
 static void descend_joints(yk_network *network, void *user)
 {
     const descent *s = user;
+
     for (size_t i = 0; i < network->joint_count; i++) {
         const yk_joint_row *row = &network->joints[i];
         double rate = yk_joint_rate(network, s->of_y, i, s->joint_y[i]);
@@ -433,6 +434,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     int interval = limit;
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
+
     double rho = yk_network_rho(network);
     yk_network_start(network, options->warm_start);
 

@@ -238,6 +238,7 @@ static void take_impulses(yk_network *network, size_t i, const element *e, const
         if (!node_is_dynamic(network, index))
             continue;
 
+        /* What the change of the impulses does to the node. */
         yk_vec3 force = yk_v3(0, 0, 0);
         yk_vec3 moment = yk_v3(0, 0, 0);
         for (int k = 0; k < e->dim; k++) {
@@ -361,9 +362,11 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
         return YK_ERROR_MEMORY;
 
     yk_context *context = yk_scratch_context(network->scratch);
+
     islands all = {0};
     int steps = 0;
     yk_status status = list_islands(context, network, &all);
+
     for (size_t i = 0; i < all.count && status == YK_OK; i++) {
         size_t size = all.start[i + 1] - all.start[i];
         bool is_stiff = all.lightest[i] > STIFF_RATIO * all.heaviest[i] && size <= STIFF_MAX;
@@ -397,6 +400,7 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
         lightest = fmax(lightest, inverse_mass);
         heaviest = fmin(heaviest, inverse_mass);
     }
+
     yk_status status = YK_OK;
     if (lightest > STIFF_RATIO * heaviest)
         status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, true, rho, report);

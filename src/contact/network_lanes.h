@@ -40,6 +40,7 @@ YK_INLINE void load_nodes(const yk_network_node *nodes, const int32_t *index, fo
         f->angular[k] = yk_v4_load(line + 4);
     }
 
+    /* From nodes to components, four nodes in each. */
     transpose(f->linear);
     transpose(f->angular);
 }
@@ -88,6 +89,7 @@ YK_INLINE void pair_velocity(const four_nodes *a, const four_nodes *b, const yk_
     yk_v4 spin[3], rotation[3];
     for (int k = 0; k < 3; k++)
         spin[k] = a->angular[k] + b->angular[k];
+
     cross(n, spin, rotation);
 
     for (int k = 0; k < 3; k++)

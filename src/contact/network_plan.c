@@ -356,6 +356,7 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
         for (int side = 0; side < 2; side++) {
             if (!node_is_dynamic(p->network, nodes[side]))
                 continue;
+
             size_t touched = (size_t)nodes[side] / BLOCK_NODES;
             if (p->stamp[touched] == stamp)
                 continue;
@@ -460,6 +461,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     yk_context *context = network->context;
     size_t nodes = network->node_count;
 
+    /* If anything fails below, the network is empty. */
     network->contact_count = 0;
     network->block_count = 0;
     network->colour_count = 0;

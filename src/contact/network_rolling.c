@@ -58,6 +58,8 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
 {
     const yk_v4 zero = yk_v4_set(0);
     const yk_v4 one = yk_v4_set(1);
+
+    /* Lengths of what friction resists: sliding, spinning, rolling. */
     yk_v4 slide = square_root(dot(f->slide, f->slide));
     yk_v4 spin = magnitude(f->spin);
     yk_v4 roll = square_root(dot(f->roll, f->roll));
@@ -85,9 +87,11 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
                 fewer += yk_v4_select(above, mu[g] * mu[g], zero);
                 mu[g] = yk_v4_select(above, zero, mu[g]);
             }
+
             top -= less;
             bottom -= fewer;
         }
+
         f->normal = yk_v4_max(top, zero) / bottom;
     }
 
@@ -146,6 +150,7 @@ YK_INLINE void relative_motion(const rolling_group *group, const four_nodes *a, 
 
     yk_v4 surface[3];
     load_lanes(&group->velocity, surface);
+
     pair_velocity(a, b, n, u);
     for (int k = 0; k < 3; k++) {
         u[k] -= surface[k];
@@ -178,6 +183,7 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
         /* Eight nodes and their relative motion. */
         four_nodes a, b;
         yk_v4 n[3], p[3], t[3], u[3], w[3];
+
         load_nodes(s->nodes, group->a, &a);
         load_nodes(s->nodes, group->b, &b);
         load_lanes(&group->normal, n);
@@ -221,6 +227,7 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
         }
 
         kick_rolling(group, n, force, torque, &a, &b);
+
         store_nodes(s->nodes, group->a, &a);
         store_nodes(s->nodes, group->b, &b);
     }
@@ -257,12 +264,14 @@ void yk_rolling_apply(yk_network *s, const block *b)
         const rolling_group *group = &s->rollings[g];
         four_nodes x, y;
         yk_v4 n[3], p[3], t[3];
+
         load_nodes(s->nodes, group->a, &x);
         load_nodes(s->nodes, group->b, &y);
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
         load_lanes(&group->torque, t);
 
+        /* Warm start: the velocities that these impulses make. */
         kick_rolling(group, n, p, t, &x, &y);
         store_nodes(s->nodes, group->a, &x);
         store_nodes(s->nodes, group->b, &y);
@@ -289,6 +298,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
         const rolling_group *group = &s->rollings[g];
         four_nodes x, y;
         yk_v4 n[3], p[3], t[3], u[3], w[3];
+
         load_nodes(s->nodes, group->a, &x);
         load_nodes(s->nodes, group->b, &y);
         load_lanes(&group->normal, n);
@@ -303,6 +313,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             t[k] *= curvature;
             w[k] *= radius;
         }
+
         four_cones c = {.mu = yk_v4_load(group->mu),
                         .mu_spin = yk_v4_load(group->mu_spin) * curvature,
                         .mu_roll = yk_v4_load(group->mu_roll) * curvature,
@@ -326,6 +337,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             next.slide[k] = now.slide[k] - step * rate.slide[k];
             next.roll[k] = now.roll[k] - step * rate.roll[k];
         }
+
         project(false, &c, &next);
 
         /* The square of r - P(r - rho u^). */
@@ -338,6 +350,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             sum += slide * slide + roll * roll;
         }
 
+        /* Squares in units of velocity, as the other kinds of contacts give them. */
         for (int lane = 0; lane < LANES; lane++) {
             double violation = sum[lane] / (rho * rho);
             partial[0] = partial[0] > violation ? partial[0] : violation;
@@ -353,6 +366,8 @@ void yk_rolling_diagonal(const yk_network *s, const block *b, double partial[3])
         for (int k = 0; k < LANES; k++) {
             const yk_network_node *x = &s->nodes[group->a[k]];
             const yk_network_node *y = &s->nodes[group->b[k]];
+
+            /* dN + 2 dT of the contact; lanes that are not used have no mass. */
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
             if (dn > 0)

@@ -74,6 +74,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
     for (uint32_t g = begin; g < end; g++) {
         single_group *group = &s->singles[g];
 
+        /* Four nodes against surfaces of known motion. */
         four_nodes a;
         yk_v4 n[3], p[3], u[3], surface[3];
         load_nodes(s->nodes, group->a, &a);
@@ -133,6 +134,7 @@ void yk_round_sweep(yk_network *network, const block *b, const round_options *op
 
 void yk_round_apply(yk_network *s, const block *b)
 {
+    /* Pairs move two nodes, singles one. */
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &s->pairs[g];
         four_nodes x, y;
@@ -202,6 +204,7 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
     yk_v4 d = yk_v4_set(1 / rho);
     solve_four(false, 1, n, mu, d, d, yk_v4_set(0), u, u_normal, p, next);
 
+    /* The square of the map, as a velocity. */
     yk_v4 sum = yk_v4_set(0);
     for (int k = 0; k < 3; k++) {
         yk_v4 map = (p[k] - next[k]) * d;
@@ -237,6 +240,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         const single_group *group = &s->singles[g];
 
         four_nodes x;
+
         yk_v4 n[3], p[3], u[3], surface[3];
         load_nodes(s->nodes, group->a, &x);
         load_lanes(&group->normal, n);
@@ -291,6 +295,7 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
         const single_group *group = &s->singles[g];
         for (int k = 0; k < LANES; k++) {
             const yk_network_node *x = &s->nodes[group->a[k]];
+
             partial[1] += 3 * x->inverse_mass + 2 * x->spin_inverse_mass;
             if (x->inverse_mass > 0)
                 partial[2] += 3;

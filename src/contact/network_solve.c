@@ -60,6 +60,7 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
                 continue;
             }
 
+            /* Most waits are short: the processor is given away only after many looks. */
             int spins = 0;
             while (atomic_load_explicit(&c->phase, memory_order_acquire) == phase) {
                 if (++spins > 2000)
@@ -76,6 +77,7 @@ void yk_network_run(yk_network *network, yk_block_work work, yk_network_work aft
     int members = 1;
     if (network->pool && network->block_count > 1)
         members = yk_pool_threads(network->pool);
+
     if (members > 1) {
         crew c = {
             .network = network,
@@ -126,6 +128,7 @@ static void sweep_block(yk_network *network, size_t index, void *user)
         .relaxation_factor = options->relaxation_factor,
     };
 
+    /* Each kind of contact has its own arrays and its own loops. */
     yk_round_sweep(network, b, &how);
     yk_rolling_sweep(network, b, &how);
     yk_general_sweep(network, b, options->friction, options->relaxation_factor,
@@ -156,6 +159,7 @@ double yk_network_rho(yk_network *network)
 {
     yk_network_run(network, sum_diagonal, NULL, NULL, 1);
 
+    /* One step length for all: the inverse of the mean diagonal of W. */
     double sum = 0;
     double rows = 0;
     for (size_t k = 0; k < network->block_count; k++) {
@@ -253,6 +257,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
 
+    /* The step length belongs to the matrix, which sweeps do not change. */
     double rho = yk_network_rho(network);
     yk_network_start(network, options->warm_start);
 
@@ -310,6 +315,8 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
             yk_network_take_impulses(network, &problem, r);
 
         status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
+
+        /* Velocities of the nodes follow from the impulses, and the violation from both. */
         if (!YK_FAILED(status)) {
             yk_network_give_impulses(network, &problem, r);
             yk_network_start(network, true);
@@ -317,6 +324,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
         }
     }
 
+    /* The message was left in the scratch context, which nobody else reads. */
     if (status != YK_OK)
         yk_fail(network->context, status, "%s", yk_last_message(context));
     yk_scratch_reset(network->scratch);

@@ -43,8 +43,10 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
         report->iterations += detail.pivots;
         if (status != YK_OK)
             return status;
+
         memcpy(r, z, (size_t)problem->row_count * sizeof *r);
 
+        /* Bounds that have settled show as a residual that is met. */
         residual = yk_contact_residual(problem, YK_FRICTION_BOX, r, u);
         if (options->history && report->history_count < options->history_capacity)
             options->history[report->history_count++] = residual;
@@ -91,6 +93,8 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
                 }
             }
         }
+
+        /* Small beside W, but enough to make M positive definite. */
         double pull = 1e-6 * yk_contact_mean_diagonal(problem);
         for (size_t row = 0; row < n; row++) {
             double soft = 0;

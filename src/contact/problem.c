@@ -77,6 +77,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
     int *start = yk_allocate(context, blocks + 1, sizeof *start);
     int *columns = yk_allocate(context, blocks * blocks + 1, sizeof *columns);
     yk_status status = YK_ERROR_MEMORY;
+
     if (dims && first && start && columns) {
         /* The pattern: blocks that have something in them, and their mirror images. */
         for (size_t i = 0; i < blocks; i++) {
@@ -169,6 +170,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
                                i, j);
             diagonal |= j == i;
         }
+
         if (!diagonal)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "contact problem: block row %d has no diagonal block", i);
@@ -185,6 +187,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "contact problem: block row %d has a block whose mirror image is "
                                "missing; add zero blocks",
+
                                i);
             values += dim * (size_t)(w->first[j + 1] - w->first[j]);
         }
@@ -250,6 +253,7 @@ void yk_contact_multiply(const yk_contact_problem *problem, const double *x, dou
     for (int i = 0; i < problem->w.block_rows; i++)
         multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
 
+    /* Soft rows give way: (W + C) x. */
     for (int r = 0; problem->softness && r < problem->row_count; r++)
         y[r] += problem->softness[r] * x[r];
 }
@@ -259,6 +263,7 @@ void yk_contact_block_row(const yk_contact_problem *problem, int block, const do
     int first = problem->w.first[block];
     int rows = problem->w.first[block + 1] - first;
 
+    /* Its row of u = (W + C) x + q. */
     multiply_block_row(&problem->w, block, x, y);
     for (int r = 0; r < rows; r++) {
         if (problem->softness)
@@ -297,6 +302,7 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
         yk_cone cone = yk_problem_cone(problem, i);
         double map[YK_CONTACT_DIM_MAX];
         yk_cone_natural_map(&cone, friction, rho, r + first[i], u + first[i], map);
+
         for (int k = 0; k < cone.dim; k++)
             sum += map[k] * map[k];
     }
@@ -319,6 +325,7 @@ double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model 
     if (problem->row_count == 0)
         return 0;
 
+    /* u = W r + q. */
     yk_contact_multiply(problem, r, u);
     for (int k = 0; k < problem->row_count; k++)
         u[k] += problem->q[k];

@@ -112,6 +112,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
             left = UNDAMPED_LIMIT;
         *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
     }
+
     newton->problem = problem;
 
     bool solved = residual <= goal;

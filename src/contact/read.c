@@ -41,7 +41,9 @@ static void refuse(reader *in, const char *what)
     if (in->status != YK_OK)
         return;
 
+    /* Lines are counted when something is wrong, not while reading. */
     int line = 1;
+
     for (const char *c = in->begin; c < in->at; c++)
         line += *c == '\n';
     size_t byte = (size_t)(in->at - in->begin);
@@ -62,6 +64,7 @@ static double read_number(reader *in, const char *what)
         return 0;
 
     skip_space(in);
+
     char message[160];
     if (in->at >= in->end) {
         snprintf(message, sizeof message, "the file ends where %s was expected", what);
@@ -84,6 +87,7 @@ static double read_number(reader *in, const char *what)
 
 static int read_integer(reader *in, int low, int high, const char *what)
 {
+    /* Whole numbers may be written as any number is. */
     double value = read_number(in, what);
     if (in->status != YK_OK)
         return low;
@@ -102,6 +106,7 @@ static int read_integer(reader *in, int low, int high, const char *what)
 /* A count of things of which each takes at least `bytes` bytes of the rest of the file. */
 static int read_count(reader *in, int low, size_t bytes, const char *what)
 {
+    /* A damaged count is refused before memory is taken for it. */
     size_t rest = (size_t)(in->end - in->at) / bytes + 1;
     int value = read_integer(in, low, 100000000, what);
 
@@ -121,6 +126,7 @@ static void *reserve(reader *in, size_t count, size_t size)
     if (in->status != YK_OK)
         return NULL;
 
+    /* One more than needed, so that empty lists have memory too. */
     void *memory = yk_allocate(in->context, count + 1, size);
     if (!memory)
         in->status = YK_ERROR_MEMORY;
@@ -190,6 +196,7 @@ static void read_dense_values(reader *in, double *values, int rows, int columns)
 /* Cumulative sizes: rising and ending at `total`. */
 static void read_ends(reader *in, int *end, int count, int total)
 {
+    /* Each block has a row at least. */
     int last = 0;
     for (int i = 0; i < count && in->status == YK_OK; i++) {
         last = read_integer(in, last + 1, total, "the end of a block row or column");
@@ -224,6 +231,7 @@ static void read_blocks(reader *in, stored_matrix *m)
     /* Row starts, which rise to the number of blocks, and the columns of the blocks. */
     int starts = read_count(in, 0, 2, "the number of row starts");
     m->filled = read_count(in, 0, 2, "the number of blocks in rows");
+
     if (starts != block_rows + 1 || m->filled != blocks)
         refuse(in, "the index of the blocks does not fit their number");
 
@@ -254,6 +262,7 @@ static void read_blocks(reader *in, stored_matrix *m)
         }
     }
 
+    /* Each value takes a byte at least: a damaged size is refused before memory is taken. */
     if (total > (size_t)(in->end - in->at))
         refuse(in, "the blocks are larger than the rest of the file can hold");
     m->value = reserve(in, total, sizeof *m->value);
@@ -300,6 +309,7 @@ static void read_entry(reader *in, stored_matrix *m, int k, int column)
 
 static void read_entries(reader *in, stored_matrix *m)
 {
+    /* The head is prose of the library that printed it; two words of it are relied on. */
     const char *mark = strstr(in->at, "nnz:");
     const char *triplet = strstr(in->at, "triplet:");
     if (!mark) {
@@ -411,6 +421,7 @@ static void entries_to_blocks(reader *in, stored_matrix *m, int dim)
     size_t size = (size_t)dim * (size_t)dim;
     m->block_rows = m->size0 / dim;
 
+    /* A block for each entry is the most that there can be. */
     listed_block *order = reserve(in, entries, sizeof *order);
     m->end = reserve(in, (size_t)m->block_rows, sizeof *m->end);
     m->start = reserve(in, (size_t)m->block_rows + 1, sizeof *m->start);
@@ -470,6 +481,7 @@ static void problem_from_blocks(reader *in, const stored_matrix *m, int dim,
             refuse(in, "the blocks of W are not those of the contacts");
     }
 
+    /* Every stored block may bring one opposite to it, every row a diagonal. */
     listed_block *blocks = reserve(in, 2 * (size_t)m->filled + rows, sizeof *blocks);
     int *start = reserve(in, rows + 1, sizeof *start);
     int *columns = reserve(in, 2 * (size_t)m->filled + rows, sizeof *columns);
@@ -513,6 +525,7 @@ static void problem_from_blocks(reader *in, const stored_matrix *m, int dim,
                                                start, columns, problem);
     }
 
+    /* Blocks that the file does not have stay zero. */
     for (int k = 0; in->status == YK_OK && k < count; k++) {
         if (blocks[k].number == NOT_STORED)
             continue;
@@ -564,6 +577,7 @@ yk_status yk_contact_parse(yk_context *context, const char *name, const char *te
         problem_from_blocks(&in, &m, dim, problem);
     }
 
+    /* What stands beside W. */
     if (in.status == YK_OK) {
         memcpy(problem->q, q, (size_t)rows * sizeof *q);
         memcpy(problem->mu, mu, (size_t)contacts * sizeof *mu);
@@ -588,6 +602,7 @@ static void mlcp_from_stored(reader *in, const stored_matrix *m, yk_mlcp *proble
     if (in->status != YK_OK)
         return;
 
+    /* Dense values as they are, single entries where they belong; given twice, they add up. */
     size_t n = (size_t)problem->n;
     if (m->storage == 0) {
         memcpy(problem->m, m->dense, n * n * sizeof *problem->m);
@@ -714,6 +729,7 @@ static yk_problem_kind kind_of(reader *in)
     if (of_size && (dense || blocks))
         return YK_PROBLEM_LCP;
 
+    /* two flags, each 0 or 1 */
     bool flags = (head[0] == 0 || head[0] == 1) && (head[1] == 0 || head[1] == 1);
     if (!flags)
         refuse(in, "neither a contact problem nor an LCP nor an MLCP begins like this");
@@ -727,6 +743,7 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
     stored_matrix stored = {0};
     *problem = (yk_mlcp){0};
 
+    /* The first numbers are read twice: to see what the file holds, then as part of it. */
     yk_problem_kind kind = kind_of(&in);
     in.at = text;
     if (kind == YK_PROBLEM_CONTACT)
@@ -770,6 +787,8 @@ static yk_status load_text(yk_context *context, const char *path, char **text, s
         return YK_ERROR_FILE;
 
     yk_status status = YK_OK;
+
+    /* Folders and devices open too, but have no length. */
     struct stat about;
     if (fstat(fileno(file), &about) != 0)
         status = yk_fail(context, YK_ERROR_FILE, "%s: cannot be read", path);

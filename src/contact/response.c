@@ -254,6 +254,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         p->side[0] = slot_of(response, e.node[0]);
         p->side[1] = slot_of(response, e.node[1]);
 
+        /* Rows are numbered in the order of the parts. */
         p->first = response->row_count;
         p->dim = e.dim;
         response->row_count += e.dim;
@@ -408,6 +409,7 @@ static yk_status forget_pattern(yk_response *response)
     if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count,
                           sizeof(response_part)))
         return out_of_memory(response);
+
     response->last_parts = response->last_parts_array.data;
     return YK_OK;
 }
@@ -490,6 +492,7 @@ static yk_status analyse_blocks(yk_response *response)
 
     /* Order and pattern of the factors, which the next factorisation may need again. */
     status = yk_factor_create(context, w, &response->factor);
+    /* The order of elimination serves as long as the same parts touch the same nodes. */
     if (status == YK_OK)
         remember_pattern(response);
     return status;
@@ -587,6 +590,7 @@ static yk_status factor_sparse(yk_response *response)
                     }
                 }
             }
+
             for (int k = 0; k < p->dim; k++)
                 entries[count++] = (yk_sparse_entry){first + k, first + k};
         }
@@ -690,6 +694,7 @@ yk_status yk_response_factor(yk_response *response, yk_network *network, const y
         return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies",
                        nodes);
 
+    /* Arrays may have moved when they grew. */
     response->group = response->group_array.data;
     response->slot = response->slot_array.data;
     response->nodes = response->nodes_array.data;

@@ -24,6 +24,8 @@ static bool sweeps_will_do(double before, double after, double tolerance, int sw
 {
     if (!(after < before))
         return false;
+
+    /* Linear convergence: the rate of the last round is that of the next ones. */
     double rounds = log(tolerance / after) / log(after / before);
     return rounds * SWEEPS <= sweeps_left;
 }
@@ -39,6 +41,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     if (options->iterations > 0 && options->iterations < limit)
         limit = options->iterations;
 
+    /* Sweeps, as long as their rate of convergence promises the tolerance within the limit. */
     if (options->tolerance >= 1e-4) {
         part.check_interval = SWEEPS;
         part.relaxation_factor = 1;
@@ -67,6 +70,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
                            sweeps, options->tolerance);
         part.iterations -= sweeps;
     }
+
     part.relaxation_factor = options->relaxation_factor;
     report->method = YK_CONTACT_ACCURATE;
     yk_status status = yk_contact_solve_accurate(context, problem, &part, r, u, report);
@@ -109,7 +113,6 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     *report = (yk_contact_report){.method = options->method};
 
     /* Options and problem as they are given. */
-
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: the relaxation factor is %g, it must lie between 0 and 2",
@@ -130,6 +133,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if (status != YK_OK)
         return status;
 
+    /* From zero, or from what the caller knows. */
     size_t rows = (size_t)problem->row_count;
     if (!options->warm_start)
         memset(r, 0, rows * sizeof *r);

@@ -29,6 +29,7 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
             context, YK_ERROR_CAPABILITY,
             "contact: the format of stored problems has no joints: eliminate them first");
 
+    /* The format has one dimension for all contacts, and no torques. */
     int dim = w->first[1];
     for (int i = 0; i < contacts; i++)
         if (w->first[i + 1] - w->first[i] != dim || dim > 3)
@@ -68,6 +69,7 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
         }
     }
 
+    /* q and mu follow the matrix; seventeen digits keep every bit. */
     for (int k = 0; k < problem->row_count; k++)
         fprintf(file, "%.17g\n", problem->q[k]);
     for (int i = 0; i < contacts; i++)
@@ -95,12 +97,14 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
                            "contact: joints are eliminated from contacts of one dimension alone; "
                            "contact %d has %d rows and not %d",
                            i, w->first[i + 1] - w->first[i], dim);
+
     if (all > ROWS_MAX)
         return yk_fail(
             context, YK_ERROR_CAPABILITY,
             "contact: joints are eliminated from problems of at most %d rows, here are %zu",
             ROWS_MAX, all);
 
+    /* Rows of contacts come first, those of joints behind them. */
     size_t n = (size_t)rows, b = (size_t)joints;
     double *dense = yk_allocate(context, all * all + 1, sizeof *dense);
     double *own = yk_allocate(context, b * b + 1, sizeof *own);
@@ -109,6 +113,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
     double *q = yk_allocate(context, n + 1, sizeof *q);
     int *pivot = yk_allocate(context, b + 1, sizeof *pivot);
     yk_status status = YK_OK;
+
     if (!dense || !own || !held || !matrix || !q || !pivot)
         status = YK_ERROR_MEMORY;
 
@@ -124,6 +129,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
                             w->value[w->offset[k] + (size_t)((r - w->first[i]) * columns + c)];
             }
         }
+
         for (size_t k = 0; problem->softness && k < all; k++)
             dense[k * all + k] += problem->softness[k];
 
@@ -135,6 +141,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
             memcpy(own + r * b, dense + (n + r) * all + n, b * sizeof *own);
             own[r * b + r] += 1e-12 * largest;
         }
+
         if (joints > 0)
             status = yk_lu_factor(joints, own, pivot);
     }
@@ -148,12 +155,15 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
             if (joints > 0)
                 yk_lu_solve(joints, own, pivot, column);
         }
+
+        /* The Schur complement W_ii - W_ib W_bb^-1 W_bi, and q likewise. */
         for (size_t i = 0; i < n; i++) {
             const double *coupling = dense + i * all + n;
             for (size_t j = 0; j < n; j++)
                 matrix[i * n + j] = dense[i * all + j] - yk_dense_dot(b, coupling, held + j * b);
             q[i] = problem->q[i] - yk_dense_dot(b, coupling, held + n * b);
         }
+
         status = yk_contact_problem_from_dense(context, dim, contacts, 0, matrix, q, problem->mu,
                                                reduced);
     }

@@ -5,6 +5,7 @@ yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t cou
     for (size_t i = 0; i < count; i++) {
         void **pointer = blocks[i].pointer;
         *pointer = NULL;
+
         if (blocks[i].count == 0)
             continue;
         *pointer = yk_reallocate(context, NULL, blocks[i].count, blocks[i].size);

@@ -34,6 +34,8 @@ static size_t list_blocks(yk_broad *broad, yk_block *list)
 yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad)
 {
     *broad = (yk_broad){.context = context, .pool = pool, .finite = finite};
+
+    /* A first guess; rows that need more get more when they are made. */
     broad->partner_capacity = 8 * finite + 64;
 
     yk_block blocks[BLOCKS_MAX];
@@ -56,6 +58,7 @@ void yk_broad_destroy(yk_broad *broad)
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(broad, blocks);
+
     yk_blocks_release(broad->context, blocks, count);
     *broad = (yk_broad){0};
 }
@@ -104,6 +107,7 @@ static void choose_levels(build_job *job)
     double smallest = INFINITY, largest = 0;
     yk_vec3 low = {INFINITY, INFINITY, INFINITY};
 
+    /* The range of sizes, and the low corner from which cells are numbered. */
     for (size_t i = 0; i < job->input->finite; i++) {
         const yk_ball *ball = &job->input->balls[i];
         smallest = fmin(smallest, ball->radius);
@@ -151,6 +155,7 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
         sum += here;
     }
 
+    /* In the order in which they come, which makes the sort stable. */
     for (size_t i = 0; i < count; i++) {
         size_t to = start[(keys[i] >> shift) & (DIGITS - 1)]++;
         out_keys[to] = keys[i];
@@ -167,12 +172,14 @@ static void sort_level(yk_broad *broad, const grid_level *level)
     if (count == 0)
         return;
 
+    /* Digit by digit, from the lowest; the two pairs of arrays change their roles. */
     uint64_t *keys = broad->keys + level->begin, *other_keys = broad->spare_keys + level->begin;
     uint32_t *order = broad->order + level->begin, *other_order = broad->spare_order + level->begin;
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
         if (!sort_digit(keys, order, count, shift, other_keys, other_order))
             continue;
 
+        /* What was written is read next. */
         uint64_t *k = keys;
         uint32_t *o = order;
         keys = other_keys;
@@ -201,6 +208,7 @@ static void sort_into_cells(build_job *job)
         int level = 0;
         while (level < job->level_count - 1 && job->levels[level].cell < width)
             level++;
+
         broad->level[i] = (uint8_t)level;
         count[level]++;
     }
@@ -212,6 +220,7 @@ static void sort_into_cells(build_job *job)
         begin += count[l];
     }
 
+    /* Keys of the cells that the centres lie in. */
     for (size_t i = 0; i < broad->finite; i++) {
         grid_level *level = &job->levels[broad->level[i]];
         yk_vec3 p = yk_v3_sub(balls[i].centre, job->origin);
@@ -225,6 +234,8 @@ static void sort_into_cells(build_job *job)
     /* By cells, so that what is near in space is near in memory. */
     for (int l = 0; l < job->level_count; l++)
         sort_level(broad, &job->levels[l]);
+
+    /* Balls in the same order, which the search reads one after the other. */
     for (size_t k = 0; k < broad->finite; k++)
         broad->sorted[k] = balls[broad->order[k]];
 }
@@ -324,6 +335,7 @@ static void search_coarser_level(build_job *job, size_t i, const grid_level *lev
     yk_vec3 p = yk_v3_sub(ball->centre, job->origin);
     double cell = level->cell;
     double reach = ball->radius + (cell + job->margin) / 2;
+
     uint64_t x0 = cell_number(p.x - reach, cell), x1 = cell_number(p.x + reach, cell);
     uint64_t y0 = cell_number(p.y - reach, cell), y1 = cell_number(p.y + reach, cell);
     uint64_t z0 = cell_number(p.z - reach, cell), z1 = cell_number(p.z + reach, cell);
@@ -345,6 +357,7 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
         if (both_still(job, i, partner))
             continue;
 
+        /* Seen from the centre of the ball, a wall is as far as its nearest point. */
         double clearance = yk_solid_clearance(&input->unbounded_solids[k], ball->centre);
         if (clearance >= ball->radius + job->wall_margin)
             continue;
@@ -381,6 +394,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
     for (int row = 0; row < 9; row++) {
         uint64_t middle = neighbour_key(keys[entry], row);
 
+        /* The cursor moves to the first of the three cells. */
         size_t k = cursors->at[row];
         while (k < end && keys[k] < middle - 1)
             k++;
@@ -393,6 +407,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
             while (past < end && keys[past] <= middle + 1)
                 past++;
             cursors->past[row] = past;
+
             uint32_t before = k > 0 ? broad->spare_order[k - 1] : 0;
             if (k == past || broad->spare_order[past - 1] == before)
                 continue;
@@ -426,6 +441,7 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_broad *broad = job->broad;
 
     for (int l = 0; l < job->level_count; l++) {
+        /* The stretch of the chunk that lies in this level. */
         const grid_level *level = &job->levels[l];
         size_t from = begin > level->begin ? begin : level->begin;
         size_t to = end < level->end ? end : level->end;
@@ -438,9 +454,12 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
             uint64_t first = neighbour_key(broad->keys[from], row) - 1;
             cursors.at[row] = first_not_below(broad->keys, level->begin, level->end, first);
         }
+
         for (size_t entry = from; entry < to; entry++) {
             size_t i = broad->order[entry];
             uint32_t length = 0;
+
+            /* Each pair once: at its finer solid, or at the smaller number in one level. */
             search_own_level(job, level, entry, &cursors, &length);
             for (int m = l + 1; m < job->level_count; m++)
                 search_coarser_level(job, i, &job->levels[m], &length);
@@ -467,6 +486,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
                      .margin = margin,
                      .wall_margin = wall_margin,
                      .counting = true};
+
     choose_levels(&job);
     sort_into_cells(&job);
 
@@ -479,6 +499,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
 
     /* First pass: lengths of rows, added up to where they begin. */
     yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);
+
     uint64_t sum = 0;
     broad->row_start[0] = 0;
     for (size_t i = 1; i <= broad->finite; i++) {

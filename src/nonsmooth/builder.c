@@ -15,6 +15,7 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
     if (!yk_v3_finite(def->gravity))
         return yk_fail(context, YK_ERROR_ARGUMENT, "gravity is not finite");
 
+    /* Zero stands for a choice of the solver in most of these. */
     const struct {
         const char *name;
         double value;
@@ -31,6 +32,7 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
         {"contact_capacity", def->contact_capacity},
         {"threads", def->threads},
     };
+
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!(numbers[i].value >= 0 && isfinite(numbers[i].value)))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s is %g, must not be negative",
@@ -40,6 +42,7 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "impact_law is %d, there is none with that number", (int)def->impact_law);
 
+    /* Gauss-Seidel converges for factors between 0 and 2. */
     double factor = def->solver.relaxation_factor;
     if (!(factor > 0 && factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -54,6 +57,8 @@ yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth
         return NULL;
 
     builder->building.context = context;
+
+    /* After a mistake there is a builder, too; creating the subsystem reports it. */
     yk_status status = YK_OK;
     if (def)
         status = check_def(context, def);
@@ -127,6 +132,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *de
                                    def->name ? def->name : "", def->input);
         return yk_building_refuse(&builder->building, status);
     }
+
     if (force.input >= 0)
         force.input -= ports;
     return taken(builder, yk_world_add_force(builder->world, &force));
@@ -140,6 +146,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
     yk_context *context = builder->building.context;
     yk_nonsmooth *world = builder->world;
 
+    /* Partners find a port by its name. */
     if (!def->name || !def->name[0]) {
         yk_status status = yk_fail(context, YK_ERROR_ARGUMENT, "a port has no name: give it one");
         return yk_building_refuse(&builder->building, status);
@@ -206,7 +213,9 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     const yk_packing_def *of = &def->packing;
     yk_nonsmooth *world = builder->world;
     int first =
+
         taken(builder, yk_packing_add(world, packing, def->position, of->density, of->material));
+
     if (first == YK_NO_ID)
         return YK_NO_ID;
 
@@ -214,6 +223,8 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     for (int i = first; i < yk_nonsmooth_body_count(world); i++) {
         yk_motion motion;
         yk_nonsmooth_body_motion(world, i, &motion);
+
+        /* v + w x r. */
         yk_vec3 arm = yk_v3_sub(motion.position, def->position);
         motion.velocity = yk_v3_add(def->velocity, yk_v3_cross(def->angular_velocity, arm));
         motion.angular_velocity = def->angular_velocity;
@@ -231,11 +242,14 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
     yk_context *context = builder->building.context;
     yk_packing packing = {0};
     yk_status status;
+
+    /* Settling is a run of its own; a lattice is there at once. */
     if (def->settled) {
         status = yk_packing_make(context, &def->packing, &packing);
     } else {
         status = yk_packing_lattice(context, &def->packing, &packing);
     }
+
     if (YK_FAILED(status))
         return yk_building_refuse(&builder->building, status);
 
@@ -256,6 +270,8 @@ static void check_names(yk_nonsmooth_builder *builder)
 {
     yk_building *building = &builder->building;
     const yk_world_model *model = &builder->world->model;
+
+    /* Signals are ports as well, but have a list of their own. */
     yk_building_unique(building, "bodies", model->names, (int)model->body_count,
                        sizeof *model->names);
     if (model->joint_count > 0)
@@ -278,6 +294,7 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
     if (!builder)
         return YK_ERROR_MEMORY;
 
+    /* Names are compared where everything else is right. */
     if (builder->building.status == YK_OK)
         check_names(builder);
     yk_status status = yk_building_finish(&builder->building);
@@ -285,6 +302,8 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
         *subsystem = yk_nonsmooth_subsystem(builder->world);
         builder->world = NULL;
     }
+
+    /* The world belongs to the subsystem now, or goes with the builder. */
     yk_nonsmooth_discard(builder);
     return status;
 }

@@ -63,6 +63,7 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
         return count;
     }
 
+    /* Planes and cavities find their own contacts; a sphere has at most one with each wall. */
     const yk_solid_ops *kind_a = yk_solid_ops_of(a->kind);
     const yk_solid_ops *kind_b = yk_solid_ops_of(b->kind);
     if (kind_b->collide_finite) {
@@ -77,6 +78,7 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
         return count;
     }
 
+    /* Closed forms where there are any, else the search over all directions. */
     if (a->kind == YK_SOLID_SPHERE && kind_b->nearest)
         return collide_sphere(a, b, margin, list);
     if (a->kind == b->kind && kind_a->collide_own_kind)

@@ -51,11 +51,13 @@ static axis_choice choose_axis(const yk_solid *a, const yk_solid *b)
     for (int i = 0; i < 3; i++)
         consider(a, b, yk_m3_column(&b->rotation, i), 3 + i, slack, &best);
 
+    /* An edge must win by more than a face: flat contacts are those that carry stacks. */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             yk_vec3 axis =
                 yk_v3_cross(yk_m3_column(&a->rotation, i), yk_m3_column(&b->rotation, j));
             double length = yk_v3_norm(axis);
+
             if (length < 1e-3)
                 continue; /* parallel edges: the faces cover this direction */
             consider(a, b, yk_v3_scale(1 / length, axis), 6 + 3 * i + j, 10 * slack, &best);
@@ -73,6 +75,7 @@ static uint32_t face_polygon(const yk_solid *box, yk_vec3 n, yk_vec3 polygon[4])
     const double half[3] = {box->size.x, box->size.y, box->size.z};
     int axis = 2;
 
+    /* The axis that n is nearest to. */
     if (fabs(d.y) >= fabs(d.z))
         axis = 1;
     if (fabs(d.x) >= fabs(d.y) && fabs(d.x) >= fabs(d.z))
@@ -100,6 +103,8 @@ static int meet_faces(const yk_solid *reference, const yk_solid *incident, yk_ve
     uint32_t face_r = face_polygon(reference, outward, on_reference);
     uint32_t face_i = face_polygon(incident, yk_v3_neg(outward), on_incident);
 
+    /* The two faces are part of the name of a contact, so that it is found again in the next
+     * step. */
     int count = yk_clip_polygons(on_reference, 4, outward, on_incident, 4, margin, list);
     for (int i = 0; i < count; i++)
         list[i].feature |= (face_r * 8 + face_i) << 20;
@@ -112,6 +117,7 @@ static yk_vec3 edge_middle(const yk_solid *box, yk_vec3 n, int i)
     yk_vec3 corner = box->size;
     yk_vec3 d = yk_m3_apply_transposed(box->rotation, n);
 
+    /* The corner that is farthest along n. */
     if (d.x < 0)
         corner.x = -corner.x;
     if (d.y < 0)

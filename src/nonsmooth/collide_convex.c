@@ -33,6 +33,7 @@ static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outw
         const clip_point *p = &in[i], *q = &in[(i + 1) % count];
         double dp = yk_v3_dot(outward, yk_v3_sub(p->at, origin));
         double dq = yk_v3_dot(outward, yk_v3_sub(q->at, origin));
+
         if (dp <= 0)
             out[kept++] = *p;
         if ((dp < 0 && dq > 0) || (dp > 0 && dq < 0)) {
@@ -56,6 +57,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
     for (int i = 0; i < count; i++)
         points[i] = (clip_point){incident[i], (uint32_t)i};
 
+    /* The side of an edge that is outside is away from the middle of the polygon. */
     yk_vec3 middle = {0, 0, 0};
     for (int i = 0; i < reference_count; i++)
         middle = yk_v3_axpy(1.0 / reference_count, reference[i], middle);
@@ -66,6 +68,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         yk_vec3 outward = yk_v3_cross(edge, normal);
         if (yk_v3_dot(outward, yk_v3_sub(reference[i], middle)) < 0)
             outward = yk_v3_neg(outward);
+
         count = clip_at(points, count, reference[i], outward, (uint32_t)i, clipped);
         clip_point *cut = clipped;
         clipped = points;
@@ -165,6 +168,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
         yk_vec3 apart = yk_v3_sub(q, p), normal = n;
         if (a->skin + b->skin > 0)
             normal = yk_v3_unit(apart);
+
         double gap = yk_v3_dot(normal, apart) - a->skin - b->skin;
         if (gap >= margin || yk_v3_dot(normal, n) < 0.9)
             continue;
@@ -199,6 +203,9 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     yk_vec3 ea = yk_v3_sub(pa[a->count - 1], pa[0]);
     yk_vec3 eb = yk_v3_sub(pb[b->count - 1], pb[0]);
     yk_vec3 d = yk_v3_sub(pb[0], pa[0]);
+
+    /* Minimise |d + t eb - s ea|^2: free s, then t for it, then s for t, each within its
+     * segment. */
     double aa = yk_v3_norm2(ea), bb = yk_v3_norm2(eb), ab = yk_v3_dot(ea, eb);
     double da = yk_v3_dot(d, ea), db = yk_v3_dot(d, eb);
     double det = aa * bb - ab * ab;
@@ -209,6 +216,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
         t = clamp_unit((s * ab - db) / bb);
     if (aa > 0)
         s = clamp_unit((t * ab + da) / aa);
+
     yk_vec3 p = yk_v3_axpy(s, ea, pa[0]);
     yk_vec3 q = yk_v3_axpy(t, eb, pb[0]);
 
@@ -239,6 +247,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
 static double peel(const yk_solid *solid, yk_vec3 *points, int count, yk_vec3 outward)
 {
     const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
+
     double skin = kind->face_skin ? kind->face_skin(solid, count) : yk_solid_skin(solid);
     for (int i = 0; i < count && skin >= 0; i++)
         points[i] = yk_v3_axpy(-skin, outward, points[i]);

@@ -12,6 +12,7 @@ static void find_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes 
 {
     set->points = set->own;
     set->rounding = 0;
+
     yk_vec3 d = yk_m3_apply_transposed(solid->rotation, direction);
     yk_solid_ops_of(solid->kind)->extremes(solid, d, set);
 }
@@ -24,6 +25,7 @@ static int add_touch(yk_touch *list, int count, const yk_touch *touch)
         return count + 1;
     }
 
+    /* The list is full: the widest gap matters least. */
     int widest = 0;
     for (int i = 1; i < count; i++)
         if (list[i].gap > list[widest].gap)
@@ -122,6 +124,7 @@ bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *hei
     if (cavity->open & (1u << side))
         return false;
 
+    /* Numbered as in yk_meet_flat_walls: low and high side of each axis in turn. */
     const double half[3] = {cavity->size.x, cavity->size.y, cavity->size.z};
     yk_vec3 axis = yk_m3_column(&cavity->rotation, (int)side / 2);
     *inward = side % 2 ? yk_v3_neg(axis) : axis;
@@ -131,6 +134,7 @@ bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *hei
 
 double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 p)
 {
+    /* Distances from the walls that are there; the smallest counts. */
     double room = INFINITY;
     if (!(cavity->open & YK_OPEN_BOTTOM))
         room = fmin(room, p.z + cavity->size.z);

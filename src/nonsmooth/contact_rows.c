@@ -22,6 +22,7 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     /* Softness costs memory per contact, so it is there only where a surface yields. */
     for (size_t i = 0; i < model->material_count; i++)
         def.soft = def.soft || model->materials[i].stiffness > 0;
+
     yk_status status = yk_network_create(self->context, &def, &problem->network);
     if (status != YK_OK)
         return status;
@@ -49,6 +50,7 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
     if (part->body < 0)
         return yk_v3(0, 0, 0);
 
+    /* Where it is now, with the velocity that the step began with. */
     yk_body_state body = self->state.bodies[part->body];
     body.velocity = self->step.before[part->body].linear;
     body.angular_velocity = self->step.before[part->body].angular;
@@ -73,6 +75,7 @@ static double recovery_speed(const yk_world_model *model, const yk_part *a, cons
     if (def->recovery_speed > 0)
         return def->recovery_speed;
 
+    /* v^2 = 2 g e lifts a body by the envelope e. */
     double gravity = yk_v3_norm(def->gravity);
     if (!(gravity > 0))
         gravity = STANDARD_GRAVITY;
@@ -127,6 +130,7 @@ static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, 
         }
     }
 
+    /* Few contacts per pair: features are compared one by one. */
     for (; k < end && last->keys[k].a == key->a && last->keys[k].b <= key->b; k++)
         if (last->keys[k].b == key->b && last->keys[k].feature == key->feature)
             return k;
@@ -146,6 +150,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     const yk_part *p = &model->parts[key->a], *q = &model->parts[key->b];
     yk_vec3 at_p = touch.point_a, at_q = touch.point_b;
     row->normal = yk_v3_neg(touch.normal);
+
     bool flipped = !yk_world_is_dynamic(model, p->body);
     if (flipped) {
         p = &model->parts[key->b];
@@ -166,6 +171,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
         yk_vec3 u = yk_v3_sub(velocity_before(self, p, at_p), velocity_before(self, q, at_q));
         separation = yk_v3_dot(row->normal, u);
     }
+
     row->mu = material->friction;
     double recovery = recovery_speed(model, p, q, h);
     row->bias = contact_bias(model, touch.gap, restitution, separation, recovery, h);
@@ -203,6 +209,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
 
     row->mu_spin = material->spinning;
     row->mu_roll = material->rolling;
+
     row->arm_a = yk_v3_sub(at_p, self->state.bodies[p->body].position);
     if (nodes->b != YK_NETWORK_NONE)
         row->arm_b = yk_v3_sub(at_q, self->state.bodies[q->body].position);
@@ -253,9 +260,11 @@ static void warn_of_overlap(const yk_nonsmooth *self, double h)
             worst = i;
         }
     }
+
     if (worst == SIZE_MAX)
         return;
 
+    /* One warning, of the deepest. */
     const yk_contact_key *key = &found->keys[worst];
     const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
     yk_log(self->context, YK_LOG_WARNING,
@@ -277,12 +286,15 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     size_t chunk = count / YK_DEEPEST_CHUNKS + 1;
     if (chunk < YK_PAIR_CHUNK)
         chunk = YK_PAIR_CHUNK;
+
     rows_job job = {self, h};
     yk_pool_run(self->pool, count, chunk, rows_chunk, &job);
 
     self->report.deepest_overlap = 0;
     for (size_t i = 0; i * chunk < count; i++)
         self->report.deepest_overlap = fmax(self->report.deepest_overlap, problem->deepest[i]);
+
+    /* Once, when the run begins: later overlaps are in the report. */
     if (self->steps == 0)
         warn_of_overlap(self, h);
     return YK_OK;
@@ -303,6 +315,7 @@ double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
     }
     pushed = fmax(pushed, fastest);
 
+    /* A hundredth of the fastest approach, where that is more. */
     fastest = 0;
     for (size_t i = 0; i < collision->found.count; i++) {
         const yk_contact_key *key = &collision->found.keys[i];
@@ -312,6 +325,7 @@ double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
         fastest = fmax(fastest, yk_v3_dot(touch.normal, yk_v3_sub(a, b)));
         rounding = fmax(rounding, 1e-9 * (yk_v3_norm(a) + yk_v3_norm(b)));
     }
+
     return fmax(fmax(pushed, rounding), 0.01 * fastest);
 }
 
@@ -334,11 +348,14 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
     yk_collision *collision = &self->collision;
     yk_contact_list *found = &collision->found, *last = &self->state.contacts;
 
+    /* What sleeping bodies press on those of known motion acts for the whole step. */
     yk_world_clear_received(self, h);
 
     for (size_t i = 0; i < found->count; i++) {
         const yk_part *a = &model->parts[found->keys[i].a], *b = &model->parts[found->keys[i].b];
         bool flipped = !yk_world_is_dynamic(model, a->body);
+
+        /* Of the solution and of the impacts before it. */
         yk_vec3 impulse = yk_network_impulse(self->problem.network, i), torque = {0, 0, 0};
         if (collision->pairs[i].kind != YK_PAIR_ROUND)
             torque = yk_network_torque(self->problem.network, i);
@@ -355,6 +372,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             yk_vec3 at = flipped ? touch.point_a : touch.point_b;
             yk_vec3 arm = yk_v3_sub(at, self->state.bodies[other->body].position);
             yk_vec3 back = yk_v3_neg(impulse);
+
             yk_wrench *sum = &self->step.received[(size_t)other->body - model->dynamic_count];
             sum->force = yk_v3_add(sum->force, back);
             sum->torque =
@@ -366,6 +384,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             impulse = yk_v3_neg(impulse);
             torque = yk_v3_neg(torque);
         }
+
         last->impulses[i] = impulse;
         if (i >= found->round_count)
             last->torques[i - found->round_count] = torque;

@@ -18,6 +18,7 @@ double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, y
     if (model->tensor < 0)
         return 0.5 * linear;
 
+    /* A tensor in body axes: w^T J w with w turned into them. */
     const yk_mat3 *inertia = &self->model.tensors[model->tensor].body;
     yk_vec3 local = yk_q_rotate_back(self->state.bodies[slot].orientation, w);
     return 0.5 * (linear + yk_v3_dot(local, yk_m3_apply(*inertia, local)));
@@ -55,6 +56,7 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
 
         /* The change of its kinetic energy less the work of everything else. */
         yk_wrench f = applied_to(self, i);
+
         double other = yk_v3_dot(f.force, yk_v3_add(body->velocity, before->linear)) +
                        yk_v3_dot(f.torque, yk_v3_add(body->angular_velocity, before->angular));
         sum += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity) -
@@ -86,6 +88,7 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
     yk_vec3 impulse =
         yk_v3_sub(yk_v3_scale(model->mass, dv), yk_v3_axpy(h, f.force, received->force));
     yk_vec3 torque = yk_v3_neg(yk_v3_axpy(h, f.torque, received->torque));
+
     if (model->radius > 0) {
         torque = yk_v3_axpy(model->inertia, dw, torque);
     } else if (model->tensor >= 0) {
@@ -103,6 +106,8 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
     double work = yk_v3_dot(impulse, v) + yk_v3_dot(torque, w);
     self->step.contact_work += yk_v3_dot(received->force, v) + yk_v3_dot(received->torque, w);
     self->step.supply += work;
+
+    /* Work that comes through a port is counted there as well. */
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         if (port->whole_body && (size_t)port->slot == slot)

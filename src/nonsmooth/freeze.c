@@ -13,12 +13,14 @@ enum { MORTON_BITS = 20, GENERAL_PER_PART = 12 };
 
 yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part)
 {
+    /* Spheres that were added as such have the radius of their body. */
     yk_solid solid = {.kind = part->kind, .rotation = yk_m3_identity()};
     if (part->geometry < 0) {
         solid.size.x = model->bodies[part->body].radius;
         return solid;
     }
 
+    /* All others as they were given. */
     const yk_part_geometry *geometry = &model->geometries[part->geometry];
     solid.size = geometry->size;
     solid.open = geometry->open;
@@ -94,6 +96,7 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
         int32_t body = entries[slot].index;
         model->body_of[slot] = body;
         model->slot_of[body] = (int32_t)slot;
+
         sorted[slot] = model->bodies[body];
     }
 
@@ -116,6 +119,7 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
             part->body = model->slot_of[part->body];
             slot = (uint64_t)part->body;
         }
+
         bool finite = yk_solid_is_finite(part->kind);
         model->finite_count += finite;
         entries[i] = (sort_entry){(uint64_t)!finite << 40 | slot, (int32_t)i};
@@ -171,6 +175,7 @@ static yk_status mark_round_parts(yk_world_model *model)
             double equal = k % 4 == 0 ? j->m[0][0] : 0;
             off = fmax(off, fabs(j->m[k / 3][k % 3] - equal));
         }
+
         if (off > 0 || yk_v3_norm2(geometry->position) > 0)
             continue;
 
@@ -199,6 +204,7 @@ static void find_slots(yk_world_model *model)
         model->joint_row_count += (size_t)joint->joint.row_count;
     }
 
+    /* Forces and ports refer to slots as well. */
     for (size_t i = 0; i < model->force_count; i++) {
         yk_force_model *force = &model->forces[i];
         force->slot_a = slot_or_world(model, force->def.body[0]);
@@ -216,10 +222,12 @@ static void find_slots(yk_world_model *model)
 
 yk_material yk_material_combine(const yk_material *a, const yk_material *b)
 {
+    /* The softer of two surfaces yields; one without stiffness is rigid. */
     const yk_material *soft = a;
     if (a->stiffness == 0 || (b->stiffness > 0 && b->stiffness < a->stiffness))
         soft = b;
 
+    /* Of friction and rebound the smaller counts. */
     return (yk_material){
         .friction = fmin(a->friction, b->friction),
         .restitution = fmin(a->restitution, b->restitution),
@@ -237,6 +245,7 @@ static void combine_materials(yk_world_model *model)
     for (size_t i = 0; i < count * count; i++) {
         const yk_material *p = &model->materials[i / count];
         const yk_material *q = &model->materials[i % count];
+
         model->pair_materials[i] = yk_material_combine(p, q);
         for (size_t k = 0; k < model->surface_pair_count; k++) {
             const yk_material_pair_def *pair = &model->surface_pairs[k];
@@ -249,6 +258,7 @@ static void combine_materials(yk_world_model *model)
 
 static void choose_envelope(yk_world_model *model)
 {
+    /* The envelope is measured by the smallest solid that forces move. */
     double smallest = INFINITY, any = INFINITY;
     for (size_t i = 0; i < model->finite_count; i++) {
         const yk_part *part = &model->parts[i];
@@ -264,6 +274,7 @@ static void choose_envelope(yk_world_model *model)
     if (!isfinite(smallest))
         smallest = 1;
 
+    /* Three hundredths of its radius by default. */
     model->smallest_radius = smallest;
     model->envelope = model->def.envelope;
     if (!(model->envelope > 0))
@@ -299,6 +310,7 @@ static void choose_capacities(yk_world_model *model)
     for (size_t i = model->finite_count; i < model->part_count; i++)
         if (yk_world_is_dynamic(model, model->parts[i].body))
             general += ample(moving, 2) + 64;
+
     model->general_capacity = general;
 
     /* Equal spheres touch six others on average, three contacts each; walls and near misses add

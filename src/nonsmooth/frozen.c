@@ -52,11 +52,14 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
             from_end = old.count;
             to_end = to->count;
         }
+
         for (; i < from_end; i++) {
             if (sleeps(self, &old.keys[i]) != asleep) {
                 copy_contact(&old, i, &kept, kept.count++, 1);
                 continue;
             }
+
+            /* Those of `to` that come before it in the canonical order. */
             for (; k < to_end && comes_before(&to->keys[k], &old.keys[i]); k++)
                 copy_contact(to, k, &merged, merged.count++, 1);
 
@@ -71,6 +74,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
                 if (!yk_world_is_dynamic(model, model->parts[key->b].body))
                     *point = touch.point_b;
             }
+
             copy_contact(&old, i, &merged, merged.count++, factor);
         }
 
@@ -102,6 +106,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
 void yk_frozen_take(yk_nonsmooth *self, double h)
 {
     transfer(self, &self->state.contacts, &self->state.sleep.frozen, true, 1 / h);
+
     self->has_points = false;
     yk_contact_list_index(&self->model, &self->state.contacts);
     yk_frozen_sum(self);
@@ -122,7 +127,9 @@ static void add_wrench(yk_nonsmooth *self, int32_t slot, yk_vec3 at, yk_vec3 for
     if (slot < 0 || yk_world_is_dynamic(&self->model, slot))
         return;
 
+    /* About the centre of mass of the body. */
     yk_wrench *sum = &self->sleep.received[(size_t)slot - self->model.dynamic_count];
+
     yk_vec3 arm = yk_v3_sub(at, self->state.bodies[slot].position);
     sum->force = yk_v3_add(sum->force, force);
     sum->torque = yk_v3_add(sum->torque, yk_v3_add(torque, yk_v3_cross(arm, force)));
@@ -133,6 +140,7 @@ void yk_frozen_sum(yk_nonsmooth *self)
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
 
+    /* How many sleep, which decides whether the step has anything to solve. */
     size_t asleep = 0;
     for (size_t i = 0; i < model->dynamic_count; i++)
         asleep += yk_world_is_asleep(model, state, (int32_t)i);
@@ -148,6 +156,7 @@ void yk_frozen_sum(yk_nonsmooth *self)
         yk_vec3 at = frozen->points[i], force = frozen->impulses[i], torque = {0, 0, 0};
         if (i >= frozen->round_count)
             torque = frozen->torques[i - frozen->round_count];
+
         add_wrench(self, model->parts[key->a].body, at, force, torque);
         add_wrench(self, model->parts[key->b].body, at, yk_v3_neg(force), yk_v3_neg(torque));
     }
@@ -165,6 +174,7 @@ void yk_frozen_sum(yk_nonsmooth *self)
             const yk_body_state *body = &state->bodies[joint->slot_b];
             at = yk_v3_add(body->position, yk_q_rotate(body->orientation, at));
         }
+
         const yk_wrench *wrench = &state->joints[i];
         add_wrench(self, joint->slot_b, at, wrench->force, wrench->torque);
         add_wrench(self, joint->slot_a, at, yk_v3_neg(wrench->force), yk_v3_neg(wrench->torque));

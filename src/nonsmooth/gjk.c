@@ -29,6 +29,7 @@ static yk_vec3 middle_of(const yk_solid *solid)
     yk_vec3 sum = {0, 0, 0};
     for (int i = 0; i < solid->point_count; i++)
         sum = yk_v3_add(sum, solid->points[i]);
+
     yk_vec3 mean = yk_v3_scale(1.0 / solid->point_count, sum);
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, mean));
 }
@@ -38,6 +39,7 @@ static core make_core(const yk_solid *solid, double ratio)
 {
     const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
     core c = {.solid = solid, .kind = kind, .middle = middle_of(solid), .factor = 1};
+
     if (kind->shrinks)
         c.factor = 1 - ratio;
     if (kind->thickness)
@@ -89,6 +91,7 @@ static simplex part_of(const simplex *s, int i, int k, int l)
 static yk_vec3 nearest_on_segment(simplex *s)
 {
     yk_vec3 a = s->point[0];
+
     yk_vec3 ab = yk_v3_sub(s->point[1], a);
     double t = -yk_v3_dot(a, ab), length = yk_v3_norm2(ab);
 
@@ -97,6 +100,7 @@ static yk_vec3 nearest_on_segment(simplex *s)
         s->count = 1;
         return a;
     }
+
     if (t >= length) {
         s->point[0] = s->point[1];
         s->on_a[0] = s->on_a[1];
@@ -111,6 +115,7 @@ static yk_vec3 nearest_on_triangle(simplex *s)
 {
     yk_vec3 a = s->point[0], b = s->point[1], c = s->point[2];
     yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
+
     double area = yk_v3_norm2(n);
 
     /* Signed areas opposite the corners, as seen along the normal: all positive above the inner
@@ -155,6 +160,7 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
             continue;
 
         outside = true;
+
         simplex triangle = part_of(s, face[i][0], face[i][1], face[i][2]);
         yk_vec3 p = nearest_on_triangle(&triangle);
         if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) {
@@ -165,6 +171,7 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
 
     if (!outside)
         return yk_v3(0, 0, 0); /* the origin is inside: an overlap */
+
     *s = best;
     return nearest;
 }
@@ -183,6 +190,7 @@ static yk_vec3 witness(const simplex *s, yk_vec3 v)
         return yk_v3_axpy(t, yk_v3_sub(s->on_a[1], s->on_a[0]), s->on_a[0]);
     }
 
+    /* A triangle: barycentric weights from areas. */
     yk_vec3 ac = yk_v3_sub(s->point[2], s->point[0]);
     yk_vec3 n = yk_v3_cross(ab, ac);
     double area = yk_v3_norm2(n);
@@ -198,6 +206,7 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
 {
     /* The first direction is from middle to middle. */
     simplex s = {.count = 0}, kept = s;
+
     yk_vec3 v = yk_v3_sub(yk_v3_add(b->middle, b->shift), yk_v3_add(a->middle, a->shift));
     if (yk_v3_norm2(v) == 0)
         v.x = scale;
@@ -222,11 +231,13 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
         case 4: next = nearest_on_tetrahedron(&s); break;
         }
 
+        /* Rounding ends the search: a length of zero, or one that no longer falls. */
         double length = yk_v3_norm2(next);
         if (length <= 1e-24 * scale * scale)
             return yk_v3(0, 0, 0);
         if (length >= shortest)
             break; /* rounding: no progress any more */
+
         shortest = length;
         v = next;
         kept = s;
@@ -249,6 +260,7 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
     static const double ratios[] = {0.05, 0.3, 0.9};
     for (int i = 0; i < 3; i++) {
         core thin_a = make_core(a, ratios[i]), thin_b = make_core(b, ratios[i]);
+
         yk_vec3 ignored;
         yk_vec3 v = gjk(&thin_a, &thin_b, scale, &ignored);
         if (yk_v3_norm(v) > 1e-6 * scale)
@@ -272,6 +284,7 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
         shifted.shift = yk_v3_scale(apart - gap, *direction);
         yk_vec3 point;
         yk_vec3 v = gjk(a, &shifted, scale, &point);
+
         double length = yk_v3_norm(v);
         if (!(length > 0.1 * apart))
             break;
@@ -281,6 +294,7 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
         double rise = gap_along(a, b, better) - gap;
         if (!(rise >= 0))
             break;
+
         *direction = better;
         *on_a = point;
         gap += rise;
@@ -310,6 +324,7 @@ double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *directi
         gap = climb(&core_a, &core_b, scale, &d, &on_a);
     }
 
+    /* Skins are added to the cores along the direction. */
     *direction = d;
     *point = yk_v3_axpy(yk_solid_skin(a), d, on_a);
     return gap - skins;

@@ -89,6 +89,7 @@ static void push(const yk_nonsmooth *self, size_t contact, yk_vec3 impulse, yk_v
 
         const yk_body_model *body = &self->model.bodies[node[side]];
         double sign = side == 0 ? 1 : -1;
+
         yk_vec3 moment = yk_v3_add(torque, yk_v3_cross(arm_of(self, contact, side), impulse));
         yk_vec3 turn;
         if (body->radius > 0) {
@@ -98,6 +99,7 @@ static void push(const yk_nonsmooth *self, size_t contact, yk_vec3 impulse, yk_v
                 yk_world_inverse_inertia(&self->model, &self->state, (size_t)node[side]);
             turn = yk_m3_apply(inverse, moment);
         }
+
         yk_network_node *n = &nodes[node[side]];
         n->velocity = yk_v3_axpy(sign / body->mass, impulse, n->velocity);
         n->spin = yk_v3_axpy(sign, turn, n->spin);
@@ -139,6 +141,7 @@ static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fa
         if (work->rows[i].softness > 0)
             continue;
 
+        /* Closing within the step; by Poisson's law also what touches and does not part. */
         double separation = separation_of(self, i);
         bool closes = separation < -least && work->gaps[i] + h * separation <= 0;
         if (closes && restitution_of(self, i) > 0) {
@@ -159,6 +162,7 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
     yk_impact_work *work = &self->impact;
     yk_problem *problem = &self->problem;
 
+    /* The graph of the pass: only its contacts, in the order of the list. */
     for (size_t k = 0; k < contacts; k++)
         work->pairs[k] = self->collision.pairs[work->contacts[k]];
     yk_status status = yk_network_plan(problem->network, work->pairs, contacts);
@@ -168,6 +172,7 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
     for (size_t k = 0; k < contacts; k++)
         yk_network_set(problem->network, k, &work->rows[work->contacts[k]]);
 
+    /* Joint rows keep the rate that they have, A v = A v-, or are held at none. */
     size_t rows = problem->joint_row_count;
     for (size_t k = 0; k < rows; k++) {
         yk_joint_row *row = &work->joint_rows[k];
@@ -185,11 +190,14 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
             row->bias -= yk_v3_dot(linear[side], n->velocity) + spin;
         }
     }
+
     status = yk_network_joints(problem->network, work->joint_rows, rows);
     if (status != YK_OK)
         return status;
 
+    /* Sweeps from zero, to a tolerance relative to the fastest approach. */
     yk_contact_options how = self->model.def.solver;
+
     how.method = YK_CONTACT_GAUSS_SEIDEL;
     how.iterations = SWEEPS_MAX;
     how.tolerance = TOLERANCE * speed;
@@ -198,6 +206,8 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
     how.history = NULL;
     yk_contact_report report;
     status = yk_network_solve(problem->network, &how, &report);
+
+    /* Where sweeps stay far from it, a better method goes on from what they found. */
     if (YK_FAILED(status) || !(report.residual > COARSE_TOLERANCE * speed))
         return YK_FAILED(status) ? status : YK_OK;
     return yk_network_improve(problem->network, &how, COARSE_TOLERANCE * speed, &report);
@@ -222,11 +232,14 @@ static void find_islands(yk_nonsmooth *self)
         work->root[i] = (int32_t)i;
         work->islands[i] = (yk_impact_island){.fraction = 1};
     }
+
+    /* Contacts and joints with bodies at both ends unite their trees. */
     for (size_t k = 0; k < work->count; k++) {
         const yk_pair *pair = &work->pairs[k];
         if (pair->b != YK_NETWORK_NONE)
             work->root[root_of(work->root, pair->a)] = root_of(work->root, pair->b);
     }
+
     for (size_t k = 0; k < self->problem.joint_row_count; k++) {
         const yk_joint_row *row = &work->joint_rows[k];
         if (row->b != YK_NETWORK_NONE)
@@ -241,6 +254,7 @@ static double largest_fraction(const double a[3])
     if (a[0] + a[1] + a[2] <= rounding)
         return 1;
 
+    /* The upper root of the parabola. */
     double root = a[1] * a[1] - 4 * a[2] * fmin(a[0], 0);
     if (!(root >= 0) || !(a[2] > 0))
         return 0;
@@ -263,12 +277,14 @@ static yk_status pass(yk_nonsmooth *self, double speed)
 
     find_islands(self);
 
+    /* Impulses of compression, to which restitution is proportional. */
     for (size_t k = 0; k < work->count; k++) {
         work->impulse[k] = yk_network_impulse(problem->network, k);
         work->torque[k] = yk_v3(0, 0, 0);
         if (work->pairs[k].kind != YK_PAIR_ROUND)
             work->torque[k] = yk_network_torque(problem->network, k);
     }
+
     for (size_t k = 0; k < problem->joint_row_count; k++)
         work->joint_impulses[k] += work->joint_rows[k].impulse;
 
@@ -276,11 +292,13 @@ static yk_status pass(yk_nonsmooth *self, double speed)
     memcpy(work->compressed, problem->nodes, nodes * sizeof *work->compressed);
     for (size_t i = 0; i < nodes; i++)
         problem->nodes[i].velocity = problem->nodes[i].spin = yk_v3(0, 0, 0);
+
     for (size_t k = 0; k < work->count; k++) {
         double e = restitution_of(self, work->contacts[k]);
         push(self, work->contacts[k], yk_v3_scale(e, work->impulse[k]),
              yk_v3_scale(e, work->torque[k]), problem->nodes);
     }
+
     if (problem->joint_row_count > 0)
         status = solve(self, 0, false, speed);
     if (status != YK_OK)
@@ -292,10 +310,13 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         double e = restitution_of(self, contact);
         yk_twist w = relative(self, problem->nodes, contact);
         yk_twist u = relative(self, work->compressed, contact);
+
         yk_vec3 sum = yk_v3_add(work->before[k].linear, u.linear);
         if (work->pairs[k].b == YK_NETWORK_NONE)
             sum = yk_v3_axpy(-2, work->rows[contact].surface, sum);
         yk_vec3 turn = yk_v3_add(work->before[k].angular, u.angular);
+
+        /* Work of an impulse: its product with the mean of the velocities before and after. */
         double base = yk_v3_dot(work->impulse[k], sum) + yk_v3_dot(work->torque[k], turn);
         double more = yk_v3_dot(work->impulse[k], w.linear) + yk_v3_dot(work->torque[k], w.angular);
         double *a = work->islands[root_of(work->root, work->pairs[k].a)].work;
@@ -303,6 +324,8 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         a[1] += 0.5 * (e * base + more);
         a[2] += 0.5 * e * more;
     }
+
+    /* The largest fraction of restitution that creates no energy. */
     for (size_t i = 0; i < nodes; i++)
         work->islands[i].fraction = largest_fraction(work->islands[i].work);
 
@@ -314,6 +337,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         problem->nodes[i].velocity = yk_v3_axpy(s, added.velocity, work->compressed[i].velocity);
         problem->nodes[i].spin = yk_v3_axpy(s, added.spin, work->compressed[i].spin);
     }
+
     for (size_t k = 0; k < work->count; k++) {
         size_t contact = work->contacts[k];
         double s = work->islands[root_of(work->root, work->pairs[k].a)].fraction;
@@ -321,6 +345,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         work->impulses[contact] = yk_v3_axpy(factor, work->impulse[k], work->impulses[contact]);
         work->torques[contact] = yk_v3_axpy(factor, work->torque[k], work->torques[contact]);
     }
+
     for (size_t k = 0; k < problem->joint_row_count; k++) {
         double s = work->islands[root_of(work->root, work->joint_rows[k].a)].fraction;
         work->joint_impulses[k] += s * work->joint_rows[k].impulse;
@@ -345,6 +370,7 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
         problem->nodes[i].velocity = self->step.before[i].linear;
         problem->nodes[i].spin = yk_v3_scale(length, self->step.before[i].angular);
     }
+
     for (size_t i = 0; i < contacts; i++) {
         yk_contact *row = &work->rows[i];
         work->gaps[i] = yk_world_contact_row(self, i, h, row);
@@ -362,6 +388,7 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
         for (size_t k = 0; k < problem->joint_row_count; k++)
             work->joint_impulses[k] = 0;
         least = fmax(least, SLOWEST * fastest);
+
         int passes = self->model.def.impact_law == YK_IMPACT_POISSON ? 1 : PASSES_MAX;
         work->acted = true;
         while (status == YK_OK && passes-- > 0 && list_contacts(self, h, least, &approach))
@@ -374,5 +401,6 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
         double length = spin_length(self, (int32_t)i);
         work->after[i] = (yk_twist){node->velocity, yk_v3_scale(1 / length, node->spin)};
     }
+
     return status;
 }

@@ -56,6 +56,7 @@ static void list_rows(const yk_nonsmooth *self, port_row *rows)
             const yk_body_state *body = &self->state.bodies[port->slot];
             yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset),
                     w = body->angular_velocity;
+
             yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             rows[k] = (port_row){.slot = {port->slot, -1}};
             if (k < 3) {
@@ -75,6 +76,7 @@ static yk_status create_interface(yk_nonsmooth *self)
 {
     yk_context *context = self->context;
     const yk_world_model *model = &self->model;
+
     struct yk_world_interface *made = yk_allocate(context, 1, sizeof *made);
 
     if (!made)
@@ -82,6 +84,7 @@ static yk_status create_interface(yk_nonsmooth *self)
 
     self->interface = made;
 
+    /* Memory for as many velocities as the ports have. */
     for (size_t i = 0; i < model->port_count; i++)
         made->row_count += port_size(model, i);
     made->present = yk_allocate(context, model->dynamic_count, sizeof *made->present);
@@ -133,6 +136,7 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
         int slot = row->slot[side];
         if (slot < 0)
             continue;
+
         if (yk_world_is_dynamic(&self->model, slot)) {
             yk_vec3 v = yk_response_velocity(response, slot);
             rate += side_rate(row, side, v, yk_response_angular_velocity(response, slot));
@@ -184,6 +188,7 @@ static yk_status factor(yk_nonsmooth *self, double h)
         .nodes = interface->nodes,
         .node_count = interface->node_count,
     };
+
     yk_status status = yk_response_factor(interface->response, self->problem.network, &def);
 
     /* A velocity that a step of gravity gives is no noise; one in a hundred of it is. */
@@ -191,6 +196,8 @@ static yk_status factor(yk_nonsmooth *self, double h)
     bool changed = self->report.contacts > 0;
     for (int i = 0; i < REVIEWS && changed && status == YK_OK; i++) {
         const port_row *row = interface->rows;
+
+        /* The step that would follow, with the wrenches of the last one. */
         yk_response_begin_free(interface->response);
         for (size_t k = 0; k < model->port_count; k++) {
             yk_vec3 f = self->state.ports[k].wrench.force, m = self->state.ports[k].wrench.torque;
@@ -226,12 +233,15 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
             present += side_rate(row, side, before->linear, before->angular);
         }
 
+        /* The change over the step, and what the motion of the markers adds at constant
+         * velocities. */
         model->rate[i] = (solved_rate(self, row, false) - present) / h + row->bias;
     }
 
     /* Columns of the inverse mass: answers to unit wrenches. */
     for (int j = 0; j < n; j++) {
         yk_response_begin_zero(response);
+
         push(self, &interface->rows[j], 1);
         yk_response_solve_refined(response);
         for (int i = 0; i < n; i++)
@@ -250,10 +260,12 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
         yk_world_release_interface(self);
         return status;
     }
+
     if (model->size != self->interface->row_count)
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "the interface model has %d velocities, not %d", self->interface->row_count,
                        model->size);
+
     model->lead = 1;
     if (model->size == 0)
         return YK_OK;
@@ -264,6 +276,7 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
     if (status != YK_OK)
         return status;
 
+    /* Free motion without wrenches at the ports, then contacts and joints as in a step. */
     yk_world_set_free_motion(self, t, h, inputs);
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK)

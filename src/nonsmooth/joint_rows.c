@@ -32,6 +32,7 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
                           .rate = yk_input_scalar_rate(input, h)};
     }
 
+    /* Rods of constant length, then drives at a speed, then drives along a function. */
     if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value)
         return (yk_drive){.value = joint->def.length};
     if (yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind))
@@ -46,6 +47,7 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
 static bool acts(const yk_nonsmooth *self, const yk_joint_model *joint)
 {
     const yk_world_model *model = &self->model;
+
     int a = joint->slot_a, b = joint->slot_b;
     if (!yk_world_is_dynamic(model, a) && !yk_world_is_dynamic(model, b))
         return false;
@@ -96,6 +98,8 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             const yk_row *equation = &joint->joint.row[k];
             yk_gradient g;
             yk_row_gradient(equation, &place, &g);
+
+            /* g/h + dg/dt, or dg/dt alone where a velocity is prescribed. */
             double bias = yk_row_rate(equation, &place);
             if (!yk_row_on_velocity(equation->kind))
                 bias += yk_row_value(equation, &place) / h;
@@ -119,6 +123,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
         }
     }
 
+    /* Joints that rest have no rows, so that the number changes from step to step. */
     problem->joint_row_count = count;
     if (model->joint_count == 0)
         return YK_OK;
@@ -184,6 +189,7 @@ static yk_wrench at_marker(const yk_nonsmooth *self, int slot, yk_vec3 offset,
     yk_vec3 arm = offset;
     if (slot >= 0)
         arm = yk_q_rotate(self->state.bodies[slot].orientation, offset);
+
     yk_vec3 torque = yk_v3_sub(impulse->torque, yk_v3_cross(arm, impulse->force));
     return (yk_wrench){yk_v3_scale(1 / h, impulse->force), yk_v3_scale(1 / h, torque)};
 }
@@ -206,6 +212,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         /* Onto bodies of known motion. */
         yk_wrench wrench[2];
         joint_impulses(self, i, wrench);
+
         const int slots[2] = {joint->slot_a, joint->port >= 0 ? -1 : joint->slot_b};
         for (int side = 0; side < 2; side++) {
             if (slots[side] < 0 || yk_world_is_dynamic(model, slots[side]))

@@ -13,6 +13,7 @@ double yk_world_rate(yk_function function, double t, double width)
     if (!function.value)
         return 0;
 
+    /* Central differences of fourth order. */
     double inner = yk_function_value(function, t + width) - yk_function_value(function, t - width);
     double outer =
         yk_function_value(function, t + 2 * width) - yk_function_value(function, t - 2 * width);
@@ -43,10 +44,13 @@ static yk_motion prescribed_motion(const yk_world_model *model, const yk_prescri
     /* From where the body was placed. */
     const yk_nonsmooth_path *path = &prescription->path;
     const yk_body_state *initial = &model->initial[prescription->body];
+
+    /* A rotation vector: its rate becomes a velocity by the left tangent. */
     yk_vec3 rotation = path_value(path->rotation, t);
     motion.position = yk_v3_add(initial->position, path_value(path->position, t));
     motion.velocity = path_rate(path->position, t);
     motion.orientation = yk_q_mul(yk_so3_exp(rotation), initial->orientation);
+
     motion.angular_velocity =
         yk_m3_apply(yk_so3_left_tangent(rotation), path_rate(path->rotation, t));
     return motion;
@@ -79,6 +83,7 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
     for (size_t i = 0; i < model->prescription_count; i++) {
         const yk_prescription *p = &model->prescriptions[i];
         size_t slot = (size_t)model->slot_of[p->body];
+
         yk_motion begin = prescribed_motion(model, p, t);
         yk_motion end = prescribed_motion(model, p, t + h);
         follow(&known[slot - model->dynamic_count], &centre, &begin, &end, h);
@@ -90,6 +95,7 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
         if (!port->whole_body)
             continue;
 
+        /* Its pose at the beginning, its velocity at the end of the step. */
         yk_motion begin = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         yk_motion end = yk_input_motion(&inputs[i], YK_PORT_MARKER, h);
         follow(&known[(size_t)port->slot - model->dynamic_count], &port->marker, &begin, &end, h);

@@ -9,6 +9,7 @@
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
+/* The vector from marker to marker, and its direction. */
 static yk_world_line line_between(const yk_port_model *port, const yk_frame *a, const yk_frame *b)
 {
     yk_vec3 wa = a->angular_velocity, wb = b->angular_velocity;
@@ -52,6 +53,7 @@ static yk_frame frame_ahead(const yk_world_state *state, int slot, double h)
         return yk_frame_ground();
 
     const yk_body_state *body = &state->bodies[slot];
+
     yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body->angular_velocity));
     return (yk_frame){
         yk_v3_axpy(h, body->velocity, body->position),

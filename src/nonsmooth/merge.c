@@ -58,6 +58,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
     for (int i = 0; i < merge->part_count; i++) {
         const yk_world_model *model = model_at(merge, i);
         const yk_sleeping *a = &first->sleeping, *b = &model->def.sleeping;
+
         if (model->frozen)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "a nonsmooth subsystem that has started cannot be merged");
@@ -83,6 +84,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
         if ((size_t)joint->port_a >= a->port_count || (size_t)joint->port_b >= b->port_count)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "signal ports cannot be merged: only markers can be joined");
+
         const yk_port_model *port_a = &a->ports[joint->port_a], *port_b = &b->ports[joint->port_b];
         if (port_a->line || port_b->line)
             return yk_fail(
@@ -102,6 +104,7 @@ static yk_nonsmooth_def common_def(const yk_merge_def *merge)
 
     for (int i = 1; i < merge->part_count; i++) {
         const yk_nonsmooth_def *other = &model_at(merge, i)->def;
+
         def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);
         if (other->solver.iterations > def.solver.iterations)
             def.solver.iterations = other->solver.iterations;
@@ -147,6 +150,7 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         {&whole->world_joints, worlds, sizeof *whole->world_joints, NULL},
         {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
     };
+
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         void *memory = yk_allocate(whole->context, arrays[i].count, arrays[i].size);
         if (!memory)
@@ -162,6 +166,7 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
 
 static char *copied_name(yk_world_model *whole, const char *name, yk_status *status)
 {
+    /* Bodies, joints and forces may have no name. */
     char *copy = name ? yk_text_copy(whole->context, name) : NULL;
     if (name && !copy)
         *status = YK_ERROR_MEMORY;
@@ -193,6 +198,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
 
     for (size_t i = 0; i < world->tensor_count; i++)
         whole->tensors[whole->tensor_count++] = world->tensors[i];
+
     for (size_t i = 0; i < world->prescription_count; i++) {
         yk_prescription *made = &whole->prescriptions[whole->prescription_count++];
         *made = world->prescriptions[i];
@@ -211,6 +217,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
             made->geometry += (int32_t)at->geometries;
     }
 
+    /* Geometries refer to points by their index in the whole. */
     for (size_t i = 0; i < world->geometry_count; i++) {
         yk_part_geometry *made = &whole->geometries[whole->geometry_count++];
         *made = world->geometries[i];
@@ -227,12 +234,14 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         if (made->surface > 0)
             made->surface += (int)at->surfaces;
     }
+
     for (size_t i = 0; i < world->surface_pair_count; i++) {
         yk_material_pair_def *made = &whole->surface_pairs[whole->surface_pair_count++];
         *made = world->surface_pairs[i];
         made->surface[0] += (int)at->surfaces;
         made->surface[1] += (int)at->surfaces;
     }
+
     whole->shape_count += world->shape_count;
 
     /* Ports and signals, not connected. */
@@ -263,6 +272,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         def.name = world->joints[i].name;
         for (int side = 0; side < 2; side++)
             def.body[side] = shifted(def.body[side], at);
+
         int made = yk_world_add_joint(merged, &def);
         if (made < 0)
             return (yk_status)made;
@@ -275,6 +285,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
             def.body[side] = shifted(def.body[side], at);
         if (def.input >= 0)
             def.input += (int)at->signals;
+
         int made = yk_world_add_force(merged, &def);
         if (made < 0)
             return (yk_status)made;
@@ -315,6 +326,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     for (int k = 0; joint->drive && k < 6; k++)
         if (joint->drive[k].evaluate)
             driven |= 1u << k;
+
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
     int count = yk_joint_pieces(joint->constrained, driven, pieces);
     if (count == 0)
@@ -327,6 +339,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     a->merged = b->merged = (int)whole->joint_count;
     a->merged_count = b->merged_count = count;
     a->merged_side = 1;
+
     for (int i = 0; i < count; i++) {
         const yk_joint_piece *piece = &pieces[i];
         yk_joint_def def = yk_joint_default();
@@ -365,6 +378,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status != YK_OK)
         return status;
 
+    /* The whole has a solver and a model of its own. */
     yk_nonsmooth *world;
     yk_nonsmooth_def def = common_def(merge);
     status = yk_world_create(context, &def, &world);
@@ -395,10 +409,12 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         status = join(world, merge, &merge->joints[i]);
     if (status == YK_OK)
         status = yk_world_name_channels(world); /* before anybody asks for them by name */
+
     if (status != YK_OK) {
         yk_nonsmooth_destroy(world);
         return status;
     }
+
     *merged = yk_nonsmooth_subsystem(world);
     return YK_OK;
 }

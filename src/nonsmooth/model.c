@@ -7,6 +7,7 @@
 
 yk_nonsmooth_def yk_nonsmooth_default(void)
 {
+    /* No tolerance: what the step resolves decides how far the contact problem is solved. */
     yk_contact_options solver = yk_contact_options_default();
     solver.method = YK_CONTACT_AUTOMATIC;
     solver.friction = YK_FRICTION_CONE;
@@ -46,6 +47,8 @@ yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void)
 void yk_world_model_destroy(yk_world_model *model)
 {
     yk_context *context = model->context;
+
+    /* Names belong to the model, each in memory of its own. */
     for (size_t i = 0; model->names && i < model->body_count; i++)
         yk_release(context, model->names[i]);
     for (size_t i = 0; i < model->joint_count; i++)
@@ -77,6 +80,8 @@ static yk_status reserve(yk_context *context, void *array, size_t *capacity, siz
     if (count + extra <= *capacity)
         return YK_OK;
 
+    /* Half as many again, so that a model built one element at a time is copied a few times
+     * only. */
     size_t grown = count + extra + count / 2 + 8;
     void **pointer = array;
     void *block = yk_reallocate(context, *pointer, grown, size);
@@ -130,6 +135,7 @@ static yk_status copy_name(yk_world_model *model, const char *name, char **copy)
 
 static yk_status check_motion(const yk_world_model *model, const yk_nonsmooth_body_def *def)
 {
+    /* A quaternion of any length but zero will do. */
     double q = yk_q_norm(def->orientation);
     bool finite = yk_v3_finite(def->position) && yk_v3_finite(def->velocity) &&
                   yk_v3_finite(def->angular_velocity);
@@ -142,6 +148,7 @@ static yk_status check_motion(const yk_world_model *model, const yk_nonsmooth_bo
 }
 
 static yk_status check_inertia(const yk_world_model *model, const yk_nonsmooth_body_def *def)
+
 {
     const yk_mat3 *j = &def->inertia;
     char why[240];
@@ -353,6 +360,7 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
 
         for (int k = 0; k < 3; k++)
             corners[k] = yk_v3_sub(corners[k], middle);
+
         yk_part_geometry placed = *geometry;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
         if (add_part(model, part, &placed, corners, 3) < 0)
@@ -383,9 +391,11 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
         .material = material_index(model, &def->material),
         .kind = (uint8_t)def->kind,
     };
+
     if (part.material < 0)
         return part.material;
 
+    /* Where it is on its body, and what it may touch. */
     yk_part_geometry geometry = {
         .position = def->position,
         .orientation = yk_q_unit(def->orientation),
@@ -419,6 +429,7 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
     if (status != YK_OK)
         return status;
 
+    /* Each pair of surfaces is given once, in either order. */
     int a = def->surface[0], b = def->surface[1];
     if (a <= 0 || b <= 0)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -434,6 +445,8 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
         return YK_ERROR_MEMORY;
 
     model->surface_pairs[number] = *def;
+
+    /* Surfaces of worlds that are merged are numbered on from the largest. */
     for (int side = 0; side < 2; side++)
         if (def->surface[side] > model->surface_count)
             model->surface_count = def->surface[side];
@@ -446,6 +459,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
 {
     yk_world_model *model = &self->model;
 
+    /* A homogeneous ball: m = 4/3 pi r^3 rho, J = 2/5 m r^2. */
     double mass = density * 4.0 / 3.0 * YK_PI * radius * radius * radius;
     double inertia = 0.4 * mass * radius * radius;
     yk_nonsmooth_body_def def = yk_nonsmooth_body_default();
@@ -470,6 +484,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
     if (RESERVE(model, parts, part_count, part_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
 
+    /* The body and its only part, which shares its radius and its frame. */
     yk_body_model round = {
         .mass = mass,
         .radius = radius,
@@ -525,6 +540,7 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a joint");
 
+    /* Both sides exist and differ; either may be the ground. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
         status = check_body(model, def->body[side], true, "joint");
     if (status == YK_OK && def->body[0] == def->body[1])
@@ -536,6 +552,7 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
     if (RESERVE(model, joints, joint_count, joint_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
 
+    /* Counted last, so that a failure leaves nothing behind. */
     yk_joint_model *joint = &model->joints[model->joint_count];
     *joint = (yk_joint_model){.def = *def, .joint = yk_joint_of(def), .port = -1, .driver = -1};
     if (copy_name(model, def->name, &joint->name) < 0)
@@ -548,6 +565,7 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a force");
 
+    /* Sides that exist, and a load that is a function of time or a signal. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
         status = check_body(model, def->body[side], true, "force");
     if (status == YK_OK && def->feedback.value)
@@ -586,6 +604,7 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
     if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
 
+    /* From here on the body is no unknown of the equations. */
     model->prescriptions[model->prescription_count++] = *prescription;
     model->bodies[body].drive = YK_PRESCRIBED_BY_FUNCTION;
     return YK_OK;
@@ -607,10 +626,13 @@ yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmoo
 yk_status yk_world_list_ports(yk_world_model *model)
 {
     size_t count = model->port_count + model->signal_count;
+
+    /* What has been allocated is kept in the model at once, so that it is released with it. */
     yk_port *list = yk_reallocate(model->context, model->port_list, count, sizeof *list);
 
     if (list)
         model->port_list = list;
+
     int *numbers = yk_reallocate(model->context, model->port_numbers, count, sizeof *numbers);
     if (numbers)
         model->port_numbers = numbers;
@@ -638,6 +660,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
             if (signal->world != world)
                 continue;
 
+            /* Signals are marked by the complement of their number. */
             numbers[at] = ~(int)i;
             signal->index = at;
             list[at++] = (yk_port){
@@ -664,6 +687,7 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
     if (copy_name(model, name, &signal->name) < 0)
         return YK_ERROR_MEMORY;
 
+    /* The list of ports names the signals too, and is made anew. */
     model->signal_count++;
     status = yk_world_list_ports(model);
     return status != YK_OK ? (int)status : (int)model->signal_count - 1;
@@ -683,6 +707,7 @@ static int append_port(yk_world_model *model, const char *name, const yk_port_mo
     if (RESERVE(model, ports, port_count, port_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
 
+    /* No joint yet: connecting the port may make one. */
     yk_port_model *port = &model->ports[model->port_count];
     *port = *made;
     port->joint = -1;
@@ -705,6 +730,7 @@ int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_m
     if (status != YK_OK)
         return status;
 
+    /* Without a marker the port sits in the frame of the body. */
     yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
     if (marker)
         port.marker = *marker;

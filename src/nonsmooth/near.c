@@ -96,6 +96,7 @@ void yk_collision_destroy(yk_collision *collision)
         return;
 
     yk_context *context = collision->model->context;
+
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);
     yk_blocks_release(context, blocks, count);
@@ -124,6 +125,7 @@ static yk_vec3 part_centre(const yk_world_model *model, const yk_world_state *st
     if (part->body < 0)
         return local;
 
+    /* With the body. */
     const yk_body_state *body = &state->bodies[part->body];
     return yk_v3_add(body->position, yk_q_rotate(body->orientation, local));
 }
@@ -141,6 +143,7 @@ yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_st
 yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state, size_t index)
 {
     const yk_part *part = &model->parts[index];
+
     yk_solid solid = yk_world_part_solid(model, part);
     solid.position = part_centre(model, state, part);
     if (part->geometry >= 0)
@@ -213,6 +216,7 @@ static yk_status separate_general_pairs(yk_collision *collision)
     if (model->general_capacity == 0)
         return YK_OK;
 
+    /* Round pairs stay in the rows, where the fast search finds them. */
     const uint32_t *row_start = near->pairs.row_start;
     for (size_t i = 0; i < model->finite_count; i++) {
         for (uint32_t k = row_start[i]; k < row_start[i + 1]; k++) {
@@ -267,6 +271,8 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         collision->half_extents[collision->extent_of[i]] = yk_solid_half_extent(&solid);
     }
 
+    /* All that the broad phase asks about solids; boxes and stillness only where somebody has
+     * them. */
     yk_broad_input input = {
         .finite = finite,
         .unbounded = model->part_count - finite,
@@ -282,6 +288,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         input.extent_of = NULL;
     if (collision->state->sleep.asleep == 0)
         input.still = NULL;
+
     yk_status status = yk_broad_build(&near->pairs, &input, margin, wall_margin);
     if (status == YK_OK)
         status = separate_general_pairs(collision);
@@ -294,6 +301,8 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         memcpy(near->balls, collision->balls, finite * sizeof *near->balls);
     for (size_t i = finite; i < model->part_count; i++) {
         yk_vec3 centre = collision->unbounded[i - finite].position;
+
+        /* Rotating walls sweep the farther the farther away a solid is. */
         near->balls[i].centre = centre;
         for (size_t k = 0; k < finite; k++) {
             const yk_ball *ball = &collision->balls[k];
@@ -310,6 +319,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         near->orientations[orientation_index(collision, i)] = orientation;
     }
 
+    /* What the list covers, as long as drift stays below it. */
     near->margin = margin;
     near->wall_margin = wall_margin;
     collision->rebuilt = true;
@@ -350,7 +360,9 @@ static void drift_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     const motion_job *job = user;
     yk_collision *collision = job->collision;
+
     double largest = 0;
+
     for (size_t i = begin; i < end; i++)
         largest = fmax(largest, drift_of(collision, i, collision->balls[i].centre, job->common));
     collision->partials[chunk] = largest;
@@ -451,6 +463,7 @@ static double find_approach(yk_collision *collision, double h)
         walls = fmax(walls, yk_v3_norm(yk_v3_sub(velocity, common)) + rotating);
     }
 
+    /* Gravity may add h g to the approach within the step. */
     double approach = h * (fmax(2 * speed, speed + walls) + h * yk_v3_norm(model->def.gravity));
     return fmin(approach, model->smallest_radius);
 }
@@ -490,6 +503,7 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
         near->skin = fmin(most, 1.5 * near->skin);
     if (near->age > 100)
         near->skin = fmax(least, near->skin / 1.5);
+
     double margin = seen + (model->def.skin > 0 ? model->def.skin : near->skin);
     near->age = 0;
     return make_list(collision, margin, margin + model->smallest_radius);

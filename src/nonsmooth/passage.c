@@ -17,6 +17,7 @@ static bool may_pass(const yk_world_model *model, size_t driven, size_t still)
     const yk_part *a = &model->parts[driven];
     const yk_part *b = &model->parts[still];
 
+    /* One follows its port, the other never moves; of two unbounded solids depth says nothing. */
     if (a->body < 0 || model->bodies[a->body].drive != YK_PRESCRIBED_BY_PORT)
         return false;
     if (b->body >= 0 && model->bodies[b->body].drive != YK_FIXED)
@@ -93,7 +94,9 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
             if (!may_pass(model, i, j))
                 continue;
 
+            /* Depths are compared with the size of a solid that has one. */
             size_t finite = yk_solid_is_finite(model->parts[i].kind) ? i : j;
+
             yk_passage *p = &self->passages[self->passage_count++];
             *p = (yk_passage){.driven = i, .still = j};
             p->size = yk_world_part_radius(model, &model->parts[finite]);
@@ -115,6 +118,7 @@ void yk_world_watch_passages(yk_nonsmooth *self)
 {
     for (size_t i = 0; i < self->passage_count; i++) {
         const yk_passage *p = &self->passages[i];
+
         double depth = depth_of(self, p) - p->start;
         if (depth > NOTABLE * p->size)
             self->largest_passage = fmax(self->largest_passage, depth);

@@ -62,6 +62,7 @@ static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 norma
     const yk_collision *collision = search->collision;
     const yk_part *a = &collision->model->parts[i], *b = &collision->model->parts[j];
     const yk_body_state *bodies = collision->state->bodies;
+
     yk_vec3 relative = bodies[a->body].velocity;
 
     /* A sphere's own spin does not change its gap; that of a wall does. */
@@ -80,6 +81,8 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
 {
     const yk_collision *collision = search->collision;
     const yk_ball *a = &collision->balls[i], *b = &collision->balls[j];
+
+    /* Squares of distances decide for most pairs, without a root. */
     double squared = yk_v3_norm2(yk_v3_sub(b->centre, a->centre));
     double near = a->radius + b->radius + collision->model->envelope;
 
@@ -103,6 +106,7 @@ static void add_round(const round_search *search, size_t i, size_t j, uint32_t f
     yk_collision *collision = search->collision;
     if (!search->counting) {
         const yk_part *a = &collision->model->parts[i], *b = &collision->model->parts[j];
+
         size_t at = collision->found.rows[i] + *count;
         collision->found.keys[at] = (yk_contact_key){(int32_t)i, (int32_t)j, feature};
         collision->pairs[at] =
@@ -141,6 +145,7 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
             int32_t j = near->partners[k];
             if (j < 0)
                 continue; /* a general pair */
+
             size_t other = (size_t)(j & ~MEETS);
             if (both_still(collision, i, other))
                 continue;
@@ -178,6 +183,7 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
 
     /* From lengths to where rows begin. */
     uint64_t sum = 0;
+
     found->rows[0] = 0;
     for (size_t i = 1; i <= model->finite_count; i++) {
         sum += found->rows[i];
@@ -232,9 +238,11 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
             relative = yk_v3_sub(relative, bodies[slot_b].velocity);
             rotating += yk_v3_norm(bodies[slot_b].angular_velocity);
         }
+
         double approach = search->h * (yk_v3_norm(relative) + rotating * model->smallest_radius);
         double margin = fmax(model->envelope, fmin(approach, model->smallest_radius));
 
+        /* Solids where their bodies are now. */
         yk_solid a = yk_world_solid(model, collision->state, i);
         yk_solid b = yk_world_solid(model, collision->state, j);
         collision->batch_counts[k] =
@@ -295,6 +303,7 @@ static yk_status find_general(yk_collision *collision, double h)
 {
     const yk_near_list *near = &collision->near;
     for (size_t first = 0; first < near->general_count; first += YK_BATCH_PAIRS) {
+        /* The last batch may be shorter. */
         size_t count = near->general_count - first;
         if (count > YK_BATCH_PAIRS)
             count = YK_BATCH_PAIRS;
@@ -321,6 +330,8 @@ static yk_status find_general(yk_collision *collision, double h)
 static int32_t mesh_of(const yk_world_model *model, const yk_contact_key *key, int32_t *solid)
 {
     const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
+
+    /* Between two meshes, or with a wall, no contact covers another. */
     bool mesh_a = a->kind == YK_SOLID_TRIANGLE, mesh_b = b->kind == YK_SOLID_TRIANGLE;
     *solid = mesh_a ? key->b : key->a;
     if (mesh_a == mesh_b || (size_t)*solid >= model->finite_count)
@@ -373,6 +384,7 @@ static void drop_covered_contacts(yk_collision *collision)
             const yk_touch *other = &collision->touches[k];
             yk_vec3 apart = yk_v3_sub(touch->point_b, other->point_b);
             bool other_edge = other->edge;
+
             if (yk_v3_norm(apart) >= tolerance)
                 covered = edge && !other_edge && fabs(yk_v3_dot(apart, other->normal)) < tolerance;
             else

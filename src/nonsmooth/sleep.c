@@ -33,6 +33,8 @@ static void join(yk_nonsmooth *self, int32_t a, int32_t b)
     if (!yk_world_is_dynamic(&self->model, a) || !yk_world_is_dynamic(&self->model, b))
         return;
 
+    /* The smaller number becomes the root, so that islands do not depend on the order of
+     * contacts. */
     int32_t *root = self->sleep.root;
     a = root_of(root, a);
     b = root_of(root, b);
@@ -48,6 +50,7 @@ static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
     for (size_t i = 0; i < model->dynamic_count; i++)
         self->sleep.root[i] = (int32_t)i;
 
+    /* Whoever touches, or is connected by a joint or a force, sleeps and wakes together. */
     for (size_t i = 0; i < contacts->count; i++) {
         const yk_contact_key *key = &contacts->keys[i];
         join(self, model->parts[key->a].body, model->parts[key->b].body);
@@ -89,9 +92,11 @@ static void mark_still(yk_nonsmooth *self)
     /* Where nobody sleeps, nothing is left out of the search. */
     for (size_t i = 0; i < model->part_count; i++) {
         int32_t slot = model->parts[i].body;
+
         bool stands = !moves(self, slot);
         if (yk_world_is_dynamic(model, slot))
             stands = yk_world_is_asleep(model, &self->state, slot);
+
         bool now = stands && self->state.sleep.asleep > 0;
         starts = starts || (still[i] && !now);
         still[i] = now;
@@ -109,6 +114,7 @@ static bool wake_islands(yk_nonsmooth *self, double h)
     uint8_t *disturbed = self->sleep.disturbed;
     int32_t *root = self->sleep.root;
 
+    /* Most steps disturb nobody who sleeps, and end here. */
     bool any = false;
     for (size_t i = 0; i < count && self->state.sleep.asleep > 0 && !any; i++)
         any = disturbed[i] && isinf(rest_time[i]);
@@ -120,6 +126,7 @@ static bool wake_islands(yk_nonsmooth *self, double h)
     for (size_t i = 0; i < count; i++)
         if (disturbed[i] && isinf(rest_time[i]))
             disturbed[root_of(root, (int32_t)i)] = 1;
+
     for (size_t i = 0; i < count; i++)
         if (isinf(rest_time[i]) && disturbed[root_of(root, (int32_t)i)])
             rest_time[i] = 0;
@@ -153,6 +160,7 @@ void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
 static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 position,
                       yk_quat orientation)
 {
+    /* The angle of a small rotation is twice the length of its vector part. */
     yk_quat rotation = yk_q_mul(orientation, yk_q_conjugate(pose->orientation));
     double shift = yk_v3_norm(yk_v3_sub(position, pose->position));
     double angle =
@@ -178,6 +186,7 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
 
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &ahead[i];
+
         yk_vec3 position = yk_v3_axpy(h, body->velocity, body->position);
         yk_quat orientation =
             yk_q_mul(yk_so3_exp(yk_v3_scale(h, body->angular_velocity)), body->orientation);
@@ -196,6 +205,7 @@ static void disturb_port(yk_nonsmooth *self, const yk_port_model *port)
 static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
+
     yk_rest_pose *poses = self->state.sleep.poses + yk_world_known_count(model);
 
     for (size_t i = 0; inputs && i < model->port_count; i++) {
@@ -207,6 +217,7 @@ static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
         if (port->causality != YK_TAKES_MOTION || port->whole_body)
             continue;
 
+        /* The end of the step is compared with the pose that the port had when it last moved. */
         yk_motion end = yk_input_motion(&inputs[i], model->port_list[i].kind, h);
         if (has_moved(self, &poses[i], end.position, end.orientation))
             disturb_port(self, port);
@@ -220,6 +231,7 @@ static void notice_joints(yk_nonsmooth *self, double t, double h)
     double *drives = self->state.sleep.drives;
     for (size_t i = 0; i < self->model.joint_count; i++) {
         const yk_joint_model *joint = &self->model.joints[i];
+
         bool driven = joint->joint.driven;
         bool at_speed =
             driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
@@ -299,6 +311,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
     if (memchr(disturbed + model->dynamic_count, 1, yk_world_known_count(model)))
         notice_contacts(self, &self->state.sleep.frozen);
 
+    /* Everybody asleep and nothing disturbed: the step has nothing to solve. */
     wake_islands(self, h);
     mark_still(self);
     if (self->state.sleep.asleep < model->dynamic_count)
@@ -325,6 +338,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     size_t count = self->model.dynamic_count;
     double angular = limits->angular_speed;
 
+    /* Without a limit of its own, the surface of the smallest solid must be slow. */
     if (!(angular > 0))
         angular = limits->speed / self->model.smallest_radius;
 
@@ -335,6 +349,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
         if (isinf(*rest_time))
             continue;
 
+        /* Slow in both senses, and left alone in this step. */
         const yk_body_state *body = &self->state.bodies[i];
         bool slow = yk_v3_norm2(body->velocity) <= limits->speed * limits->speed &&
                     yk_v3_norm2(body->angular_velocity) <= angular * angular;
@@ -342,6 +357,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
             *rest_time += h;
         else
             *rest_time = 0;
+
         any = any || *rest_time >= limits->after;
     }
 
@@ -350,6 +366,9 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
         uint8_t *awake = self->sleep.disturbed;
         int32_t *root = self->sleep.root;
         memset(awake, 0, self->model.body_count * sizeof *awake);
+
+        /* An island sleeps only as a whole: one body that has not rested long enough keeps it
+         * awake. */
         find_islands(self, &self->state.contacts);
         for (size_t i = 0; i < count; i++)
             if (sleep->rest_time[i] < limits->after)
@@ -362,6 +381,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
                 continue;
 
             yk_body_state *body = &self->state.bodies[i];
+
             self->state.run.dissipated +=
                 yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);
             body->velocity = body->angular_velocity = yk_v3(0, 0, 0);
@@ -385,6 +405,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
     if (!sleep->rest_time)
         return;
 
+    /* Everybody begins awake, with no time at rest. */
     size_t known = yk_world_known_count(model);
     for (size_t i = 0; i < model->dynamic_count; i++)
         sleep->rest_time[i] = 0;

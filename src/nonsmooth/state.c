@@ -108,8 +108,11 @@ void yk_contact_list_index(const yk_world_model *model, yk_contact_list *list)
 void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state *state)
 {
     state->run = (yk_run){.time = t};
+
+    /* Bodies where the model puts them, in the order of slots; all outputs zero. */
     for (size_t i = 0; i < model->body_count; i++)
         state->bodies[i] = model->initial[model->body_of[i]];
+
     for (size_t i = 0; i < model->port_count; i++)
         state->ports[i] = (yk_port_state){.wrench = {.force = {0, 0, 0}}};
     for (size_t i = 0; i < model->signal_count; i++)
@@ -131,10 +134,13 @@ void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state 
 yk_state_layout yk_world_image_layout(const yk_world_model *model)
 {
     size_t known = yk_world_known_count(model), contacts = model->contact_capacity;
+
+    /* In the order of walk_image. */
     size_t continuous = model->body_count * BODY_WORDS;
     size_t outputs = PORT_WORDS * model->port_count + model->signal_count;
 
     outputs += WRENCH_WORDS * (known + model->joint_count) + model->joint_row_count;
+
     size_t cache = 2 + CONTACT_WORDS * contacts + 3 * model->general_capacity;
 
     /* Frozen contacts and those of the last step have one capacity together; points come on top. */
@@ -161,6 +167,7 @@ static void copy_words(image_walk *walk, void *data, size_t bytes)
 {
     if (bytes == 0)
         return;
+
     if (walk->reading)
         memcpy(data, walk->at, bytes);
     else
@@ -193,6 +200,7 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
                                 (uint32_t)words[1]};
     }
 
+    /* Impulses of all, torques of the general ones alone. */
     copy_words(walk, list->impulses, list->count * sizeof *list->impulses);
     size_t general = list->count - list->round_count;
     if (general > 0)
@@ -205,6 +213,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     const yk_world_model *model = walk->model;
     size_t known = yk_world_known_count(model);
 
+    /* The continuous part comes first, as the layout says. */
     copy_words(walk, state->bodies, model->body_count * sizeof *state->bodies);
     copy_words(walk, &state->run, sizeof state->run);
 
@@ -221,6 +230,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     if (status != YK_OK || !sleep->rest_time)
         return status;
 
+    /* Who sleeps since when, and what would wake them. */
     copy_words(walk, sleep->rest_time, model->dynamic_count * sizeof *sleep->rest_time);
     copy_words(walk, sleep->poses, (known + model->port_count) * sizeof *sleep->poses);
     if (sleep->wrenches)
@@ -250,6 +260,7 @@ yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state
     if (status != YK_OK)
         return status;
 
+    /* The index of rows follows from the keys. */
     yk_contact_list_index(model, &state->contacts);
     return YK_OK;
 }

@@ -37,9 +37,11 @@ static void apply(yk_nonsmooth *self, int slot, yk_vec3 force, yk_vec3 torque)
 /* The mean over the step of a wrench, likewise. */
 static yk_wrench mean_wrench(const yk_input *input, double h)
 {
+    /* Simpson's rule, exact for cubic polynomials. */
     yk_wrench begin = yk_input_wrench(input, 0);
     yk_wrench middle = yk_input_wrench(input, h / 2);
     yk_wrench end = yk_input_wrench(input, h);
+
     yk_vec3 force = yk_v3_axpy(4, middle.force, yk_v3_add(begin.force, end.force));
     yk_vec3 torque = yk_v3_axpy(4, middle.torque, yk_v3_add(begin.torque, end.torque));
     return (yk_wrench){yk_v3_scale(1.0 / 6, force), yk_v3_scale(1.0 / 6, torque)};
@@ -51,6 +53,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
     const yk_world_model *model = &self->model;
     yk_step_work *step = &self->step;
 
+    /* Sums of this step, which the balance of energy adds to those of the run. */
     step->loss = step->supply = step->force_supply = step->port_work = 0;
     if (!step->applied)
         return;
@@ -74,6 +77,8 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         yk_frame b = yk_world_frame(&self->state, force->slot_b);
         yk_force_load result;
         yk_force_evaluate(&force->law, &a, &b, load, &result, NULL);
+
+        /* What it does to both bodies, what it dissipates and what its load brings in. */
         apply(self, force->slot_a, result.part[0], result.part[1]);
         apply(self, force->slot_b, result.part[2], result.part[3]);
         step->loss += h * result.loss;
@@ -93,6 +98,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
             double begin = yk_input_scalar(input, 0), middle = yk_input_scalar(input, h / 2);
             double force = (begin + 4 * middle + yk_input_scalar(input, h)) / 6;
             yk_world_line line = yk_world_line_at(self, port);
+
             wrench->force.x = force;
             apply(self, port->slot, yk_v3_scale(force, line.force[0]),
                   yk_v3_scale(force, line.torque[0]));
@@ -137,9 +143,11 @@ static void account_ports(yk_nonsmooth *self, double h)
                 rate += 0.5 * yk_v3_dot(line.force[side], v);
                 rate += 0.5 * yk_v3_dot(line.torque[side], w);
             }
+
             work = h * wrench->force.x * rate;
         } else {
             int slot = port->slot;
+
             yk_vec3 arm = yk_q_rotate(bodies[slot].orientation, port->marker.offset);
             yk_vec3 w =
                 yk_v3_scale(0.5, yk_v3_add(bodies[slot].angular_velocity, before[slot].angular));
@@ -173,6 +181,8 @@ static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
         yk_mat3 gyroscopic = yk_m3_sub(yk_m3_mul(yk_m3_skew(wm), j), yk_m3_skew(momentum));
         yk_mat3 tangent = yk_m3_add(j, yk_m3_scale(0.5 * h, gyroscopic));
         yk_vec3 change = yk_m3_apply(yk_m3_inverse(tangent), residual);
+
+        /* Quadratic convergence: the last change says that rounding is reached. */
         w1 = yk_v3_sub(w1, change);
         if (yk_v3_norm2(change) <= 1e-30 * yk_v3_norm2(w1))
             break;
@@ -215,6 +225,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
             start = job->from[i];
         yk_vec3 v = yk_v3_axpy(h, model->def.gravity, start.linear);
         yk_vec3 w = start.angular;
+
         if (f)
             v = yk_v3_axpy(h / constant->mass, f->force, v);
 
@@ -234,6 +245,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
         yk_mat3 inverse = yk_world_inverse_inertia(model, &self->state, i);
         if (f)
             w = yk_v3_axpy(h, yk_m3_apply(inverse, f->torque), w);
+
         *node = (yk_network_node){v, 1 / constant->mass, w, 1};
         yk_network_inertia(self->problem.network, i, &inverse);
     }
@@ -244,6 +256,8 @@ static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_in
 {
     yk_body_state *bodies = self->state.bodies;
     size_t first = self->model.dynamic_count;
+
+    /* What their reactions are computed from afterwards. */
     for (size_t i = first; i < self->model.body_count; i++)
         self->step.before[i] = (yk_twist){bodies[i].velocity, bodies[i].angular_velocity};
     yk_world_follow(self, t, h, inputs, bodies + first);
@@ -290,6 +304,8 @@ static void take_chunk(void *user, size_t begin, size_t end, size_t chunk)
         double radius = self->model.bodies[i].radius;
         const yk_network_node *node = &self->problem.nodes[i];
         yk_body_state *body = &self->state.bodies[i];
+
+        /* Spins of spheres are surface speeds in the contact problem, r w. */
         body->velocity = node->velocity;
         body->angular_velocity = node->spin;
         if (radius > 0)
@@ -310,6 +326,7 @@ static yk_status judge_residual(yk_nonsmooth *self, double h)
     if (report->residual > resolved)
         resolved = yk_world_resolved_speed(self, h);
 
+    /* A tolerance that the user gave comes before what the step resolves. */
     double wanted = resolved;
     if (solver->tolerance > 0)
         wanted = solver->tolerance;
@@ -327,6 +344,7 @@ static yk_status judge_residual(yk_nonsmooth *self, double h)
         self->largest_residual_ratio =
             fmax(self->largest_residual_ratio, report->residual / fmax(resolved, 1e-300));
     }
+
     return YK_OK;
 }
 
@@ -335,6 +353,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
 {
     yk_nonsmooth_report *report = &self->report;
 
+    /* Pairs that are near enough to touch within the step. */
     double start = yk_clock_seconds();
     yk_status status = yk_world_find_contacts(self, h);
     report->collision_seconds = yk_clock_seconds() - start;
@@ -352,6 +371,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
             return status;
 
         bodies_job job = {self, h, self->impact.after};
+
         yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
     }
 
@@ -366,6 +386,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     status = yk_network_solve(self->problem.network, &self->model.def.solver, &report->solver);
     if (!YK_FAILED(status))
         status = judge_residual(self, h);
+
     report->solve_seconds = yk_clock_seconds() - start;
     if (YK_FAILED(status))
         return status;
@@ -373,6 +394,8 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     /* Its result: velocities, impulses for the next step, reactions. */
     yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, take_chunk, self);
     yk_world_take_impulses(self, h);
+
+    /* Impacts of a stage of their own load the joints too. */
     for (size_t k = 0; self->impact.acted && k < self->problem.joint_row_count; k++)
         self->problem.joint_rows[k].impulse += self->impact.joint_impulses[k];
     yk_world_take_reactions(self, h);
@@ -414,6 +437,7 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
         yk_body_state *body = &self->state.bodies[i];
 
+        /* q(t + h) = q(t) + h v(t + h), the rotation by the exponential map. */
         body->position = yk_v3_axpy(job->h, body->velocity, body->position);
         yk_quat rotation = yk_so3_exp(yk_v3_scale(job->h, body->angular_velocity));
         body->orientation = yk_q_unit(yk_q_mul(rotation, body->orientation));
@@ -433,6 +457,7 @@ static void set_port_outputs(yk_nonsmooth *self, double h)
         size_t slot = (size_t)port->slot;
         const yk_body_state *body = &self->state.bodies[slot];
         const yk_twist *before = &self->step.before[slot];
+
         out->rate.linear = yk_v3_scale(1 / h, yk_v3_sub(body->velocity, before->linear));
         out->rate.angular = yk_v3_scale(1 / h, yk_v3_sub(body->angular_velocity, before->angular));
 
@@ -510,6 +535,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     yk_world_watch_passages(self);
     if (sleeps)
         yk_sleep_end(self, h);
+
     self->state.run.time = t + h;
     self->state.run.step = h;
     self->report.step_seconds = yk_clock_seconds() - start;

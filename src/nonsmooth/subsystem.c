@@ -48,6 +48,7 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     if (joint < 0)
         return (yk_status)joint;
 
+    /* A line drives its joint by the length at the input. */
     if (port->line) {
         model->joints[joint].driver = index;
         return YK_OK;
@@ -81,6 +82,7 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
     if (model->world_count > 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "ports of a merged nonsmooth model cannot be joined");
+
     yk_port_model *port = &model->ports[index];
     if (model->frozen || port->causality != YK_UNCONNECTED)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -128,6 +130,7 @@ static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *positio
     yk_marker *marker = &port->marker;
     yk_motion body;
     yk_nonsmooth_body_motion(world, port->body, &body);
+
     if (position)
         marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
     if (orientation)
@@ -235,12 +238,14 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
     const yk_nonsmooth *world = const_world_of(self);
     int number = world->model.port_numbers[index];
 
+    /* A signal reports the value that the step used. */
     if (number < 0) {
         *value = (yk_port_value){.motion.orientation = {1, 0, 0, 0}};
         value->motion.position.x = world->state.signals[~number];
         return;
     }
 
+    /* A line is a scalar port: its length, the rate of it, and the force along it. */
     const yk_port_model *port = &world->model.ports[number];
     const yk_port_state *state = &world->state.ports[number];
     if (port->line) {
@@ -270,6 +275,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
         return;
     }
 
+    /* The same step as that of the solver: x + h v, and the rotation by h w. */
     yk_body_state body = world->state.bodies[port->slot];
     yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body.angular_velocity));
     body.position = yk_v3_axpy(h, body.velocity, body.position);

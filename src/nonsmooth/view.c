@@ -78,11 +78,14 @@ static yk_status add_channel(yk_nonsmooth *self, const channel_row *row, size_t 
                              const char *owner)
 {
     yk_text name = {0};
+
+    /* Channels of the whole have no owner; others are named after theirs. */
     yk_text_add(self->context, &name, "%s%s%s", owner, owner[0] ? "." : "", row->name);
     if (name.failed) {
         yk_text_destroy(self->context, &name);
         return YK_ERROR_MEMORY;
     }
+
     self->channels[self->channel_count] = (yk_channel){name.data, row->unit, row->components};
     self->channel_sources[self->channel_count++] = (yk_channel_source){(int)row->kind, index};
     return YK_OK;
@@ -122,6 +125,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     int particles = 0;
     for (size_t i = e.body; i < e.body_end; i++)
         particles += model->names[i] == NULL;
+
     channel_row positions = {CHANNEL_PARTICLES, "particles", "m", 3 * particles};
     if (status == YK_OK && particles > 0)
         status = add_channel(self, &positions, (size_t)world, "");
@@ -159,6 +163,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     size_t named = 0, worlds = model->world_count > 0 ? (size_t)model->world_count : 1;
     for (size_t i = 0; i < model->body_count; i++)
         named += model->names[i] != NULL;
+
     size_t most =
         (WORLD_CHANNELS + 2) * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * model->joint_count;
 
@@ -167,6 +172,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     if (!self->channels || !self->channel_sources)
         return YK_ERROR_MEMORY;
 
+    /* Worlds of a merged model are named one after the other, each as if it were alone. */
     yk_status status = YK_OK;
     for (size_t i = 0; i < worlds && status == YK_OK; i++)
         status = name_world_channels(self, (int)i);
@@ -213,6 +219,7 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
     channel_kind kind = (channel_kind)self->channel_sources[channel].kind;
+
     size_t index = self->channel_sources[channel].index;
 
     /* Of a body or a joint: its state, or how far its markers are apart. */
@@ -277,12 +284,14 @@ static bool is_weaker(const yk_contact_point *a, const yk_contact_point *b)
 static void sink(yk_contact_point *heap, int count)
 {
     for (int i = 0;;) {
+        /* The weaker of the two children, if it is weaker than the one above. */
         int least = i;
         for (int child = 2 * i + 1; child <= 2 * i + 2 && child < count; child++)
             if (is_weaker(&heap[child], &heap[least]))
                 least = child;
         if (least == i)
             return;
+
         yk_contact_point upper = heap[i];
         heap[i] = heap[least];
         heap[least] = upper;
@@ -309,10 +318,13 @@ int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, in
     if (!self->has_points || !(self->state.run.step > 0))
         return 0;
 
+    /* A heap with the weakest force first keeps the strongest of all in one pass. */
     int count = 0;
     for (size_t i = 0; i < contacts->count; i++) {
         if (yk_v3_norm2(contacts->impulses[i]) == 0)
             continue;
+
+        /* Impulses act on side a, the force that is shown on side b. */
         yk_touch touch = yk_collision_touch(&self->collision, contacts, i);
         yk_contact_point found = {
             .point = yk_v3_scale(0.5, yk_v3_add(touch.point_a, touch.point_b)),
@@ -329,6 +341,7 @@ int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, in
             sink(list, count);
         }
     }
+
     return count;
 }
 
@@ -347,6 +360,7 @@ int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int cap
     const yk_world_model *model = &self->model;
     int part = 0;
     for (size_t i = 0; i < model->body_count; i++) {
+        /* The world that the body came from. */
         while (part + 1 < model->world_count && i >= model->world_bodies[part + 1])
             part++;
 
@@ -360,6 +374,7 @@ int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int cap
         if (i < (size_t)capacity)
             list[i] = seen;
     }
+
     return (int)model->body_count;
 }
 
@@ -367,6 +382,7 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < model->body_count; i++) {
+        /* Before the run has memory, bodies are where the model puts them. */
         const yk_body_state *body = &model->initial[i];
         if (self->laid_out)
             body = &self->state.bodies[model->slot_of[i]];
@@ -422,6 +438,8 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
                           .open = solid.open,
                           .points = solid.points,
                           .point_count = solid.point_count};
+
+        /* Spheres without a geometry are centred on their body. */
         if (part->geometry >= 0) {
             shape.position = model->geometries[part->geometry].position;
             shape.orientation = model->geometries[part->geometry].orientation;
@@ -461,5 +479,6 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
                                   .orientation = yk_q_identity(),
                                   .size = port->far_marker.offset});
     }
+
     return s.count;
 }

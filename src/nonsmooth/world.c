@@ -25,6 +25,7 @@ yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_n
         yk_release(context, self);
         return status;
     }
+
     *made = self;
     return YK_OK;
 }
@@ -87,6 +88,7 @@ static void release_run(yk_nonsmooth *self)
     if (!self->model.frozen)
         return;
 
+    /* What refers to the state and to contacts goes before them. */
     yk_world_release_interface(self);
     yk_world_release_passages(self);
     yk_network_destroy(self->problem.network);
@@ -104,6 +106,8 @@ yk_status yk_world_lay_out(yk_nonsmooth *self)
 {
     if (self->laid_out)
         return YK_OK;
+
+    /* From here on nothing can be added: sizes follow from the model. */
     if (!self->model.frozen) {
         yk_status frozen = yk_world_freeze(&self->model);
         if (frozen < 0)
@@ -124,6 +128,7 @@ yk_status yk_world_lay_out(yk_nonsmooth *self)
         release_run(self);
         return status;
     }
+
     self->laid_out = true;
     return YK_OK;
 }
@@ -133,6 +138,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
     if (!self)
         return;
 
+    /* The run refers to the model, so that it goes first. */
     release_run(self);
     yk_world_release_channels(self);
     yk_world_model_destroy(&self->model);
@@ -175,6 +181,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     self->largest_residual_ratio = 0;
     self->steps = 0;
     self->unresolved_steps = 0;
+
     yk_world_state_begin(model, t, state);
     yk_collision_forget_list(&self->collision);
 
@@ -217,6 +224,7 @@ yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
     if (status != YK_OK)
         return status;
 
+    /* Points of contacts are not part of the image. */
     self->has_points = false;
 
     /* What follows from the image: who sleeps, and what they press on. */
@@ -265,6 +273,8 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
     yk_quat orientation = yk_q_unit(motion->orientation);
     *body_state(self, body) =
         (yk_body_state){motion->position, orientation, motion->velocity, motion->angular_velocity};
+
+    /* Whoever rests on the body must notice that it is elsewhere. */
     if (self->started)
         yk_sleep_wake(self, self->model.slot_of[body]);
 }
@@ -272,6 +282,8 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
 yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
 {
     const yk_world_model *model = &self->model;
+
+    /* Bodies that forces move have none: nothing holds them. */
     size_t slot = (size_t)model->slot_of[body];
     if (slot < model->dynamic_count)
         return (yk_wrench){.force = {0, 0, 0}};
@@ -292,6 +304,8 @@ static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *l
     yk_vec3 sum = {0, 0, 0};
     for (size_t i = 0; i < list->count; i++) {
         int32_t a = model->parts[list->keys[i].a].body, b = model->parts[list->keys[i].b].body;
+
+        /* Impulses are kept as those on side a. */
         if (a == slot && (b == other || other == ANY_BODY))
             sum = yk_v3_add(sum, list->impulses[i]);
         if (b == slot && (a == other || other == ANY_BODY))
@@ -306,6 +320,7 @@ static yk_vec3 force_between(const yk_nonsmooth *self, int32_t slot, int32_t oth
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
 
+    /* Impulses of the last step as mean forces over it. */
     yk_vec3 impulse = sum_between(model, &state->contacts, slot, other);
     yk_vec3 held = sum_between(model, &state->sleep.frozen, slot, other); /* already forces */
     if (!(state->run.step > 0))
@@ -338,6 +353,7 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
     if (status != YK_OK)
         return status;
 
+    /* Impulses and velocities of the solution, in the order of the rows. */
     size_t rows = (size_t)problem->row_count;
     double *r = yk_allocate(self->context, rows + 1, sizeof *r);
     double *u = yk_allocate(self->context, rows + 1, sizeof *u);
@@ -360,6 +376,7 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
         double soft = problem->softness ? problem->softness[k] * r[k] : 0;
         problem->q[k] -= u[k] - soft;
     }
+
     yk_release(self->context, r);
     yk_release(self->context, u);
     return YK_OK;

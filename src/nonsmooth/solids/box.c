@@ -9,6 +9,8 @@ static bool valid(const yk_solid *solid)
 static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     yk_vec3 s = solid->size;
+
+    /* J_xx = m/3 (b^2 + c^2) with the half edges. */
     double m = density * 8 * s.x * s.y * s.z;
     double xx = s.x * s.x, yy = s.y * s.y, zz = s.z * s.z;
     *inertia = yk_m3_scale(m / 3, yk_m3_diagonal(yy + zz, xx + zz, xx + yy));
@@ -55,6 +57,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
             int side = levels == 2 ? around[k][i] : 2 * k - 1;
             corner[level[i]] = side * half[level[i]];
         }
+
         polygon[k] = yk_v3(corner[0], corner[1], corner[2]);
     }
 
@@ -66,6 +69,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     yk_vec3 s = solid->size;
     yk_vec3 q = {yk_clamp(p.x, s.x), yk_clamp(p.y, s.y), yk_clamp(p.z, s.z)};
 
+    /* Outside: the nearest point is p cut to the box. */
     if (q.x != p.x || q.y != p.y || q.z != p.z)
         return yk_nearest_of_point(p, q, yk_v3(0, 0, 1));
 
@@ -93,6 +97,7 @@ static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
 {
     (void)direction;
     yk_vec3 s = solid->size;
+
     static const int side[2] = {-1, 1};
     for (int i = 0; i < 8; i++)
         set->own[i] = yk_v3(side[i & 1] * s.x, side[i >> 1 & 1] * s.y, side[i >> 2 & 1] * s.z);

@@ -10,6 +10,7 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     double r = solid->size.x, rr = r * r, half = solid->size.z;
     double m = density * 2 * YK_PI * rr * half;
+
     double across = m * (rr / 4 + half * half / 3);
     double along = m * rr / 2;
     *inertia = yk_m3_diagonal(across, across, along);

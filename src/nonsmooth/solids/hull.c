@@ -60,11 +60,13 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         yk_vec3 point = polygon[i];
         yk_vec3 arm = yk_v3_sub(point, middle);
         double value = atan2(yk_v3_dot(arm, w), yk_v3_dot(arm, u));
+
         int at = i;
         for (; at > 0 && angle[at - 1] > value; at--) {
             angle[at] = angle[at - 1];
             polygon[at] = polygon[at - 1];
         }
+
         angle[at] = value;
         polygon[at] = point;
     }
@@ -100,6 +102,7 @@ static void add_tetrahedron(hull_moments *m, yk_vec3 a, yk_vec3 b, yk_vec3 c)
 {
     double volume = yk_v3_dot(a, yk_v3_cross(b, c)) / 6;
     yk_vec3 sum = yk_v3_add(a, yk_v3_add(b, c));
+
     m->volume += volume;
     m->first = yk_v3_axpy(volume / 4, sum, m->first);
 
@@ -118,7 +121,8 @@ static void add_tetrahedron(hull_moments *m, yk_vec3 a, yk_vec3 b, yk_vec3 c)
 static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, double tolerance,
                       yk_vec3 polygon[YK_POLYGON_MAX])
 {
-    /* A point that is a corner: farthest in some direction of the plane, and of equal ones across. */
+    /* A point that is a corner: farthest in some direction of the plane, and of equal ones
+     * across. */
     yk_vec3 u, w;
     yk_v3_tangents(normal, &u, &w);
     int first = -1;
@@ -130,12 +134,14 @@ static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, dou
             first = i;
             continue;
         }
+
         yk_vec3 apart = yk_v3_sub(solid->points[i], solid->points[first]);
         double ahead = yk_v3_dot(u, apart);
         if (ahead > tolerance || (ahead > -tolerance && yk_v3_dot(w, apart) > 0))
             first = i;
     }
 
+    /* From corner to corner until the first comes again. */
     int count = 0;
     int at = first;
     do {
@@ -151,12 +157,14 @@ static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, dou
                 next = i;
                 continue;
             }
+
             yk_vec3 edge = yk_v3_sub(solid->points[next], solid->points[at]);
             double left = yk_v3_dot(normal, yk_v3_cross(edge, arm));
             bool in_line = fabs(left) <= tolerance * yk_v3_norm(edge);
             if ((!in_line && left < 0) || (in_line && yk_v3_norm(arm) > yk_v3_norm(edge)))
                 next = i;
         }
+
         at = next;
     } while (at >= 0 && count < YK_POLYGON_MAX &&
              yk_v3_norm(yk_v3_sub(solid->points[at], polygon[0])) > tolerance);
@@ -174,6 +182,8 @@ static hull_moments integrate(const yk_solid *solid)
     int count = solid->point_count;
     if (count > WEIGHED_POINTS)
         return m;
+
+    /* Tolerances are relative to the size of the hull. */
     double size = 0;
     for (int i = 1; i < count; i++)
         size = fmax(size, yk_v3_norm(yk_v3_sub(p[i], p[0])));
@@ -182,6 +192,7 @@ static hull_moments integrate(const yk_solid *solid)
         for (int j = i + 1; j < count; j++) {
             for (int k = j + 1; k < count; k++) {
                 yk_vec3 normal = yk_v3_cross(yk_v3_sub(p[j], p[i]), yk_v3_sub(p[k], p[i]));
+
                 double area = yk_v3_norm(normal);
                 if (!(area > 1e-12 * size * size))
                     continue;
@@ -202,6 +213,8 @@ static hull_moments integrate(const yk_solid *solid)
                     bool in_line = yk_v3_norm(arm) <= 1e-12 * size * size;
                     earlier = earlier || l < j || !in_line;
                 }
+
+                /* Faces have all points on one side; the normal points away from them. */
                 if ((above && below) || earlier)
                     continue;
                 if (above)
@@ -216,6 +229,7 @@ static hull_moments integrate(const yk_solid *solid)
             }
         }
     }
+
     return m;
 }
 
@@ -242,10 +256,13 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
             m.second[i][j] -= m.volume * c[i] * c[j];
         trace += m.second[i][i];
     }
+
+    /* J = rho (trace(S) 1 - S) from the second moments S. */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             inertia->m[i][j] = density * ((i == j ? trace : 0) - m.second[i][j]);
     }
+
     return density * m.volume;
 }
 

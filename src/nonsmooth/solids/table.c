@@ -32,6 +32,7 @@ bool yk_solid_has_points(yk_solid_kind kind)
 
 yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction)
 {
+    /* Kinds know their own axes only: into them, and back. */
     yk_vec3 d = yk_m3_apply_transposed(solid->rotation, direction);
     yk_vec3 local = rows[solid->kind]->support(solid, d);
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, local));
@@ -61,6 +62,7 @@ yk_vec3 yk_solid_half_extent(const yk_solid *solid)
     static const yk_vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double half[3];
 
+    /* Hulls need not be centred: the wider of both sides counts. */
     for (int i = 0; i < 3; i++) {
         yk_vec3 back = yk_v3_neg(axes[i]);
         double high =
