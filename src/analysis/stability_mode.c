@@ -294,7 +294,6 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
         status = YK_ERROR_MEMORY;
 
     /* Along the real part, and along the imaginary one. */
-
     if (status == YK_OK) {
         list_movers(info, q.movers);
 

@@ -324,7 +324,6 @@ unsigned yk_scheme_traits(const yk_scheme_def *scheme)
         return ops->traits(scheme->options);
 
     /* Traits depend on options: those of the scheme as it comes. */
-
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_fill(ops, defaults);
     return ops->traits(defaults);

@@ -186,7 +186,6 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
     *report = (yk_step_report){0};
 
     /* Both ends are counted, not summed up, so that the clock does not drift. */
-
     double begin = yk_system_time(system);
     double end = system->start + (double)(system->step_count + 1) * system->step;
     double t = begin;

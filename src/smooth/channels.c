@@ -167,7 +167,6 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
         next[model->sources[i].group] = i;
 
     /* Part after part takes the next channels of each group. */
-
     for (int p = 0; p < merge->part_count; p++) {
         const yk_smooth_model *part = &((const yk_smooth *)merge->parts[p])->model;
         for (int i = 0; i < part->channel_count; i++) {
@@ -312,7 +311,6 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
     read_source(smooth, source, values);
 
     /* Parts show their own units and axes. */
-
     if (!model->part_transforms || source->part < 0)
         return;
 

@@ -254,7 +254,6 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
         return YK_OK;
 
     /* Without them the first step has to find its wrenches as after a jump. */
-
     yk_log(system->context, YK_LOG_WARNING,
            "the accelerations at the interfaces do not fit each other at the start; the first step "
            "finds wrenches without those of the start");
