@@ -28,6 +28,7 @@
 #ifndef YOKE_SUBSYSTEM_H
 #define YOKE_SUBSYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
