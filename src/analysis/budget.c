@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "analysis/watch.h"
+#include "math/vec3.h"
 
 /* Looks in a whole run, at most. */
 static const double LOOKS = 1024;
@@ -40,6 +41,40 @@ typedef struct totals {
  * that show it, which is no first step from rest. */
 static const double EXPLODED = 1e6;
 enum { EXPLODING_LOOKS = 3 };
+
+/* How far ports move in a step, as a part of the extent of the system or in radians: by less than
+ * this they are at rest, and what runs away moves by more than that. */
+static const double AT_REST = 1e4 * DBL_EPSILON;
+static const double RUNS_AWAY = 0.01;
+
+/* Without gravity and springs a system at rest has no energy at all, and what rounding and the
+ * tolerances of iterations make of it is infinitely much beside nothing: the motion itself decides
+ * whether there is something to judge. */
+static double travel_in_a_step(const yk_budget *b)
+{
+    double extent = 0;
+    double speed = 0;
+    double spin = 0;
+    for (int i = 0; i < 2 * b->info->interface_count; i++) {
+        const yk_interface_def *def = &b->info->interfaces[i / 2];
+        int subsystem = def->wrench_subsystem;
+        int port = def->wrench_port;
+        if (i % 2 == 1) {
+            subsystem = def->motion_subsystem;
+            port = def->motion_port;
+        }
+
+        const yk_port_value *value = yk_system_output(b->system, subsystem, port);
+        extent = fmax(extent, yk_v3_norm(value->motion.position));
+        speed = fmax(speed, yk_v3_norm(value->motion.velocity));
+        spin = fmax(spin, yk_v3_norm(value->motion.angular_velocity));
+    }
+
+    double travel = b->info->step * spin;
+    if (speed > 0)
+        travel = fmax(travel, b->info->step * speed / extent);
+    return travel;
+}
 
 static totals sum_up(const yk_budget *b)
 {
@@ -87,6 +122,10 @@ void yk_budget_look(yk_budget *b, int64_t step)
 {
     totals now = sum_up(b);
 
+    /* Without interfaces there is nothing to go by: every motion counts. */
+    double travel = travel_in_a_step(b);
+    b->moves = b->moves || b->info->interface_count == 0 || travel > AT_REST;
+
     /* Numbers that are none any more say that it grew without limit. */
     if (!isfinite(now.kinetic + now.potential + now.made + now.fed)) {
         b->not_finite = true;
@@ -121,7 +160,7 @@ void yk_budget_look(yk_budget *b, int64_t step)
     w->scale = fmax(b->start_kinetic + b->released + b->fed, NOISE * b->rounding);
     if (now.made <= w->scale)
         b->sound = w->scale;
-    if (fmax(now.made, now.kinetic) > EXPLODED * w->scale)
+    if (travel > RUNS_AWAY && fmax(now.made, now.kinetic) > EXPLODED * w->scale)
         b->exploding++;
     else
         b->exploding = 0;
@@ -143,8 +182,11 @@ void yk_budget_step(yk_budget *b, int64_t step)
 
 yk_budget_result yk_budget_conclude(const yk_budget *b)
 {
-    /* Against the energy that was real by the end. */
     yk_budget_result result = {.dissipated = b->dissipated};
+    if (!b->moves && !b->not_finite)
+        return result;
+
+    /* Against the energy that was real by the end. */
     double end_scale = 0;
     for (int i = 0; i < b->count; i++)
         end_scale = fmax(end_scale, b->windows[i].scale);

@@ -397,6 +397,10 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 /* A wrench that swings from step to step, and more and more. */
 static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
 {
+    /* The wrenches of a system at rest are rounding. */
+    if (!watch->budget.moves)
+        return;
+
     for (int i = 0; i < watch->count; i++) {
         /* A rise that lasted, of a swing that is still there. */
         const yk_ripple *r = &watch->interfaces[i].ripple;

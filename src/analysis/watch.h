@@ -30,6 +30,7 @@ typedef struct yk_budget {
     double rounding;      /* of the energies and works */
     double sound; /* J: energy at the start and fed in when no more than that had been made */
     double largest_kinetic, lowest_potential, highest_potential;
+    bool moves;      /* a port moved by more than the rounding of its position */
     bool not_finite; /* an energy was */
     int exploding;   /* looks in a row at far more energy than there can be */
     int count;
