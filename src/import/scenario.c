@@ -479,18 +479,20 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
     return true;
 }
 
-/* How many joints from this one on lead to one body with mass through links that have none. */
+/* How many joints from this one on lead to one body with mass through links that have none. Welds and
+ * joints that close loops belong to no chain. */
 static int chain_length(const yk_robot *robot, int joint)
 {
     int count = 1;
     while (joint + count < robot->joint_count) {
         const yk_robot_joint *last = &robot->joints[joint + count - 1];
         const yk_robot_joint *next = last + 1;
-        bool through = robot->links[last->child].mass <= 0 && next->parent == last->child;
-
-        if (last->closes || next->closes || !through)
+        bool tree = !last->closes && !next->closes;
+        bool movable = last->kind != YK_ROBOT_FIXED && next->kind != YK_ROBOT_FIXED;
+        if (!tree || !movable || next->parent != last->child)
             break;
-
+        if (robot->links[last->child].mass > 0)
+            break;
         count++;
     }
     return count;
@@ -519,7 +521,7 @@ static void write_joints(const writer *w)
 
         /* Welded links are one body already, free ones need no joint. */
         bool welded = joint->kind == YK_ROBOT_FIXED && !joint->closes;
-        if (!type || welded)
+        if (!type || welded || joint->parent == joint->child)
             continue;
 
         /* One joint for several where links without mass cannot be. */
@@ -772,6 +774,9 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
     /* Several joints of a body: one that stands for all, or bodies between them. */
     for (int i = 0; i < robot->joint_count && !smooth; i++) {
         const yk_robot_joint *joint = &robot->joints[i];
+        if (joint->closes || joint->kind == YK_ROBOT_FIXED)
+            continue;
+
         int count = chain_length(robot, i);
         combined several;
 
@@ -782,7 +787,7 @@ yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
                 "spring and damper of joint '%s' need steps below %.2g s (%g s here); the "
                 "smooth solver takes longer ones",
                 joint->name, stable_step(robot, joint), step);
-        if (joint->closes || joint->kind == YK_ROBOT_FIXED || count == 1)
+        if (count == 1)
             continue;
 
         const yk_robot_link *body = &robot->links[joint[count - 1].child];
