@@ -896,6 +896,14 @@ export class View3D {
   // Picking and measuring -----------------------------------------------------------------------
 
   private hit(event: PointerEvent): { picked: Picked; point: Vector3 } | null {
+    // Things may have moved since the last picture; the bounds of instances and points are kept by three.js from their first use.
+    this.camera.updateMatrixWorld();
+    this.root.updateMatrixWorld(true);
+    this.root.traverse((object) => {
+      if (object instanceof InstancedMesh) object.computeBoundingSphere();
+      if (object instanceof Points) object.geometry.computeBoundingSphere();
+    });
+
     const box = this.element.getBoundingClientRect();
     const at = new Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
     const ray = new Raycaster();

@@ -6,28 +6,13 @@
 // Exit code 77 where there is no Chromium, no viewer or no libmicrohttpd: the test is skipped.
 
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { join, resolve } from "node:path";
+import { check, findBrowser, finish, skip } from "./browser.mjs";
 
 const [yoke, page, models, folder] = process.argv.slice(2).map((path) => resolve(path));
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-
-function skip(reason) {
-  console.log(`skipped: ${reason}`);
-  process.exit(77);
-}
-
-if (!browserPath) skip("Chromium is not installed");
-if (!existsSync(page) || statSync(page).size === 0) skip("the program was built without the viewer");
-const { chromium } = await import("playwright-core").catch(() => skip("playwright-core is not installed"));
-
-let failures = 0;
-function check(condition, text) {
-  if (condition) return;
-  failures++;
-  console.error(`FAILED: ${text}`);
-}
+const launch = await findBrowser(page);
 
 mkdirSync(folder, { recursive: true });
 const record = join(folder, "live.h5");
@@ -92,10 +77,7 @@ check((await ask(address + "more", { method: "POST" })) === 405, "POST is answer
 check((await ask(origin + "/00000000000000000000000000000000/stop", { method: "POST" })) === 404, "a wrong key is answered");
 check((await ask(address + "../../etc/passwd")) === 404, "files are served");
 
-const browser = await chromium.launch({
-  executablePath: browserPath,
-  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+const browser = await launch();
 try {
   const tab = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: "light" });
   const problems = [];
@@ -151,5 +133,4 @@ try {
 clearTimeout(limit);
 
 execFileSync(yoke, ["report", record, "-o", join(folder, "live.html")], { stdio: ["ignore", "inherit", "inherit"] });
-console.log(failures === 0 ? "the live view is as it should be" : `${failures} failed`);
-process.exit(failures === 0 ? 0 : 1);
+finish("the live view is as it should be");

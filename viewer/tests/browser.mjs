@@ -1,0 +1,35 @@
+// What the tests in a headless browser share: Chromium, or the reason to skip, and checks that are counted.
+
+import { existsSync, statSync } from "node:fs";
+
+const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** Ends the test as skipped. */
+export function skip(reason) {
+  console.log(`skipped: ${reason}`);
+  process.exit(77);
+}
+
+/** A function that starts the browser, which draws in software; skips where there is none, or no viewer at `page`. */
+export async function findBrowser(page) {
+  const executablePath = paths.find(existsSync);
+  if (!executablePath) skip("Chromium is not installed");
+  if (!existsSync(page) || statSync(page).size === 0) skip("the program was built without the viewer");
+  const { chromium } = await import("playwright-core").catch(() => skip("playwright-core is not installed"));
+  const args = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+  return () => chromium.launch({ executablePath, args });
+}
+
+let failures = 0;
+
+export function check(condition, text) {
+  if (condition) return;
+  failures++;
+  console.error(`FAILED: ${text}`);
+}
+
+/** Ends the test with what the checks gave. */
+export function finish(good) {
+  console.log(failures === 0 ? good : `${failures} failed`);
+  process.exit(failures === 0 ? 0 : 1);
+}
