@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli.h"
 #include "import/import.h"
 
@@ -24,10 +25,10 @@ static char *folder_from_scenario(const char *model, const char *scenario)
     char *whole[2] = {NULL, NULL};
 
     for (int i = 0; i < 2; i++) {
-        const char *slash = paths[i] ? strrchr(paths[i], '/') : NULL;
         char folder[4096] = ".";
-        if (slash)
-            snprintf(folder, sizeof folder, "%.*s", (int)(slash - paths[i]) + 1, paths[i]);
+        size_t length = paths[i] ? yk_text_folder(paths[i]) : 0;
+        if (length > 0)
+            snprintf(folder, sizeof folder, "%.*s", (int)length, paths[i]);
         whole[i] = realpath(folder, NULL);
         if (whole[i])
             continue;

@@ -60,6 +60,23 @@ char *yk_text_copy(yk_context *context, const char *source)
     return copy;
 }
 
+char *yk_text_join(yk_context *context, const char *first, const char *second)
+{
+    yk_text text = {0};
+    yk_text_add(context, &text, "%s%s", first, second);
+    if (!text.failed)
+        return text.data;
+
+    yk_text_destroy(context, &text);
+    return NULL;
+}
+
+size_t yk_text_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
 enum { WORD_MAX = 63 };
 
 static int lower(char c)

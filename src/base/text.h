@@ -16,6 +16,11 @@ void yk_text_destroy(yk_context *context, yk_text *text);
 
 /* A copy from the context's allocator; NULL when out of memory. */
 char *yk_text_copy(yk_context *context, const char *source);
+/* The same of one text behind the other. */
+char *yk_text_join(yk_context *context, const char *first, const char *second);
+
+/* Length of the folder in the path of a file, with its last slash; 0 where there is none. */
+size_t yk_text_folder(const char *path);
 
 /* Edit distance with transpositions (optimal string alignment), capped at `limit` + 1; case
  * differences are free. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "import/robot.h"
 
 struct yk_import {
@@ -17,9 +18,6 @@ struct yk_import {
     char *scenario; /* of MBDyn; NULL: the robot's */
 };
 
-/* Where a model says nothing of it, s. */
-static const double DEFAULT_STEP = 1e-3;
-
 yk_import_options yk_import_default(void)
 {
     return (yk_import_options){.end = 1, .mesh_folder = ""};
@@ -30,10 +28,7 @@ static void find_meshes(yk_robot *robot, const char *path)
 {
     static const char *const up[] = {"", "../", "../../", "../../../"};
 
-    const char *slash = strrchr(path, '/');
-    int folder = 0;
-    if (slash)
-        folder = (int)(slash - path) + 1;
+    int folder = (int)yk_text_folder(path);
 
     int kept = 0;
     for (int i = 0; i < robot->shape_count; i++) {
@@ -86,6 +81,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
         return YK_ERROR_MEMORY;
 
     self->robot.context = context;
+    self->robot.building.context = context;
     self->options = *options;
 
     /* MBDyn's models are no XML; what is in their nodes and elements is the scenario. */
@@ -136,13 +132,8 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
                 *solver = YK_IMPORT_NONSMOOTH;
         }
 
-        /* The caller's step, the model's, or a usual one. */
-        double *step = &self->options.step;
-        if (!(*step > 0))
-            *step = robot->step;
-        if (!(*step > 0))
-            *step = DEFAULT_STEP;
-        status = yk_robot_check(robot, *solver, *step);
+        self->options.step = yk_robot_step(robot, &self->options);
+        status = yk_robot_check(robot, *solver, self->options.step);
     }
 
     if (status != YK_OK) {

@@ -10,15 +10,12 @@
  * Statements are short and each becomes one line of the scenario, so they are written as they are
  * read, into one text per section. */
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "import/mbdyn_language.h"
-#include "math/so3.h"
 
 typedef enum section { NODES, BODIES, JOINTS, FORCES, BEAMS, SECTIONS } section;
 
@@ -525,15 +522,11 @@ static void read_body(yk_mbd *r)
     yk_robot_link sum = {.name = ""};
     for (int i = 0; i < parts && !r->failed; i++) {
         double mass = yk_mbd_take_number(r);
-        yk_vec3 centre = yk_mbd_take_position(r, node, NULL);
+        yk_robot_pose centre = node->pose;
+        centre.position = yk_mbd_take_position(r, node, NULL);
         yk_mat3 inertia = yk_mbd_take_matrix(r);
-        yk_quat q = node->pose.orientation;
-
         if (yk_mbd_take(r, "inertial"))
-            q = yk_mbd_take_orientation(r, node, NULL);
-
-        yk_mat3 axes = yk_q_matrix(q);
-        inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
+            centre.orientation = yk_mbd_take_orientation(r, node, NULL);
         yk_robot_add_mass(&sum, mass, centre, inertia);
     }
 
@@ -555,7 +548,7 @@ static void read_body(yk_mbd *r)
 
     /* In the axes of the node. */
     yk_mat3 axes = yk_q_matrix(node->pose.orientation);
-    yk_mat3 own = yk_m3_mul(yk_m3_transpose(axes), yk_m3_mul(sum.inertia, axes));
+    yk_mat3 own = yk_m3_rotate(yk_m3_transpose(axes), sum.inertia);
     own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
     yk_vec3 centre =
         yk_q_rotate_back(node->pose.orientation, yk_v3_sub(sum.centre, node->pose.position));
@@ -796,16 +789,14 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
     /* The scenario around the sections. */
     size_t size = 0;
     FILE *to = NULL;
-    if (status == YK_OK)
+    robot->step = m.step;
+    if (status == YK_OK) {
         to = open_memstream(scenario, &size);
-    if (to) {
-        /* The caller's step, else the model's. */
-        double step = options->step;
-        if (!(step > 0))
-            step = m.step;
-        if (!(step > 0))
-            step = 1e-3;
+        if (!to)
+            status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+    }
 
+    if (to) {
         static const char *const heads[] = {"nodes", "bodies", "joints", "forces", "beams"};
         yk_robot_write_notes(robot, to);
 
@@ -814,7 +805,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         fputs(", end: ", to);
         yk_write_number(to, m.end);
         fputs(", step: ", to);
-        yk_write_number(to, step);
+        yk_write_number(to, yk_robot_step(robot, options));
 
         /* MBDyn's spectral radius, at most 0.9 so that some damping is left. */
         fputs("}\n\nsubsystems:\n  model:\n    solver: smooth\n    gravity: ", to);

@@ -1,13 +1,14 @@
 #include "import/mbdyn_language.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/input.h"
+#include "base/text.h"
 #include "math/so3.h"
 
 enum { FILE_BYTES_MAX = 16 << 20, INCLUDES_MAX = 16 };
@@ -424,10 +425,9 @@ static void read_included(yk_mbd *r)
         length--;
 
     /* From the folder of the file that includes it. Notes refer to the name, so it stays. */
-    const char *slash = strrchr(r->file, '/');
     int folder = 0;
-    if (slash && name[quote] != '/')
-        folder = (int)(slash - r->file) + 1;
+    if (name[quote] != '/')
+        folder = (int)yk_text_folder(r->file);
 
     char path[4096];
     snprintf(path, sizeof path, "%.*s%.*s", folder, r->file, (int)length, name + quote);
@@ -558,9 +558,9 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
         return;
     }
 
-    FILE *file = fopen(path, "rb");
+    FILE *file = yk_input_open(r->robot->context, path, YK_ERROR_FILE);
     if (!file) {
-        yk_mbd_refuse(r, "%s: %s", path, strerror(errno));
+        yk_mbd_refuse(r, "%s", yk_last_message(r->robot->context));
         return;
     }
 

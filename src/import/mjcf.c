@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "import/robot.h"
 #include "math/so3.h"
 
@@ -266,11 +267,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
                 continue;
 
             /* Without a name it has that of its file. */
-            const char *slash = strrchr(file, '/');
-            const char *stem = file;
-            if (slash)
-                stem = slash + 1;
-
+            const char *stem = file + yk_text_folder(file);
             size_t length = strcspn(stem, ".");
             bool same = strncmp(stem, mesh, length) == 0 && strlen(mesh) == length;
             if (name)
@@ -400,12 +397,9 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
             of_geom = mass;
 
         double factor = of_geom / volume;
-        yk_mat3 axes = yk_q_matrix(shape.pose.orientation);
         yk_mat3 inertia =
             yk_m3_scale(factor, yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]));
-
-        inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
-        yk_robot_add_mass(link, of_geom, shape.pose.position, inertia);
+        yk_robot_add_mass(link, of_geom, shape.pose, inertia);
     } else if (link && shape.kind == YK_ROBOT_MESH) {
         yk_robot_note(robot, geom, "mass of mesh '%s': give the body an <inertial>", mesh);
     }
@@ -447,11 +441,7 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, const 
         inertia = (yk_mat3){{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
     }
 
-    /* To global axes. */
-    yk_robot_pose pose = yk_robot_place(at->pose, own);
-    yk_mat3 axes = yk_q_matrix(pose.orientation);
-    inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
-    yk_robot_add_mass(link, mass, pose.position, inertia);
+    yk_robot_add_mass(link, mass, yk_robot_place(at->pose, own), inertia);
     return YK_OK;
 }
 
@@ -778,10 +768,7 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
 
         /* From the folder of the main file. */
         const char *file = yk_xml_attribute_of(e, "file");
-        const char *slash = strrchr(r->root->file, '/');
-        int folder = 0;
-        if (slash)
-            folder = (int)(slash - r->root->file) + 1;
+        int folder = (int)yk_text_folder(r->root->file);
         char path[4096];
         if (!file || *r->file_count == YK_MJCF_FILES)
             return yk_robot_fail(r->robot, e, "<include> has no file, or there are more than %d",

@@ -8,50 +8,35 @@
 
 #include "base/text.h"
 #include "math/eigen.h"
+#include "mechanics/inertia.h"
 
 /* Radius of gyration of bodies that a model gives no extent, m. */
 static const double SMALLEST_GYRATION = 1e-3;
 
 /* Lists ---------------------------------------------------------------------------------------- */
 
-static int append(yk_robot *robot, void *array, int *count, const void *part, size_t size)
-{
-    char **list = array;
-
-    /* Capacities are powers of two from 16 on: the list is full where the count is one. */
-    bool full = *count == 0 || (*count >= 16 && (*count & (*count - 1)) == 0);
-    if (full) {
-        size_t capacity = 16;
-        if (*count > 0)
-            capacity = 2 * (size_t)*count;
-        char *grown = yk_reallocate(robot->context, *list, capacity, size);
-        if (!grown)
-            return -1;
-        *list = grown;
-    }
-
-    memcpy(*list + (size_t)*count * size, part, size);
-    return (*count)++;
-}
-
 int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link)
 {
-    return append(robot, &robot->links, &robot->link_count, link, sizeof *link);
+    return yk_building_append(&robot->building, &robot->links, &robot->link_count, link,
+                              sizeof *link);
 }
 
 int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint)
 {
-    return append(robot, &robot->joints, &robot->joint_count, joint, sizeof *joint);
+    return yk_building_append(&robot->building, &robot->joints, &robot->joint_count, joint,
+                              sizeof *joint);
 }
 
 int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape)
 {
-    return append(robot, &robot->shapes, &robot->shape_count, shape, sizeof *shape);
+    return yk_building_append(&robot->building, &robot->shapes, &robot->shape_count, shape,
+                              sizeof *shape);
 }
 
 int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame)
 {
-    return append(robot, &robot->frames, &robot->frame_count, frame, sizeof *frame);
+    return yk_building_append(&robot->building, &robot->frames, &robot->frame_count, frame,
+                              sizeof *frame);
 }
 
 const char *yk_robot_keep(yk_robot *robot, const char *file)
@@ -73,7 +58,7 @@ void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *f
     vsnprintf(note.text, sizeof note.text, format, arguments);
     va_end(arguments);
 
-    append(robot, &robot->notes, &robot->note_count, &note, sizeof note);
+    yk_building_append(&robot->building, &robot->notes, &robot->note_count, &note, sizeof note);
 }
 
 /* Attributes ----------------------------------------------------------------------------------- */
@@ -127,6 +112,14 @@ yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const
 
 /* Geometry ------------------------------------------------------------------------------------- */
 
+double yk_robot_step(const yk_robot *robot, const yk_import_options *options)
+{
+    static const double usual = 1e-3;
+    if (options->step > 0)
+        return options->step;
+    return robot->step > 0 ? robot->step : usual;
+}
+
 yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner)
 {
     yk_vec3 shift = yk_q_rotate(outer.orientation, inner.position);
@@ -134,27 +127,21 @@ yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner)
     return (yk_robot_pose){yk_v3_add(outer.position, shift), orientation};
 }
 
-/* Of a point mass at `arm` from the point of reference: m (|r|^2 1 - r r^T). */
-static yk_mat3 point_inertia(double mass, yk_vec3 arm)
-{
-    yk_mat3 skew = yk_m3_skew(arm);
-    return yk_m3_scale(-mass, yk_m3_mul(skew, skew));
-}
-
-void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3 inertia)
+void yk_robot_add_mass(yk_robot_link *link, double mass, yk_robot_pose centre, yk_mat3 own)
 {
     double sum = link->mass + mass;
     if (!(sum > 0))
         return;
 
     /* Both about their common centre. */
-    yk_vec3 own = yk_v3_scale(link->mass / sum, link->centre);
-    yk_vec3 common = yk_v3_axpy(mass / sum, centre, own);
+    yk_vec3 weighed = yk_v3_scale(link->mass / sum, link->centre);
+    yk_vec3 common = yk_v3_axpy(mass / sum, centre.position, weighed);
 
     /* Each part's own inertia, and that of its mass away from the common centre. */
-    yk_mat3 first = point_inertia(link->mass, yk_v3_sub(link->centre, common));
-    yk_mat3 second = point_inertia(mass, yk_v3_sub(centre, common));
-    link->inertia = yk_m3_add(yk_m3_add(link->inertia, first), yk_m3_add(inertia, second));
+    yk_mat3 first = yk_inertia_of_point(link->mass, yk_v3_sub(link->centre, common));
+    yk_mat3 second = yk_inertia_of_point(mass, yk_v3_sub(centre.position, common));
+    yk_mat3 added = yk_m3_rotate(yk_q_matrix(centre.orientation), own);
+    link->inertia = yk_m3_add(yk_m3_add(link->inertia, first), yk_m3_add(added, second));
 
     link->mass = sum;
     link->centre = common;
@@ -244,9 +231,10 @@ yk_status yk_robot_finish(yk_robot *robot)
         yk_robot_link *child = &robot->links[joint->child];
 
         child->into = joint->parent;
-        if (joint->parent >= 0 && child->mass > 0)
-            yk_robot_add_mass(&robot->links[joint->parent], child->mass, child->centre,
-                              child->inertia);
+        if (joint->parent >= 0 && child->mass > 0) {
+            yk_robot_pose centre = {child->centre, yk_q_identity()};
+            yk_robot_add_mass(&robot->links[joint->parent], child->mass, centre, child->inertia);
+        }
 
         /* A welded frame is where users attach things. */
         yk_robot_frame frame = {child->name, joint->child, child->pose};

@@ -6,6 +6,7 @@
 #ifndef YK_IMPORT_ROBOT_H
 #define YK_IMPORT_ROBOT_H
 
+#include "base/building.h"
 #include "import/import.h"
 #include "import/xml.h"
 #include "math/vec3.h"
@@ -78,6 +79,7 @@ typedef struct yk_robot_frame {
 
 typedef struct yk_robot {
     yk_context *context;
+    yk_building building; /* of the lists */
     const char *name;
     yk_vec3 gravity;
     double step; /* s; 0: none given */
@@ -92,7 +94,7 @@ typedef struct yk_robot {
     int file_count;
 } yk_robot;
 
-/* Appends a part; its index, or -1 when out of memory. */
+/* Appends a part; its index, or YK_NO_ID when out of memory. */
 int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link);
 int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint);
 int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape);
@@ -112,9 +114,12 @@ yk_status yk_robot_fail(yk_robot *robot, const yk_xml_element *element, const ch
 yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const char *name,
                            const char *text, double *values, int least, int most, int *count);
 
+/* The caller's step, the model's, or a usual one (s). */
+double yk_robot_step(const yk_robot *robot, const yk_import_options *options);
+
 yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner);
-/* Adds mass to a link: inertia about `centre`, both in global axes. */
-void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3 inertia);
+/* Adds mass to a link: the pose of its centre, and the inertia about it in the axes of the pose. */
+void yk_robot_add_mass(yk_robot_link *link, double mass, yk_robot_pose centre, yk_mat3 own);
 
 /* Raises principal moments that are too small for any body, with a note. */
 yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_vanish);

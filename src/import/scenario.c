@@ -360,7 +360,7 @@ static void write_links(const writer *w)
 
         /* In the link's axes. */
         yk_mat3 axes = yk_q_matrix(link->pose.orientation);
-        yk_mat3 own = yk_m3_mul(yk_m3_transpose(axes), yk_m3_mul(link->inertia, axes));
+        yk_mat3 own = yk_m3_rotate(yk_m3_transpose(axes), link->inertia);
         own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
 
         fprintf(to, "\n        inertia: [");

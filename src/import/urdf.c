@@ -98,11 +98,7 @@ static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_rob
         inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
     }
 
-    /* To global axes. */
-    yk_robot_pose pose = yk_robot_place(link->pose, own);
-    yk_mat3 axes = yk_q_matrix(pose.orientation);
-    inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
-    yk_robot_add_mass(link, kilograms, pose.position, inertia);
+    yk_robot_add_mass(link, kilograms, yk_robot_place(link->pose, own), inertia);
     return YK_OK;
 }
 

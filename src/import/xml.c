@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/input.h"
+
 enum { BYTES_MAX = 64 << 20, DEPTH_MAX = 256, ELEMENTS_MAX = 1 << 20, CHUNK_BYTES = 1 << 16 };
 
 typedef struct chunk {
@@ -183,9 +185,9 @@ static yk_status parse(reader *r, FILE *file)
 yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml)
 {
     *xml = NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *file = yk_input_open(context, path, YK_ERROR_FILE);
     if (!file)
-        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+        return YK_ERROR_FILE;
 
     /* The document owns all texts, also the name of its file. */
     yk_status status = YK_ERROR_MEMORY;

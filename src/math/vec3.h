@@ -158,6 +158,12 @@ static inline yk_mat3 yk_m3_mul(yk_mat3 a, yk_mat3 b)
     return c;
 }
 
+/* R a R^T: a tensor in the axes that R rotates its own to. */
+static inline yk_mat3 yk_m3_rotate(yk_mat3 r, yk_mat3 a)
+{
+    return yk_m3_mul(r, yk_m3_mul(a, yk_m3_transpose(r)));
+}
+
 static inline yk_mat3 yk_m3_outer(yk_vec3 a, yk_vec3 b)
 {
     return (yk_mat3){{{a.x * b.x, a.x * b.y, a.x * b.z},

@@ -5,8 +5,7 @@
 
 #include <stdio.h>
 
-/* m (|b|^2 I - b b^T), what a point mass at b adds to a tensor about the origin. */
-static yk_mat3 point_tensor(double mass, yk_vec3 b)
+yk_mat3 yk_inertia_of_point(double mass, yk_vec3 b)
 {
     double square = yk_v3_norm2(b);
 
@@ -16,13 +15,12 @@ static yk_mat3 point_tensor(double mass, yk_vec3 b)
 yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_quat axes)
 {
     /* Turned to the node's axes, then moved to its origin (parallel axis theorem). */
-    yk_mat3 rotation = yk_q_matrix(axes);
-    yk_mat3 rotated = yk_m3_mul(rotation, yk_m3_mul(central, yk_m3_transpose(rotation)));
+    yk_mat3 rotated = yk_m3_rotate(yk_q_matrix(axes), central);
 
     return (yk_inertia){
         .mass = mass,
         .moment = yk_v3_scale(mass, centre),
-        .tensor = yk_m3_add(rotated, point_tensor(mass, centre)),
+        .tensor = yk_m3_add(rotated, yk_inertia_of_point(mass, centre)),
     };
 }
 
@@ -71,7 +69,7 @@ double yk_inertia_least(const yk_inertia *inertia)
     yk_mat3 central = inertia->tensor;
     if (inertia->mass > 0) {
         yk_vec3 centre = yk_v3_scale(1 / inertia->mass, inertia->moment);
-        central = yk_m3_sub(central, point_tensor(inertia->mass, centre));
+        central = yk_m3_sub(central, yk_inertia_of_point(inertia->mass, centre));
     }
 
     double moment[3];

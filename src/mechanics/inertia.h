@@ -38,6 +38,8 @@ typedef struct yk_inertia_global {
     yk_mat3 tensor;
 } yk_inertia_global;
 
+/* m (|b|^2 I - b b^T), what a point mass at b adds to a tensor about the origin. */
+yk_mat3 yk_inertia_of_point(double mass, yk_vec3 b);
 /* A body of the given mass with its centre of mass at `centre` and its inertia tensor about the
  * centre of mass; `axes` turns the axes in which the tensor is given to the node's. */
 yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_quat axes);

@@ -180,10 +180,10 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
 
     /* Files are found from the scenario's folder. */
     const char *path = scenario->source.name;
-    const char *slash = strrchr(path, '/');
+    size_t folder = yk_text_folder(path);
     builder->folder = "";
-    if (slash)
-        builder->folder = yk_store_text(store, path, (size_t)(slash - path) + 1);
+    if (folder > 0)
+        builder->folder = yk_store_text(store, path, folder);
     if (!builder->folder)
         return YK_ERROR_MEMORY;
 

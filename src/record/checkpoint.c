@@ -37,17 +37,6 @@ static size_t padding(uint64_t count)
     return (size_t)(-count & 7);
 }
 
-static char *with_ending(yk_context *context, const char *path, const char *ending)
-{
-    yk_text text = {0};
-    yk_text_add(context, &text, "%s%s", path, ending);
-    if (!text.failed)
-        return text.data;
-
-    yk_text_destroy(context, &text);
-    return NULL;
-}
-
 /* Writing -------------------------------------------------------------------------------------- */
 
 /* A file that grows, with the checksum of what is in it. */
@@ -121,8 +110,8 @@ static yk_status write_sections(yk_context *context, const char *path,
 yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count)
 {
-    char *temporary = with_ending(context, path, ".new");
-    char *previous = with_ending(context, path, ".previous");
+    char *temporary = yk_text_join(context, path, ".new");
+    char *previous = yk_text_join(context, path, ".previous");
     yk_status status = YK_ERROR_MEMORY;
     if (temporary && previous)
         status = write_sections(context, temporary, sections, count);
@@ -144,7 +133,7 @@ yk_status yk_checkpoint_write(yk_context *context, const char *path,
 
 void yk_checkpoint_remove(yk_context *context, const char *path)
 {
-    char *previous = with_ending(context, path, ".previous");
+    char *previous = yk_text_join(context, path, ".previous");
     unlink(path);
     if (previous)
         unlink(previous);
@@ -269,7 +258,7 @@ yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoin
 
     /* The message of the first failure is the one that counts. */
     char *message = yk_text_copy(context, yk_last_message(context));
-    char *previous = with_ending(context, path, ".previous");
+    char *previous = yk_text_join(context, path, ".previous");
     if (message && previous && read_one(context, previous, file) == YK_OK) {
         yk_log(context, YK_LOG_WARNING, "%s; taking the one before it, '%s'", message, previous);
         status = YK_OK;

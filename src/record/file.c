@@ -365,17 +365,6 @@ bool yk_record_format_known(const char *path)
     return choose_format(path, YK_RECORD_BY_NAME) != NULL;
 }
 
-static char *with_ending(yk_context *context, const char *path, const char *ending)
-{
-    yk_text text = {0};
-    yk_text_add(context, &text, "%s%s", path, ending);
-    if (!text.failed)
-        return text.data;
-
-    yk_text_destroy(context, &text);
-    return NULL;
-}
-
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
                                   yk_recorder **recorder)
 {
@@ -401,9 +390,9 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
     self->def = *def;
     self->journal.descriptor = -1;
     self->path = yk_text_copy(context, def->path);
-    self->part = with_ending(context, def->path, ".part");
-    self->old = with_ending(context, def->path, ".part.old");
-    self->temporary = with_ending(context, def->path, ".new");
+    self->part = yk_text_join(context, def->path, ".part");
+    self->old = yk_text_join(context, def->path, ".part.old");
+    self->temporary = yk_text_join(context, def->path, ".new");
     if (!self->path || !self->part || !self->old || !self->temporary) {
         file_destroy(&self->base);
         return YK_ERROR_MEMORY;
@@ -431,7 +420,7 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
     if (status != YK_OK)
         return status;
 
-    char *temporary = with_ending(context, path, ".new");
+    char *temporary = yk_text_join(context, path, ".new");
     yk_journal_contents contents = {0};
     status = YK_ERROR_MEMORY;
     if (temporary)

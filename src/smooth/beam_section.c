@@ -114,7 +114,7 @@ yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double ang
     transform(moved.stiffness, p);
     transform(moved.damping, p);
     moved.centre = yk_m3_apply_transposed(rotation, yk_v3_sub(section->centre, offset));
-    moved.inertia = yk_m3_mul(yk_m3_transpose(rotation), yk_m3_mul(section->inertia, rotation));
+    moved.inertia = yk_m3_rotate(yk_m3_transpose(rotation), section->inertia);
 
     return moved;
 }

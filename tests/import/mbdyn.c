@@ -1,11 +1,6 @@
 /* Models of MBDyn as scenarios: the same motion as a scenario written by hand, every kind of
  * statement by its numbers, and problems with file and line. */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "import/import.h"
-#include "scenario_run.h"
+#include "importing.h"
 
 static yk_context *context;
 
@@ -26,25 +21,7 @@ static char *import_text(const char *model, const char *channels)
     char path[200];
     write_file("model.mbd", model, path);
     yk_import_options options = yk_import_default();
-    yk_import *import;
-    if (yk_import_read(context, path, &options, &import) != YK_OK)
-        return NULL;
-
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    assert_non_null(to);
-    assert_true(yk_import_write(import, to));
-    fprintf(to, "record: {channels: [%s]}\n", channels);
-    fclose(to);
-    yk_import_destroy(import);
-    return text;
-}
-
-static void assert_contains(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%s", part, text);
+    return import_file(context, path, &options, channels);
 }
 
 static const char pendulum[] =

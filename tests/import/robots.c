@@ -1,12 +1,7 @@
 /* Robots in URDF and MJCF as scenarios: poses, inertia and joints against known numbers, and clear
  * refusals. */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "import/import.h"
+#include "importing.h"
 #include "math/vec3.h"
-#include "scenario_run.h"
 
 static yk_context *context;
 
@@ -19,20 +14,8 @@ static char *import_with(const char *model, const yk_import_options *options, co
     assert_int_equal(write(file, model, strlen(model)), (long)strlen(model));
     close(file);
 
-    yk_import *import;
-    yk_status status = yk_import_read(context, path, options, &import);
+    char *text = import_file(context, path, options, channels);
     unlink(path);
-    if (status != YK_OK)
-        return NULL;
-
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    assert_non_null(to);
-    assert_true(yk_import_write(import, to));
-    fprintf(to, "record: {channels: [%s]}\n", channels);
-    fclose(to);
-    yk_import_destroy(import);
     return text;
 }
 
@@ -44,12 +27,6 @@ static char *import_for(yk_import_solver solver, const char *model, const char *
     if (!text)
         fail_msg("%s", yk_last_message(context));
     return text;
-}
-
-static void assert_contains(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("'%s' is not in:\n%s", part, text);
 }
 
 static void assert_vector(const double *actual, double x, double y, double z, double tolerance)
