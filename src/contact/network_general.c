@@ -32,8 +32,8 @@ void yk_general_velocity(const yk_network_node *nodes, const general_contact *c,
 }
 
 /* Impulse `force` at the arm and `torque` on one node. */
-static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3 torque,
-                      yk_vec3 arm, double inverse_length)
+static inline void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3 torque,
+                             yk_vec3 arm, double inverse_length)
 {
     if (!node_is_dynamic(network, index))
         return;

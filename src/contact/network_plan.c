@@ -28,16 +28,17 @@ typedef struct plan {
     yk_network *network;
     const yk_pair *pairs;
     size_t count, node_blocks;
-    uint32_t *owner;       /* per contact: block, node_blocks for the tail */
-    uint32_t *order;       /* contacts sorted by block */
-    uint32_t *begin;       /* of each block in order; node_blocks + 2 */
-    uint64_t *open_mask;   /* per node: open groups that it is in */
-    uint32_t *degree;      /* per node */
-    uint64_t *colour_mask; /* per block of nodes: colours that touch it */
-    uint8_t *colour;       /* per block */
-    uint32_t *stamp;       /* per block of nodes: last block that touched it */
-    uint8_t *who;          /* per contact: which of its nodes move */
-    bool failed;           /* out of memory while dealing */
+    uint32_t *owner;             /* per contact: block, node_blocks for the tail */
+    uint32_t *order;             /* contacts sorted by block */
+    uint32_t *begin;             /* of each block in order; node_blocks + 2 */
+    uint64_t *open_mask;         /* per node: open groups that it is in */
+    uint32_t *degree;            /* per node */
+    uint64_t *colour_mask;       /* per block of nodes: colours that touch it */
+    uint8_t *colour;             /* per block */
+    uint32_t *stamp;             /* per block of nodes: last block that touched it */
+    uint8_t *who;                /* per contact: which of its nodes move */
+    size_t kinds[SLOT_IDLE + 1]; /* number of contacts of each kind */
+    bool failed;                 /* out of memory while dealing */
 } plan;
 
 /* One piece of memory for all arrays of the plan, kept for the next time. */
@@ -273,6 +274,8 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
 
     /* One kind after the other, so that each has the slots for itself. */
     for (slot_kind kind = SLOT_PAIR; kind <= SLOT_ROLLING; kind++) {
+        if (kind != SLOT_PAIR && p->kinds[kind] == 0)
+            continue;
         dealer d = {.plan = p, .kind = kind, .dummy = dummy, .newest = OPEN_GROUPS - 1};
 
         for (uint32_t k = p->begin[number]; k < p->begin[number + 1] && !p->failed; k++) {
@@ -377,19 +380,17 @@ static bool reserve_groups(plan *p)
     yk_network *network = p->network;
     yk_context *context = network->context;
 
-    /* How many there are of each kind. */
-    size_t counts[SLOT_IDLE + 1] = {0};
     for (size_t i = 0; i < p->count; i++)
-        counts[kind_of(p, (uint32_t)i)]++;
+        p->kinds[kind_of(p, (uint32_t)i)]++;
 
     /* Groups that are not full at the end of a block are some more. */
     size_t spare = 8 * p->node_blocks + 8;
-    size_t pairs = counts[SLOT_PAIR] / LANES + spare;
-    size_t singles = counts[SLOT_SINGLE] / LANES + spare;
+    size_t pairs = p->kinds[SLOT_PAIR] / LANES + spare;
+    size_t singles = p->kinds[SLOT_SINGLE] / LANES + spare;
     size_t rollings = 1;
-    if (counts[SLOT_ROLLING] > 0)
-        rollings = counts[SLOT_ROLLING] / LANES + spare;
-    size_t generals = counts[SLOT_GENERAL] + 1;
+    if (p->kinds[SLOT_ROLLING] > 0)
+        rollings = p->kinds[SLOT_ROLLING] / LANES + spare;
+    size_t generals = p->kinds[SLOT_GENERAL] + 1;
 
     /* Memory, kept from step to step. */
     if (!yk_array_reserve(context, &network->pairs_array, pairs, sizeof(pair_group)) ||

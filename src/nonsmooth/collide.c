@@ -74,7 +74,8 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
 
         int count = 0;
         for (uint32_t wall = 0; wall < YK_WALLS; wall++)
-            count += yk_sphere_at_wall(b, wall, a->position, a->size.x, margin, &list[count]);
+            if (kind_b->walls >> wall & 1)
+                count += yk_sphere_at_wall(b, wall, a->position, a->size.x, margin, &list[count]);
         return count;
     }
 

@@ -146,12 +146,9 @@ double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 p)
 bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius,
                        double margin, yk_touch *touch)
 {
-    const yk_solid_ops *kind = yk_solid_ops_of(outside->kind);
-    if (!(kind->walls >> wall & 1))
-        return false;
-
     double height;
     yk_vec3 inward;
+    const yk_solid_ops *kind = yk_solid_ops_of(outside->kind);
     if (!kind->wall(outside, wall, centre, &height, &inward) || height - radius >= margin)
         return false;
 

@@ -95,8 +95,8 @@ double yk_world_bounce_speed(const yk_world_model *model, double h)
 /* tight (19): gap / h, with the speed of recovery bounded; or the rebound of Newton's impact law
  * where the contact closes within the step. `separation` is the rate of the gap at the beginning
  * of the step. */
-static double contact_bias(const yk_world_model *model, double gap, double restitution,
-                           double separation, double recovery, double h)
+static double contact_bias(const yk_world_model *model, const yk_part *a, const yk_part *b,
+                           double gap, double restitution, double separation, double h)
 {
     /* Slow approaches do not bounce, or resting contacts would never come to rest. */
     if (restitution > 0) {
@@ -105,8 +105,11 @@ static double contact_bias(const yk_world_model *model, double gap, double resti
             return restitution * separation;
     }
 
-    /* Overlaps are undone no faster than this. */
-    return fmax(gap / h, -recovery);
+    /* Overlaps are undone at a bounded speed. */
+    double bias = gap / h;
+    if (gap < 0)
+        bias = fmax(bias, -recovery_speed(model, a, b, h));
+    return bias;
 }
 
 /* Index of the same contact in the last step, or SIZE_MAX. Round ones are found by their row,
@@ -173,8 +176,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     }
 
     row->mu = material->friction;
-    double recovery = recovery_speed(model, p, q, h);
-    row->bias = contact_bias(model, touch.gap, restitution, separation, recovery, h);
+    row->bias = contact_bias(model, p, q, touch.gap, restitution, separation, h);
 
     /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything
      * yields. */

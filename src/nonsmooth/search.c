@@ -11,6 +11,7 @@
  * and not on when the list was made, so that a run which was rolled back and repeated gives the
  * same bits. */
 #include "nonsmooth/collision.h"
+#include "nonsmooth/solids/solid.h"
 
 enum {
     BATCH_CHUNK = 16,
@@ -122,8 +123,12 @@ static void meet_walls(const round_search *search, size_t i, size_t j, uint32_t 
     const yk_solid *outside = &collision->unbounded[j - collision->model->finite_count];
     const yk_ball *ball = &collision->balls[i];
 
+    unsigned walls = yk_solid_ops_of(outside->kind)->walls;
+
     yk_touch touch;
     for (uint32_t wall = 0; wall < YK_WALLS; wall++) {
+        if (!(walls >> wall & 1))
+            continue;
         if (!yk_sphere_at_wall(outside, wall, ball->centre, ball->radius, search->reach, &touch))
             continue;
         if (touch.gap < collision->model->envelope ||
