@@ -1,7 +1,7 @@
 /* Bodies with frictional contact: rigid bodies, containers and particles, stepped at the level of
  * impulses.
  *
- *      o  o o        particles: spheres, added one by one or as a packing that has settled in its cavity
+ *      o  o o        particles: spheres and others, added one by one or as a packing that has settled in its cavity
  *     |o o o |       shapes: what bodies and the ground touch with; a cavity is everything around a box or a cylinder
  *     |_o_o__|       joints, forces, ports: as in every mechanism                              (yoke/mechanics.h)
  *        |
@@ -122,19 +122,61 @@ typedef struct yk_nonsmooth_path {
 
 /* Particles ------------------------------------------------------------------------------------ */
 
-/* Spheres in a cavity: set on a lattice with clearances, and where they are to be at rest, fallen
+/* What a particle is: a sphere, another solid, or a clump, several spheres in one rigid body. Its
+ * proportions count: each particle is made as large as its radius says, which is that of the sphere
+ * of equal volume. Where spheres of a clump overlap, volume and mass count once.
+ *
+ *     o        ____                 .--.
+ *   sphere   (____)   []   <>     (  ( )  )     clump
+ *           capsule  box  hull     '--' '-'
+ */
+typedef struct yk_particle_shape {
+    yk_solid_kind kind; /* sphere, capsule, box, cylinder or hull */
+    yk_vec3 size;       /* as of that solid (m); of hulls and clumps not read */
+    /* hull: its corners; with YK_SOLID_SPHERE: the middles of the spheres of a clump (m) */
+    const yk_vec3 *points;
+    int point_count;
+    const double *radii; /* of the spheres of a clump (m) */
+} yk_particle_shape;
+
+/* Spheres of a clump, at most. */
+enum { YK_CLUMP_MAX = 256 };
+
+/* How the radii of particles are distributed, by number. Normal and lognormal ones end at
+ * `size_cut` standard deviations on either side. */
+typedef enum yk_size_law {
+    YK_SIZES_UNIFORM,  /* in radius (1 +- spread) */
+    YK_SIZES_NORMAL,   /* mean `radius`, standard deviation spread * radius */
+    YK_SIZES_LOGNORMAL /* median `radius`, standard deviation of the logarithm `spread` */
+} yk_size_law;
+
+/* One point of a sieve curve: which fraction of the mass passes a sieve of this opening. Between
+ * two sieves the mass is uniform in the diameter. */
+typedef struct yk_sieve {
+    double diameter; /* m */
+    double passing;  /* 0 of the first, rising to 1 of the last */
+} yk_sieve;
+
+/* Particles in a cavity: set on a lattice with clearances, and where they are to be at rest, fallen
  * under gravity before the model is made; shaken by single cycles of a sine, with the lid lowered
- * to the highest sphere after each, until the bed no longer falls (paper tight 3.2.1). */
+ * to the highest particle after each, until the bed no longer falls (paper tight 3.2.1). Particles
+ * that are not spheres stand on the lattice in random orientations, unless they are aligned. */
 typedef struct yk_packing_def {
     yk_solid_kind cavity; /* YK_SOLID_BOX_CAVITY or YK_SOLID_CYLINDER_CAVITY, axis z up */
     yk_vec3 size;         /* as of that solid (m) */
     int count;
-    double radius;  /* m */
-    double spread;  /* radii are uniform in radius (1 +- spread); 0: equal */
+    yk_particle_shape shape;
+    bool aligned;   /* the axes of all particles are those of the cavity */
+    double radius;  /* of a sphere with the particle's volume (m); 0: as large as the shape is */
+    double spread;  /* see yk_size_law; 0: equal */
     double density; /* kg/m3 */
+    yk_size_law size_law;
+    double size_cut;
+    const yk_sieve *sieves; /* in place of radius, spread and law, where there are any */
+    int sieve_count;
     yk_material material;
-    double clearance; /* of the lattice, in radii */
-    double jitter;    /* share of the clearance by which spheres are moved at random, in [0, 1] */
+    double clearance; /* of the lattice, in radii of the ball around the largest particle */
+    double jitter;    /* share of the clearance by which they are moved at random, in [0, 1] */
     uint64_t seed;    /* of the random numbers */
     double gravity;   /* m/s2, along -z */
     double step;      /* of settling (s) */
@@ -147,6 +189,7 @@ typedef struct yk_packing_def {
     yk_contact_options solver;
 } yk_packing_def;
 
+/* Spheres of 1 mm. */
 yk_packing_def yk_packing_default(void);
 
 typedef struct yk_particles_def {

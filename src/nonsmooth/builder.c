@@ -213,7 +213,6 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     const yk_packing_def *of = &def->packing;
     yk_nonsmooth *world = builder->world;
     int first =
-
         taken(builder, yk_packing_add(world, packing, def->position, of->density, of->material));
 
     if (first == YK_NO_ID)
@@ -228,6 +227,13 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
         yk_vec3 arm = yk_v3_sub(motion.position, def->position);
         motion.velocity = yk_v3_add(def->velocity, yk_v3_cross(def->angular_velocity, arm));
         motion.angular_velocity = def->angular_velocity;
+
+        /* What each has of its own is added. */
+        if (packing->velocities)
+            motion.velocity = yk_v3_add(motion.velocity, packing->velocities[i - first]);
+        if (packing->angular_velocities)
+            motion.angular_velocity =
+                yk_v3_add(motion.angular_velocity, packing->angular_velocities[i - first]);
         yk_nonsmooth_set_motion(world, i, &motion);
     }
 

@@ -6,7 +6,7 @@
 
 /* The world in the making, to be looked at. */
 yk_nonsmooth *yk_nonsmooth_world_of(yk_nonsmooth_builder *builder);
-/* Spheres of a packing that is there already; position, motion, density and material are read of
+/* Particles of a packing that is there already; position, motion, density and material are read of
  * the def. */
 int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *packing,
                              const yk_particles_def *def);

@@ -1,7 +1,9 @@
 #include "nonsmooth/packing.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/input.h"
@@ -14,6 +16,7 @@ yk_packing_def yk_packing_default(void)
         .count = 100,
         .radius = 1e-3,
         .density = 7800,
+        .size_cut = 3,
         .material = {.friction = 0.5},
         .clearance = 0.1,
         .jitter = 0.5,
@@ -29,30 +32,48 @@ yk_packing_def yk_packing_default(void)
     return def;
 }
 
-static yk_status reserve(yk_context *context, int count, yk_packing *packing)
+/* Memory for so many particles of a shape; those of spheres have no orientation. */
+static yk_status reserve(yk_context *context, const yk_particle_shape *shape, int count,
+                         yk_packing *packing)
 {
     *packing = (yk_packing){.count = count};
+    yk_status status = yk_particle_make(context, shape, &packing->particle);
+    if (status != YK_OK)
+        return status;
+
+    bool sphere = packing->particle.part_count == 0;
     packing->positions = yk_allocate(context, (size_t)count, sizeof *packing->positions);
     packing->radii = yk_allocate(context, (size_t)count, sizeof *packing->radii);
-    if (packing->positions && packing->radii)
+    if (!sphere)
+        packing->orientations = yk_allocate(context, (size_t)count, sizeof *packing->orientations);
+    if (packing->positions && packing->radii && (sphere || packing->orientations))
         return YK_OK;
 
     yk_packing_destroy(context, packing);
     return YK_ERROR_MEMORY;
 }
 
+static yk_quat orientation_of(const yk_packing *packing, int i)
+{
+    return packing->orientations ? packing->orientations[i] : yk_q_identity();
+}
+
+/* How far a particle reaches above its middle. */
+static double top_of(const yk_packing *packing, int i)
+{
+    return yk_particle_top(&packing->particle, orientation_of(packing, i), packing->radii[i]);
+}
+
 void yk_packing_destroy(yk_context *context, yk_packing *packing)
 {
     yk_release(context, packing->positions);
     yk_release(context, packing->radii);
+    yk_release(context, packing->orientations);
+    yk_release(context, packing->velocities);
+    yk_release(context, packing->angular_velocities);
+    yk_particle_destroy(context, &packing->particle);
     *packing = (yk_packing){0};
 }
-
-/* Lattice -------------------------------------------------------------------------------------- */
-
-/* Cells of the lattice in a row, at most: their number fits into 64 bits squared, and their places
- * into a double. */
-static const double CELLS_MAX = 1e9;
 
 /* SplitMix64 (Steele, Lea, Flood 2014): a small generator of our own, so that a seed means the
  * same everywhere. */
@@ -66,38 +87,172 @@ static double uniform(uint64_t *seed)
     return (double)(z >> 11) * 0x1p-53;
 }
 
+/* Sizes ---------------------------------------------------------------------------------------- */
+
+static double normal_below(double z)
+{
+    return 0.5 * erfc(-z / sqrt(2));
+}
+
+/* The standard normal deviate, cut at both ends, below which the fraction u of all lies. */
+static double normal_quantile(double u, double cut)
+{
+    double tail = normal_below(-cut);
+    double below = tail + u * (1 - 2 * tail);
+
+    /* By halving, to the last bit. */
+    double low = -cut, high = cut;
+    for (int i = 0; i < 60; i++) {
+        double middle = 0.5 * (low + high);
+        if (normal_below(middle) < below)
+            low = middle;
+        else
+            high = middle;
+    }
+    return 0.5 * (low + high);
+}
+
+/* Where the mass of an interval of a sieve curve is uniform in the diameter d, numbers go with
+ * d^-3. Their integral over the interval, up to a factor that all have. */
+static double number_between(const yk_sieve *finer, const yk_sieve *coarser)
+{
+    double a = finer->diameter, b = coarser->diameter;
+    return (coarser->passing - finer->passing) * (a + b) / (2 * a * a * b * b);
+}
+
+/* The radius below which the fraction u of all particles lies. */
+static double radius_at(const yk_packing_def *def, double radius, double u)
+{
+    if (def->sieve_count > 0) {
+        /* The interval of the curve, then the diameter within it: 1/d^2 is uniform there. */
+        double all = 0;
+        for (int i = 1; i < def->sieve_count; i++)
+            all += number_between(&def->sieves[i - 1], &def->sieves[i]);
+
+        double left = u * all;
+        int at = 1;
+        double here = number_between(&def->sieves[0], &def->sieves[1]);
+        while (at + 1 < def->sieve_count && left > here) {
+            left -= here;
+            at++;
+            here = number_between(&def->sieves[at - 1], &def->sieves[at]);
+        }
+
+        double a = def->sieves[at - 1].diameter, b = def->sieves[at].diameter;
+        double fraction = fmin(1, left / here);
+        return 0.5 / sqrt((1 - fraction) / (a * a) + fraction / (b * b));
+    }
+
+    switch (def->size_law) {
+    case YK_SIZES_NORMAL: return radius * (1 + def->spread * normal_quantile(u, def->size_cut));
+    case YK_SIZES_LOGNORMAL: return radius * exp(def->spread * normal_quantile(u, def->size_cut));
+    default: return radius * (1 + def->spread * (2 * u - 1));
+    }
+}
+
+/* The radius that the def stands for: as given, of the shape, or of the coarsest sieve. */
+static double nominal_radius(const yk_packing_def *def, const yk_particle *particle)
+{
+    if (def->sieve_count > 0)
+        return 0.5 * def->sieves[def->sieve_count - 1].diameter;
+    if (def->radius > 0)
+        return def->radius;
+    return particle->radius;
+}
+
+static double largest_radius(const yk_packing_def *def, double radius)
+{
+    if (def->sieve_count > 0)
+        return radius;
+    if (def->size_law == YK_SIZES_NORMAL)
+        return radius * (1 + def->spread * def->size_cut);
+    if (def->size_law == YK_SIZES_LOGNORMAL)
+        return radius * exp(def->spread * def->size_cut);
+    return radius * (1 + def->spread);
+}
+
+static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
+{
+    /* A sieve curve rises from nothing to everything. */
+    if (def->sieve_count > 0) {
+        const yk_sieve *sieves = def->sieves;
+        bool good = def->sieve_count >= 2 && sieves[0].diameter > 0 && sieves[0].passing == 0 &&
+                    sieves[def->sieve_count - 1].passing == 1;
+        for (int i = 1; i < def->sieve_count && good; i++)
+            good = sieves[i].diameter > sieves[i - 1].diameter && isfinite(sieves[i].diameter) &&
+                   sieves[i].passing >= sieves[i - 1].passing;
+        if (good)
+            return YK_OK;
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "packing: diameters of sieves are positive and rise, and the fraction that "
+                       "passes rises from 0 at the first to 1 at the last");
+    }
+
+    if (def->size_law == YK_SIZES_UNIFORM) {
+        if (def->spread >= 0 && def->spread < 1)
+            return YK_OK;
+        return yk_fail(context, YK_ERROR_ARGUMENT, "packing: spread is %g, must lie in [0, 1)",
+                       def->spread);
+    }
+
+    bool law = def->size_law == YK_SIZES_NORMAL || def->size_law == YK_SIZES_LOGNORMAL;
+    if (!law || !(def->spread >= 0 && def->size_cut > 0 && def->size_cut <= 8))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "packing: spread is %g, must not be negative, and sizes are cut at %g "
+                       "standard deviations, which lies in (0, 8]",
+                       def->spread, def->size_cut);
+    if (def->size_law == YK_SIZES_NORMAL && def->spread * def->size_cut >= 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "packing: a normal distribution of spread %g, cut at %g standard "
+                       "deviations, has radii below 0: cut it earlier, or take a lognormal one",
+                       def->spread, def->size_cut);
+    return YK_OK;
+}
+
+/* Lattice -------------------------------------------------------------------------------------- */
+
+/* Cells of the lattice in a row, at most: their number fits into 64 bits squared, and their places
+ * into a double. */
+static const double CELLS_MAX = 1e9;
+
 static yk_status check_def(yk_context *context, const yk_packing_def *def)
 {
     /* A cylinder has no depth of its own. */
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     bool cavity = box || def->cavity == YK_SOLID_CYLINDER_CAVITY;
     bool sizes = def->size.x > 0 && (!box || def->size.y > 0) && def->size.z > 0;
-    bool spheres = def->count > 0 && def->radius > 0 && def->density > 0 && def->spread >= 0 &&
-                   def->spread < 1;
+    bool particles = def->count > 0 && def->radius >= 0 && def->density > 0;
     bool lattice = def->clearance > 0 && def->jitter >= 0 && def->jitter <= 1;
     if (def->count > YK_PACKING_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "packing: this asks for %d particles, the limit is %d", def->count,
                        YK_PACKING_MAX);
-    if (cavity && sizes && spheres && lattice && def->step > 0)
-        return YK_OK;
+    if (cavity && sizes && particles && lattice && def->step > 0)
+        return check_sizes(context, def);
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "packing: count, radius, size, density, step and clearance must be positive, "
-                   "spread and jitter lie "
-                   "in [0, 1), the cavity is a box or a cylinder");
+                   "jitter lies in [0, 1], the cavity is a box or a cylinder");
 }
 
 yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_packing *packing)
 {
+    *packing = (yk_packing){0};
     yk_status status = check_def(context, def);
     if (status == YK_OK)
-        status = reserve(context, def->count, packing);
+        status = reserve(context, &def->shape, def->count, packing);
     if (status != YK_OK)
         return status;
 
-    /* Cells of one size that hold the largest sphere, as many as fit side by side. */
+    double radius = nominal_radius(def, &packing->particle);
+    if (!(radius > 0)) {
+        yk_packing_destroy(context, packing);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "packing: the radius of the spheres is missing");
+    }
+
+    /* Cells of one size that hold the largest particle in any orientation, as many as fit side by
+     * side. */
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
-    double largest = def->radius * (1 + def->spread);
+    double largest = largest_radius(def, radius) * packing->particle.reach;
     double half = largest * (1 + def->clearance / 2);
     double width = def->size.x, depth = def->size.x;
     if (box)
@@ -107,20 +262,20 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
     if (!(across >= 1 && along >= 1)) {
         yk_packing_destroy(context, packing);
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "packing: not one sphere of radius %g fits in the cavity", def->radius);
+                       "packing: not one particle of radius %g fits in the cavity", largest);
     }
     if (!(across <= CELLS_MAX && along <= CELLS_MAX)) {
         yk_packing_destroy(context, packing);
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "packing: %g spheres of radius %g fit side by side in the cavity, and the "
+                       "packing: %g particles of radius %g fit side by side in the cavity, and the "
                        "limit is %g: is its size in the same unit?",
-                       fmax(across, along), def->radius, CELLS_MAX);
+                       fmax(across, along), largest, CELLS_MAX);
     }
 
     /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its
      * radius. */
     int64_t nx = (int64_t)across, ny = (int64_t)along;
-    uint64_t seed = def->seed;
+    uint64_t seed = def->seed, orientation_seed = ~def->seed;
     double room = def->jitter * (half - largest);
     int placed = 0;
     for (int layer = 0; placed < def->count; layer++) {
@@ -143,7 +298,20 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
 
                 yk_vec3 shift = {room * (2 * uniform(&seed) - 1), room * (2 * uniform(&seed) - 1),
                                  room * (2 * uniform(&seed) - 1)};
-                packing->radii[placed] = def->radius * (1 + def->spread * (2 * uniform(&seed) - 1));
+                packing->radii[placed] = radius_at(def, radius, uniform(&seed));
+
+                /* Uniform in all rotations (Shoemake 1992). */
+                if (packing->orientations)
+                    packing->orientations[placed] = yk_q_identity();
+                if (packing->orientations && !def->aligned) {
+                    double u = uniform(&orientation_seed);
+                    double a = 2 * YK_PI * uniform(&orientation_seed);
+                    double b = 2 * YK_PI * uniform(&orientation_seed);
+                    packing->orientations[placed] =
+                        (yk_quat){sqrt(u) * cos(b), sqrt(1 - u) * sin(a), sqrt(1 - u) * cos(a),
+                                  sqrt(u) * sin(b)};
+                }
+
                 packing->positions[placed++] = yk_v3_add(yk_v3(x, y, z), shift);
             }
         }
@@ -151,13 +319,13 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
         if (placed == 0) {
             yk_packing_destroy(context, packing);
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "packing: not one sphere of radius %g fits in the cavity", def->radius);
+                           "packing: not one particle of radius %g fits in the cavity", largest);
         }
     }
 
     for (int i = 0; i < placed; i++)
         packing->height =
-            fmax(packing->height, packing->positions[i].z + def->size.z + packing->radii[i]);
+            fmax(packing->height, packing->positions[i].z + def->size.z + top_of(packing, i));
     return YK_OK;
 }
 
@@ -188,6 +356,7 @@ typedef struct bed {
     const yk_packing_def *def;
     yk_nonsmooth *world;
     shake shaker;
+    double radius; /* of its particles, but for their spread */
     int container, cavity, first;
 } bed;
 
@@ -195,6 +364,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
                            const yk_packing *lattice, bed *made)
 {
     *made = (bed){.context = context, .def = def};
+    made->radius = nominal_radius(def, &lattice->particle);
     made->shaker = (shake){.begin = INFINITY, .frequency = def->shake_frequency};
     yk_nonsmooth_def world = yk_nonsmooth_default();
     world.gravity = yk_v3(0, 0, -def->gravity);
@@ -212,7 +382,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     cavity.body = made->container;
     cavity.kind = def->cavity;
     cavity.size = def->size;
-    cavity.size.z = fmax(def->size.z, lattice->height / 2 + def->radius);
+    cavity.size.z = fmax(def->size.z, lattice->height / 2 + made->radius);
     cavity.material = def->material;
     made->cavity = yk_world_add_shape(made->world, &cavity);
     if (made->container < 0 || made->cavity < 0)
@@ -250,7 +420,7 @@ static yk_status settle(bed *b, yk_packing *packing)
                            "settling",
                            yk_nonsmooth_time(b->world));
 
-        /* Spheres on a lattice begin at rest: their speed counts after some steps only. */
+        /* Particles on a lattice begin at rest: their speed counts after some steps only. */
         for (int i = 0; i < 50; i++) {
             yk_status status = yk_nonsmooth_step(b->world, def->step);
             if (YK_FAILED(status))
@@ -269,14 +439,16 @@ static yk_status settle(bed *b, yk_packing *packing)
                yk_nonsmooth_time(b->world), packing->speed);
     }
 
-    /* Where the spheres lie, seen from the middle of the cavity. */
+    /* Where the particles lie, seen from the middle of the cavity. */
     yk_motion container;
     yk_nonsmooth_body_motion(b->world, b->container, &container);
     double floor = container.position.z - b->shaker.centre - def->size.z;
     packing->height = 0;
     for (int i = 0; i < def->count; i++) {
         yk_nonsmooth_body_motion(b->world, b->first + i, &motion);
-        packing->height = fmax(packing->height, motion.position.z - floor + packing->radii[i]);
+        if (packing->orientations)
+            packing->orientations[i] = motion.orientation;
+        packing->height = fmax(packing->height, motion.position.z - floor + top_of(packing, i));
         packing->positions[i] = motion.position;
         packing->positions[i].z -= floor + def->size.z;
     }
@@ -285,13 +457,13 @@ static yk_status settle(bed *b, yk_packing *packing)
     return YK_OK;
 }
 
-/* The lid comes down on the highest sphere, the floor stays where it is. */
+/* The lid comes down on the highest particle, the floor stays where it is. */
 static yk_status lower_lid(bed *b, double height)
 {
     yk_vec3 size = b->def->size;
     if (b->def->cavity != YK_SOLID_BOX_CAVITY)
         size.y = size.x;
-    size.z = fmax(height * (1 + 1e-6), 2 * b->def->radius) / 2;
+    size.z = fmax(height * (1 + 1e-6), 2 * b->radius) / 2;
 
     b->shaker.centre = size.z - b->def->size.z;
 
@@ -319,7 +491,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     /* Shaken under a lid that follows, until the bed no longer gets lower. */
     double lowest = packing->height;
     for (int i = 0; i < def->shakes && status == YK_OK; i++) {
-        status = lower_lid(&b, packing->height + def->radius);
+        status = lower_lid(&b, packing->height + b.radius);
         b.shaker.begin = yk_nonsmooth_time(b.world);
         b.shaker.amplitude = def->shake_amplitude;
         if (status == YK_OK)
@@ -350,7 +522,8 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
     int first = yk_nonsmooth_body_count(self);
     for (int i = 0; i < packing->count; i++) {
         yk_vec3 position = yk_v3_add(origin, packing->positions[i]);
-        int body = yk_world_add_sphere(self, position, packing->radii[i], density, material);
+        int body = yk_particle_add(self, &packing->particle, position, orientation_of(packing, i),
+                                   packing->radii[i], density, material);
         if (body < 0)
             return body;
     }
@@ -358,6 +531,19 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
 }
 
 /* Files ---------------------------------------------------------------------------------------- */
+
+/* Columns in the order in which they are written; the first four are enough. */
+static const char *const column_names[] = {"x",  "y",  "z",  "radius", "vx", "vy", "vz",
+                                           "qw", "qx", "qy", "qz",     "wx", "wy", "wz"};
+enum {
+    COLUMN_POSITION = 0,
+    COLUMN_RADIUS = 3,
+    COLUMN_VELOCITY = 4,
+    COLUMN_ORIENTATION = 7,
+    COLUMN_ANGULAR = 11,
+    COLUMNS = 14,
+    LINE_MAX_LENGTH = 1024
+};
 
 static const char HEAD[] = "# packing: x, y, z, radius; from the middle of the cavity\n";
 
@@ -367,11 +553,26 @@ yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const
     if (!file)
         return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
 
-    /* Seventeen digits keep every bit. */
+    /* Columns beyond the radius are named, and then all of them. */
     fputs(HEAD, file);
+    bool more = packing->orientations || packing->velocities || packing->angular_velocities;
+    int columns = more ? COLUMNS : COLUMN_VELOCITY;
+    for (int k = 0; k < columns && more; k++)
+        fprintf(file, "%s%c", column_names[k], k + 1 < columns ? ',' : '\n');
+
+    /* Seventeen digits keep every bit. */
     for (int i = 0; i < packing->count; i++) {
-        yk_vec3 p = packing->positions[i];
-        fprintf(file, "%.17g,%.17g,%.17g,%.17g\n", p.x, p.y, p.z, packing->radii[i]);
+        yk_vec3 p = packing->positions[i], v = {0, 0, 0}, w = {0, 0, 0};
+        yk_quat q = orientation_of(packing, i);
+        if (packing->velocities)
+            v = packing->velocities[i];
+        if (packing->angular_velocities)
+            w = packing->angular_velocities[i];
+
+        const double values[COLUMNS] = {
+            p.x, p.y, p.z, packing->radii[i], v.x, v.y, v.z, q.w, q.x, q.y, q.z, w.x, w.y, w.z};
+        for (int k = 0; k < columns; k++)
+            fprintf(file, "%.17g%c", values[k], k + 1 < columns ? ',' : '\n');
     }
 
     bool failed = ferror(file) != 0;
@@ -380,52 +581,163 @@ yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const
     return YK_OK;
 }
 
-/* Comments and empty lines are skipped. Into a packing that has room for as many spheres as the
+/* Which column of the file holds what: `where[k]` is the place of column k of the table, -1 where
+ * the file has none. */
+typedef struct columns {
+    int count;
+    int where[COLUMNS];
+} columns;
+
+/* From the line of names. */
+static yk_status read_names(yk_context *context, char *line, const char *path, int number,
+                            columns *c)
+{
+    c->count = 0;
+    for (int k = 0; k < COLUMNS; k++)
+        c->where[k] = -1;
+
+    char *rest = NULL;
+    for (char *name = strtok_r(line, ", \t\r\n", &rest); name;
+         name = strtok_r(NULL, ", \t\r\n", &rest)) {
+        int k = 0;
+        while (k < COLUMNS && strcmp(name, column_names[k]) != 0)
+            k++;
+        if (k == COLUMNS || c->where[k] >= 0)
+            return yk_fail(context, YK_ERROR_INPUT,
+                           "%s:%d: a column '%s' is unknown or there twice; there are x, y, z, "
+                           "radius, vx, vy, vz, qw, qx, qy, qz, wx, wy, wz",
+                           path, number, name);
+        c->where[k] = c->count++;
+    }
+
+    /* Vectors and quaternions are there as a whole, positions and radii always. */
+    static const int groups[][2] = {{COLUMN_POSITION, COLUMN_RADIUS + 1},
+                                    {COLUMN_VELOCITY, COLUMN_ORIENTATION},
+                                    {COLUMN_ORIENTATION, COLUMN_ANGULAR},
+                                    {COLUMN_ANGULAR, COLUMNS}};
+    for (int g = 0; g < 4; g++) {
+        int present = 0;
+        for (int k = groups[g][0]; k < groups[g][1]; k++)
+            present += c->where[k] >= 0;
+        if (present != groups[g][1] - groups[g][0] && (g == 0 || present > 0))
+            return yk_fail(context, YK_ERROR_INPUT,
+                           "%s:%d: columns from '%s' to '%s' belong together, and %d of them are "
+                           "there",
+                           path, number, column_names[groups[g][0]], column_names[groups[g][1] - 1],
+                           present);
+    }
+    return YK_OK;
+}
+
+/* The values of one line; false where there are not as many as columns, or one is no number. */
+static bool read_values(const char *line, int count, double *values)
+{
+    const char *at = line;
+    for (int i = 0; i < count; i++) {
+        char *end;
+        values[i] = strtod(at, &end);
+        if (end == at || !isfinite(values[i]))
+            return false;
+
+        at = end + strspn(end, " \t\r\n");
+        if (i + 1 < count && *at++ != ',')
+            return false;
+    }
+    return *at == '\0';
+}
+
+/* Comments and empty lines are skipped. Into a packing that has room for as many particles as the
  * file has lines. */
 static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
 {
-    char line[256];
-    int count = 0;
+    columns c = {.count = COLUMN_VELOCITY};
+    for (int k = 0; k < COLUMNS; k++)
+        c.where[k] = k < COLUMN_VELOCITY ? k : -1;
 
+    char line[LINE_MAX_LENGTH];
+    int count = 0, room = packing->count;
+    bool named = false;
     for (int number = 1; fgets(line, sizeof line, file); number++) {
         if (line[0] == '#' || line[0] == '\n')
             continue;
 
-        yk_vec3 *p = &packing->positions[count];
-        double *r = &packing->radii[count];
-        bool good =
-            count < packing->count && sscanf(line, "%lf,%lf,%lf,%lf", &p->x, &p->y, &p->z, r) == 4;
-        if (!good || !yk_v3_finite(*p) || !(*r > 0) || !isfinite(*r))
-            return yk_fail(context, YK_ERROR_INPUT, "%s:%d: expected x, y, z and a positive radius",
-                           path, number);
+        /* The names come before all particles; memory is taken for what is there. */
+        if (count == 0 && !named && isalpha((unsigned char)line[0])) {
+            named = true;
+            yk_status status = read_names(context, line, path, number, &c);
+            if (status != YK_OK)
+                return status;
+
+            size_t all = (size_t)room;
+            if (c.where[COLUMN_VELOCITY] >= 0)
+                packing->velocities = yk_allocate(context, all, sizeof *packing->velocities);
+            if (c.where[COLUMN_ORIENTATION] >= 0 && !packing->orientations)
+                packing->orientations = yk_allocate(context, all, sizeof *packing->orientations);
+            if (c.where[COLUMN_ANGULAR] >= 0)
+                packing->angular_velocities = yk_allocate(context, all, sizeof(yk_vec3));
+            if ((c.where[COLUMN_VELOCITY] >= 0 && !packing->velocities) ||
+                (c.where[COLUMN_ORIENTATION] >= 0 && !packing->orientations) ||
+                (c.where[COLUMN_ANGULAR] >= 0 && !packing->angular_velocities))
+                return YK_ERROR_MEMORY;
+            continue;
+        }
+
+        /* All columns of the table, those that the file has not as at rest. */
+        double found[COLUMNS], v[COLUMNS] = {[COLUMN_ORIENTATION] = 1};
+        bool good = count < room && read_values(line, c.count, found);
+        for (int k = 0; k < COLUMNS && good; k++)
+            if (c.where[k] >= 0)
+                v[k] = found[c.where[k]];
+
+        yk_quat q = {v[COLUMN_ORIENTATION], v[COLUMN_ORIENTATION + 1], v[COLUMN_ORIENTATION + 2],
+                     v[COLUMN_ORIENTATION + 3]};
+        if (!good || !(v[COLUMN_RADIUS] > 0) || !(yk_q_norm(q) > 0))
+            return yk_fail(context, YK_ERROR_INPUT,
+                           "%s:%d: expected %d finite numbers with commas between them, a positive "
+                           "radius and no quaternion of zeros; columns other than x, y, z, radius "
+                           "are named in the first line",
+                           path, number, c.count);
+
+        packing->positions[count] = yk_v3(v[0], v[1], v[2]);
+        packing->radii[count] = v[COLUMN_RADIUS];
+        if (packing->orientations)
+            packing->orientations[count] = yk_q_unit(q);
+        if (packing->velocities)
+            packing->velocities[count] =
+                yk_v3(v[COLUMN_VELOCITY], v[COLUMN_VELOCITY + 1], v[COLUMN_VELOCITY + 2]);
+        if (packing->angular_velocities)
+            packing->angular_velocities[count] =
+                yk_v3(v[COLUMN_ANGULAR], v[COLUMN_ANGULAR + 1], v[COLUMN_ANGULAR + 2]);
         count++;
     }
 
     packing->count = count;
     if (count > 0)
         return YK_OK;
-    return yk_fail(context, YK_ERROR_INPUT, "%s: there are no spheres in this file", path);
+    return yk_fail(context, YK_ERROR_INPUT, "%s: there are no particles in this file", path);
 }
 
-yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *packing)
+yk_status yk_packing_read(yk_context *context, const char *path, const yk_particle_shape *shape,
+                          yk_packing *packing)
 {
     *packing = (yk_packing){0};
     FILE *file = yk_input_open(context, path, YK_ERROR_FILE);
     if (!file)
         return YK_ERROR_FILE;
 
-    /* No file has more spheres than lines. */
+    /* No file has more particles than lines. */
     long long lines = 1;
     for (int c = fgetc(file); c != EOF; c = fgetc(file))
         lines += c == '\n';
     rewind(file);
 
+    yk_particle_shape sphere = {.kind = YK_SOLID_SPHERE};
     yk_status status = YK_OK;
     if (lines > YK_PACKING_MAX)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has %lld lines; the limit is %d particles",
                          path, lines, YK_PACKING_MAX);
     if (status == YK_OK)
-        status = reserve(context, (int)lines, packing);
+        status = reserve(context, shape ? shape : &sphere, (int)lines, packing);
     if (status == YK_OK)
         status = read_lines(context, file, path, packing);
     fclose(file);

@@ -270,7 +270,7 @@ static void mistakes_of_models_with_contact_are_named(void **state)
         {n_feedback, "force 0 (push): loads here are functions of time or signals"},
         {n_port_name, "a port has no name"},
         {n_port_body, "port: there is no body -1"},
-        {n_radius, "not one sphere of radius 1 fits"},
+        {n_radius, "not one particle of radius 1 fits"},
         {n_prescribed, "prescribed motion: there is no body 77"},
     };
 

@@ -204,13 +204,13 @@ static void test_packing_settles_and_survives_a_file(void **state)
     }
     const char *path = "packing_test.csv";
     assert_int_equal(yk_packing_write(context, &packing, path), YK_OK);
-    assert_int_equal(yk_packing_read(context, path, &copy), YK_OK);
+    assert_int_equal(yk_packing_read(context, path, NULL, &copy), YK_OK);
     assert_int_equal(copy.count, packing.count);
     assert_memory_equal(copy.positions, packing.positions,
                         (size_t)copy.count * sizeof *copy.positions);
     remove(path);
     yk_packing_destroy(context, &copy);
-    assert_int_equal(yk_packing_read(context, "no such file", &copy), YK_ERROR_FILE);
+    assert_int_equal(yk_packing_read(context, "no such file", NULL, &copy), YK_ERROR_FILE);
     yk_packing_destroy(context, &packing);
     yk_context_destroy(context);
 }
