@@ -207,9 +207,34 @@ static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_sec
 
 /* Particles ------------------------------------------------------------------------------------ */
 
+static const yk_field clump_sphere_fields[] = {
+    {"position", YK_ORIGIN, .text = "of its middle"},
+    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius"},
+    {0},
+};
+static const yk_section clump_sphere = {"sphere of a clump", "", clump_sphere_fields};
+static const yk_field clump_item = {"spheres", YK_TYPE_SECTION, .section = &clump_sphere,
+                                    .text = ""};
+static const yk_field clump_fields[] = {
+    {"spheres", YK_TYPE_LIST, .required = true, .least = 1, .most = 256, .item = &clump_item,
+     .text = "its spheres, in axes of its own; where they overlap, mass counts once"},
+    {0},
+};
+static const yk_field round_fields[] = {{0}};
+static const yk_section round_particle = {"sphere", "", round_fields};
+static const yk_section clump = {"clump", "Several spheres in one rigid body.", clump_fields};
+
+/* As yk_solid_kind begins, and clumps. */
+static const yk_section *const particle_shapes[] = {&round_particle, &capsule, &box, &cylinder,
+                                                    &hull,           &clump,   NULL};
+
 static const yk_field particle_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
-     .text = "of the spheres"},
+     .text = "of the particles"},
+    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = particle_shapes,
+     .selector = "type",
+     .text = "What a particle is. Where its radius is given, by `radius`, sieves or a file, only "
+             "proportions count here: it is made as large as a sphere of that radius is by volume"},
     {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
     {"position", YK_ORIGIN, .text = "of the middle of their cavity, global"},
     {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
@@ -221,25 +246,45 @@ static const yk_field particle_fields[] = {
 static const yk_section particle_section = {"particles", "", particle_fields};
 static const yk_field file_fields[] = {
     {"file", YK_TYPE_PATH, .required = true,
-     .text = "x, y, z, radius per line, from the middle of the cavity"},
+     .text = "x, y, z, radius per line (m), from the middle of the cavity; "
+             "with more columns their names come first: `x,y,z,radius,vx,vy,vz` (m/s), "
+             "`qw,qx,qy,qz` the orientation, `wx,wy,wz` (rad/s)"},
     {0}};
 
 static const yk_word cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
+/* In the order of yk_size_law. */
+static const yk_word size_words[] = {
+    {"uniform", "in radius (1 ± spread)"},
+    {"normal", "mean radius, standard deviation spread times radius"},
+    {"lognormal", "median radius, standard deviation of the logarithm spread"},
+    {NULL, NULL}};
+static const yk_field sieve_item = {"sieves", YK_TYPE_NUMBERS, .least = 2, .most = 2,
+                                    .text = "diameter (m) and fraction of the mass that passes"};
 static const yk_field lattice_fields[] = {
     {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
-     .text = "number of spheres"},
-    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .text = "of the spheres"},
+     .text = "number of particles"},
+    {"radius", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
+     .text = "of a sphere with a particle's volume; without, `shape` has its own size"},
+    {"distribution", YK_TYPE_CHOICE, .fallback = "uniform", .words = size_words,
+     .text = "of radii, by number"},
     {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),
-     .text = "radii are uniform in radius (1 ± spread)"},
+     .text = "width of the distribution; 0: all radii are equal"},
+    {"cut", YK_TYPE_NUMBER, .fallback = "3", .range = YK_BETWEEN(0.1, 8),
+     .text = "standard deviations at which normal and lognormal radii end on either side"},
+    {"sieves", YK_TYPE_LIST, .least = 2, .item = &sieve_item,
+     .text = "a sieve curve in place of radius, distribution and spread: pairs of diameter (m) and "
+             "fraction of the mass that passes, from 0 to 1; between sieves the mass is uniform in "
+             "the diameter"},
+    {"aligned", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "axes of all particles along those of the cavity; else at random"},
     {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
      .text = "form of the cavity"},
     {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
      .text = "its edges, or diameter twice and height"},
     {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,
-     .text = "of the lattice, in radii"},
+     .text = "of the lattice, in radii of the ball around the largest particle"},
     {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
-     .text = "fraction of the clearance by which spheres are moved at random"},
+     .text = "fraction of the clearance by which particles are moved at random"},
     {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
     {0},
 };
@@ -267,7 +312,7 @@ static const yk_field particle_item = {"particles",
                                        .section = &particle_section,
                                        .variants = particle_variants,
                                        .selector = "from",
-                                       .text = "Many spheres"};
+                                       .text = "Many particles"};
 
 /* The solver ----------------------------------------------------------------------------------- */
 
@@ -346,7 +391,7 @@ static const yk_field fields[] = {
      .text = "surfaces of pairs of materials; particles that settle do so by their own material"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
     {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
-    {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many spheres at once"},
+    {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many particles at once"},
     {"joints", YK_TYPE_NAMED, .item = &yk_joint_item,
      .text = "joints and prescribed relative motions"},
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item,
@@ -356,6 +401,9 @@ static const yk_field fields[] = {
      .text = "contact and its solution"},
     {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section,
      .text = "bodies at rest"},
+    {"threads", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 1024),
+     .text =
+         "that step this subsystem; 0: as many as the run has. Results are the same to the bit"},
     {0},
 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "mechanics/inertia.h"
 #include "model/mechanism.h"
 #include "model/mesh_file.h"
@@ -407,8 +408,14 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
 
     def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
     def.count = yk_node_integer(item, "count");
-    def.radius = yk_node_number(item, "radius");
+    def.radius = 0;
+    if (yk_node_get(item, "radius"))
+        def.radius = yk_node_number(item, "radius");
+
+    def.size_law = (yk_size_law)yk_node_choice(item, "distribution");
     def.spread = yk_node_number(item, "spread");
+    def.size_cut = yk_node_number(item, "cut");
+    def.aligned = yk_node_boolean(item, "aligned");
     def.density = yk_node_number(item, "density");
     def.material = material;
     def.clearance = yk_node_number(item, "clearance");
@@ -428,17 +435,106 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     return def;
 }
 
-/* The key of a settled packing in the cache: everything that packing_of reads. */
+/* What `shape` and `sieves` bring beside the def, which points to it; to be released. */
+typedef struct particle_data {
+    yk_mesh corners; /* of a hull, or the middles of a clump's spheres */
+    double *radii;
+    yk_sieve *sieves;
+} particle_data;
+
+static void release_data(maker *m, particle_data *data)
+{
+    yk_context *context = yk_builder_context(m->builder);
+    yk_mesh_release(context, &data->corners);
+    yk_release(context, data->radii);
+    yk_release(context, data->sieves);
+}
+
+/* The shape of the particles, and their sieve curve where there is one. */
+static yk_status read_particle(maker *m, const yk_node *item, yk_packing_def *def,
+                               particle_data *data)
+{
+    enum { CLUMP = YK_SOLID_HULL + 1 };
+    yk_context *context = yk_builder_context(m->builder);
+    const yk_node *shape = yk_node_get(item, "shape");
+    yk_particle_shape *made = &def->shape;
+    yk_status status = YK_OK;
+    *made = (yk_particle_shape){.kind = (yk_solid_kind)shape->choice};
+
+    /* Half extents, corners, or the spheres of a clump. */
+    switch (shape->choice) {
+    case YK_SOLID_BOX: made->size = yk_v3_scale(0.5, yk_node_vector(shape, "size")); break;
+    case YK_SOLID_CAPSULE:
+    case YK_SOLID_CYLINDER:
+        made->size.x = yk_node_number(shape, "radius");
+        made->size.y = made->size.x;
+        made->size.z = 0.5 * yk_node_number(shape, "length");
+        break;
+    case YK_SOLID_HULL: status = read_surface(m, shape, &data->corners); break;
+    case CLUMP: {
+        const yk_node *spheres = yk_node_get(shape, "spheres");
+        made->kind = YK_SOLID_SPHERE;
+        data->corners.points = yk_allocate(context, (size_t)spheres->count, sizeof(yk_vec3));
+        data->radii = yk_allocate(context, (size_t)spheres->count, sizeof *data->radii);
+        if (!data->corners.points || !data->radii)
+            return YK_ERROR_MEMORY;
+
+        for (const yk_node *sphere = spheres->first; sphere; sphere = sphere->next) {
+            int i = data->corners.point_count++;
+            data->corners.points[i] = yk_node_vector(sphere, "position");
+            data->radii[i] = yk_node_number(sphere, "radius");
+        }
+        break;
+    }
+    default: break;
+    }
+    made->points = data->corners.points;
+    made->point_count = data->corners.point_count;
+    made->radii = data->radii;
+    if (status != YK_OK || item->choice == FROM_FILE)
+        return status;
+
+    /* Sizes come from one place. */
+    const yk_node *sieves = yk_node_get(item, "sieves");
+    const yk_node *radius = yk_node_get(item, "radius");
+    if (sieves && radius)
+        return yk_builder_error(m->builder, radius,
+                                "the sieves say how large particles are: remove 'radius', or "
+                                "'sieves'");
+    if (!sieves && !radius && shape->choice == YK_SOLID_SPHERE)
+        return yk_builder_error(m->builder, item, "spheres need a 'radius', or 'sieves'");
+    if (!sieves)
+        return YK_OK;
+
+    data->sieves = yk_allocate(context, (size_t)sieves->count, sizeof *data->sieves);
+    if (!data->sieves)
+        return YK_ERROR_MEMORY;
+    for (const yk_node *sieve = sieves->first; sieve; sieve = sieve->next)
+        data->sieves[def->sieve_count++] = (yk_sieve){sieve->values[0], sieve->values[1]};
+    def->sieves = data->sieves;
+    return YK_OK;
+}
+
+/* The key of a settled packing in the cache: everything that packing_of and read_particle read. */
 static void write_key(const yk_packing_def *def, const char *what, char *key, size_t size)
 {
     const yk_material *s = &def->material;
+    const yk_particle_shape *p = &def->shape;
+    size_t points = (size_t)p->point_count, sieves = (size_t)def->sieve_count;
+    uint64_t lists = yk_hash_bytes(YK_HASH_START, p->points, points * sizeof *p->points);
+    if (p->radii)
+        lists = yk_hash_bytes(lists, p->radii, points * sizeof *p->radii);
+    lists = yk_hash_bytes(lists, def->sieves, sieves * sizeof *def->sieves);
+
     snprintf(key, size,
-             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %llu %a; %a %a %d %a %a",
+             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %llu %a; %a %a %d %a %a; "
+             "%d %a %a %a %d %d %d %a %llu",
              what, def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius,
              def->spread, def->density, s->friction, s->restitution, s->rolling, s->spinning,
              s->stiffness, s->damping, def->clearance, def->jitter, (unsigned long long)def->seed,
              def->gravity, def->step, def->time_limit, def->shakes, def->shake_amplitude,
-             def->shake_frequency);
+             def->shake_frequency, (int)p->kind, p->size.x, p->size.y, p->size.z, p->point_count,
+             def->aligned, (int)def->size_law, def->size_cut, (unsigned long long)lists);
 }
 
 /* Settling takes seconds, and reading a scenario again, for another scheme or step, changes
@@ -447,10 +543,12 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
 {
     yk_context *context = yk_builder_context(builder);
     yk_cache *cache = yk_builder_cache(builder);
-    char positions[640];
-    char radii[640];
+    char positions[1000];
+    char radii[1000];
+    char orientations[1000];
     write_key(def, "positions", positions, sizeof positions);
     write_key(def, "radii", radii, sizeof radii);
+    write_key(def, "orientations", orientations, sizeof orientations);
 
     /* As kept, into the memory of the lattice, which has as many. */
     yk_status status = yk_packing_lattice(context, def, packing);
@@ -459,8 +557,11 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
 
     size_t position_bytes = (size_t)def->count * sizeof *packing->positions;
     size_t radius_bytes = (size_t)def->count * sizeof *packing->radii;
+    size_t orientation_bytes = (size_t)def->count * sizeof *packing->orientations;
     if (yk_cache_recall(cache, positions, packing->positions, position_bytes) &&
-        yk_cache_recall(cache, radii, packing->radii, radius_bytes))
+        yk_cache_recall(cache, radii, packing->radii, radius_bytes) &&
+        (!packing->orientations ||
+         yk_cache_recall(cache, orientations, packing->orientations, orientation_bytes)))
         return YK_OK;
 
     /* Or found anew, and kept. */
@@ -471,6 +572,8 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
 
     yk_cache_keep(cache, positions, packing->positions, position_bytes);
     yk_cache_keep(cache, radii, packing->radii, radius_bytes);
+    if (packing->orientations)
+        yk_cache_keep(cache, orientations, packing->orientations, orientation_bytes);
     return status;
 }
 
@@ -478,24 +581,33 @@ static void add_particles(maker *m, const yk_node *item)
 {
     yk_context *context = yk_builder_context(m->builder);
     yk_material material = material_of(m, item);
-    if (m->status != YK_OK)
-        return;
 
-    /* Where they are. */
+    /* What they are. */
+    yk_packing_def bed = yk_packing_default();
+    if (item->choice != FROM_FILE)
+        bed = packing_of(m, item, material);
+    particle_data data = {0};
+    yk_status status = read_particle(m, item, &bed, &data);
+    if (status != YK_OK) {
+        note(m, status);
+        release_data(m, &data);
+        return;
+    }
+
+    /* Where they are; nothing settles after a mistake. */
+    bool settles = !yk_builder_leaves_unsettled(m->builder) && m->status == YK_OK;
     yk_packing packing = {0};
-    yk_status status;
     if (item->choice == FROM_FILE) {
         const char *path = yk_builder_path(m->builder, item, "file");
         status = YK_ERROR_MEMORY;
         if (path)
-            status = yk_packing_read(context, path, &packing);
+            status = yk_packing_read(context, path, &bed.shape, &packing);
+    } else if (item->choice == SETTLED && settles) {
+        status = settle(m->builder, &bed, &packing);
     } else {
-        yk_packing_def def = packing_of(m, item, material);
-        if (item->choice == SETTLED && !yk_builder_leaves_unsettled(m->builder))
-            status = settle(m->builder, &def, &packing);
-        else
-            status = yk_packing_lattice(context, &def, &packing);
+        status = yk_packing_lattice(context, &bed, &packing);
     }
+    release_data(m, &data);
 
     /* The message is the solver's, at the item. */
     if (YK_FAILED(status)) {
@@ -503,7 +615,7 @@ static void add_particles(maker *m, const yk_node *item)
         return;
     }
 
-    /* The spheres as one rigid body at the start. */
+    /* All as one rigid body at the start. */
     yk_particles_def def = yk_particles_default();
     def.packing.density = yk_node_number(item, "density");
     def.packing.material = material;
@@ -578,6 +690,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     def.bounce_speed = yk_node_number(contact, "bounce_speed");
     def.impact_law = (yk_impact_law)yk_node_choice(contact, "impact_law");
     def.contact_capacity = yk_node_integer(contact, "capacity");
+    def.threads = yk_node_integer(section, "threads");
     def.sleeping.speed = yk_node_number(sleeping, "speed");
     def.sleeping.angular_speed = yk_node_number(sleeping, "angular_speed");
     def.sleeping.after = yk_node_number(sleeping, "after");
