@@ -10,6 +10,10 @@
 
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 
+/* Contacts over all frames, and the smallest force that is shown beside the largest of its frame. */
+enum { CONTACTS_MAX = 250000, CONTACT_COLUMNS = 9 };
+static const float CONTACT_LEAST = 0.005F;
+
 /* Bytes that grow ------------------------------------------------------------------------------ */
 
 typedef struct buffer {
@@ -351,7 +355,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
                    link->to);
     }
-    put(json, "]}");
+    put_format(json, "],\"contacts\":%d}", scene->contact_count);
 }
 
 /* Frames --------------------------------------------------------------------------------------- */
@@ -488,6 +492,152 @@ static void put_floats(buffer *json, buffer *arrays, const yk_record *record, co
     put_array(json, arrays, values, s->count * size, sizeof *values);
 }
 
+static int compare_descending(const void *a, const void *b)
+{
+    float left = *(const float *)a;
+    float right = *(const float *)b;
+    return (left < right) - (left > right);
+}
+
+/* The size of a contact's force; 0 of one that is not there or not finite. */
+static float contact_force(const float *contact)
+{
+    float size = sqrtf(contact[6] * contact[6] + contact[7] * contact[7] + contact[8] * contact[8]);
+    bool finite = isfinite(size) && isfinite(contact[0] + contact[1] + contact[2]);
+    return finite ? size : 0;
+}
+
+/* The contacts of a report, frame by frame, each frame as many as it has. */
+typedef struct contact_choice {
+    const float **kept; /* in the record: point, normal, force */
+    size_t total;
+    uint16_t *counts;      /* of each frame */
+    float *peaks;          /* largest force of each frame (N) */
+    double low[3], high[3]; /* what bounds the points */
+} contact_choice;
+
+/* False when out of memory. Of each frame the strongest are kept, and none that could not be seen beside the
+ * strongest. */
+static bool choose_contacts(contact_choice *choice, const yk_record *record, const selection *s,
+                            size_t from, size_t size)
+{
+    size_t all = size / CONTACT_COLUMNS;
+    size_t most = CONTACTS_MAX / s->count;
+    if (most > UINT16_MAX)
+        most = UINT16_MAX;
+    if (most < 1)
+        most = 1;
+    if (most > all)
+        most = all;
+
+    *choice = (contact_choice){
+        .kept = calloc(s->count * most, sizeof *choice->kept),
+        .counts = calloc(s->count, sizeof *choice->counts),
+        .peaks = calloc(s->count, sizeof *choice->peaks),
+        .low = {INFINITY, INFINITY, INFINITY},
+        .high = {-INFINITY, -INFINITY, -INFINITY},
+    };
+    float *forces = calloc(all, sizeof *forces);
+    bool ready = choice->kept && choice->counts && choice->peaks && forces;
+
+    for (size_t i = 0; i < s->count && ready; i++) {
+        /* The smallest force that is kept. */
+        const float *contacts = yk_record_frame(record, selected(s, i)) + from;
+        for (size_t k = 0; k < all; k++)
+            forces[k] = contact_force(contacts + CONTACT_COLUMNS * k);
+        qsort(forces, all, sizeof *forces, compare_descending);
+        float least = fmaxf(CONTACT_LEAST * forces[0], forces[most - 1]);
+        choice->peaks[i] = forces[0];
+
+        for (size_t k = 0; k < all && choice->counts[i] < most; k++) {
+            const float *contact = contacts + CONTACT_COLUMNS * k;
+            float force = contact_force(contact);
+            if (!(force > 0) || force < least)
+                continue;
+
+            choice->kept[choice->total++] = contact;
+            choice->counts[i]++;
+            for (int c = 0; c < 3; c++) {
+                choice->low[c] = fmin(choice->low[c], contact[c]);
+                choice->high[c] = fmax(choice->high[c], contact[c]);
+            }
+        }
+    }
+
+    free(forces);
+    return ready;
+}
+
+static void release_contacts(contact_choice *choice)
+{
+    free(choice->kept);
+    free(choice->counts);
+    free(choice->peaks);
+}
+
+/* Points between the least and the largest of each coordinate, normals in bytes, forces as parts of the largest
+ * of their frame. */
+static void put_contacts(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
+                         size_t from, size_t size)
+{
+    contact_choice choice;
+    bool chosen = choose_contacts(&choice, record, s, from, size);
+    size_t numbers = 3 * choice.total;
+    uint16_t *words = calloc(numbers + 1, sizeof *words);
+    if (!chosen || !words) {
+        json->failed = true;
+        release_contacts(&choice);
+        free(words);
+        return;
+    }
+
+    /* How many each frame has, and the scales of what follows. */
+    double scale[3] = {0, 0, 0};
+    for (int c = 0; c < 3 && numbers > 0; c++)
+        scale[c] = (choice.high[c] - choice.low[c]) / UINT16_MAX;
+    put(json, "{\"low\":");
+    put_numbers(json, choice.low, 3);
+    put(json, ",\"scale\":");
+    put_numbers(json, scale, 3);
+    put(json, ",\"count\":");
+    put_array(json, arrays, choice.counts, s->count, sizeof *choice.counts);
+    put(json, ",\"peak\":");
+    put_array(json, arrays, choice.peaks, s->count, sizeof *choice.peaks);
+
+    /* One block of memory serves points, normals and forces in turn. */
+    for (size_t i = 0; i < numbers; i++) {
+        double at = 0;
+        if (scale[i % 3] > 0)
+            at = (choice.kept[i / 3][i % 3] - choice.low[i % 3]) / scale[i % 3];
+        words[i] = (uint16_t)lround(fmin(at, UINT16_MAX));
+    }
+    put(json, ",\"point\":");
+    put_array(json, arrays, words, numbers, sizeof *words);
+
+    int8_t *bytes = (int8_t *)words;
+    for (size_t i = 0; i < numbers; i++) {
+        float normal = choice.kept[i / 3][3 + i % 3];
+        bytes[i] = (int8_t)lroundf(127 * fmaxf(-1, fminf(1, normal)));
+    }
+    put(json, ",\"normal\":");
+    put_array(json, arrays, bytes, numbers, sizeof *bytes);
+
+    int16_t *parts = (int16_t *)words;
+    size_t next = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        for (size_t k = 0; k < 3 * (size_t)choice.counts[i]; k++, next++) {
+            float part = choice.kept[next / 3][6 + next % 3] / choice.peaks[i];
+            parts[next] = (int16_t)lroundf(INT16_MAX * part);
+        }
+    }
+    put(json, ",\"force\":");
+    put_array(json, arrays, parts, numbers, sizeof *parts);
+    put(json, "}");
+
+    release_contacts(&choice);
+    free(words);
+}
+
 static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
                        const report_options *options)
 {
@@ -528,6 +678,11 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
     put_floats(json, arrays, record, &s, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
     put(json, ",\"wrench\":");
     put_floats(json, arrays, record, &s, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
+    put(json, ",\"contact\":");
+    if (size[YK_FRAME_CONTACT] > 0)
+        put_contacts(json, arrays, record, &s, from[YK_FRAME_CONTACT], size[YK_FRAME_CONTACT]);
+    else
+        put(json, "null");
     put(json, "}");
 
     free(times);

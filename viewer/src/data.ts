@@ -31,6 +31,17 @@ interface PackedFrames {
   orientation: Ref;
   strain: Ref;
   wrench: Ref;
+  contact: PackedContacts | null;
+}
+
+interface PackedContacts {
+  low: number[];
+  scale: number[];
+  count: Ref;
+  peak: Ref;
+  point: Ref;
+  normal: Ref;
+  force: Ref;
 }
 
 interface PackedRun {
@@ -118,6 +129,7 @@ export interface Scene {
   bodies: Body[];
   shapes: Shape[];
   links: Link[];
+  contacts: number; // of a frame, at most
 }
 
 export interface Channel {
@@ -147,6 +159,47 @@ class Grown<T extends Float32Array | Float64Array> {
   }
 }
 
+/** Contact points frame by frame, 9 numbers each: point (m), unit normal, force (N). */
+export class Contacts {
+  private readonly values: Grown<Float32Array>;
+  private readonly ends: number[] = []; // number of contacts up to and with each frame
+
+  constructor(counts: ArrayLike<number>, values: Float32Array) {
+    this.values = new Grown(values);
+    let end = 0;
+    for (let i = 0; i < counts.length; i++) this.ends.push((end += counts[i]));
+  }
+
+  /** Those of one frame. */
+  of(frame: number): Float32Array {
+    const from = frame > 0 ? this.ends[frame - 1] : 0;
+    return this.values.values.subarray(9 * from, 9 * (this.ends[frame] ?? from));
+  }
+
+  /** A frame as the solvers gave it, with zeros behind its last contact of each subsystem. */
+  append(frame: Float32Array): void {
+    const kept: number[] = [];
+    for (let at = 0; at < frame.length; at += 9) if (Math.hypot(frame[at + 6], frame[at + 7], frame[at + 8]) > 0) kept.push(...frame.subarray(at, at + 9));
+    this.values.add(new Float32Array(kept));
+    this.ends.push((this.ends[this.ends.length - 1] ?? 0) + kept.length / 9);
+  }
+
+  /** The largest number of them in a frame. */
+  get most(): number {
+    return this.ends.reduce((most, end, i) => Math.max(most, end - (i > 0 ? this.ends[i - 1] : 0)), 0);
+  }
+
+  /** A force (N) that few contacts of the run exceed. */
+  get usualForce(): number {
+    const all = this.values.values;
+    const stride = 9 * Math.max(1, Math.floor(all.length / 9 / 20000));
+    const sizes: number[] = [];
+    for (let at = 0; at < all.length; at += stride) sizes.push(Math.hypot(all[at + 6], all[at + 7], all[at + 8]));
+    sizes.sort((a, b) => a - b);
+    return sizes[Math.floor(0.99 * (sizes.length - 1))] ?? 0;
+  }
+}
+
 /** Where everything is over time. */
 export class Frames {
   readonly moving: Int32Array; // body -> entry of the positions, -1: fixed
@@ -165,6 +218,7 @@ export class Frames {
     time: Float64Array,
     public recorded: number,
     tables: Float32Array[],
+    readonly contacts: Contacts,
   ) {
     const n = scene.bodies.length;
     this.moving = new Int32Array(n).fill(-1);
@@ -201,7 +255,7 @@ export class Frames {
   /** Frames as the solvers gave them, each with its tables one after the other. */
   append(times: Float64Array, values: Float32Array): void {
     const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches];
-    const size = times.length > 0 ? values.length / times.length : 0; // contacts, which follow, are not shown
+    const size = times.length > 0 ? values.length / times.length : 0;
     let from = 0;
     sizes.forEach((width, t) => {
       const table = new Float32Array(width * times.length);
@@ -209,6 +263,7 @@ export class Frames {
       this.tables[t].add(table);
       from += width;
     });
+    for (let i = 0; i < times.length; i++) this.contacts.append(values.subarray(i * size + from, (i + 1) * size));
     this.times.add(times);
     this.recorded += times.length;
   }
@@ -344,12 +399,37 @@ class Reader {
     return new Float32Array(joinPlanes(this.slice(ref), 4));
   }
 
+  octets(ref: Ref): Int8Array {
+    return new Int8Array(this.slice(ref));
+  }
+
   /** Differences from frame to frame, summed up; they wrap around as they did when they were taken. */
-  words(ref: Ref, perFrame: number): Uint16Array {
+  words(ref: Ref, perFrame = Infinity): Uint16Array {
     const values = new Uint16Array(joinPlanes(this.slice(ref), 2));
     for (let i = perFrame; i < values.length; i++) values[i] += values[i - perFrame];
     return values;
   }
+}
+
+function decodeContacts(packed: PackedContacts | null, reader: Reader): Contacts {
+  if (!packed) return new Contacts([], new Float32Array());
+  const counts = reader.words(packed.count);
+  const peaks = reader.floats(packed.peak);
+  const points = reader.words(packed.point);
+  const normals = reader.octets(packed.normal);
+  const forces = new Int16Array(reader.words(packed.force).buffer);
+  const values = new Float32Array(3 * points.length);
+  let contact = 0;
+  counts.forEach((count, frame) => {
+    for (const end = contact + count; contact < end; contact++)
+      for (let c = 0; c < 3; c++) {
+        const i = 3 * contact + c;
+        values[9 * contact + c] = packed.low[c] + packed.scale[c] * points[i];
+        values[9 * contact + 3 + c] = normals[i] / 127;
+        values[9 * contact + 6 + c] = (peaks[frame] * forces[i]) / 32767;
+      }
+  });
+  return new Contacts(counts, values);
 }
 
 function decodeRun(packed: PackedRun, reader: Reader): Run {
@@ -373,7 +453,7 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
     const position = new Float32Array(words.length);
     for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = low[k] + scale[k] * words[i];
     const turns = new Int16Array(reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1).buffer);
-    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench)]);
+    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench)], decodeContacts(f.contact, reader));
   }
   return {
     file: packed.file,

@@ -11,6 +11,7 @@ import { trustPanel, verdict } from "./trust";
 import { button, colourOf, el, number, unitText } from "./ui";
 
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+const CONTACTS_SHOWN = 60; // in a frame; where there are more they are shown when they are asked for
 
 class App {
   private readonly plots: Plots;
@@ -35,6 +36,9 @@ class App {
   private readonly atEnd = button("live", "stay at the present end of the run", () => this.setFollowing(!this.following));
   private readonly liveBar = el("progress", { attrs: { max: "1", value: "0", "aria-label": "progress of the run" } });
   private readonly liveText = el("span", { class: "left muted" });
+  private readonly tools = el("div", { class: "overlay tools" });
+  private readonly contactForce = el("span"); // that is drawn thickest
+  private readonly names = el("div", { class: "legend-3d" });
   private readonly pickedBox = el("div", { class: "overlay picked", attrs: { hidden: "" } });
   private readonly message = el("div", { class: "overlay message", attrs: { hidden: "" } });
   private readonly panels = new Map<string, { tab: HTMLButtonElement; panel: HTMLElement }>();
@@ -82,7 +86,10 @@ class App {
       runs.forEach((run, i) => chips.append(el("option", { text: run.label, attrs: { value: String(i) } })));
       chips.addEventListener("change", () => {
         this.run = runs[Number(chips.value)];
-        this.view?.load(this.run);
+        if (this.view) {
+          this.view.load(this.run);
+          this.describe(this.view, this.run);
+        }
         this.pick(null);
         this.setTime(this.time);
       });
@@ -134,7 +141,17 @@ class App {
 
     const views = el("div", { class: "overlay views" });
     (["iso", "x", "y", "z"] as const).forEach((name, i) => views.append(button(name, `view ${name} (${i + 1})`, () => view.view(name))));
-    const tools = el("div", { class: "overlay tools" });
+    this.viewport.append(this.names, views, this.tools, this.pickedBox, this.message);
+    this.describe(view, run);
+    view.resize();
+    view.view("iso");
+    return view;
+  }
+
+  /** What can be shown of a run, and the names of its subsystems. */
+  private describe(view: View3D, run: Run): void {
+    const tools = this.tools;
+    tools.replaceChildren();
     const toggle = (text: string, title: string, on: boolean, act: (on: boolean) => void) => {
       const made = button(text, title, () => {
         on = !on;
@@ -149,6 +166,20 @@ class App {
         view.showArrows = on;
         view.setTime(this.time);
       });
+    const contacts = view.contactForces;
+    if (contacts) {
+      const scale = el("span", { class: "scale contact", title: "force of a contact; larger ones are drawn like this one" }, ["0", el("i"), this.contactForce]);
+      this.contactForce.textContent = `${number(contacts.largestForce, 2)} N`;
+      const show = (on: boolean) => {
+        view.showContacts = on;
+        scale.hidden = !on;
+        view.setTime(this.time);
+      };
+      const few = run.frames!.contacts.most <= CONTACTS_SHOWN;
+      toggle("contacts", "forces of the contacts: chains from particle to particle, arrows elsewhere", few, show);
+      tools.append(scale);
+      show(few);
+    }
     if (view.hasStrain) {
       toggle("strain", "beams coloured by strain", true, (on) => {
         view.showStrain = on;
@@ -164,17 +195,13 @@ class App {
     }
     toggle("measure", "distance of two points (m)", false, (on) => view.setMeasuring(on));
 
-    const names = el("div", { class: "legend-3d" });
-    run.scene!.subsystems.forEach((name, i) => {
+    this.names.replaceChildren();
+    run.scene?.subsystems.forEach((name, i) => {
       if (!run.scene!.bodies.some((body) => body.subsystem === i)) return;
       const swatch = el("span", { class: "swatch" });
       swatch.style.background = colourOf(i);
-      names.append(el("span", {}, [swatch, name]));
+      this.names.append(el("span", {}, [swatch, name]));
     });
-    this.viewport.append(names, views, tools, this.pickedBox, this.message);
-    view.resize();
-    view.view("iso");
-    return view;
   }
 
   private transport(): HTMLElement {
@@ -423,7 +450,11 @@ class App {
       this.speed = speed;
       this.speeds.value = String(speed);
     }
+    const touched = this.view?.contactForces;
     this.view?.grow();
+    const touching = this.view?.contactForces;
+    if (touching && !touched) this.describe(this.view!, this.run);
+    if (touching) this.contactForce.textContent = `${number(touching.largestForce, 2)} N`;
     this.plots.grow();
     this.setTime(this.following ? this.end : this.time);
     this.atEnd.classList.toggle("on", this.following);
@@ -517,6 +548,11 @@ class App {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     this.view?.setTheme(dark);
     this.plots.redraw();
+  }
+
+  /** For tests: the contacts that are drawn, each with its point, normal and force. */
+  contacts(): number[][] {
+    return this.view?.contactForces?.shown ?? [];
   }
 
   /** For tests: where a body of the shown run is on the screen. */

@@ -46,6 +46,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
+import { ContactForces } from "./contacts";
 import { Frames, Kind, LinkKind, Motion, Run, Scene, Shape } from "./data";
 import { colourOf } from "./ui";
 
@@ -79,7 +80,8 @@ function isSlender(kind: Kind): boolean {
 }
 
 function material(colour: string, options: { opacity?: number } = {}): MeshLambertMaterial {
-  const made = new MeshLambertMaterial({ color: new Color(colour) });
+  // A little behind where they are, so that the lines along edges are seen.
+  const made = new MeshLambertMaterial({ color: new Color(colour), polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
   if (options.opacity !== undefined) {
     made.transparent = true;
     made.opacity = options.opacity;
@@ -180,6 +182,7 @@ export class View3D {
   private actuators: Slender[] = [];
   private arrows: { shaft: InstancedMesh; head: InstancedMesh } | null = null;
   private arrowScale = [1, 1];
+  private contacts: ContactForces | null = null;
   private containers: MeshLambertMaterial[] = [];
   private grid: GridHelper | null = null;
   private scene: Scene | null = null;
@@ -203,6 +206,7 @@ export class View3D {
   private spread = 0; // of all points over the run
   private seen = 0; // the same when the camera was placed
   showArrows = true;
+  showContacts = false;
   showStrain = true;
 
   constructor(canvas: HTMLCanvasElement) {
@@ -239,6 +243,7 @@ export class View3D {
     this.ends = this.barrels = this.rods = null;
     this.actuators = [];
     this.arrows = null;
+    this.contacts = null;
     this.containers = [];
     this.grid = null;
     this.measureLine = null;
@@ -286,6 +291,10 @@ export class View3D {
     this.addActuators();
     for (const [subsystem, set] of particles) this.addParticles(subsystem, set);
     this.addArrows();
+    if (this.frames && scene.contacts > 0) {
+      const list = this.particleSets.flatMap((set) => set.bodies.map((body, i) => ({ body, radius: set.radii[i] })));
+      this.contacts = new ContactForces(this.root, this.frames, list, this.size, this.radius);
+    }
     this.addLights();
     this.addGrid();
     this.setTime(this.frames && this.frames.count ? this.frames.time[0] : 0);
@@ -370,6 +379,7 @@ export class View3D {
     this.findExtremes();
     this.measureStrain();
     this.scaleArrows();
+    this.contacts?.measure();
     if (this.spread > 1.1 * this.seen && !this.moved) this.view(this.viewed);
     this.setTime(this.time);
   }
@@ -697,6 +707,8 @@ export class View3D {
     this.moveSlender();
     this.moveParticles();
     this.moveArrows();
+    if (this.contacts) this.contacts.visible = this.showContacts;
+    this.contacts?.move(frame, part);
     this.moveMeasure();
     this.follow();
   }
@@ -1045,6 +1057,11 @@ export class View3D {
 
   get highestStrain(): number {
     return this.strainHigh;
+  }
+
+  /** Forces of contacts, where the run has recorded some. */
+  get contactForces(): ContactForces | null {
+    return this.contacts?.any ? this.contacts : null;
   }
 
   get hasContainers(): boolean {

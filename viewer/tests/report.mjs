@@ -148,8 +148,30 @@ async function testReport(test) {
 
 try {
   const pendulum = await testReport({ model: "double-pendulum", sets: ["time.end=1"], pick: ["mechanism", "lower"], channel: "mechanism.lower.position", column: "mechanism.lower.position:y [m]", component: 1, scale: 1 });
-  await testReport({ model: "particle-damper", sets: ["time.end=0.02"], pick: ["damper", "can"], channel: "damper.contacts", column: "damper.contacts [1]", scale: 1, expect: "particle" });
+  const damper = await testReport({ model: "particle-damper", sets: ["time.end=0.02"], pick: ["damper", "can"], channel: "damper.contacts", column: "damper.contacts [1]", scale: 1, expect: "particle" });
   await testReport({ model: "log-crane", sets: ["time.end=0.2"], pick: ["mechanism", "log"], channel: "mechanism.log.position", column: "mechanism.log.position:z [m]", component: 2, scale: 1 });
+
+  // The forces of contacts are those of the run: under a stack they carry its weight, which the scale reads.
+  const stack = makeReport({ model: "box-stack", sets: [] });
+  const loaded = await open(`${stack}.html`, { width: 1200, height: 800 }, "light");
+  await loaded.tab.locator('.transport input[type="range"]').fill("1000");
+  const carried = (await loaded.tab.evaluate(() => window.yoke.contacts())).filter((contact) => Math.abs(contact[2]) < 1e-3).reduce((sum, contact) => sum + Math.abs(contact[8]), 0);
+  const weight = Math.abs(readCsv(`${stack}.csv`).get("world.scale.force:z [N]").at(-1));
+  check(weight > 9000 && Math.abs(carried - weight) < 1e-3 * weight, `the lowest contacts of the stack carry ${carried} N, the scale reads ${weight} N`);
+  check(await loaded.tab.locator(".scale.contact").isVisible(), "the forces of contacts have no legend");
+  await loaded.tab.screenshot({ path: `${stack}.png` });
+  for (const problem of loaded.problems) check(false, `box-stack: ${problem}`);
+  await loaded.context.close();
+
+  // In a heap they are shown when they are asked for.
+  const heap = await open(`${damper}.html`, { width: 1200, height: 800 }, "light");
+  check((await heap.tab.evaluate(() => window.yoke.contacts().length)) === 0, "the contacts of many particles are shown unasked");
+  await heap.tab.locator('.transport input[type="range"]').fill("500");
+  await heap.tab.getByRole("button", { name: "contacts", exact: true }).click();
+  await heap.tab.waitForFunction(() => window.yoke.contacts().length > 10, null, { timeout: 20000 });
+  await heap.tab.screenshot({ path: `${damper}-contacts.png` });
+  for (const problem of heap.problems) check(false, `contacts of particles: ${problem}`);
+  await heap.context.close();
 
   // Tables of the analyses become maps, curves and shapes.
   const analyses = [
