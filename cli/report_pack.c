@@ -511,8 +511,8 @@ static float contact_force(const float *contact)
 typedef struct contact_choice {
     const float **kept; /* in the record: point, normal, force */
     size_t total;
-    uint16_t *counts;      /* of each frame */
-    float *peaks;          /* largest force of each frame (N) */
+    uint16_t *counts;       /* of each frame */
+    float *peaks;           /* largest force of each frame (N) */
     double low[3], high[3]; /* what bounds the points */
 } contact_choice;
 

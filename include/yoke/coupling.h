@@ -427,6 +427,7 @@ typedef struct yk_system_statistics {
     double residual_not_converged;
     int64_t steps_halved;
     int largest_iterations;
+    int last_iterations; /* of the last macro step, all parts that it was cut into together */
     /* step control: repeated because of their error, or because a subsystem failed */
     int64_t steps_rejected;
     int64_t steps_forced; /* step control: taken at the smallest size in spite of their error */

@@ -271,7 +271,7 @@ static yk_status read_scenario(study *s)
                          "advise: the scenario has no interfaces, so there is nothing to couple");
 
     /* What is compared, each once: position and velocity of the interfaces, and what is recorded;
-     * not gaps and created energies, which are errors themselves. */
+     * not gaps and created energies, which are errors themselves, nor iterations. */
     for (int i = 0; status == YK_OK && i < most; i++) {
         char *name = s->names[s->channel_count];
         int recorded = i - of_interfaces;
@@ -282,7 +282,7 @@ static yk_status read_scenario(study *s)
             snprintf(name, sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
         } else {
             yk_channel_kind kind = scenario->rows[recorded].kind;
-            if (kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED)
+            if (yk_channel_tells_of_coupling(kind))
                 continue;
 
             snprintf(name, sizeof *s->names, "%s", info->channels[recorded].name);

@@ -305,14 +305,14 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
         r->values[i] = INFINITY;
     r->public.bars = (const double *const *)r->bars;
 
-    /* Gaps and created energies are errors themselves. */
+    /* Gaps and created energies are errors themselves, iterations no results. */
     r->public.count = header->channel_count;
     for (int i = 0; i < header->channel_count; i++) {
         yk_channel_error *channel = &r->public.channels[i];
         yk_channel_kind kind = def->loaded->rows[i].kind;
         channel->name = header->channels[i].name;
         channel->unit = header->channels[i].unit;
-        channel->exempt = kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED;
+        channel->exempt = yk_channel_tells_of_coupling(kind);
     }
 
     /* All runs share what takes long to find. */

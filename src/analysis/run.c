@@ -174,6 +174,7 @@ static void add_statistics(summary *s, run *r)
     yk_system_statistics all = yk_system_statistics_get(r->system);
     add_figure(s, "", "steps", (double)all.steps, "");
     add_figure(s, "", "iterations", (double)all.iterations, "");
+    add_figure(s, "", "largest_iterations", all.largest_iterations, "");
     add_figure(s, "", "steps_not_converged", (double)all.steps_not_converged, "");
     add_figure(s, "", "steps_repeated", (double)all.steps_rejected, "");
     add_figure(s, "", "smallest_step", all.smallest_step, "s");
@@ -230,7 +231,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         return YK_OK;
 
     /* As many numbers as there may be. */
-    int capacity = 14 + 3 * r->info->subsystem_count + 6 * r->info->interface_count +
+    int capacity = 15 + 3 * r->info->subsystem_count + 6 * r->info->interface_count +
                    (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];

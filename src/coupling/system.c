@@ -255,5 +255,6 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
     }
 
     system->step_count++;
+    s->last_iterations = report->iterations;
     return worst;
 }

@@ -307,7 +307,7 @@ static bool is_broken(const yk_scenario *scenario, const char *section, const ch
     return false;
 }
 
-/* What stands before the first dot is an interface, a subsystem or a wire. */
+/* What stands before the first dot is an interface, a subsystem, a wire or the coupling. */
 static void read_name(request *q, const char *text)
 {
     yk_scenario *scenario = q->scenario;
@@ -357,6 +357,17 @@ static void read_name(request *q, const char *text)
             found(q, YK_CHANNEL_WIRE, i, 0, NULL);
         else
             report_unknown(q, "quantity", dot + 1, &(candidates){.words = {"value"}, .count = 1});
+        return;
+    }
+
+    /* The coupling itself, unless something else has its name. */
+    if (strcmp(owner, "coupling") == 0) {
+        q->row.components = 1;
+        if (strcmp(dot + 1, "iterations") == 0)
+            found(q, YK_CHANNEL_ITERATIONS, 0, 0, "1");
+        else
+            report_unknown(q, "quantity", dot + 1,
+                           &(candidates){.words = {"iterations"}, .count = 1});
         return;
     }
 
@@ -450,7 +461,7 @@ static void add_defaults(yk_scenario *scenario)
 {
     /* At most so many; a subsystem with mistakes leaves none. */
     const yk_scenario_info *info = &scenario->info;
-    int count = 5 * info->interface_count + info->wire_count;
+    int count = 5 * info->interface_count + info->wire_count + 1;
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *ports;
         const yk_subsystem *object = info->subsystems[i];
@@ -488,6 +499,10 @@ static void add_defaults(yk_scenario *scenario)
 
         add_made(scenario, def->name, "", "energy_created");
     }
+
+    /* What the coupling takes for a step. */
+    if (info->interface_count > 0)
+        add_made(scenario, "coupling", "", "iterations");
 
     /* Signals of wires. */
     for (int i = 0; i < info->wire_count; i++)
@@ -612,6 +627,9 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values)
         }
         case YK_CHANNEL_CREATED:
             own[0] = yk_system_interface_statistics(system, row->subsystem).energy_created;
+            break;
+        case YK_CHANNEL_ITERATIONS:
+            own[0] = yk_system_statistics_get(system).last_iterations;
             break;
         case YK_CHANNEL_WIRE: own[0] = yk_system_wire(system, row->subsystem); break;
         case YK_CHANNEL_OF_SUBSYSTEM:

@@ -426,6 +426,7 @@ const yk_section yk_nonsmooth_section = {
     "of the fastest approach), `unresolved`: "
     "the fraction of steps in which it was larger than that, the `largest_passage`: "
     "how deep a body whose motion an interface prescribes has entered what never moves "
-    "and could not stop it, and `asleep`, the number of bodies, where they may sleep; "
+    "and could not stop it, the `iterations` of the contact problem of the last step, "
+    "and `asleep`, the number of bodies, where they may sleep; "
     "`particles`: x, y, z of every particle, one after the other.",
     fields};

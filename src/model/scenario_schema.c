@@ -238,6 +238,7 @@ static const yk_section record_section = {
     "`interface.gap_velocity`, `interface.gap_angular_velocity`: "
     "how far its two sides are apart; `interface.energy_created`: "
     "work that the coupling put into the system.\n"
+    "- `coupling.iterations`: sweeps over all subsystems in the last macro step.\n"
     "- `subsystem.port` of a signal port (or `subsystem.port.value`), and `wire.value`.\n"
     "- `subsystem.energy`: kinetic, potential, dissipated, work; "
     "one of them is `subsystem.energy.kinetic`.\n"

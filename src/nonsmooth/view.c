@@ -13,6 +13,7 @@ typedef enum channel_kind {
     CHANNEL_LARGEST_RESIDUAL_RATIO,
     CHANNEL_UNRESOLVED,
     CHANNEL_PASSAGE,
+    CHANNEL_ITERATIONS,
     CHANNEL_ASLEEP,
     CHANNEL_PARTICLES,
     CHANNEL_POSITION,
@@ -45,6 +46,7 @@ static const channel_row world_channels[] = {
     {CHANNEL_LARGEST_RESIDUAL_RATIO, "largest_residual_ratio", "1", 1},
     {CHANNEL_UNRESOLVED, "unresolved", "1", 1},
     {CHANNEL_PASSAGE, "largest_passage", "m", 1},
+    {CHANNEL_ITERATIONS, "iterations", "1", 1},
 };
 static const channel_row asleep_channel = {CHANNEL_ASLEEP, "asleep", "1", 1};
 
@@ -248,6 +250,7 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
             values[0] = (double)self->unresolved_steps / (double)self->steps;
         break;
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
+    case CHANNEL_ITERATIONS: values[0] = (double)self->report.solver.iterations; break;
     case CHANNEL_ASLEEP: values[0] = (double)state->sleep.asleep; break;
     case CHANNEL_PARTICLES: write_particles(self, (int)index, values); break;
     case CHANNEL_POSITION: write_vector(values, body.position); break;

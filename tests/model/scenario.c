@@ -273,27 +273,29 @@ static void without_a_list_everything_is_recorded(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "left.mass.position",  "left.mass.velocity",  "left.mass.force",     "left.energy",
-        "right.mass.position", "right.mass.velocity", "right.mass.force",    "right.energy",
-        "joint.gap",           "joint.gap_velocity",  "joint.energy_created"};
+        "left.mass.position", "left.mass.velocity",   "left.mass.force",
+        "left.energy",        "right.mass.position",  "right.mass.velocity",
+        "right.mass.force",   "right.energy",         "joint.gap",
+        "joint.gap_velocity", "joint.energy_created", "coupling.iterations"};
     loading l = load_good(two_masses);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    assert_int_equal(info->channel_count, 11);
-    for (int i = 0; i < 11; i++)
+    assert_int_equal(info->channel_count, 12);
+    for (int i = 0; i < 12; i++)
         assert_string_equal(info->channels[i].name, names[i]);
     assert_string_equal(info->channels[2].unit, "N");
     assert_int_equal(info->channels[3].components, 4);
-    assert_int_equal(info->sample_size, 17);
+    assert_int_equal(info->sample_size, 18);
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     assert_int_equal(yk_system_step(system, NULL), YK_OK);
-    double sample[17];
+    double sample[18];
     yk_scenario_sample(l.scenario, sample);
     assert_near(sample[0], yk_system_output(system, 0, 0)->motion.position.x, 0);
     assert_near(sample[1], yk_system_output(system, 0, 0)->motion.velocity.x, 0);
     assert_near(sample[9], yk_system_output(system, 1, 0)->wrench.force.x, 0);
     assert_near(sample[14], fabs(sample[0] - sample[7]), 1e-15);
+    assert_near(sample[17], 1, 0); /* two_masses are coupled explicitly */
     yk_energy energy;
     yk_system_energy(system, 1, &energy);
     assert_near(sample[10], energy.kinetic, 0);

@@ -123,7 +123,11 @@ function indicators(run: Run): HTMLElement {
   const steps = value("steps");
   const iterations = value("iterations");
   if (steps) rows.push(sentence("Macro steps", number(steps, 8), null));
-  if (steps && iterations && iterations > steps) rows.push(sentence("Iterations per macro step, on average", number(iterations / steps, 3), null));
+  if (steps && iterations && iterations > steps) {
+    const largest = value("largest_iterations");
+    const most = largest !== null ? `, at most ${largest}` : "";
+    rows.push(sentence("Iterations per macro step, on average", `${number(iterations / steps, 3)}${most}`, sparkline(run, "coupling.iterations")));
+  }
   const open = value("steps_not_converged");
   if (open) rows.push(sentence("Steps whose iterations did not converge", number(open, 8), null));
   for (const link of run.scene?.links ?? []) {
@@ -143,6 +147,8 @@ function indicators(run: Run): HTMLElement {
   run.scene?.subsystems.forEach((name) => {
     const residual = value(`${name}.largest_contact_residual`);
     if (residual !== null) rows.push(sentence(`Largest residual of the contacts in ${name}`, `${number(residual)} m/s`, sparkline(run, `${name}.residual`)));
+    const solving = run.channels.find((channel) => channel.name === `${name}.iterations`)?.columns[0];
+    if (solving) rows.push(sentence(`Most iterations for the contacts of a step in ${name}`, number(solving.reduce((most, v) => Math.max(most, v), 0), 6), sparkline(run, `${name}.iterations`)));
   });
   const wall = value("wall_time");
   if (wall !== null) rows.push(sentence("Time that the run took", `${number(wall, 3)} s`, null));
