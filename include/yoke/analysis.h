@@ -80,7 +80,9 @@ typedef enum yk_finding_kind {
     /* a contact problem was left unsolved; value: residual by the speed that the step resolves */
     YK_FINDING_CONTACT,
     YK_FINDING_PASSAGE, /* a driven body passed through what never moves; value: depth (m) */
-    YK_FINDING_FAILED   /* the run did not come to its end; value: time that it reached (s) */
+    YK_FINDING_FAILED,  /* the run did not come to its end; value: time that it reached (s) */
+    /* steps failed, and the policy of the scenario carried the run on; value: how many did */
+    YK_FINDING_MENDED
 } yk_finding_kind;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };

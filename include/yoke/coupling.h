@@ -263,6 +263,30 @@ typedef struct yk_step_control {
 /* Steps of one size, absolute 1e-9, no events. */
 yk_step_control yk_step_control_default(void);
 
+/* What a system does where a macro step fails for a numerical reason: numbers that are not finite,
+ * a solver without a solution, singular equations. Partners that are gone, and memory that is not
+ * there, always stop a run. Each needs rollback of all subsystems, but for stopping. */
+typedef enum yk_on_failure {
+    YK_ON_FAILURE_STOP,
+    /* The step is taken again from its start with half the size, and halved further as long as it
+     * fails; after some good steps the size is doubled again, up to the macro step. */
+    YK_ON_FAILURE_HALVE,
+    /* The step is taken again from its start with another scheme, with which the run goes on. */
+    YK_ON_FAILURE_FALL_BACK
+} yk_on_failure;
+
+typedef struct yk_failure_policy {
+    yk_on_failure action;
+    int halvings;   /* of the macro step, at most: the smallest step is a 2^halvings-th of it */
+    int good_steps; /* in a row, after which a halved step is doubled */
+    /* The scheme to fall back to. Interfaces must be given the same as by the first one: a motion
+     * and a wrench, or a wrench on both sides; neither may merge subsystems. */
+    yk_scheme_def fall_back;
+} yk_failure_policy;
+
+/* Stop; 10 halvings, 8 good steps. */
+yk_failure_policy yk_failure_policy_default(void);
+
 /* Building ------------------------------------------------------------------------------------- */
 
 typedef struct yk_system_def {
@@ -270,9 +294,10 @@ typedef struct yk_system_def {
     double start; /* s */
     double step;  /* macro step (s): has to be set */
     yk_step_control control;
+    yk_failure_policy on_failure;
 } yk_system_def;
 
-/* The scheme explicit, from 0 s on, in steps of one size. */
+/* The scheme explicit, from 0 s on, in steps of one size; a failure stops it. */
 yk_system_def yk_system_default(void);
 
 /* A subsystem in a system. It stays the caller's, and must outlive the system. */
@@ -441,6 +466,23 @@ int yk_system_scheme_statistics(const yk_system *system,
                                 yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX]);
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
+
+/* Steps that failed and were taken again by the policy of the system. */
+typedef struct yk_system_failures {
+    int64_t count;
+    double first, last; /* s: the starts of the first and of the last of them */
+    int subsystem;      /* that failed in the first; -1: not known */
+    double smallest;    /* s: the smallest step that halving led to; 0: none was halved */
+    bool fell_back;     /* the run goes on with the other scheme, since `last` */
+    char reason[400];   /* the message of the first */
+} yk_system_failures;
+
+yk_system_failures yk_system_failures_get(const yk_system *system);
+
+/* Goes on with the scheme to fall back to, from the present time on, where the system has one that
+ * is not yet in use: for callers that see a run go wrong before a step of it fails. YK_ERROR_STATE
+ * if there is none. `reason` is kept as the message of a failure. */
+yk_status yk_system_fall_back(yk_system *system, const char *reason);
 
 /* What a system knows besides its state, as 8-byte words: all statistics but those of the scheme,
  * and what its ports, interfaces and wires showed last. With the state image it is what a run that

@@ -140,6 +140,7 @@ typedef struct yk_scenario_info {
      * and not smooth in the step */
     bool impacts;
     yk_step_control control;
+    yk_failure_policy on_failure;
     int record_every;        /* macro steps between samples */
     int record_frames;       /* about so many frames of the scene in the run */
     int record_contacts;     /* contact points of each subsystem in a frame, at most */

@@ -42,6 +42,12 @@ typedef struct totals {
 static const double EXPLODED = 1e6;
 enum { EXPLODING_LOOKS = 3 };
 
+/* The same of a run that can still be saved: more than methods that are sound let the energy swing
+ * by, for more looks than a start from rest takes to have any; or less long where it doubles from look
+ * to look, which no start from rest does twice. */
+static const double GROWN = 0.1;
+enum { GROWING_LOOKS = 8, DOUBLING_LOOKS = 2 };
+
 /* How far ports move in a step, as a part of the extent of the system or in radians: by less than
  * this they are at rest, and what runs away moves by more than that. */
 static const double AT_REST = 1e4 * DBL_EPSILON;
@@ -107,6 +113,8 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
 {
     *b = (yk_budget){.system = system, .info = info};
     b->stride = (int64_t)fmax(1, floor((double)info->steps / LOOKS));
+    if (info->on_failure.action == YK_ON_FAILURE_FALL_BACK)
+        b->stride = 1;
     b->next = b->stride;
 
     /* What there is before anything has moved. */
@@ -164,11 +172,26 @@ void yk_budget_look(yk_budget *b, int64_t step)
         b->exploding++;
     else
         b->exploding = 0;
+    if (b->moves && now.made > GROWN * w->scale)
+        b->growing++;
+    else
+        b->growing = 0;
+    if (b->made > 0 && now.made > 2 * b->made)
+        b->doubling++;
+    else
+        b->doubling = 0;
+    b->made = now.made;
 }
 
 bool yk_budget_exploded(const yk_budget *b)
 {
     return b->not_finite || b->exploding >= EXPLODING_LOOKS;
+}
+
+bool yk_budget_runs_away(const yk_budget *b)
+{
+    bool fast = b->growing > 0 && b->doubling >= DOUBLING_LOOKS;
+    return b->not_finite || b->growing >= GROWING_LOOKS || fast;
 }
 
 void yk_budget_step(yk_budget *b, int64_t step)

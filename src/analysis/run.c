@@ -39,6 +39,9 @@ typedef struct run {
     bool converged;
     yk_checkpointer checkpoints; /* with a context where the run has any */
     yk_record_position position; /* of a run that is resumed: where its record ends */
+    /* Of a run that may fall back to another scheme: state, memory and watch before the step. */
+    double *kept;
+    size_t state_words, memory_words;
 } run;
 
 /* Record --------------------------------------------------------------------------------------- */
@@ -225,6 +228,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         [YK_FINDING_CONTACT] = "contact",
         [YK_FINDING_PASSAGE] = "passage",
         [YK_FINDING_FAILED] = "failed",
+        [YK_FINDING_MENDED] = "mended",
     };
 
     if (!r->def->recorder)
@@ -388,6 +392,60 @@ static yk_status stop(run *r)
                    (long long)r->info->steps);
 }
 
+/* Falling back --------------------------------------------------------------------------------- */
+
+static yk_status open_fall_back(run *r)
+{
+    if (r->info->on_failure.action != YK_ON_FAILURE_FALL_BACK)
+        return YK_OK;
+
+    r->state_words = yk_system_state_layout(r->system).words;
+    r->memory_words = yk_system_memory_words(r->system);
+    size_t words = r->state_words + r->memory_words + yk_watch_words(&r->watch);
+    r->kept = yk_allocate(r->context, words, sizeof *r->kept);
+    if (!r->kept)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
+}
+
+/* One macro step and a look at it. A failure in it is the system's own affair, but a coupling that
+ * runs away shows only afterwards: the step is then taken back and made with the other scheme, before
+ * anything of it is recorded. */
+static yk_status make_step(run *r, int64_t number, yk_status *sound)
+{
+    double *state = r->kept;
+    bool may_fall_back = state && !yk_system_failures_get(r->system).fell_back;
+    if (may_fall_back) {
+        yk_system_state_get(r->system, state);
+        yk_system_memory_save(r->system, state + r->state_words);
+        yk_watch_save(&r->watch, state + r->state_words + r->memory_words);
+    }
+
+    yk_status status = yk_system_step(r->system, NULL);
+    if (YK_FAILED(status))
+        return status;
+
+    *sound = yk_watch_step(&r->watch, number);
+    char reason[256];
+    if (!may_fall_back || !yk_watch_runs_away(&r->watch, reason, sizeof reason))
+        return status;
+    if (yk_system_failures_get(r->system).fell_back)
+        return status;
+
+    status = yk_system_state_set(r->system, state);
+    if (YK_FAILED(status))
+        return status;
+
+    yk_system_memory_restore(r->system, state + r->state_words);
+    yk_watch_restore(&r->watch, state + r->state_words + r->memory_words);
+    status = yk_system_fall_back(r->system, reason);
+    if (!YK_FAILED(status))
+        status = yk_system_step(r->system, NULL);
+    if (!YK_FAILED(status))
+        *sound = yk_watch_step(&r->watch, number);
+    return status;
+}
+
 /* From sample to sample, with progress reported and checkpoints written now and then. */
 static yk_status step_to_end(run *r)
 {
@@ -402,7 +460,8 @@ static yk_status step_to_end(run *r)
     }
 
     for (int64_t n = first; !YK_FAILED(status) && n <= steps; n++) {
-        status = yk_system_step(r->system, NULL);
+        yk_status sound = YK_OK;
+        status = make_step(r, n, &sound);
         if (status == YK_ERROR_STOPPED)
             return yk_fail(r->context, YK_INTERRUPTED,
                            "stopped in the midst of step %lld of %lld, after t = %g s",
@@ -412,9 +471,8 @@ static yk_status step_to_end(run *r)
         if (status == YK_NOT_CONVERGED)
             r->converged = false;
 
-        /* The step is made: it is watched and recorded. */
+        /* The step is made, and recorded. */
         r->report->steps = n;
-        yk_status sound = yk_watch_step(&r->watch, n);
 
         bool last = n == steps;
         if (n % r->info->record_every == 0 || last)
@@ -470,6 +528,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (!YK_FAILED(status))
         status = open_scene(&r);
     if (!YK_FAILED(status))
+        status = open_fall_back(&r);
+    if (!YK_FAILED(status))
         status = open_checkpoints(&r);
     if (!YK_FAILED(status))
         status = begin_record(&r);
@@ -511,6 +571,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (r.scene.context)
         yk_scene_close(&r.scene);
     yk_release(context, r.row);
+    yk_release(context, r.kept);
     if (status == YK_OK && !r.converged)
         return YK_NOT_CONVERGED;
 

@@ -125,10 +125,9 @@ void yk_watch_close(yk_watch *watch)
     yk_release(watch->context, watch->limits);
 }
 
-/* That nothing after this step can be right, when and where it began. */
-static yk_status report_explosion(const yk_watch *watch, int64_t step)
+/* The interface that made most energy; -1: there is none. */
+static int find_maker(const yk_watch *watch)
 {
-    const yk_scenario_info *info = watch->info;
     int worst = -1;
     double most = -INFINITY;
     for (int i = 0; i < watch->count; i++) {
@@ -139,6 +138,14 @@ static yk_status report_explosion(const yk_watch *watch, int64_t step)
         }
     }
 
+    return worst;
+}
+
+/* That nothing after this step can be right, when and where it began. */
+static yk_status report_explosion(const yk_watch *watch, int64_t step)
+{
+    const yk_scenario_info *info = watch->info;
+    int worst = find_maker(watch);
     char where[256] = "";
     if (worst >= 0) {
         const yk_interface_def *interface = &info->interfaces[worst];
@@ -208,6 +215,39 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
     if (look && yk_budget_exploded(&watch->budget))
         return report_explosion(watch, step);
     return YK_OK;
+}
+
+bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)
+{
+    const yk_scenario_info *info = watch->info;
+    double t = yk_system_time(watch->system);
+
+    /* A swing that has grown for some windows is no accident, however small it still is. */
+    for (int i = 0; i < watch->count; i++) {
+        const yk_ripple *r = &watch->interfaces[i].ripple;
+        if (r->longest < YK_RIPPLE_ALARM)
+            continue;
+
+        snprintf(
+            reason, capacity,
+            "at t = %g s the wrench of interface '%.60s' swings from step to step, and grows by "
+            "%.3g per step",
+            t, info->interfaces[i].name, r->growth);
+        return true;
+    }
+
+    if (!yk_budget_runs_away(&watch->budget))
+        return false;
+
+    int maker = find_maker(watch);
+    const char *name = "";
+    if (maker >= 0)
+        name = info->interfaces[maker].name;
+    snprintf(reason, capacity,
+             "at t = %g s the energy grows beyond what there was and was fed in, most at interface "
+             "'%.60s'",
+             t, name);
+    return true;
 }
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
@@ -724,11 +764,39 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
     }
 }
 
+/* Steps that failed, and what the run did about them. */
+static void conclude_failures(const yk_watch *watch, yk_run_report *report)
+{
+    yk_system_failures f = yk_system_failures_get(watch->system);
+    if (f.count == 0)
+        return;
+
+    char subsystem[96] = "";
+    if (f.subsystem >= 0)
+        snprintf(subsystem, sizeof subsystem, " in subsystem '%.60s'",
+                 watch->info->names[f.subsystem]);
+    if (f.fell_back) {
+        const yk_scheme_ops *second = watch->info->on_failure.fall_back.ops;
+        yk_finding_add(
+            report, YK_FINDING_MENDED, false, -1, (double)f.count,
+            "the run fell back from scheme %s to %s at t = %.6g s, after a failure%s: %s",
+            watch->info->scheme.ops->name, second->name, f.last, subsystem, f.reason);
+        return;
+    }
+
+    yk_finding *found = yk_finding_add(
+        report, YK_FINDING_MENDED, false, -1, (double)f.count,
+        "steps failed %lld times and were halved, down to %.3g s: first at t = %.6g s%s, last at "
+        "t = %.6g s; the first reason: %s",
+        (long long)f.count, f.smallest, f.first, subsystem, f.last, f.reason);
+    yk_finding_search(found, YK_REMEDY_STEP);
+}
+
 /* The cause comes first: iterations that do not converge let a coupling run away, and what runs
  * away has gaps, drifts and fails as well. */
 static void (*const conclusions[])(const yk_watch *watch, yk_run_report *report) = {
     conclude_contacts, conclude_convergence, conclude_ripple,   conclude_energy,
-    conclude_gap,      conclude_drift,       conclude_passages,
+    conclude_gap,      conclude_drift,       conclude_passages, conclude_failures,
 };
 
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)

@@ -33,6 +33,10 @@ typedef struct yk_budget {
     bool moves;      /* a port moved by more than the rounding of its position */
     bool not_finite; /* an energy was */
     int exploding;   /* looks in a row at far more energy than there can be */
+    /* Looks in a row at more energy than there can be in a good run, and at twice as much made as at
+     * the look before; that. */
+    int growing, doubling;
+    double made;
     int count;
     yk_budget_window windows[YK_BUDGET_WINDOWS];
 } yk_budget;
@@ -44,8 +48,10 @@ void yk_budget_step(yk_budget *budget, int64_t step);
 /* Once more, at the end or where the run failed. */
 void yk_budget_look(yk_budget *budget, int64_t step);
 
-/* Whether an energy is infinite, or so large that nothing after it can be right. */
+/* Whether an energy is infinite, or so large that nothing after it can be right; whether it is about
+ * to become so, of a run that is looked at in every step. */
 bool yk_budget_exploded(const yk_budget *budget);
+bool yk_budget_runs_away(const yk_budget *budget);
 
 /* What the run shows, as fractions of the energy at the start and fed in. */
 typedef struct yk_budget_result {
@@ -141,6 +147,10 @@ void yk_watch_close(yk_watch *watch);
 /* After each macro step, numbered from 1. An error where the run has exploded: the energy is far
  * beyond all that there was and was fed in. */
 yk_status yk_watch_step(yk_watch *watch, int64_t step);
+
+/* Whether the coupling is about to run away, with the interface and the reason; the state before the
+ * step is still good enough to go on from with another scheme. */
+bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity);
 
 /* All that it has seen since the start, as 8-byte words; a watch that was opened on the same system
  * goes on from them. */

@@ -9,7 +9,11 @@
 
 yk_system_def yk_system_default(void)
 {
-    return (yk_system_def){.scheme = yk_scheme_default(), .control = yk_step_control_default()};
+    return (yk_system_def){
+        .scheme = yk_scheme_default(),
+        .control = yk_step_control_default(),
+        .on_failure = yk_failure_policy_default(),
+    };
 }
 
 yk_subsystem_def yk_subsystem_default(void)
@@ -225,6 +229,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
             .start = builder->def.start,
             .step = builder->def.step,
             .control = builder->def.control,
+            .on_failure = builder->def.on_failure,
         };
 
         /* It takes from the arrays what it needs. */

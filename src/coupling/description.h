@@ -27,6 +27,7 @@ typedef struct yk_system_description {
     double start;
     double step;
     yk_step_control control;
+    yk_failure_policy on_failure;
 } yk_system_description;
 
 /* What it points to must outlive the system; its arrays need not. */

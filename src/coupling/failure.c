@@ -21,6 +21,7 @@ yk_status yk_system_report_failure(yk_system *system, int participant)
 
 yk_status yk_system_report_failure_at(yk_system *system, int participant, double t)
 {
+    system->failed = participant;
     yk_context *context = system->context;
     const yk_participant *p = &system->participants[participant];
     const char *why = yk_participant_message(p);

@@ -289,8 +289,9 @@ yk_status yk_system_iterate(yk_system *system, int participant)
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
 {
-    /* One subsystem has nobody to run beside. */
-    if (threads == 1 || system->subsystem_count < 2)
+    /* One subsystem has nobody to run beside, and a scheme to fall back to takes the threads that
+     * there are. */
+    if (threads == 1 || system->subsystem_count < 2 || system->pool)
         return YK_OK;
     return yk_pool_create(system->context, threads, &system->pool);
 }

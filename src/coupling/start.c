@@ -165,8 +165,11 @@ yk_status yk_system_start(yk_system *system)
             return status;
     }
 
-    /* All together. */
-    status = system->scheme->ops->start(system->scheme, system);
+    /* All together. A scheme to fall back to starts first: the run begins where the one in use
+     * leaves the subsystems. */
+    status = yk_policy_start(system);
+    if (status == YK_OK)
+        status = system->scheme->ops->start(system->scheme, system);
     if (status != YK_OK)
         return status;
 

@@ -1,7 +1,10 @@
 /* The state of a system as one image, and the marks that schemes rewind to.
  *
  *   continuous words of every participant, of the scheme
- *   opaque words of every participant, of the scheme, of step control | the clock
+ *   opaque words of every participant, of the scheme, of step control, of the policy | the clock
+ *
+ * Where the system may fall back to another scheme, there are words for the larger of the two, and
+ * those in use are of the scheme that is in use. Without a policy there are no words of it.
  *
  * A participant with substeps brings, besides its subsystem's words, what the coupling remembers
  * of it: the mean wrenches of the last macro step and the motion before it. */
@@ -27,7 +30,8 @@ yk_status yk_system_check_rollback(const yk_system *system)
     const char *scheme = yk_system_scheme_name(system);
     bool repeats = system->traits & YK_SCHEME_NEEDS_ROLLBACK;
     bool controlled = system->control.def.tolerance > 0;
-    if (!repeats && !controlled)
+    bool again = yk_policy_repeats(system);
+    if (!repeats && !controlled && !again)
         return YK_OK;
 
     for (int i = 0; i < system->participant_count; i++) {
@@ -36,7 +40,7 @@ yk_status yk_system_check_rollback(const yk_system *system)
             continue;
 
         const yk_scheme_ops *ops = system->scheme->ops;
-        if (!controlled && ops->rewinds && !ops->rewinds(system->scheme, system, i))
+        if (!controlled && !again && ops->rewinds && !ops->rewinds(system->scheme, system, i))
             continue;
 
         const char *kind = m->subsystem->ops->kind;
@@ -45,6 +49,12 @@ yk_status yk_system_check_rollback(const yk_system *system)
                            "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an "
                            "earlier state; choose another scheme, such as %s",
                            scheme, m->name, kind, yk_scheme_name_without(YK_SCHEME_NEEDS_ROLLBACK));
+        if (!controlled)
+            return yk_fail(
+                system->context, YK_ERROR_CAPABILITY,
+                "a step that fails is to be taken again from its start, but subsystem "
+                "'%s' (%s) cannot return to an earlier state; let a failure stop the run",
+                m->name, kind);
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "scheme %s with step control repeats steps whose error is too large, but "
                        "subsystem '%s' (%s) cannot return to an earlier state; take steps of one "
@@ -62,6 +72,14 @@ static yk_state_layout scheme_layout(const yk_system *system)
     if (!ops->state_layout)
         return (yk_state_layout){0};
     return ops->state_layout(system->scheme, system);
+}
+
+/* The words that there are for it. */
+static yk_state_layout scheme_reserve(const yk_system *system)
+{
+    if (system->policy.def.action == YK_ON_FAILURE_FALL_BACK)
+        return system->policy.reserve;
+    return scheme_layout(system);
 }
 
 /* A subsystem knows the size of its state once it has started. */
@@ -98,12 +116,26 @@ yk_status yk_system_prepare_states(yk_system *system)
         }
     }
 
-    /* The scheme, step control and the clock. Where a subsystem has no image, the system has
-     * none. */
+    /* Of two schemes each has its words where the other would have them. */
+    yk_policy *policy = &system->policy;
     yk_state_layout own = scheme_layout(system);
+    if (policy->def.action == YK_ON_FAILURE_FALL_BACK) {
+        size_t opaque[2] = {own.words - own.continuous,
+                            policy->other_layout.words - policy->other_layout.continuous};
+        size_t continuous[2] = {own.continuous, policy->other_layout.continuous};
+        size_t most = opaque[0] > opaque[1] ? opaque[0] : opaque[1];
+        own.continuous = continuous[0] > continuous[1] ? continuous[0] : continuous[1];
+        own.words = own.continuous + most;
+        policy->reserve = own;
+    }
+
+    /* The scheme, step control, the policy and the clock. Where a subsystem has no image, the
+     * system has none. */
     system->layout.words += own.words;
     system->layout.continuous += own.continuous;
     system->layout.words += YK_CONTROLLER_WORDS + 1;
+    if (yk_policy_repeats(system))
+        system->layout.words += YK_POLICY_WORDS;
     if (!complete)
         system->layout = (yk_state_layout){0};
 
@@ -179,13 +211,26 @@ void yk_system_state_get(const yk_system *system, double *image)
         opaque = put(opaque, &m->earlier_step, 1);
     }
 
-    /* The scheme, step control, and the clock. */
+    /* The scheme, in words that are zero where it does not need them all. */
     yk_state_layout own = scheme_layout(system);
+    yk_state_layout reserve = scheme_reserve(system);
+    if (reserve.words > own.words) {
+        memset(continuous, 0, reserve.continuous * sizeof *continuous);
+        memset(opaque, 0, (reserve.words - reserve.continuous) * sizeof *opaque);
+    }
+
     if (own.words > 0)
         system->scheme->ops->state_get(system->scheme, system, continuous, opaque);
-    opaque += own.words - own.continuous;
+    opaque += reserve.words - reserve.continuous;
+
+    /* Step control, the policy, and the clock. */
     yk_controller_get(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
+    if (yk_policy_repeats(system)) {
+        yk_policy_get(system, opaque);
+        opaque += YK_POLICY_WORDS;
+    }
+
     memcpy(opaque, &system->step_count, sizeof *opaque);
 }
 
@@ -217,13 +262,20 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
             m->values[port].wrench = m->mean_wrenches[port];
     }
 
-    /* The scheme, step control, and the clock, which the scheme may ask for. */
-    yk_state_layout own = scheme_layout(system);
-    const double *control = opaque + (own.words - own.continuous);
-    const double *clock = control + YK_CONTROLLER_WORDS;
-    memcpy(&system->step_count, clock, sizeof *clock);
+    /* Step control, the policy with the scheme that was in use, and the clock, which the scheme may
+     * ask for. */
+    yk_state_layout reserve = scheme_reserve(system);
+    const double *control = opaque + (reserve.words - reserve.continuous);
+    const double *policy = control + YK_CONTROLLER_WORDS;
+    const double *clock = policy;
     yk_controller_set(&system->control, control);
-    if (own.words > 0)
+    if (yk_policy_repeats(system)) {
+        yk_policy_set(system, policy);
+        clock += YK_POLICY_WORDS;
+    }
+
+    memcpy(&system->step_count, clock, sizeof *clock);
+    if (scheme_layout(system).words > 0)
         system->scheme->ops->state_set(system->scheme, system, continuous, opaque);
 
     return YK_OK;

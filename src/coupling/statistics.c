@@ -153,6 +153,7 @@ static void visit_memory(const yk_system *system, void (*visit)(piece one, void 
 {
     yk_system *s = (yk_system *)(uintptr_t)system;
     visit((piece){&s->statistics, sizeof s->statistics}, user);
+    visit((piece){&s->policy.failures, sizeof s->policy.failures}, user);
 
     for (int i = 0; i < s->participant_count; i++) {
         yk_participant *m = &s->participants[i];

@@ -202,7 +202,7 @@ yk_status yk_controller_start(yk_system *system)
 
     observe_speeds(system);
 
-    if (!is_controlled(system))
+    if (!is_controlled(system) && !yk_policy_repeats(system))
         return YK_OK;
 
     /* The size of states is known now. */
@@ -237,9 +237,14 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
     return status;
 }
 
-/* Back to the start of the step, as if it had not been tried; only the order that attempts showed
- * is kept. */
-static yk_status take_back(yk_system *system)
+void yk_controller_keep(yk_system *system)
+{
+    yk_system_state_get(system, system->control.image);
+    for (int i = 0; i < system->interface_count; i++)
+        system->interfaces[i].kept = system->interfaces[i].statistics;
+}
+
+yk_status yk_controller_take_back(yk_system *system)
 {
     /* The state image has the order that was believed before. */
     double order = system->control.order;
@@ -276,7 +281,7 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
         c->middle[i] = yk_input_motion(&path, kind, h / 2);
     }
 
-    yk_status status = take_back(system);
+    yk_status status = yk_controller_take_back(system);
     if (status != YK_OK)
         return status;
 
@@ -393,10 +398,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
 
     /* What a step that is taken back returns to. */
     yk_controller *c = &system->control;
-    yk_system_state_get(system, c->image);
-
-    for (int i = 0; i < system->interface_count; i++)
-        system->interfaces[i].kept = system->interfaces[i].statistics;
+    yk_controller_keep(system);
 
     /* As proposed, without leaving a sliver at the end. */
     double proposed = c->proposal;
@@ -443,7 +445,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
         /* Again, smaller. */
         if (!tolerable && !smallest) {
             system->statistics.steps_rejected++;
-            yk_status restored = take_back(system);
+            yk_status restored = yk_controller_take_back(system);
             if (restored != YK_OK)
                 return restored;
 

@@ -1,9 +1,9 @@
 /* A coupled system: its life, and its public step.
  *
  * yk_system_step ends at the next multiple of the macro step, whatever happens in between: the
- * clock counts whole steps, and only the time from one count to the next is cut, at events and
- * where step control asks for it (step_control.c). So neither the clock nor the times of results
- * depend on the control. */
+ * clock counts whole steps, and only the time from one count to the next is cut, at events, where
+ * step control asks for it (step_control.c), and where a step failed (failure_policy.c). So neither
+ * the clock nor the times of results depend on them. */
 #include "coupling/system.h"
 
 #include <float.h>
@@ -72,6 +72,10 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     if (status != YK_OK)
         return status;
 
+    status = yk_policy_create(system, &asked->on_failure);
+    if (status != YK_OK)
+        return status;
+
     /* Only now is it known who must be able to return to an earlier state. */
     return yk_system_check_rollback(system);
 }
@@ -95,6 +99,7 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
     made->start = def->start;
     made->step = def->step;
     made->h = def->step;
+    made->failed = -1;
 
     /* A system that was built in part knows what of it is there. */
     yk_status status = build(made, def);
@@ -115,6 +120,7 @@ void yk_system_destroy(yk_system *system)
     /* In the order opposite to that of building. */
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
+    yk_policy_destroy(system);
     if (system->scheme)
         system->scheme->ops->destroy(system->scheme, system);
     yk_controller_destroy(system);
@@ -205,11 +211,11 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
         if (event)
             left -= 16 * DBL_EPSILON * fmax(fabs(stop), system->step);
 
-        /* All that is left, or what step control makes of it. */
+        /* All that is left, or what step control and failures make of it. */
         yk_step_report part = {0};
         double taken;
         yk_system_keep_start(system);
-        yk_status status = yk_controller_step(system, t, left, &taken, &part);
+        yk_status status = yk_policy_step(system, t, left, &taken, &part);
         if (YK_FAILED(status))
             return status;
         if (status > worst)
@@ -243,7 +249,7 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
                 yk_system_report_not_converged(system, t + taken, &part);
         }
 
-        /* Step control stopped earlier: on from there. */
+        /* It ended earlier: on from there. */
         if (taken != left) {
             t += taken;
             continue;

@@ -157,6 +157,39 @@ typedef struct yk_controller {
 
 enum { YK_CONTROLLER_WORDS = 7 };
 
+/* A scheme that the system has besides the one in use, with all that is known of it. */
+typedef struct yk_scheme_slot {
+    yk_scheme *scheme;
+    yk_scheme_def def;
+    void *options;
+    int *option_items;
+    unsigned traits;
+    void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
+
+    /* Per participant. */
+    bool *shaped;
+} yk_scheme_slot;
+
+/* What happens where a step fails. Level, good and fallen are part of the state image of systems
+ * whose failures do not stop them. */
+typedef struct yk_policy {
+    yk_failure_policy def;
+
+    /* The macro step is halved so many times now; good steps in a row since that changed. */
+    int level, good;
+
+    /* The other scheme, and whether it is the first one that is waiting now. What it keeps over
+     * steps, as it was after the start; words that the image has for either of them. */
+    yk_scheme_slot other;
+    bool fallen;
+    double *other_start;
+    yk_state_layout other_layout, reserve;
+
+    yk_system_failures failures;
+} yk_policy;
+
+enum { YK_POLICY_WORDS = 3 };
+
 struct yk_system {
     yk_context *context;
     yk_scheme *scheme;
@@ -204,6 +237,10 @@ struct yk_system {
     /* Of schemes that advance several participants at the same time. */
     yk_pool *pool;
     yk_controller control;
+    yk_policy policy;
+
+    /* The participant whose failure was reported last; -1: of none. */
+    int failed;
 
     /* Of the state; the image of one participant. */
     yk_state_layout layout;
@@ -411,12 +448,34 @@ void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLL
  * All outputs are finite afterwards. */
 yk_status yk_controller_step(yk_system *system, double t, double left, double *taken,
                              yk_step_report *report);
+/* Keeps the state at the start of a step, and goes back to it as if the step had not been tried;
+ * only the order that attempts showed is kept. */
+void yk_controller_keep(yk_system *system);
+yk_status yk_controller_take_back(yk_system *system);
 /* Whether a failed step may succeed with a smaller size, or with other wrenches. */
 bool yk_step_can_be_mended(yk_status status);
 /* Raises speed and spin to the differences of two motions, those of position as the velocity that
  * makes them in the time h. */
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
                      double *speed, double *spin);
+
+/* failure_policy.c ------------------------------------------------------------------------------*/
+
+/* At creation, after the scheme of the system; at the start of the system, before its scheme's. */
+yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def);
+yk_status yk_policy_start(yk_system *system);
+void yk_policy_destroy(yk_system *system);
+/* As yk_controller_step, again where it fails and the policy says so. */
+yk_status yk_policy_step(yk_system *system, double t, double left, double *taken,
+                         yk_step_report *report);
+/* Its part of the state image; setting it puts that scheme into use which was then. */
+void yk_policy_get(const yk_system *system, double words[YK_POLICY_WORDS]);
+void yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS]);
+
+static inline bool yk_policy_repeats(const yk_system *system)
+{
+    return system->policy.def.action != YK_ON_FAILURE_STOP;
+}
 
 /* ledger.c --------------------------------------------------------------------------------------*/
 

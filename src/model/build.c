@@ -431,6 +431,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
         .start = info->start,
         .step = info->step,
         .control = info->control,
+        .on_failure = info->on_failure,
     };
 
     /* Where nothing is placed, no transform stands between the subsystems and the system. */

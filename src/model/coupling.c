@@ -104,8 +104,58 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
     return common;
 }
 
+/* Appends the keys of all schemes, each once and as the chosen one has it: those of other schemes are
+ * checked too. Returns how many there are then, or -1 when out of memory. */
+static int add_option_fields(yk_store *store, const yk_extensions *extensions,
+                             const yk_scheme_ops *chosen, int count, yk_field *fields)
+{
+    const yk_scheme_ops *ops;
+    for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
+        for (const yk_option *row = ops->options; row && row->key; row++) {
+            bool known = false;
+            for (int k = 0; k < count; k++)
+                known = known || strcmp(fields[k].key, row->key) == 0;
+            if (known)
+                continue;
+
+            const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
+            yk_field *field = &fields[count++];
+            if (!yk_option_field(store, own ? own : row, field))
+                return -1;
+            if (own && !own->derived)
+                field->fallback = own->fallback;
+            if (chosen)
+                continue;
+
+            /* As documentation. */
+            field->fallback = common_fallback(extensions, row->key);
+            field->text = describe_key(store, extensions, row->key, !field->fallback);
+            if (!field->text)
+                return -1;
+        }
+    }
+
+    return count;
+}
+
+/* What may stand under on_failure. In the order of yk_on_failure. */
+static const yk_field no_fields[] = {{0}};
+static const yk_section stop_section = {"stop", "The run ends with the error.", no_fields};
+static const yk_field halve_fields[] = {
+    {"halvings", YK_TYPE_INTEGER, .fallback = "10", .range = YK_BETWEEN(1, 20),
+     .text = "of the macro step, at most; where the smallest one fails too, the run ends"},
+    {"good_steps", YK_TYPE_INTEGER, .fallback = "8", .range = YK_BETWEEN(1, 1000000),
+     .text = "in a row, after which a halved step is doubled again, up to `time.step`"},
+    {0},
+};
+static const yk_section halve_section = {
+    "halve",
+    "The step is taken again from its start with half the size. Results stay at multiples of "
+    "`time.step`. In place of `time.tolerance`, which takes failed steps again as well.",
+    halve_fields};
+
 const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen)
+                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back)
 {
     const yk_scheme_ops *ops;
 
@@ -117,9 +167,12 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
             row_count++;
 
     yk_section *section = yk_store_take(store, sizeof *section);
-    yk_field *fields = yk_store_take(store, (row_count + 2) * sizeof *fields);
+    yk_section *second = yk_store_take(store, sizeof *second);
+    yk_field *fields = yk_store_take(store, (row_count + 3) * sizeof *fields);
+    yk_field *second_fields = yk_store_take(store, (row_count + 2) * sizeof *second_fields);
     yk_word *words = yk_store_take(store, (scheme_count + 1) * sizeof *words);
-    if (!section || !fields || !words)
+    const yk_section **policies = yk_store_take(store, 4 * sizeof *policies);
+    if (!section || !second || !fields || !second_fields || !words || !policies)
         return NULL;
 
     /* The key `scheme`, with a word for each. */
@@ -132,34 +185,43 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     fields[0].fallback = words[0].word;
     fields[0].words = words;
 
-    /* Keys of all schemes, each once: those of other schemes are checked too. */
-    int count = 1;
-    for (size_t i = 0; i < scheme_count; i++) {
-        ops = yk_schemes_at(extensions, (int)i);
-        for (const yk_option *row = ops->options; row && row->key; row++) {
-            bool known = false;
-            for (int k = 0; k < count; k++)
-                known = known || strcmp(fields[k].key, row->key) == 0;
-            if (known)
-                continue;
+    /* A scheme to fall back to has the same keys in a section of its own. */
+    second_fields[0] = fields[0];
+    second_fields[0].fallback = NULL;
+    second_fields[0].required = true;
+    second_fields[0].text =
+        "another scheme that gives interfaces the same, a motion and a wrench or "
+        "a wrench on both sides; its options stand beside it, as under coupling";
+    if (fall_back && add_option_fields(store, extensions, fall_back, 1, second_fields) < 0)
+        return NULL;
 
-            /* As the chosen scheme has it. */
-            const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
-            yk_field *field = &fields[count++];
-            if (!yk_option_field(store, own ? own : row, field))
-                return NULL;
-            if (own && !own->derived)
-                field->fallback = own->fallback;
-            if (chosen)
-                continue;
+    *second = (yk_section){
+        "fall-back",
+        "The step is taken again from its start with another scheme, with which the run goes on. "
+        "So it "
+        "does where the run is seen to go wrong: where interfaces make energy, or a wrench swings "
+        "from step to step, more and more.",
+        second_fields};
+    policies[0] = &stop_section;
+    policies[1] = &halve_section;
+    policies[2] = second;
 
-            /* As documentation. */
-            field->fallback = common_fallback(extensions, row->key);
-            field->text = describe_key(store, extensions, row->key, !field->fallback);
-            if (!field->text)
-                return NULL;
-        }
-    }
+    fields[1] = (yk_field){
+        .key = "on_failure",
+        .type = YK_TYPE_VARIANT,
+        .variants = policies,
+        .selector = "type",
+        .selector_fallback = "stop",
+        .text =
+            "what happens where a macro step fails for a numerical reason: a number that is not "
+            "finite, a solver without a solution, singular equations; stop where it is absent. "
+            "What does not stop "
+            "the run needs subsystems that can return to an earlier state, and is listed in "
+            "the findings of the run",
+    };
+
+    if (add_option_fields(store, extensions, chosen, 2, fields) < 0)
+        return NULL;
 
     *section = (yk_section){"coupling",
                             "How the subsystems are coupled. Keys of other schemes than the chosen "
@@ -171,34 +233,25 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
 
 /* Values --------------------------------------------------------------------------------------- */
 
-void yk_scenario_read_coupling(yk_scenario *scenario)
+/* The options of a scheme as they are written in a section, and what follows from them; NULL: its
+ * defaults. */
+static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const yk_node *section,
+                         yk_scheme_def *def)
 {
     yk_resolver *r = &scenario->resolver;
-    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
-    const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
-    if (!coupling && interfaces && interfaces->count > 0)
-        yk_node_key_error(r->diagnostics, interfaces,
-                          "need a scheme: 'coupling' is missing, as in coupling: {scheme: "
-                          "explicit}");
-
-    /* The defaults of the chosen scheme. */
-    bool given = coupling && coupling->valid;
-    int chosen = given ? yk_node_choice(coupling, "scheme") : 0;
-    const yk_scheme_ops *ops = yk_schemes_at(&scenario->extensions, chosen);
     char *options = yk_resolver_take(r, ops->options_size + 1);
     if (!options)
-        return;
+        return NULL;
 
     yk_scheme_fill(ops, options);
-    scenario->info.scheme = (yk_scheme_def){.ops = ops, .options = options};
-    scenario->options = options;
-    if (!given)
-        return;
+    *def = (yk_scheme_def){.ops = ops, .options = options};
+    if (!section)
+        return options;
 
     /* What is written, and what follows from it. */
     uint64_t written = 0;
     for (const yk_option *row = ops->options; row && row->key; row++) {
-        const yk_node *node = yk_node_get(coupling, row->key);
+        const yk_node *node = yk_node_get(section, row->key);
         if (!node)
             continue;
 
@@ -206,7 +259,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         yk_status status = yk_option_read(&scenario->builder, row, node, options);
         if (status != YK_OK) {
             r->status = status;
-            return;
+            return options;
         }
     }
 
@@ -230,25 +283,76 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         ops->sharpen(options);
 
     /* What does not fit together is the scheme's to say. */
-    if (yk_scheme_check(scenario->context, &scenario->info.scheme) != YK_OK)
-        yk_node_error(r->diagnostics, coupling, "%s", yk_last_message(scenario->context));
+    if (yk_scheme_check(scenario->context, def) != YK_OK)
+        yk_node_error(r->diagnostics, section, "%s", yk_last_message(scenario->context));
 
-    /* Solvers are to leave less than repetitions resolve. */
-    bool repeats = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_NEEDS_ROLLBACK;
-    scenario->builder.repeats = repeats || scenario->info.control.tolerance > 0;
+    return options;
 }
 
-void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
+/* What happens where a step fails. */
+static void read_failure_policy(yk_scenario *scenario, const yk_node *section)
+{
+    yk_failure_policy *policy = &scenario->info.on_failure;
+    policy->action = (yk_on_failure)section->choice;
+    if (policy->action == YK_ON_FAILURE_HALVE) {
+        policy->halvings = yk_node_integer(section, "halvings");
+        policy->good_steps = yk_node_integer(section, "good_steps");
+        if (scenario->info.control.tolerance > 0)
+            yk_node_error(scenario->resolver.diagnostics, section,
+                          "does what time.tolerance does already, which takes failed steps again "
+                          "with smaller sizes: remove one of the two");
+    }
+
+    if (policy->action == YK_ON_FAILURE_FALL_BACK) {
+        int chosen = yk_node_choice(section, "scheme");
+        const yk_scheme_ops *ops = yk_schemes_at(&scenario->extensions, chosen);
+        scenario->fall_back_options = read_scheme(scenario, ops, section, &policy->fall_back);
+    }
+}
+
+void yk_scenario_read_coupling(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
     const yk_node *coupling = yk_node_get(scenario->root, "coupling");
-    if (!coupling || !coupling->valid)
+    const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
+    if (!coupling && interfaces && interfaces->count > 0)
+        yk_node_key_error(r->diagnostics, interfaces,
+                          "need a scheme: 'coupling' is missing, as in coupling: {scheme: "
+                          "explicit}");
+
+    /* The chosen scheme; its defaults where nothing is written. */
+    if (coupling && !coupling->valid)
+        coupling = NULL;
+    int chosen = coupling ? yk_node_choice(coupling, "scheme") : 0;
+    const yk_scheme_ops *ops = yk_schemes_at(&scenario->extensions, chosen);
+    scenario->info.on_failure = yk_failure_policy_default();
+    scenario->options = read_scheme(scenario, ops, coupling, &scenario->info.scheme);
+    if (!coupling || r->status != YK_OK)
         return;
 
+    const yk_node *policy = yk_node_get(coupling, "on_failure");
+    if (policy && policy->valid)
+        read_failure_policy(scenario, policy);
+    if (r->status != YK_OK)
+        return;
+
+    /* Solvers are to leave less than repetitions resolve. */
+    const yk_scheme_def *second = &scenario->info.on_failure.fall_back;
+    unsigned traits = yk_scheme_traits(&scenario->info.scheme);
+    if (second->ops)
+        traits |= yk_scheme_traits(second);
+    bool repeats = traits & YK_SCHEME_NEEDS_ROLLBACK;
+    scenario->builder.repeats = repeats || scenario->info.control.tolerance > 0;
+}
+
+/* The subsystems that a scheme's options name, in one section. */
+static void read_lists(yk_scenario *scenario, const yk_node *section, const yk_scheme_ops *ops,
+                       char *options)
+{
+    yk_resolver *r = &scenario->resolver;
     int count = scenario->info.subsystem_count;
-    const yk_option *rows = scenario->info.scheme.ops->options;
-    for (const yk_option *row = rows; row && row->key; row++) {
-        const yk_node *list = yk_node_get(coupling, row->key);
+    for (const yk_option *row = ops->options; row && row->key; row++) {
+        const yk_node *list = yk_node_get(section, row->key);
         if (row->kind != YK_OPTION_SUBSYSTEMS || !list || list->count == 0)
             continue;
 
@@ -268,6 +372,19 @@ void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
                 items[found.count++] = index;
         }
 
-        memcpy(scenario->options + row->offset, &found, sizeof found);
+        memcpy(options + row->offset, &found, sizeof found);
     }
+}
+
+void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
+{
+    const yk_node *coupling = yk_node_get(scenario->root, "coupling");
+    if (!coupling || !coupling->valid)
+        return;
+
+    read_lists(scenario, coupling, scenario->info.scheme.ops, scenario->options);
+    const yk_scheme_ops *second = scenario->info.on_failure.fall_back.ops;
+    if (second)
+        read_lists(scenario, yk_node_get(coupling, "on_failure"), second,
+                   scenario->fall_back_options);
 }

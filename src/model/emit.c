@@ -133,7 +133,7 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
     if (scenario)
         extensions = scenario->extensions;
 
-    const yk_section *section = yk_scenario_section(&store, &extensions, NULL);
+    const yk_section *section = yk_scenario_section(&store, &extensions, NULL, NULL);
     if (!section) {
         yk_store_destroy(&store);
         return NULL;

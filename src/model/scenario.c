@@ -202,7 +202,14 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (!scheme)
         scheme = yk_schemes_at(extensions, 0);
 
-    const yk_section *section = yk_scenario_section(store, extensions, scheme);
+    /* So are those of the scheme that it would fall back to. */
+    const yk_node *policy = coupling ? yk_node_get(coupling, "on_failure") : NULL;
+    const yk_node *second = policy ? yk_node_get(policy, "scheme") : NULL;
+    const yk_scheme_ops *fall_back = NULL;
+    if (second && second->text)
+        fall_back = yk_schemes_find(extensions, second->text);
+
+    const yk_section *section = yk_scenario_section(store, extensions, scheme, fall_back);
     if (!section)
         return YK_ERROR_MEMORY;
 

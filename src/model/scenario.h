@@ -104,6 +104,7 @@ struct yk_scenario {
     yk_extensions extensions;  /* solvers and schemes that it may name besides the library's */
     yk_plugin_handle *plugins; /* the last that was loaded first */
     char *options;             /* of its scheme */
+    char *fall_back_options;   /* of the scheme that it falls back to */
     yk_subsystem **subsystems; /* NULL where a section had mistakes */
     const char **names, **solvers;
     yk_transform *transforms;
@@ -167,12 +168,13 @@ const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char
 
 /* The section `coupling` with the keys of all schemes, each as the chosen scheme has it, or else as
  * the first that has it. Without a chosen one, as documentation: the meaning of each key in every
- * scheme. Lives in the store; NULL when out of memory. (coupling.c) */
+ * scheme. So has `on_failure` for the scheme to fall back to, NULL: none. Lives in the store; NULL
+ * when out of memory. (coupling.c) */
 const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen);
+                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
 /* The file, with that section in it and the solvers from outside. (scenario_schema.c) */
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen);
+                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
 
 /* Option rows (yoke/scheme.h) as keys of a scenario (options.c): the field of a row, without its
  * default; it lives in the store; false when out of memory. */

@@ -297,7 +297,7 @@ static const yk_field scenario_fields[] = {
 };
 
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen)
+                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back)
 {
     size_t own = YK_KIND_COUNT;
     size_t all = own + (size_t)extensions->solver_count;
@@ -329,7 +329,7 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *exte
 
     memcpy(fields, scenario_fields, sizeof scenario_fields);
     fields[SUBSYSTEMS_FIELD].item = subsystem;
-    fields[COUPLING_FIELD].section = yk_coupling_section(store, extensions, chosen);
+    fields[COUPLING_FIELD].section = yk_coupling_section(store, extensions, chosen, fall_back);
     if (!fields[COUPLING_FIELD].section)
         return NULL;
 

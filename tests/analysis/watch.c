@@ -102,6 +102,35 @@ static void a_sound_run_has_no_findings(void **state)
     }
 }
 
+/* An unstable coupling is left in time: the run ends near the exact solution, says when it fell back
+ * and why, and is not distrusted. */
+static void a_run_that_goes_wrong_falls_back_in_time(void **state)
+{
+    const char *const alone[] = {"parameters.right_mass=1.9", NULL};
+    yk_run_report r = run(*state, alone, NULL);
+    assert_true(find(&r, YK_FINDING_ENERGY)->serious);
+
+    const char *const policy[] = {"parameters.right_mass=1.9",
+                                  "coupling.on_failure={type: fall-back, scheme: tight}", NULL};
+    yk_record *record;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    r = run(*state, policy, record);
+    const yk_finding *mended = find(&r, YK_FINDING_MENDED);
+    assert_non_null(mended);
+    assert_non_null(strstr(mended->text, "from scheme explicit to tight at t = 0.0"));
+    assert_non_null(strstr(mended->text, "interface 'joint'"));
+    for (int i = 0; i < r.finding_count; i++)
+        assert_false(r.findings[i].serious);
+
+    /* x = v0 / omega sin(omega t), at 0.5 s; what the coupling made until it was left, up to a tenth of
+     * the energy, is a twentieth of the motion. */
+    double omega = sqrt(5000 / 2.9);
+    size_t last = yk_record_rows(record) - 1;
+    double end = yk_record_column(record, 0, 0)[last];
+    assert_near(end, 0.1 / omega * sin(0.5 * omega), 0.05 * 0.1 / omega);
+    yk_record_destroy(record);
+}
+
 /* The hinge of its upper link holds the interface fast along the link and across the plane: no
  * velocity answers there, and rounding is no answer. */
 static void a_port_that_cannot_move_is_no_algebraic_loop(void **state)
@@ -284,6 +313,7 @@ int main(void)
         cmocka_unit_test(an_explosion_ends_the_run),
         cmocka_unit_test(ripple_that_grows_is_distinguished_from_motion_and_noise),
         cmocka_unit_test(a_sound_run_has_no_findings),
+        cmocka_unit_test(a_run_that_goes_wrong_falls_back_in_time),
         cmocka_unit_test(a_port_that_cannot_move_is_no_algebraic_loop),
         cmocka_unit_test(an_unstable_coupling_is_named_with_its_growth),
         cmocka_unit_test(masses_are_reported),

@@ -433,7 +433,8 @@ static void every_default_is_valid(void **state)
     yk_resolver resolver = {.store = &store};
     assert_int_equal(yk_diagnostics_create(context, &resolver.diagnostics), YK_OK);
     for (int i = 0; yk_scheme_at(i); i++)
-        check_defaults(&resolver, yk_scenario_section(&store, &(yk_extensions){0}, yk_scheme_at(i)),
+        check_defaults(&resolver,
+                       yk_scenario_section(&store, &(yk_extensions){0}, yk_scheme_at(i), NULL),
                        &count);
     assert_true(count > 15);
     yk_diagnostics_destroy(resolver.diagnostics);

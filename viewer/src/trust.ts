@@ -24,6 +24,7 @@ const TITLES: Record<string, string> = {
   contact: "Contacts were not solved",
   passage: "A driven body passed through a wall",
   failed: "The run did not come to its end",
+  mended: "Steps failed, and the run went on",
 };
 
 /** From what on a finding is reported, and from what on it is serious: docs/trust.md. */
