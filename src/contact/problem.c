@@ -212,9 +212,14 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
         for (size_t k = 0; numbers && k < arrays[i].count; k++) {
             if (isfinite(numbers[k]) && !(arrays[i].non_negative && numbers[k] < 0))
                 continue;
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "contact problem: %s[%zu] = %g must be finite%s", arrays[i].name, k,
-                           numbers[k], arrays[i].non_negative ? " and not negative" : "");
+
+            /* One that is not finite comes of a run that went wrong, not of who posed the problem. */
+            yk_status status = YK_ERROR_ARGUMENT;
+            if (!isfinite(numbers[k]))
+                status = YK_ERROR_NOT_FINITE;
+            return yk_fail(context, status, "contact problem: %s[%zu] = %g must be finite%s",
+                           arrays[i].name, k, numbers[k],
+                           arrays[i].non_negative ? " and not negative" : "");
         }
     }
 

@@ -69,7 +69,7 @@ static void mistakes_are_named(void **state)
     assert_non_null(strstr(yk_last_message(context), "mu[0]"));
     problem.mu[0] = 0.5;
     problem.q[1] = NAN;
-    assert_int_equal(yk_contact_problem_check(context, &problem), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_contact_problem_check(context, &problem), YK_ERROR_NOT_FINITE);
     assert_non_null(strstr(yk_last_message(context), "q[1]"));
     problem.q[1] = 0;
     problem.w.column[0] = 5;
