@@ -198,6 +198,10 @@ yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t nu
 yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *number, yk_body *body,
                            double deadline)
 {
+    body->length = 0;
+    body->at = 0;
+    body->failed = false;
+
     unsigned char header[YK_FRAME_HEADER];
     yk_status status = transport->ops->receive(transport, header, sizeof header, deadline);
     if (status != YK_OK)
@@ -210,15 +214,15 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     memcpy(&zero, header + 6, sizeof zero);
     memcpy(number, header + 8, sizeof *number);
 
-    if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > YK_FRAME_BODY_MAX)
+    if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > YK_FRAME_BODY_MAX) {
+        body->failed = true;
         return yk_fail(transport->context, YK_ERROR_EXTERNAL,
-                       "sent what is no frame of this protocol (kind %u, %u bytes)", *kind, length);
+                       "sent what is no frame of this protocol (kind %u, then %u, %u bytes)", *kind,
+                       zero, length);
+    }
 
     /* A long body grows as it arrives, so that a length alone takes no memory. */
     enum { PIECE = 1 << 20 };
-    body->length = 0;
-    body->at = 0;
-    body->failed = false;
 
     while (status == YK_OK && body->length < length) {
         size_t piece = length - body->length;

@@ -513,14 +513,23 @@ static double client_deadline(const session *s)
     return INFINITY;
 }
 
-static yk_status receive(session *s, uint16_t *kind, uint64_t *number)
-{
-    return yk_frame_receive(s->transport, kind, number, &s->in, client_deadline(s));
-}
-
 static yk_status reply(session *s, uint16_t kind, uint64_t number)
 {
     return yk_frame_send(s->transport, (yk_frame_kind)kind, number, &s->out, client_deadline(s));
+}
+
+static yk_status receive(session *s, uint16_t *kind, uint64_t *number)
+{
+    yk_status status = yk_frame_receive(s->transport, kind, number, &s->in, client_deadline(s));
+
+    /* What follows something that is no frame cannot be read: the reason, and the end. */
+    if (status != YK_OK && s->in.failed) {
+        char why[YK_PARTNER_MESSAGE];
+        snprintf(why, sizeof why, "the client %.900s", yk_last_message(s->context));
+        refuse(s, why);
+        reply(s, YK_FRAME_HELLO, *number);
+    }
+    return status;
 }
 
 /* Hello, the proof of the secret, the subsystem, and the memory that both will share. */
