@@ -222,13 +222,11 @@ yk_status yk_archive_folder(yk_context *context, char **folder)
 yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder)
 {
     *folder = NULL;
+
+    /* The directory at the end of the archive counts. Headers before the entries need not agree
+     * with it: programs that write in one pass, CMake among them, leave sizes open there. */
     int code;
-    zip_t *archive = zip_open(file, ZIP_RDONLY | ZIP_CHECKCONS, &code);
-
-    /* A name that occurs twice is found again, and named, when the entries are checked. */
-    if (!archive && code == ZIP_ER_EXISTS)
-        archive = zip_open(file, ZIP_RDONLY, &code);
-
+    zip_t *archive = zip_open(file, ZIP_RDONLY, &code);
     if (!archive) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);

@@ -182,12 +182,41 @@ static void archives(void **state)
     free(file);
 }
 
+/* Programs that write an archive in one pass leave checksum and size open before each entry, and
+ * give them behind it and in the directory: such an FMU is a good one. */
+static void archives_of_one_pass(void **state)
+{
+    (void)state;
+    char *file = make_fmu(context, &(fmu_recipe){.name = "one-pass", MASS2});
+    FILE *stream = fopen(file, "r+b");
+    assert_non_null(stream);
+    unsigned char header[30];
+    assert_int_equal(fread(header, 1, sizeof header, stream), sizeof header);
+    assert_memory_equal(header, "PK\3\4", 4);
+    header[6] |= 8;
+    memset(header + 14, 0, 8);
+    rewind(stream);
+    assert_int_equal(fwrite(header, 1, sizeof header, stream), sizeof header);
+    fclose(stream);
+
+    yk_fmu_def def = yk_fmu_default();
+    def.file = file;
+    def.ports = &mass_port;
+    def.port_count = 1;
+    yk_subsystem *subsystem;
+    if (yk_fmu_create(context, &def, &subsystem) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    subsystem->ops->destroy(subsystem);
+    free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_and_binaries),
         cmocka_unit_test(variables_and_ports),
         cmocka_unit_test(archives),
+        cmocka_unit_test(archives_of_one_pass),
     };
     int failed = cmocka_run_group_tests_name("broken", tests, open_context, close_context);
     remove_test_folder();
