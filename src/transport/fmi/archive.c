@@ -122,13 +122,17 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
                          "%s: %llu bytes unpacked, more than the limit of %llu", file,
                          (unsigned long long)total, (unsigned long long)YK_ARCHIVE_TOTAL_BYTES_MAX);
 
-    /* The same name twice: which of them counts would depend on the program that reads. */
+    /* The same name twice: which of them counts would depend on the program that reads. Folders are
+     * the same however often they are named. */
     if (status == YK_OK)
         qsort(names, (size_t)count, sizeof *names, compare_texts);
-    for (zip_int64_t i = 1; i < count && status == YK_OK; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
+    for (zip_int64_t i = 1; i < count && status == YK_OK; i++) {
+        size_t length = strlen(names[i]);
+        bool folder = length > 0 && names[i][length - 1] == '/';
+        if (!folder && strcmp(names[i - 1], names[i]) == 0)
             status = yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' occurs twice", file,
                              names[i]);
+    }
 
     yk_release(context, names);
     return status;

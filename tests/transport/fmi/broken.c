@@ -169,6 +169,9 @@ static void archives(void **state)
     file = make_archive("twice", "same", "othr", "same", 10);
     expect(file, NULL, NULL, ": the entry 'same' occurs twice");
     free(file);
+    file = make_archive("folders", "same/", "othr/", "same/", 10);
+    expect(file, NULL, NULL, " is no FMU: the archive has no modelDescription.xml");
+    free(file);
 
     /* How well zeros are packed is the library's affair. */
     file = make_archive("bomb", "a", "zeros", NULL, 64 << 20);
