@@ -305,6 +305,8 @@ static void begin_variable(reader *r, const char **list)
         .description = keep(r, attribute(list, "description")),
         .unit = "",
         .start = "",
+        .clocks = "",
+        .ticks = "",
         .reference = whole(r, list, "valueReference"),
         .variability = keep(r, attribute(list, "variability")),
         .size = 1,
@@ -331,8 +333,13 @@ static void read_type(reader *r, const char **list, int type)
     v->type = (yk_fmi_type)type;
     v->unit = keep(r, attribute(list, "unit"));
     v->start = keep(r, attribute(list, "start"));
-    v->interval = number(list, "intervalDecimal", 0);
-    v->shift = number(list, "shiftDecimal", 0);
+
+    /* The interval of a clock as a number, or as a fraction. */
+    double resolution = number(list, "resolution", INFINITY);
+    v->clocks = keep(r, attribute(list, "clocks"));
+    v->ticks = keep(r, attribute(list, "intervalVariability"));
+    v->interval = number(list, "intervalDecimal", number(list, "intervalCounter", 0) / resolution);
+    v->shift = number(list, "shiftDecimal", number(list, "shiftCounter", 0) / resolution);
 
     /* An index or a reference, which is resolved at the end. */
     if (attribute(list, "derivative"))

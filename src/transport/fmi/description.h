@@ -57,6 +57,8 @@ typedef struct yk_fmi_variable {
     int size;                /* elements */
     int derivative_of;       /* index of the variable of which this is the derivative; -1: none */
     bool intermediate;       /* may be set or read within a step (FMI 3) */
+    const char *clocks;      /* references of the clocks that it belongs to, with blanks between */
+    const char *ticks;       /* of a clock: "constant", "triggered", ... */
     double interval;         /* of a clock, s; 0: not given */
     double shift;            /* of a clock, s */
 } yk_fmi_variable;

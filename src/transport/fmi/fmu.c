@@ -1,8 +1,10 @@
 /* FMUs behind the contract of yoke/subsystem.h; see fmu.h. */
 #include "transport/fmi/fmu.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -11,6 +13,22 @@
 #include "transport/frame.h"
 
 /* Values --------------------------------------------------------------------------------------- */
+
+/* Whether a variable belongs to clocks none of which is active. */
+static bool is_asleep(const yk_fmu *self, const yk_fmi_variable *v)
+{
+    if (!v->clocks[0])
+        return false;
+
+    const char *at = v->clocks;
+    char *end;
+    for (unsigned long reference = strtoul(at, &end, 10); end != at;
+         at = end, reference = strtoul(at, &end, 10))
+        for (int i = 0; i < self->clock_count; i++)
+            if (self->clocks[i]->reference == reference && self->active[i])
+                return false;
+    return true;
+}
 
 yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
 {
@@ -28,6 +46,9 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
     /* Integers, booleans and the like one by one, each by the call of its type. */
     for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
+        if (is_asleep(self, v))
+            continue;
+
         status = instance->calls->set(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
@@ -126,27 +147,40 @@ static double clock_time(const yk_fmu *self, int clock)
     return self->start + c->shift + self->ticks[clock] * c->interval;
 }
 
-/* Event mode of co-simulation at the time t, with the clocks that are active then. */
-static yk_status handle_event(yk_fmu *self, double t, double tolerance)
+/* In event mode: the clocks that tick now, then discrete states as they follow from them and from
+ * inputs, which are set where there are any. */
+static yk_status tick(yk_fmu *self, double t, double tolerance, bool with_inputs)
 {
     yk_fmi_instance *instance = self->instance;
-
-    bool changed;
-    yk_status status = instance->calls->event_mode(instance);
-
-    /* Clocks that tick now, then inputs and discrete states as they follow from both. */
+    yk_status status = YK_OK;
     for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
         if (clock_time(self, i) > t + tolerance)
             continue;
 
         status = instance->calls->set_clock(instance, self->clocks[i]->reference);
+        self->active[i] = true;
         self->ticks[i]++;
     }
 
-    if (status == YK_OK)
+    if (status == YK_OK && with_inputs)
         status = yk_fmu_set_inputs(self, true);
+
+    bool changed;
     if (status == YK_OK)
         status = yk_fmu_update(self, &changed);
+
+    for (int i = 0; i < self->clock_count; i++)
+        self->active[i] = false;
+    return status;
+}
+
+/* Event mode of co-simulation at the time t. */
+static yk_status handle_event(yk_fmu *self, double t, double tolerance)
+{
+    yk_fmi_instance *instance = self->instance;
+    yk_status status = instance->calls->event_mode(instance);
+    if (status == YK_OK)
+        status = tick(self, t, tolerance, true);
     if (status == YK_OK)
         status = instance->calls->step_mode(instance);
     return status;
@@ -246,18 +280,8 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     /* The events of the start. */
     bool exchange = instance->kind == YK_FMI_MODEL_EXCHANGE;
     if (status == YK_OK && (exchange || instance->events)) {
-        bool changed;
         /* Clocks without a shift tick at the start. */
-        for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
-            if (self->clocks[i]->shift > 0)
-                continue;
-
-            status = calls->set_clock(instance, self->clocks[i]->reference);
-            self->ticks[i] = 1;
-        }
-
-        if (status == YK_OK)
-            status = yk_fmu_update(self, &changed);
+        status = tick(self, t, 0, inputs && self->clock_count > 0);
         if (status == YK_OK && exchange)
             status = calls->continuous_mode(instance);
         else if (status == YK_OK)
@@ -286,9 +310,11 @@ static yk_status advance(yk_fmu *self, double t, double h)
 {
     yk_fmi_instance *instance = self->instance;
     double end = t + h;
-    double tolerance = 1e-9 * h;
     double now = t;
     double rest = h;
+
+    /* Times that are the same but for rounding, which counts late in a long run. */
+    double tolerance = fmax(1e-9 * h, 4 * DBL_EPSILON * fabs(end));
 
     while (rest > tolerance) {
         /* To the next event that is known, or to the end. */
@@ -668,6 +694,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->channels);
     yk_release(context, self->channel_variables);
     yk_release(context, self->clocks);
+    yk_release(context, self->active);
     yk_release(context, self->ticks);
     yk_release(context, self->x);
     yk_release(context, self->work);
@@ -806,17 +833,34 @@ static yk_status list_clocks(yk_fmu *self)
     size_t count = (size_t)d->variable_count + 1;
     self->clocks = yk_allocate(self->context, count, sizeof *self->clocks);
     self->ticks = yk_allocate(self->context, count, sizeof *self->ticks);
-    if (!self->clocks || !self->ticks)
+    self->active = yk_allocate(self->context, count, sizeof *self->active);
+    if (!self->clocks || !self->ticks || !self->active)
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         if (v->type != YK_FMI_CLOCK || v->causality != YK_FMI_INPUT)
             continue;
-        if (!(v->interval > 0) || !self->instance->can->event_mode)
+
+        /* An interval that can be tuned stays as it is: no parameter is set during a run. */
+        static const char *const periodic[] = {"constant", "fixed", "tunable"};
+        bool known = false;
+        for (int k = 0; k < 3; k++)
+            known = known || strcmp(v->ticks, periodic[k]) == 0;
+
+        if (!known)
             return yk_fail(self->context, YK_ERROR_CAPABILITY,
-                           "%s: the clock '%s' is an input without a constant interval, or the FMU "
-                           "has no event mode; only periodic clocks can be used",
+                           "%s: the clock '%s' is an input that is %s; only clocks that tick at "
+                           "constant intervals can be used",
+                           self->file, v->name, v->ticks[0] ? v->ticks : "of no known interval");
+        if (!(v->interval > 0))
+            return yk_fail(self->context, YK_ERROR_CAPABILITY,
+                           "%s: the description gives no interval of the clock '%s'", self->file,
+                           v->name);
+        if (!self->instance->can->event_mode)
+            return yk_fail(self->context, YK_ERROR_CAPABILITY,
+                           "%s: the clock '%s' is an input, but the FMU has no event mode in which "
+                           "it could tick",
                            self->file, v->name);
 
         self->clocks[self->clock_count++] = v;

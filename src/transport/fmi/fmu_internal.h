@@ -74,6 +74,7 @@ typedef struct yk_fmu {
     int clock_count;
     const yk_fmi_variable **clocks;
     double *ticks; /* of each clock: how often it was active since the start */
+    bool *active;  /* of each clock: at the present event */
     double start;  /* s */
 
     /* Model exchange. */
@@ -109,7 +110,8 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
 void yk_fmu_read_port(const yk_fmu *self, int port, yk_port_value *value);
 
 /* fmu.c */
-/* Sets the inputs to their values; those that are not continuous only where asked. */
+/* Sets the inputs to their values; those that are not continuous only where asked, those of clocks
+ * only where one of their clocks is active. */
 yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete);
 /* Discrete states until nothing changes any more. In event mode; left in it. */
 yk_status yk_fmu_update(yk_fmu *self, bool *states_changed);

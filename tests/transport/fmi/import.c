@@ -266,6 +266,62 @@ static void time_does_not_drift(void **state)
     }
 }
 
+/* Ticks at 0.05 s, 0.15 s, ... lie within steps, at 0.1 s on their ends; early and late in a long run. */
+static void periodic_clocks_tick(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shift;
+        double start, first;
+    } rows[] = {{"0.05", 0, 0.05}, {"0.05", 1e5, 0.05}, {"0.1", 0, 0.1}, {"0", 1e5, 0}};
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char shift[60];
+        snprintf(shift, sizeof shift, "shiftDecimal=\"%s\"", rows[r].shift);
+        fmu_recipe recipe = {.name = "sampler", SAMPLER3, .find = "shiftDecimal=\"0.05\""};
+        recipe.replace = shift;
+        char *file = make_fmu(context, &recipe);
+        yk_subsystem *s = create(file, NULL, NULL, 0);
+        const yk_port *ports;
+        assert_int_equal(s->ops->ports(s, &ports), 4);
+        check(s, s->ops->connect(s, 0, YK_TAKES_SIGNAL, YK_AXIS_X));
+        yk_input inputs[4] = {{0}};
+        inputs[0].linear[0].x = -1;
+        check(s, s->ops->start(s, rows[r].start, 0.02, inputs));
+
+        /* The sample is the input of the step in which the clock ticked, or at whose end. */
+        double next = rows[r].first;
+        int ticks = 0;
+        double held = 0;
+        if (next == 0) {
+            held = -1;
+            ticks = 1;
+            next = 0.1;
+        }
+        for (int i = 0; i < 100; i++) {
+            inputs[0].linear[0].x = i;
+            check(s, s->ops->step(s, rows[r].start + 0.02 * i, 0.02, inputs));
+            if (next <= 0.02 * (i + 1) + 1e-6) {
+                held = i;
+                ticks++;
+                next = rows[r].first + 0.1 * ticks;
+            }
+            double values[4];
+            for (int k = 1; k < 4; k++) {
+                yk_port_value value = {0};
+                s->ops->output(s, k, &value);
+                values[k] = value.motion.position.x;
+            }
+            assert_near(values[1], held, 0);
+            assert_near(values[2], ticks, 0);
+            if (ticks > 0)
+                assert_near(values[3], rows[r].start + rows[r].first + 0.1 * (ticks - 1), 1e-10);
+        }
+        assert_true(ticks >= 19);
+        s->ops->destroy(s);
+        free(file);
+    }
+}
+
 static void faults_of_a_step_are_named(void **state)
 {
     (void)state;
@@ -373,6 +429,7 @@ int main(void)
         cmocka_unit_test(sensitivities_come_from_directional_derivatives),
         cmocka_unit_test(balls_bounce_at_the_right_times),
         cmocka_unit_test(time_does_not_drift),
+        cmocka_unit_test(periodic_clocks_tick),
         cmocka_unit_test(faults_of_a_step_are_named),
         cmocka_unit_test(a_child_process_gives_the_same_results),
         cmocka_unit_test(a_crash_or_a_hang_in_a_child_is_an_error),

@@ -5,6 +5,7 @@ typedef struct instance {
     yk_fmi3_log log;
     yk_fmi3_intermediate_update update;
     bool event_mode;
+    bool in_event_mode;
 } instance;
 
 typedef struct saved {
@@ -76,6 +77,7 @@ FUNCTION(yk_fmi3_status, ExitInitializationMode, (void *c))
 {
     instance *self = c;
     calculate(self->v, self->time);
+    self->in_event_mode = self->event_mode;
     return YK_FMI3_OK;
 }
 
@@ -86,12 +88,12 @@ FUNCTION(yk_fmi3_status, Terminate, (void *c))
 }
 FUNCTION(yk_fmi3_status, EnterEventMode, (void *c))
 {
-    (void)c;
+    ((instance *)c)->in_event_mode = true;
     return YK_FMI3_OK;
 }
 FUNCTION(yk_fmi3_status, EnterStepMode, (void *c))
 {
-    (void)c;
+    ((instance *)c)->in_event_mode = false;
     return YK_FMI3_OK;
 }
 FUNCTION(yk_fmi3_status, EnterContinuousTimeMode, (void *c))
@@ -127,6 +129,10 @@ FUNCTION(yk_fmi3_status, SetFloat64,
     for (size_t i = 0; i < n && i < count; i++) {
         if (vr[i] >= VALUES)
             return YK_FMI3_ERROR;
+#ifdef INPUT_OF_A_CLOCK
+        if (vr[i] == INPUT_OF_A_CLOCK && self->v[ACTIVE] == 0)
+            return YK_FMI3_ERROR;
+#endif
         self->v[vr[i]] = values[i];
     }
     return YK_FMI3_OK;
