@@ -213,6 +213,12 @@ static yk_vec3 get_lane(const lane_vectors *lanes, int lane)
     return yk_v3(lanes->c[0][lane], lanes->c[1][lane], lanes->c[2][lane]);
 }
 
+static void put_softness(soft_group *soft, int lane, const yk_contact *data)
+{
+    soft->normal[lane] = data->softness;
+    soft->tangent[lane] = data->creep;
+}
+
 /* The other side of a contact with one node that moves: as the surface, or as a node that impulses
  * do not move. */
 static yk_vec3 still_velocity(const yk_network *network, int32_t node, yk_vec3 normal,
@@ -244,7 +250,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         g->bias[lane] = data->bias;
         g->mu[lane] = data->mu;
         if (network->pair_softness)
-            network->pair_softness[group][lane] = data->softness;
+            put_softness(&network->pair_softness[group], lane, data);
     } else if (at.kind == SLOT_SINGLE) {
         single_group *g = &network->singles[group];
         yk_vec3 other = still_velocity(network, g->other[lane], normal, data);
@@ -255,7 +261,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
         g->mu[lane] = data->mu;
         if (network->single_softness)
-            network->single_softness[group][lane] = data->softness;
+            put_softness(&network->single_softness[group], lane, data);
     } else if (at.kind == SLOT_ROLLING) {
         rolling_group *g = &network->rollings[group];
 
@@ -309,7 +315,8 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     c->mu = data->mu;
     c->mu_spin = data->mu_spin;
     c->mu_roll = data->mu_roll;
-    c->softness = data->softness;
+    c->softness[0] = data->softness;
+    c->softness[1] = c->softness[2] = data->creep;
 
     /* Velocities and impulses in the frame. */
     yk_vec3 surface = yk_v3(0, 0, 0);

@@ -19,8 +19,8 @@
  *   nodes[k].velocity, yk_network_impulse(network, i)
  *
  * Memory. A node is one cache line of 64 bytes and 12 of the plan. A contact between two spheres
- * takes 72 bytes in the solver, one of a sphere with a prescribed surface 88, softness 8 more, a
- * general contact 576; the plan adds 17 to each, and arrays are taken an eighth larger than
+ * takes 72 bytes in the solver, one of a sphere with a prescribed surface 88, softness 16 more, a
+ * general contact 592; the plan adds 17 to each, and arrays are taken an eighth larger than
  * needed: 109 bytes per contact of a heap of a million spheres, nodes' share included. One
  * Gauss-Seidel sweep reads the 72 bytes and writes 24 of them; nodes come from the cache as
  * contacts are worked off in blocks of neighbouring nodes: number the nodes so that neighbours in
@@ -83,10 +83,13 @@ typedef struct yk_contact {
     double bias;     /* added to the normal velocity: gap / h, restitution (tight (19)) */
     /* velocity of the prescribed surface at the contact; read only where b is YK_NODE_NONE */
     yk_vec3 surface;
-    double mu;       /* sliding friction */
-    double softness; /* adds softness * impulse to the relative velocity (rim (42)); 0: rigid */
-    yk_vec3 arm_a;   /* general pairs only: from the reference point of the node to the contact */
-    yk_vec3 arm_b;   /* ditto, not read where b is YK_NODE_NONE */
+    double mu; /* sliding friction */
+    /* adds softness * impulse to the normal velocity, creep * impulse to the tangential one (rim
+     * (42) has one number for both); 0: rigid */
+    double softness;
+    double creep;
+    yk_vec3 arm_a; /* general pairs only: from the reference point of the node to the contact */
+    yk_vec3 arm_b; /* ditto, not read where b is YK_NODE_NONE */
     /* general pairs: limits the torque about the normal to mu_spin * normal impulse (a length) */
     double mu_spin;
     double mu_roll; /* general pairs: limits the torque about the tangents */
@@ -112,7 +115,7 @@ typedef struct yk_joint_row {
 typedef struct yk_network_def {
     size_t nodes, contacts, joint_rows; /* reserved at creation; grows when more are asked for */
     yk_pool *pool;                      /* NULL: the calling thread alone */
-    /* round contacts may have softness; without it theirs is not read (8 bytes less per contact) */
+    /* round contacts may have softness; without it theirs is not read (16 bytes less per contact) */
     bool soft;
 } yk_network_def;
 

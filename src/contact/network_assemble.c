@@ -45,7 +45,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
     uint32_t lane = at.index % LANES;
     yk_vec3 frame[3];
     yk_vec3 surface = yk_v3(0, 0, 0);
-    double soft = 0;
+    const soft_group *soft = NULL;
     double bias = 0;
 
     lane_frame(network, at, frame);
@@ -59,7 +59,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->mu = g->mu[lane];
         bias = g->bias[lane];
         if (network->pair_softness)
-            soft = network->pair_softness[group][lane];
+            soft = &network->pair_softness[group];
     } else if (at.kind == SLOT_ROLLING) {
         const rolling_group *g = &network->rollings[group];
         e->node[0] = g->a[lane];
@@ -85,7 +85,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->mu = g->mu[lane];
         surface = lane_vector(&g->velocity, lane); /* with the bias taken off */
         if (network->single_softness)
-            soft = network->single_softness[group][lane];
+            soft = &network->single_softness[group];
     }
 
     /* u_k = f_k . (n x s) = s . (f_k x n) */
@@ -98,7 +98,8 @@ static void round_element(const yk_network *network, contact_slot at, element *e
 
         double added = k == 0 ? bias : 0;
         e->free_rate[k] = added - yk_v3_dot(frame[k], surface);
-        e->softness[k] = soft;
+        if (soft)
+            e->softness[k] = k == 0 ? soft->normal[lane] : soft->tangent[lane];
     }
 }
 
@@ -129,7 +130,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
             e->spin[0][k] = yk_v3_cross(c->arm_a, axis);
             e->spin[1][k] = yk_v3_neg(yk_v3_cross(c->arm_b, axis));
             e->free_rate[k] = c->drive[k];
-            e->softness[k] = c->softness;
+            e->softness[k] = c->softness[k];
         }
 
         /* With rolling friction three of the rotation. */

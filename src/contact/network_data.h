@@ -60,6 +60,12 @@ typedef struct rolling_group {
     double root_t[LANES], root_r[LANES];
 } rolling_group;
 
+/* How four round contacts yield, beside their group where some do. */
+typedef struct soft_group {
+    double normal[LANES];
+    double tangent[LANES];
+} soft_group;
+
 typedef struct general_contact {
     int32_t a, b;
     int32_t dim;          /* 3, or 6 with spinning and rolling friction */
@@ -68,7 +74,7 @@ typedef struct general_contact {
     double inverse_length_a, inverse_length_b;
     double drive[3]; /* bias and motion of the surface, in the frame */
     double mu, mu_spin, mu_roll;
-    double softness;
+    double softness[3]; /* of the rows of the force */
     /* in the frame: force, then torque about normal and tangents */
     double impulse[YK_CONTACT_DIM_MAX];
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
@@ -152,8 +158,8 @@ struct yk_network {
     single_group *singles;
     rolling_group *rollings;
     general_contact *generals;
-    double (*pair_softness)[LANES]; /* NULL when no contact is soft */
-    double (*single_softness)[LANES];
+    soft_group *pair_softness; /* NULL when no contact is soft */
+    soft_group *single_softness;
     bool soft;
     bool baseline; /* no AVX2 */
     block *blocks; /* in the order of colours; the last one is the tail, worked off by one thread */

@@ -127,8 +127,8 @@ void yk_general_prepare(yk_network *network)
 
         /* The metric of the steps: the normal's own entry, the larger eigenvalue of the tangents'
          * 2 x 2 block. */
-        c->dn = c->w[0] + c->softness;
-        c->dt = larger_eigenvalue(c, 1) + c->softness;
+        c->dn = c->w[0] + c->softness[0];
+        c->dt = larger_eigenvalue(c, 1) + c->softness[1];
         if (c->dim == 3)
             continue;
 
@@ -143,7 +143,7 @@ void yk_general_prepare(yk_network *network)
             for (int l = 0; l < c->dim; l++) {
                 double w = c->w[k * c->dim + l];
                 if (k == l && k < 3)
-                    w += c->softness;
+                    w += c->softness[k];
                 sum += fabs(w) / sqrt(metric[k] * metric[l]);
             }
 
@@ -215,7 +215,7 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
         for (int k = 0; k < 3; k++) {
             const double *w = &c->w[k * dim];
             u[k] +=
-                w[0] * change[0] + w[1] * change[1] + w[2] * change[2] + c->softness * change[k];
+                w[0] * change[0] + w[1] * change[1] + w[2] * change[2] + c->softness[k] * change[k];
         }
     }
 }
@@ -282,7 +282,7 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
             for (int l = 0; l < dim; l++)
                 u[k] += c->w[k * dim + l] * change[l];
             if (k < 3)
-                u[k] += c->softness * change[k];
+                u[k] += c->softness[k] * change[k];
         }
     }
 }
@@ -298,7 +298,7 @@ static void solve_locally(const general_contact *c, yk_friction_model friction,
     /* Softness stands on the diagonal of the three forces. */
     memcpy(w, c->w, (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; k < 3; k++)
-        w[k * dim + k] += c->softness;
+        w[k * dim + k] += c->softness[k];
 
     memcpy(next, c->impulse, (size_t)dim * sizeof *next);
 
@@ -334,7 +334,7 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         /* The velocity before this contact moves, with what its softness gives way. */
         yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++)
-            u[k] += c->softness * c->impulse[k];
+            u[k] += c->softness[k] * c->impulse[k];
 
         /* Impulses of the contact alone, all others held. */
         bool box = friction == YK_FRICTION_BOX;
@@ -382,7 +382,7 @@ void yk_general_residual(const yk_network *network, const block *b, yk_friction_
 
         yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++)
-            u[k] += c->softness * c->impulse[k];
+            u[k] += c->softness[k] * c->impulse[k];
         memcpy(r, c->impulse, sizeof r);
 
         /* Rotations as velocities at the arm, torques as impulses there: one unit for all. */

@@ -30,12 +30,11 @@ typedef struct descent {
 /* The step of round contacts ------------------------------------------------------------------- */
 
 /* next = P(y - u^ / (L metric)), Euclidean. */
-YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft,
-                            yk_v4 *u, yk_v4 bias, const yk_v4 *y, yk_v4 *next)
+YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric,
+                            four_soft soft, yk_v4 *u, yk_v4 bias, const yk_v4 *y, yk_v4 *next)
 {
     /* Softness gives way with y. */
-    for (int k = 0; k < 3; k++)
-        u[k] += soft * y[k];
+    add_yield(soft, n, y, dot(n, y), u);
     yk_v4 along = dot(n, u);
     yk_v4 normal = along + bias;
 
@@ -51,7 +50,8 @@ YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 me
 
     /* In the metric of the contact, as sweeps do. */
     yk_v4 stiff = metric * yk_v4_set(s->lipschitz);
-    solve_four(false, 1, n, mu, stiff, stiff, yk_v4_set(0), u, normal, y, next);
+    four_soft none = {yk_v4_set(0), yk_v4_set(0)};
+    solve_four(false, 1, n, mu, stiff, stiff, none, u, normal, y, next);
 }
 
 YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t begin, uint32_t end)
@@ -69,9 +69,10 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
         pair_velocity(&a, &b, n, u);
 
         /* The step, in the mean of the contact's own diagonal of W. */
-        yk_v4 soft = load_softness(network->pair_softness, g);
+        four_soft soft = load_softness(network->pair_softness, g);
         yk_v4 metric =
-            a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
+            a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]);
+        metric += yk_v4_max(soft.normal, soft.tangent);
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y,
                      next);
 
@@ -104,9 +105,9 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
         single_velocity(&a, surface, n, u);
 
         /* The step, as for pairs. */
-        /* The step, and its effect on the velocities of the next iterate. */
-        yk_v4 soft = load_softness(network->single_softness, g);
-        yk_v4 metric = a.linear[3] + yk_v4_set(2. / 3) * a.angular[3] + soft;
+        four_soft soft = load_softness(network->single_softness, g);
+        yk_v4 metric = a.linear[3] + yk_v4_set(2. / 3) * a.angular[3];
+        metric += yk_v4_max(soft.normal, soft.tangent);
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_set(0), y, next);
 
         for (int k = 0; k < 3; k++) {
@@ -139,7 +140,7 @@ static double general_metric(const general_contact *c)
     double sum = 0;
     for (int k = 0; k < c->dim; k++)
         sum += c->w[k * c->dim + k];
-    return sum / c->dim + c->softness;
+    return sum / c->dim + fmax(c->softness[0], c->softness[1]);
 }
 
 static double joint_metric(const yk_network *network, size_t i)
@@ -182,7 +183,7 @@ static void descend_block(yk_network *network, size_t index, void *user)
         double u[YK_CONTACT_DIM_MAX];
         yk_general_velocity(s->of_y, c, u);
         for (int k = 0; k < 3; k++)
-            u[k] += c->softness * y[k];
+            u[k] += c->softness[k] * y[k];
 
         /* The natural map is y minus the projected step. */
         double map[YK_CONTACT_DIM_MAX];
@@ -201,14 +202,15 @@ static void descend_block(yk_network *network, size_t index, void *user)
 
 /* Lipschitz test and momentum ------------------------------------------------------------------ */
 
-/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y. */
-static void add_sums(double metric, double soft, int dim, const double *y, const double *next,
-                     const double *r, const double *change_of_u, double sums[3])
+/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y; `soft` is that
+ * of the rows, of three at most. */
+static void add_sums(double metric, const double *soft, int dim, const double *y,
+                     const double *next, const double *r, const double *change_of_u, double sums[3])
 {
     for (int k = 0; k < dim; k++) {
         double d = next[k] - y[k];
         sums[0] += metric * d * d;
-        sums[1] += d * change_of_u[k] + (k < 3 ? soft * d * d : 0);
+        sums[1] += d * change_of_u[k] + (k < 3 ? soft[k] * d * d : 0);
         sums[2] -= metric * d * (next[k] - r[k]);
     }
 }
@@ -230,7 +232,7 @@ static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b
 }
 
 static void sum_lane(const yk_network *network, const descent *s, int32_t a, int32_t b, int lane,
-                     const lane_vectors *normal, double soft, const lane_vectors *y,
+                     const lane_vectors *normal, const soft_group *soft, const lane_vectors *y,
                      const lane_vectors *next, const lane_vectors *r, double sums[3])
 {
     /* How the step changes the velocity. */
@@ -245,14 +247,26 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
         mass += network->nodes[b].inverse_mass;
         spin_mass += network->nodes[b].spin_inverse_mass;
     }
-    double metric = mass + 2. / 3 * spin_mass + soft;
+    double metric = mass + 2. / 3 * spin_mass;
+    double creep = 0;
+    double more = 0; /* softness of the normal beyond that of the tangents */
+    if (soft) {
+        metric += fmax(soft->normal[lane], soft->tangent[lane]);
+        creep = soft->tangent[lane];
+        more = soft->normal[lane] - creep;
+    }
 
     /* The lane's own impulses. */
     const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]};
     const double own_next[3] = {next->c[0][lane], next->c[1][lane], next->c[2][lane]};
     const double own_r[3] = {r->c[0][lane], r->c[1][lane], r->c[2][lane]};
     const double change[3] = {u.x, u.y, u.z};
-    add_sums(metric, soft, 3, own_y, own_next, own_r, change, sums);
+    const double yields[3] = {creep, creep, creep};
+    add_sums(metric, yields, 3, own_y, own_next, own_r, change, sums);
+
+    yk_vec3 d = yk_v3(own_next[0] - own_y[0], own_next[1] - own_y[1], own_next[2] - own_y[2]);
+    double along = yk_v3_dot(n, d);
+    sums[1] += more * along * along;
 }
 
 static void sum_block(yk_network *network, size_t index, void *user)
@@ -266,8 +280,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
     /* Round contacts lane by lane, then the general ones. */
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &network->pairs[g];
+        const soft_group *soft = network->pair_softness ? &network->pair_softness[g] : NULL;
         for (int lane = 0; lane < LANES; lane++) {
-            double soft = network->pair_softness ? network->pair_softness[g][lane] : 0;
             sum_lane(network, s, group->a[lane], group->b[lane], lane, &group->normal, soft,
                      &s->pair_y[g], &s->pair_next[g], &group->impulse, sums);
         }
@@ -275,8 +289,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
         const single_group *group = &network->singles[g];
+        const soft_group *soft = network->single_softness ? &network->single_softness[g] : NULL;
         for (int lane = 0; lane < LANES; lane++) {
-            double soft = network->single_softness ? network->single_softness[g][lane] : 0;
             sum_lane(network, s, group->a[lane], YK_NETWORK_NONE, lane, &group->normal, soft,
                      &s->single_y[g], &s->single_next[g], &group->impulse, sums);
         }
@@ -354,7 +368,7 @@ static void step(yk_network *network, descent *s)
             const yk_joint_row *row = &network->joints[i];
             double change = yk_joint_rate(network, network->nodes, i, 0) -
                             yk_joint_rate(network, s->of_y, i, 0);
-            add_sums(joint_metric(network, i), row->softness, 1, &s->joint_y[i], &s->joint_next[i],
+            add_sums(joint_metric(network, i), &row->softness, 1, &s->joint_y[i], &s->joint_next[i],
                      &row->impulse, &change, s->sums);
         }
 

@@ -63,17 +63,30 @@ YK_INLINE void load_lanes(const lane_vectors *from, yk_v4 *v)
         v[k] = yk_v4_load(from->c[k]);
 }
 
-/* Softness of the four contacts of a group; none where there is no array. */
-YK_INLINE yk_v4 load_softness(double (*softness)[LANES], uint32_t group)
+/* How four contacts yield, along the normal and across it. */
+typedef struct four_soft {
+    yk_v4 normal, tangent;
+} four_soft;
+
+/* Of the contacts of a group; none where there is no array. */
+YK_INLINE four_soft load_softness(const soft_group *softness, uint32_t group)
 {
     if (!softness)
-        return yk_v4_set(0);
-    return yk_v4_load(softness[group]);
+        return (four_soft){yk_v4_set(0), yk_v4_set(0)};
+    return (four_soft){yk_v4_load(softness[group].normal), yk_v4_load(softness[group].tangent)};
 }
 
 YK_INLINE yk_v4 dot(const yk_v4 *a, const yk_v4 *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Adds to u what gives way under p; p_normal = n . p. */
+YK_INLINE void add_yield(four_soft soft, const yk_v4 *n, const yk_v4 *p, yk_v4 p_normal, yk_v4 *u)
+{
+    yk_v4 along = (soft.normal - soft.tangent) * p_normal;
+    for (int k = 0; k < 3; k++)
+        u[k] += soft.tangent * p[k] + along * n[k];
 }
 
 YK_INLINE void cross(const yk_v4 *a, const yk_v4 *b, yk_v4 *c)
@@ -106,9 +119,9 @@ YK_INLINE void single_velocity(const four_nodes *a, const yk_v4 *surface, const 
 }
 
 /* The new impulses of four contacts, by the formulas at the head of network_round.c; u_normal has
- * the bias in it. dn, dt: of the nodes; soft: to be added to both. */
+ * the bias in it. dn, dt: of the nodes; soft: to be added to them. */
 YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n, yk_v4 mu,
-                          yk_v4 dn, yk_v4 dt, yk_v4 soft, const yk_v4 *u, yk_v4 u_normal,
+                          yk_v4 dn, yk_v4 dt, four_soft soft, const yk_v4 *u, yk_v4 u_normal,
                           const yk_v4 *p, yk_v4 *next)
 {
     const yk_v4 omega = yk_v4_set(relaxation_factor);
@@ -120,10 +133,10 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
 
     /* Over-relaxed softness takes part in the step. */
     if (relaxation_factor != 1) {
-        yk_v4 extra = soft * (one - omega);
-        dn += extra;
-        dt += extra;
-        soft *= omega;
+        dn += soft.normal * (one - omega);
+        dt += soft.tangent * (one - omega);
+        soft.normal *= omega;
+        soft.tangent *= omega;
     }
 
     /* a along the normal, b across it. */
@@ -133,8 +146,8 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
     for (int k = 0; k < 3; k++)
         b[k] = dt * p[k] - omega * u[k] - out * n[k];
     yk_v4 length = square_root(dot(b, b));
-    yk_v4 hard_n = dn + soft;
-    yk_v4 hard_t = dt + soft;
+    yk_v4 hard_n = dn + soft.normal;
+    yk_v4 hard_t = dt + soft.tangent;
 
     /* Without friction a contact that would have to pull is inside the degenerate cone: not below
      * zero. */

@@ -10,7 +10,7 @@
  *   sliding, convex cone                       p_N = max(0, a + mu |b|) / (dN + mu^2 dT),  p_T = mu p_N b / |b|
  *   sliding, Coulomb                           p_N = max(0, a) / dN,                       p_T = mu p_N b / |b|
  *
- * a softness c adds to dN and dT in the denominators only. Over-relaxation scales u. Nodes are
+ * softness adds to dN, creep to dT, in the denominators only. Over-relaxation scales u. Nodes are
  * loaded as whole cache lines and transposed in registers. */
 #include "contact/network_lanes.h"
 
@@ -50,7 +50,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
         /* The new impulses, each contact by itself. */
         yk_v4 dn = a.linear[3] + b.linear[3];
         yk_v4 dt = dn + a.angular[3] + b.angular[3];
-        yk_v4 soft = load_softness(s->pair_softness, g);
+        four_soft soft = load_softness(s->pair_softness, g);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
         yk_v4 next[3], change[3];
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal,
@@ -86,7 +86,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         /* As for pairs; the bias is in the velocity of the surface. */
         yk_v4 dn = a.linear[3];
         yk_v4 dt = dn + a.angular[3];
-        yk_v4 soft = load_softness(s->single_softness, g);
+        four_soft soft = load_softness(s->single_softness, g);
         yk_v4 next[3], change[3];
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u),
                    p, next);
@@ -177,17 +177,16 @@ typedef struct four_violations {
 } four_violations;
 
 /* Natural map in the metric 1 / rho: the step of solve_four with dn = dt = 1 / rho. */
-YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, yk_v4 soft,
+YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, four_soft soft,
                             yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, four_violations *v)
 {
     yk_v4 along = dot(n, u);
     yk_v4 p_normal = dot(n, p);
 
     /* What is soft gives way. */
-    for (int k = 0; k < 3; k++)
-        u[k] += soft * p[k];
-    u_normal += soft * p_normal;
-    along += soft * p_normal;
+    add_yield(soft, n, p, p_normal, u);
+    u_normal += soft.normal * p_normal;
+    along += soft.normal * p_normal;
 
     /* The lift mu |u_T| makes the convex cone Coulomb's. */
     if (coulomb) {
@@ -202,7 +201,8 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
     /* One step with the same metric for normal and tangents. */
     yk_v4 next[3];
     yk_v4 d = yk_v4_set(1 / rho);
-    solve_four(false, 1, n, mu, d, d, yk_v4_set(0), u, u_normal, p, next);
+    four_soft none = {yk_v4_set(0), yk_v4_set(0)};
+    solve_four(false, 1, n, mu, d, d, none, u, u_normal, p, next);
 
     /* The square of the map, as a velocity. */
     yk_v4 sum = yk_v4_set(0);
@@ -231,7 +231,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->impulse, p);
         pair_velocity(&x, &y, n, u);
 
-        yk_v4 soft = load_softness(s->pair_softness, g);
+        four_soft soft = load_softness(s->pair_softness, g);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, u_normal, p, &v);
     }
@@ -248,7 +248,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->velocity, surface);
         single_velocity(&x, surface, n, u);
 
-        yk_v4 soft = load_softness(s->single_softness, g);
+        four_soft soft = load_softness(s->single_softness, g);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p, &v);
     }
 

@@ -424,7 +424,8 @@ static void softness_yields(void **state)
         yk_pair pair = {0, kind == 1 ? 1 : YK_NETWORK_NONE,
                         kind == 2 || kind == 5 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
         assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
-        yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .softness = 0.5, .arm_a = {0, 0, -1}};
+        yk_contact contact = {
+            .normal = {0, 0, 1}, .mu = 0.3, .softness = 0.5, .creep = 0.5, .arm_a = {0, 0, -1}};
         yk_network_set(network, 0, &contact);
         yk_contact_options options = yk_contact_options_default();
         options.method = kind < 4 ? YK_CONTACT_GAUSS_SEIDEL : YK_CONTACT_PROJECTED_GRADIENT;
@@ -434,6 +435,16 @@ static void softness_yields(void **state)
         yk_contact_report report;
         assert_int_equal(yk_network_solve(network, &options, &report), YK_OK);
         assert_near(yk_network_impulse(network, 0).z, 2, 1e-10);
+
+        /* The normal alone yields: what sticks does not creep. */
+        nodes[0] = unit_sphere(yk_v3(0.1, 0, -3));
+        nodes[1] = (yk_network_node){.inverse_mass = 1e-12, .spin_inverse_mass = 1e-12};
+        contact.creep = 0;
+        yk_network_set(network, 0, &contact);
+        assert_int_equal(yk_network_solve(network, &options, &report), YK_OK);
+        assert_near(yk_network_impulse(network, 0).z, 2, 1e-10);
+        assert_true(yk_network_impulse(network, 0).x < -0.02);
+        assert_near(nodes[0].velocity.x - nodes[0].spin.y, 0, 1e-10);
         yk_network_destroy(network);
     }
     yk_context_destroy(context);
