@@ -39,7 +39,7 @@ extern "C" {
 /* Of a surface. What counts where two touch is said by yk_material_combine, or for a pair of
  * surfaces by yk_nonsmooth_add_pair. */
 typedef struct yk_material {
-    double friction;    /* coefficient of sliding friction */
+    double friction;    /* coefficient of sliding (kinetic) friction */
     double restitution; /* rebound over approach speed, 0 to 1 */
     double rolling;     /* resisting torque over normal force (m) */
     double spinning;    /* the same about the normal (m) */
@@ -47,11 +47,22 @@ typedef struct yk_material {
      * friction creeps by as much of its force. 0: rigid. */
     double stiffness; /* K (N/m) */
     double damping;   /* D (N s/m) */
-    int surface;      /* a positive number by which pairs refer to it; 0: none does */
+    /* Coefficient of what sticks, and the sliding speed (m/s) at which it has come down to that of what
+     * slides: mu_k + (mu_s - mu_k) exp(-(v / speed)^2). Below `friction`: as that; no speed: 1 mm/s. */
+    double static_friction;
+    double stribeck_speed;
+    /* A contact point pulls with this force (N) while its gap is not above the range (m; 0: a
+     * hundredth of the envelope): it holds up to it, and friction is that of the force plus it. */
+    double cohesion;
+    double cohesion_range;
+    /* E / (1 - nu^2) of an elastic surface (Pa); 0: rigid. Where a sphere or capsule touches, it yields
+     * by Hertz's law, 1 / E* = 1 / E1 + 1 / E2, with a damper that gives the restitution. */
+    double modulus;
+    int surface; /* a positive number by which pairs refer to it; 0: none does */
 } yk_material;
 
 /* Of two surfaces that touch: the smaller values; the stiffness and damping of the softer one, or of
- * the one that yields. */
+ * the one that yields; of two moduli the reciprocal of the sum of the reciprocals. */
 yk_material yk_material_combine(const yk_material *a, const yk_material *b);
 
 /* What counts between two surfaces, in place of what their materials make of each other. */

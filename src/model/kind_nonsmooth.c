@@ -5,7 +5,7 @@
 
 static const yk_field material_fields[] = {
     {"friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "coefficient of sliding friction"},
+     .text = "coefficient of sliding (kinetic) friction"},
     {"restitution", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
      .text = "rebound over approach speed"},
     {"rolling", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
@@ -17,13 +17,26 @@ static const yk_field material_fields[] = {
     {"damping", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
      .text = "of a surface with stiffness: force over the rate of overlap; "
              "friction creeps by as much of its force"},
+    {"static_friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of friction of what sticks, where that is more than `friction`"},
+    {"stribeck_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "sliding speed v0 between static and sliding friction: their difference falls by "
+             "exp(-(v/v0)²); 0: 1 mm/s"},
+    {"cohesion", YK_TYPE_NUMBER, "N", "0", .range = YK_NOT_NEGATIVE,
+     .text = "force that holds a contact point together; friction is that of the normal force plus "
+             "this one"},
+    {"cohesion_range", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+    {"modulus", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+     .text = "E/(1 - nu²) of an elastic surface, which yields by Hertz's law where a sphere or a "
+             "capsule touches; 0: rigid"},
     {0},
 };
 static const yk_section material_section = {
     "material",
     "A surface. Of two that touch the smaller values count, "
     "unless `material_pairs` says otherwise; "
-    "where only one yields, its stiffness and damping do.",
+    "where only one yields, its stiffness and damping do; of moduli 1/E* = 1/E1 + 1/E2.",
     material_fields};
 static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section,
                                        .text = ""};
@@ -44,6 +57,18 @@ static const yk_field pair_fields[] = {
      .text = "force over overlap of a contact point; 0: rigid"},
     {"damping", YK_TYPE_NUMBER, "N s/m", .range = YK_NOT_NEGATIVE,
      .text = "of a surface with stiffness: force over the rate of overlap"},
+    {"static_friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of friction of what sticks, where that is more than `friction`"},
+    {"stribeck_speed", YK_TYPE_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
+     .text = "sliding speed v0 between static and sliding friction: their difference falls by "
+             "exp(-(v/v0)²); 0: 1 mm/s"},
+    {"cohesion", YK_TYPE_NUMBER, "N", .range = YK_NOT_NEGATIVE,
+     .text = "force that holds a contact point together; friction is that of the normal force plus "
+             "this one"},
+    {"cohesion_range", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+    {"modulus", YK_TYPE_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
+     .text = "of both surfaces together by Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
     {0},
 };
 static const yk_section pair_section = {

@@ -53,9 +53,17 @@ static void read_surface_values(const yk_node *item, yk_material *material)
         const char *key;
         double *value;
     } values[] = {
-        {"friction", &material->friction},   {"restitution", &material->restitution},
-        {"rolling", &material->rolling},     {"spinning", &material->spinning},
-        {"stiffness", &material->stiffness}, {"damping", &material->damping},
+        {"friction", &material->friction},
+        {"restitution", &material->restitution},
+        {"rolling", &material->rolling},
+        {"spinning", &material->spinning},
+        {"stiffness", &material->stiffness},
+        {"damping", &material->damping},
+        {"static_friction", &material->static_friction},
+        {"stribeck_speed", &material->stribeck_speed},
+        {"cohesion", &material->cohesion},
+        {"cohesion_range", &material->cohesion_range},
+        {"modulus", &material->modulus},
     };
 
     /* Keys without a default keep what is there. */
@@ -527,14 +535,17 @@ static void write_key(const yk_packing_def *def, const char *what, char *key, si
     lists = yk_hash_bytes(lists, def->sieves, sieves * sizeof *def->sieves);
 
     snprintf(key, size,
-             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %llu %a; %a %a %d %a %a; "
+             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %a %a %a; %a %a %llu %a; "
+             "%a %a %d %a %a; "
              "%d %a %a %a %d %d %d %a %llu",
              what, def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius,
              def->spread, def->density, s->friction, s->restitution, s->rolling, s->spinning,
-             s->stiffness, s->damping, def->clearance, def->jitter, (unsigned long long)def->seed,
-             def->gravity, def->step, def->time_limit, def->shakes, def->shake_amplitude,
-             def->shake_frequency, (int)p->kind, p->size.x, p->size.y, p->size.z, p->point_count,
-             def->aligned, (int)def->size_law, def->size_cut, (unsigned long long)lists);
+             s->stiffness, s->damping, s->static_friction, s->stribeck_speed, s->cohesion,
+             s->cohesion_range, s->modulus, def->clearance, def->jitter,
+             (unsigned long long)def->seed, def->gravity, def->step, def->time_limit, def->shakes,
+             def->shake_amplitude, def->shake_frequency, (int)p->kind, p->size.x, p->size.y,
+             p->size.z, p->point_count, def->aligned, (int)def->size_law, def->size_cut,
+             (unsigned long long)lists);
 }
 
 /* Settling takes seconds, and reading a scenario again, for another scheme or step, changes
@@ -543,9 +554,9 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
 {
     yk_context *context = yk_builder_context(builder);
     yk_cache *cache = yk_builder_cache(builder);
-    char positions[1000];
-    char radii[1000];
-    char orientations[1000];
+    char positions[1200];
+    char radii[1200];
+    char orientations[1200];
     write_key(def, "positions", positions, sizeof positions);
     write_key(def, "radii", radii, sizeof radii);
     write_key(def, "orientations", orientations, sizeof orientations);

@@ -7,6 +7,8 @@
 
 /* Of models without gravity, m/s^2. */
 static const double STANDARD_GRAVITY = 9.81;
+/* How far cohesion reaches where nothing is said, in envelopes. */
+static const double COHESION_RANGE = 0.01;
 
 yk_status yk_problem_create(yk_nonsmooth *self)
 {
@@ -20,8 +22,7 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     def.pool = self->pool;
 
     /* Softness costs memory per contact, so it is there only where a surface yields. */
-    for (size_t i = 0; i < model->material_count; i++)
-        def.soft = def.soft || model->materials[i].stiffness > 0;
+    def.soft = model->yields;
 
     yk_status status = yk_network_create(self->context, &def, &problem->network);
     if (status != YK_OK)
@@ -140,6 +141,43 @@ static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, 
     return SIZE_MAX;
 }
 
+/* Of a solid where it is round; flat ones, and walls around bodies, have none. */
+static double curvature_of(const yk_world_model *model, const yk_part *part)
+{
+    if (part->round)
+        return 1 / model->bodies[part->body].radius;
+    if (part->kind == YK_SOLID_SPHERE || part->kind == YK_SOLID_CAPSULE)
+        return 1 / model->geometries[part->geometry].size.x;
+    return 0;
+}
+
+/* By which cohesion pulls the two sides of contact i together in this step. */
+static double cohesion_impulse(const yk_nonsmooth *self, size_t i, double h)
+{
+    const yk_world_model *model = &self->model;
+    const yk_contact_list *found = &self->collision.found;
+    const yk_part *a = &model->parts[found->keys[i].a], *b = &model->parts[found->keys[i].b];
+    const yk_material *material = yk_world_pair_material(model, a, b);
+    if (!(material->cohesion > 0))
+        return 0;
+
+    double range = material->cohesion_range;
+    if (!(range > 0))
+        range = COHESION_RANGE * model->envelope;
+
+    /* The convex cone carries what slides at a gap of h mu v. */
+    yk_touch touch = yk_collision_touch(&self->collision, found, i);
+    if (touch.gap > range && model->def.solver.friction == YK_FRICTION_CONE) {
+        yk_vec3 u = yk_v3_sub(velocity_before(self, a, touch.point_a),
+                              velocity_before(self, b, touch.point_b));
+        yk_vec3 sliding = yk_v3_axpy(-yk_v3_dot(touch.normal, u), touch.normal, u);
+        double mu = fmax(material->friction, material->static_friction);
+        range += h * mu * yk_v3_norm(sliding);
+    }
+
+    return touch.gap <= range ? h * material->cohesion : 0;
+}
+
 double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row)
 {
     const yk_world_model *model = &self->model;
@@ -163,27 +201,45 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
         row->normal = touch.normal;
     }
 
-    /* tight (19), with the rate of the gap at the beginning of the step where the contact may
-     * bounce by Newton's law; other laws have acted already. */
-    const yk_material *material = yk_world_pair_material(model, p, q);
+    /* The laws that count here. Restitution is a bias by Newton's law alone: others have acted
+     * already, and surfaces that yield by Hertz's law rebound by themselves. */
+    const yk_surface_law *law = yk_world_pair_law(model, p, q);
+    const yk_material *material = &law->material;
+    double curvature = 0;
+    if (material->modulus > 0)
+        curvature = curvature_of(model, p) + curvature_of(model, q);
     double restitution = 0;
-    if (model->def.impact_law == YK_IMPACT_NEWTON)
+    if (model->def.impact_law == YK_IMPACT_NEWTON && curvature == 0)
         restitution = material->restitution;
+
+    /* The velocity at the beginning of the step, where a law asks for it. */
+    bool sticks_better = material->static_friction > material->friction;
     double separation = 0;
-    if (restitution > 0) {
+    row->mu = material->friction;
+    if (restitution > 0 || sticks_better || curvature > 0) {
         yk_vec3 u = yk_v3_sub(velocity_before(self, p, at_p), velocity_before(self, q, at_q));
         separation = yk_v3_dot(row->normal, u);
+        yk_vec3 sliding = yk_v3_axpy(-separation, row->normal, u);
+        if (sticks_better)
+            row->mu = yk_surface_friction(material, yk_v3_norm(sliding));
     }
 
-    row->mu = material->friction;
+    /* tight (19) */
     row->bias = contact_bias(model, p, q, touch.gap, restitution, separation, h);
 
     /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything
      * yields. */
-    row->softness = 0;
-    if (material->stiffness > 0) {
+    row->softness = row->creep = 0;
+    if (curvature > 0) {
+        yk_hertz_contact at = {touch.gap, separation, curvature, 0};
+        double inverse_mass = 1 / model->bodies[p->body].mass;
+        if (nodes->b != YK_NETWORK_NONE)
+            inverse_mass += 1 / model->bodies[q->body].mass;
+        at.mass = 1 / inverse_mass;
+        yk_surface_hertz(law, &at, h, &row->softness, &row->bias);
+    } else if (material->stiffness > 0) {
         double rate = h * material->stiffness + material->damping;
-        row->softness = 1 / (h * rate);
+        row->softness = row->creep = 1 / (h * rate);
         if (touch.gap < 0 && row->bias <= 0)
             row->bias = material->stiffness * touch.gap / rate;
     }
@@ -196,6 +252,10 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
         row->impulse = yk_v3_scale(sign, last->impulses[before]);
         if (before >= last->round_count)
             row->torque = yk_v3_scale(sign, last->torques[before - last->round_count]);
+
+        /* The problem has it without the pull of cohesion. */
+        if (model->coheres)
+            row->impulse = yk_v3_axpy(cohesion_impulse(self, i, h), row->normal, row->impulse);
     }
 
     /* Bodies of known motion already have the velocity of the end of the step. */
@@ -275,6 +335,23 @@ static void warn_of_overlap(const yk_nonsmooth *self, double h)
            name_of(model, a), name_of(model, b), -deepest, recovery_speed(model, a, b, h));
 }
 
+/* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in the cone
+ * (surface.h). One after the other: contacts share nodes. */
+static void pull_nodes(yk_nonsmooth *self, double h)
+{
+    const yk_collision *collision = &self->collision;
+    for (size_t i = 0; i < collision->found.count; i++) {
+        double pull = cohesion_impulse(self, i, h);
+        if (pull == 0)
+            continue;
+
+        yk_contact row = {.softness = 0};
+        yk_world_contact_row(self, i, h, &row);
+        yk_vec3 impulse = yk_v3_scale(-pull, row.normal), torque = {0, 0, 0};
+        yk_world_push(self, &collision->pairs[i], &row, impulse, torque, self->problem.nodes);
+    }
+}
+
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
 {
     yk_problem *problem = &self->problem;
@@ -291,6 +368,8 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
 
     rows_job job = {self, h};
     yk_pool_run(self->pool, count, chunk, rows_chunk, &job);
+    if (self->model.coheres)
+        pull_nodes(self, h);
 
     self->report.deepest_overlap = 0;
     for (size_t i = 0; i * chunk < count; i++)
@@ -364,6 +443,11 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         if (self->impact.acted) {
             impulse = yk_v3_add(impulse, self->impact.impulses[i]);
             torque = yk_v3_add(torque, self->impact.torques[i]);
+        }
+        if (model->coheres) {
+            yk_vec3 normal = yk_collision_touch(collision, found, i).normal;
+            double pull = cohesion_impulse(self, i, h);
+            impulse = yk_v3_axpy(flipped ? -pull : pull, normal, impulse);
         }
 
         /* The other side, if its motion is known, receives the opposite about its centre of

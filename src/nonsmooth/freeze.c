@@ -220,24 +220,6 @@ static void find_slots(yk_world_model *model)
 
 /* Materials and sizes -------------------------------------------------------------------------- */
 
-yk_material yk_material_combine(const yk_material *a, const yk_material *b)
-{
-    /* The softer of two surfaces yields; one without stiffness is rigid. */
-    const yk_material *soft = a;
-    if (a->stiffness == 0 || (b->stiffness > 0 && b->stiffness < a->stiffness))
-        soft = b;
-
-    /* Of friction and rebound the smaller counts. */
-    return (yk_material){
-        .friction = fmin(a->friction, b->friction),
-        .restitution = fmin(a->restitution, b->restitution),
-        .rolling = fmin(a->rolling, b->rolling),
-        .spinning = fmin(a->spinning, b->spinning),
-        .stiffness = soft->stiffness,
-        .damping = soft->damping,
-    };
-}
-
 /* What counts between any two materials: what they make of each other, or what a pair says. */
 static void combine_materials(yk_world_model *model)
 {
@@ -246,13 +228,17 @@ static void combine_materials(yk_world_model *model)
         const yk_material *p = &model->materials[i / count];
         const yk_material *q = &model->materials[i % count];
 
-        model->pair_materials[i] = yk_material_combine(p, q);
+        yk_material material = yk_material_combine(p, q);
         for (size_t k = 0; k < model->surface_pair_count; k++) {
             const yk_material_pair_def *pair = &model->surface_pairs[k];
             int a = pair->surface[0], b = pair->surface[1];
             if ((p->surface == a && q->surface == b) || (p->surface == b && q->surface == a))
-                model->pair_materials[i] = pair->material;
+                material = pair->material;
         }
+
+        model->pair_laws[i] = yk_surface_law_of(&material);
+        model->yields = model->yields || material.stiffness > 0 || material.modulus > 0;
+        model->coheres = model->coheres || material.cohesion > 0;
     }
 }
 
@@ -279,6 +265,29 @@ static void choose_envelope(yk_world_model *model)
     model->envelope = model->def.envelope;
     if (!(model->envelope > 0))
         model->envelope = 0.03 * smallest;
+}
+
+/* What the solver and the search for contacts cannot do. */
+static yk_status check_laws(const yk_world_model *model)
+{
+    size_t count = model->material_count;
+    for (size_t i = 0; i < count * count; i++) {
+        const yk_material *material = &model->pair_laws[i].material;
+        if (material->cohesion_range > model->envelope)
+            return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                           "cohesion reaches %g m, and contacts are seen from a gap of %g m on: "
+                           "give a larger envelope",
+                           material->cohesion_range, model->envelope);
+
+        bool gradient = model->def.solver.method == YK_CONTACT_PROJECTED_GRADIENT;
+        if (material->modulus > 0 && gradient)
+            return yk_fail(
+                model->context, YK_ERROR_CAPABILITY,
+                "elastic surfaces need another method than the projected gradient, whose "
+                "steps are as long across the normal as along it");
+    }
+
+    return YK_OK;
 }
 
 /* Room for contacts, so many for each of `count` bodies, and as many again in small beds: walls
@@ -358,10 +367,10 @@ yk_status yk_world_freeze(yk_world_model *model)
     int32_t *body_of = yk_reallocate(context, model->body_of, bodies, sizeof *body_of);
     if (body_of)
         model->body_of = body_of;
-    yk_material *pairs =
-        yk_reallocate(context, model->pair_materials, materials * materials, sizeof *pairs);
+    yk_surface_law *pairs =
+        yk_reallocate(context, model->pair_laws, materials * materials, sizeof *pairs);
     if (pairs)
-        model->pair_materials = pairs;
+        model->pair_laws = pairs;
     if (!slot_of || !body_of || (materials > 0 && !pairs))
         return YK_ERROR_MEMORY;
 
@@ -381,6 +390,7 @@ yk_status yk_world_freeze(yk_world_model *model)
         combine_materials(model);
         choose_envelope(model);
         choose_capacities(model);
+        status = check_laws(model);
     }
 
     yk_release(context, entries);

@@ -42,10 +42,9 @@ static double spin_length(const yk_nonsmooth *self, int32_t node)
     return radius > 0 ? radius : 1;
 }
 
-static yk_vec3 arm_of(const yk_nonsmooth *self, size_t contact, int side)
+static yk_vec3 arm_of(const yk_nonsmooth *self, const yk_pair *pair, const yk_contact *row,
+                      int side)
 {
-    const yk_pair *pair = &self->collision.pairs[contact];
-    const yk_contact *row = &self->impact.rows[contact];
     if (pair->kind == YK_PAIR_GENERAL)
         return side == 0 ? row->arm_a : row->arm_b;
 
@@ -58,6 +57,7 @@ static yk_vec3 arm_of(const yk_nonsmooth *self, size_t contact, int side)
 static yk_twist relative(const yk_nonsmooth *self, const yk_network_node *nodes, size_t contact)
 {
     const yk_pair *pair = &self->collision.pairs[contact];
+    const yk_contact *row = &self->impact.rows[contact];
     const int32_t node[2] = {pair->a, pair->b};
     yk_twist sum = {.linear = {0, 0, 0}};
 
@@ -67,7 +67,7 @@ static yk_twist relative(const yk_nonsmooth *self, const yk_network_node *nodes,
 
         const yk_network_node *n = &nodes[node[side]];
         yk_vec3 w = yk_v3_scale(1 / spin_length(self, node[side]), n->spin);
-        yk_vec3 v = yk_v3_add(n->velocity, yk_v3_cross(w, arm_of(self, contact, side)));
+        yk_vec3 v = yk_v3_add(n->velocity, yk_v3_cross(w, arm_of(self, pair, row, side)));
         double sign = side == 0 ? 1 : -1;
         sum.linear = yk_v3_axpy(sign, v, sum.linear);
         sum.angular = yk_v3_axpy(sign, w, sum.angular);
@@ -76,11 +76,9 @@ static yk_twist relative(const yk_nonsmooth *self, const yk_network_node *nodes,
     return sum;
 }
 
-/* Adds what an impulse and a torque at a contact do to its nodes. */
-static void push(const yk_nonsmooth *self, size_t contact, yk_vec3 impulse, yk_vec3 torque,
-                 yk_network_node *nodes)
+void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_contact *row,
+                   yk_vec3 impulse, yk_vec3 torque, yk_network_node *nodes)
 {
-    const yk_pair *pair = &self->collision.pairs[contact];
     const int32_t node[2] = {pair->a, pair->b};
 
     for (int side = 0; side < 2; side++) {
@@ -90,7 +88,7 @@ static void push(const yk_nonsmooth *self, size_t contact, yk_vec3 impulse, yk_v
         const yk_body_model *body = &self->model.bodies[node[side]];
         double sign = side == 0 ? 1 : -1;
 
-        yk_vec3 moment = yk_v3_add(torque, yk_v3_cross(arm_of(self, contact, side), impulse));
+        yk_vec3 moment = yk_v3_add(torque, yk_v3_cross(arm_of(self, pair, row, side), impulse));
         yk_vec3 turn;
         if (body->radius > 0) {
             turn = yk_v3_scale(body->radius / body->inertia, moment);
@@ -294,9 +292,10 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         problem->nodes[i].velocity = problem->nodes[i].spin = yk_v3(0, 0, 0);
 
     for (size_t k = 0; k < work->count; k++) {
-        double e = restitution_of(self, work->contacts[k]);
-        push(self, work->contacts[k], yk_v3_scale(e, work->impulse[k]),
-             yk_v3_scale(e, work->torque[k]), problem->nodes);
+        size_t contact = work->contacts[k];
+        double e = restitution_of(self, contact);
+        yk_world_push(self, &work->pairs[k], &work->rows[contact], yk_v3_scale(e, work->impulse[k]),
+                      yk_v3_scale(e, work->torque[k]), problem->nodes);
     }
 
     if (problem->joint_row_count > 0)

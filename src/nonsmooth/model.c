@@ -61,11 +61,11 @@ void yk_world_model_destroy(yk_world_model *model)
         yk_release(context, model->signals[i].name);
 
     void *blocks[] = {
-        model->initial,        model->bodies,        model->names,          model->slot_of,
-        model->body_of,        model->tensors,       model->parts,          model->geometries,
-        model->points,         model->materials,     model->pair_materials, model->joints,
-        model->forces,         model->ports,         model->signals,        model->port_list,
-        model->port_numbers,   model->prescriptions, model->world_bodies,   model->world_joints,
+        model->initial,        model->bodies,        model->names,        model->slot_of,
+        model->body_of,        model->tensors,       model->parts,        model->geometries,
+        model->points,         model->materials,     model->pair_laws,    model->joints,
+        model->forces,         model->ports,         model->signals,      model->port_list,
+        model->port_numbers,   model->prescriptions, model->world_bodies, model->world_joints,
         model->driven_lengths, model->surface_pairs,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -259,6 +259,9 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
         if (m->friction == material->friction && m->restitution == material->restitution &&
             m->rolling == material->rolling && m->spinning == material->spinning &&
             m->stiffness == material->stiffness && m->damping == material->damping &&
+            m->static_friction == material->static_friction &&
+            m->stribeck_speed == material->stribeck_speed && m->cohesion == material->cohesion &&
+            m->cohesion_range == material->cohesion_range && m->modulus == material->modulus &&
             m->surface == material->surface)
             return (int32_t)i;
     }
@@ -287,6 +290,23 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s %zu: the number of a surface is %d, it must not be negative", what,
                        number, m->surface);
+
+    /* Static friction, cohesion, elasticity. */
+    const struct {
+        const char *name, *unit;
+        double value;
+    } others[] = {
+        {"static friction", "", m->static_friction},
+        {"Stribeck speed", " m/s", m->stribeck_speed},
+        {"cohesion", " N", m->cohesion},
+        {"range of cohesion", " m", m->cohesion_range},
+        {"modulus", " Pa", m->modulus},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!(others[i].value >= 0) || !isfinite(others[i].value))
+            return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                           "%s %zu: the %s is %g%s, it must not be negative", what, number,
+                           others[i].name, others[i].value, others[i].unit);
 
     /* Friction, rebound, resistance to rotation. */
     bool positive = m->friction >= 0 && m->rolling >= 0 && m->spinning >= 0;

@@ -9,6 +9,7 @@
 
 #include "base/pool.h"
 #include "nonsmooth/nonsmooth.h"
+#include "nonsmooth/surface.h"
 
 /* Bodies and pairs that one thread works on at a time. */
 enum { YK_BODY_CHUNK = 1024, YK_PAIR_CHUNK = 512 };
@@ -142,10 +143,11 @@ typedef struct yk_world_model {
     yk_material *materials;
     size_t surface_pair_count, surface_pair_capacity;
     yk_material_pair_def *surface_pairs;
-    int surface_count;           /* the largest number of a surface */
-    yk_material *pair_materials; /* of all pairs of materials */
-    double smallest_radius;      /* of the parts that move */
-    double envelope;             /* gap from which contacts are seen */
+    int surface_count;         /* the largest number of a surface */
+    yk_surface_law *pair_laws; /* of all pairs of materials */
+    bool yields, coheres;      /* some of them do */
+    double smallest_radius;    /* of the parts that move */
+    double envelope;           /* gap from which contacts are seen */
 
     size_t joint_count, joint_capacity; /* those of ports among them */
     yk_joint_model *joints;
@@ -205,11 +207,17 @@ static inline size_t yk_world_known_count(const yk_world_model *model)
     return model->body_count - model->dynamic_count;
 }
 
+static inline const yk_surface_law *yk_world_pair_law(const yk_world_model *model, const yk_part *a,
+                                                      const yk_part *b)
+{
+    size_t row = (size_t)a->material * model->material_count;
+    return &model->pair_laws[row + (size_t)b->material];
+}
+
 static inline const yk_material *yk_world_pair_material(const yk_world_model *model,
                                                         const yk_part *a, const yk_part *b)
 {
-    return &model
-                ->pair_materials[(size_t)a->material * model->material_count + (size_t)b->material];
+    return &yk_world_pair_law(model, a, b)->material;
 }
 
 /* Rolling or spinning friction acts between them. */

@@ -67,10 +67,8 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
         collision->round_kind = collision->rolling_kind = YK_PAIR_GENERAL;
     if (solver->method == YK_CONTACT_PROJECTED_GRADIENT)
         collision->rolling_kind = YK_PAIR_GENERAL;
-    for (size_t i = 0; i < model->material_count; i++) {
-        if (model->materials[i].stiffness > 0)
-            collision->rolling_kind = YK_PAIR_GENERAL;
-    }
+    if (model->yields)
+        collision->rolling_kind = YK_PAIR_GENERAL;
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);

@@ -7,7 +7,7 @@
  *   collision.h  near.c, search.c
  *   world.h      step.c          the time step
  *                known_motion.c  bodies that follow functions and ports
- *                contact_rows.c  contacts as rows of the contact problem, impulses back
+ *                contact_rows.c  contacts as rows of the contact problem, impulses back; surface.c: laws
  *                impact.c        impact laws other than Newton's
  *                joint_rows.c    joints and partly prescribed ports as rows
  *                line.c          distances of two markers as ports
@@ -173,6 +173,9 @@ void yk_world_clear_received(yk_nonsmooth *self, double h);
 /* impact.c: finds the velocities from which the step begins after its impacts; those of the nodes are
  * to be set anew. */
 yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
+/* Adds what an impulse and a torque on side a of a contact do to its nodes. */
+void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_contact *row,
+                   yk_vec3 impulse, yk_vec3 torque, yk_network_node *nodes);
 
 /* joint_rows.c: joints, and ports of which some motions are prescribed, as rows of the problem;
  * reactions back. */

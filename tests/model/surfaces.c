@@ -1,5 +1,8 @@
 /* Pairs of materials, groups of shapes and forces of contacts in scenarios, by blocks that slide. */
+#include <math.h>
+
 #include "loading.h"
+#include "math/vec3.h"
 
 #include "yoke/coupling.h"
 
@@ -60,8 +63,78 @@ static void pairs_and_groups_count(void **state)
     unload(&l);
 }
 
+/* A slope of 0.3 between two coefficients, a ball that hangs from a pair, one that sinks by Hertz. */
+static const char laws[] =
+    "time: {end: 0.1, step: 1e-3}\n"
+    "subsystems:\n"
+    "  slope:\n"
+    "    solver: nonsmooth\n"
+    "    gravity: [2.943, 0, -9.81]\n"
+    "    materials: {wood: {friction: 0.1, static_friction: 0.4, stribeck_speed: 1e-4}}\n"
+    "    ground: [{type: plane, material: wood}]\n"
+    "    bodies:\n"
+    "      rests:\n"
+    "        position: [0, 0, 0.1]\n"
+    "        shapes: [{type: box, size: [0.2, 0.2, 0.2], density: 1000, material: wood}]\n"
+    "      slides:\n"
+    "        position: [0, 1, 0.1]\n"
+    "        velocity: [1, 0, 0]\n"
+    "        shapes: [{type: box, size: [0.2, 0.2, 0.2], density: 1000, material: wood}]\n"
+    "    contact: {iterations: 200, tolerance: 1e-12, friction: coulomb}\n"
+    "  ceiling:\n"
+    "    solver: nonsmooth\n"
+    "    gravity: [0, 0, 9.81]\n"
+    "    materials: {glue: {friction: 0.1}, dry: {cohesion: 100}}\n"
+    "    material_pairs: [{between: [glue, glue], cohesion: 50, cohesion_range: 1e-4}]\n"
+    "    ground: [{type: plane, material: glue}]\n"
+    "    bodies:\n"
+    "      hangs:\n"
+    "        position: [0, 0, 0.1]\n"
+    "        shapes: [{type: sphere, radius: 0.1, density: 1000, material: glue}]\n"
+    "      falls:\n"
+    "        position: [0, 1, 0.1]\n"
+    "        shapes: [{type: sphere, radius: 0.1, density: 1000, material: dry}]\n"
+    "  bed:\n"
+    "    solver: nonsmooth\n"
+    "    materials: {rubber: {modulus: 2e8}, steel: {modulus: 2e8}}\n"
+    "    ground: [{type: plane, material: steel}]\n"
+    "    bodies:\n"
+    "      sinks:\n"
+    "        position: [0, 0, 0.1]\n"
+    "        shapes: [{type: sphere, radius: 0.1, density: 1000, material: rubber}]\n"
+    "record:\n"
+    "  channels: [slope.rests.velocity, slope.slides.velocity, ceiling.hangs.velocity,\n"
+    "             ceiling.falls.velocity, bed.sinks.position]\n";
+
+static void laws_of_surfaces_count(void **state)
+{
+    (void)state;
+    loading l = load_good(laws);
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    double sample[15];
+    for (int i = 0; i < 1000; i++) {
+        assert_true(yk_system_step(system, NULL) >= 0);
+        if (i != 99)
+            continue;
+        yk_scenario_sample(l.scenario, sample);
+        assert_near(sample[0], 0, 1e-9);
+        assert_near(sample[3], 1 + (0.3 - 0.1) * G * 0.1, 1e-6);
+        assert_near(sample[8], 0, 1e-9);
+        assert_near(sample[11], G * 0.1, 1e-9);
+    }
+
+    /* Both surfaces together have half the modulus. */
+    double mass = 1000 * 4. / 3 * YK_PI * 1e-3, k = 4. / 3 * 1e8 * sqrt(0.1);
+    yk_scenario_sample(l.scenario, sample);
+    assert_near(sample[14], 0.1 - pow(mass * G / k, 2. / 3), 1e-8);
+    unload(&l);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_and_groups_count)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_and_groups_count),
+                                       cmocka_unit_test(laws_of_surfaces_count)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
