@@ -300,12 +300,13 @@ typedef struct yk_system_def {
 /* The scheme explicit, from 0 s on, in steps of one size; a failure stops it. */
 yk_system_def yk_system_default(void);
 
-/* A subsystem in a system. It stays the caller's, and must outlive the system. */
+/* A subsystem in a system. It stays the caller's and must outlive the system, unless it is owned. */
 typedef struct yk_subsystem_def {
     const char *name;
     yk_subsystem *subsystem;
     yk_transform transform; /* its units and axes */
     int substeps;           /* steps that it makes in a macro step */
+    bool owned; /* destroyed with the system, or with the builder where no system comes of it */
 } yk_subsystem_def;
 
 /* In the units and axes of the system, one step per macro step. */
@@ -330,6 +331,9 @@ yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def
 /* Each returns the id of what was added, by which the functions of a system name it, or YK_NO_ID.
  * What the defs point to, such as names, must outlive the system. */
 int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def);
+/* A subsystem that the system owns, in its units and axes, one step per macro step. NULL: creating it
+ * has failed, which yk_system_create reports with the last message. */
+int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *subsystem);
 /* Of scalar ports, which have one axis, all others are left out. */
 int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def);
 int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def);
@@ -352,6 +356,10 @@ yk_status yk_system_start(yk_system *system);
  * with the last iterate. Errors name the time, the subsystem and the remedy in
  * yk_last_message(). */
 yk_status yk_system_step(yk_system *system, yk_step_report *report);
+
+/* Starts the system and steps it to the first macro step that ends at or after `end` (s). Errors end
+ * it; YK_NOT_CONVERGED where that was the outcome of a step. */
+yk_status yk_system_run(yk_system *system, double end);
 
 double yk_system_time(const yk_system *system);
 int64_t yk_system_steps(const yk_system *system);

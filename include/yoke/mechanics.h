@@ -97,6 +97,9 @@ typedef struct yk_joint_def {
     yk_joint_kind kind;
     int body[2]; /* one of them may be YK_GROUND */
     yk_marker marker[2];
+    /* marker[0] is where both are at the start, in global axes: each is found from it and the pose that
+     * its body starts with */
+    bool global;
     double length; /* distance; radius of a rolling disc (m) */
     /* YK_JOINT_AXES: the motions that it removes, YK_AXIS bits in the axes of the first marker */
     unsigned constrained;
@@ -110,6 +113,9 @@ typedef struct yk_joint_def {
 yk_joint_def yk_joint_default(void);
 /* Between two bodies, at their origins. */
 yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b);
+/* Between two bodies, where a marker in global axes is at the start. */
+yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int body_b,
+                         yk_marker global);
 /* "revolute" */
 const char *yk_joint_name(yk_joint_kind kind);
 

@@ -118,8 +118,9 @@ typedef struct yk_nonsmooth_body_def {
 
 /* 1 kg and 1 kg m2, at rest at the origin. */
 yk_nonsmooth_body_def yk_nonsmooth_body_default(void);
-/* The same with a name, a mass (kg) and an inertia tensor (kg m2). */
-yk_nonsmooth_body_def yk_nonsmooth_body_named(const char *name, double mass, yk_mat3 inertia);
+/* The same with a name, a mass (kg) and an inertia tensor (kg m2), at a position (m). */
+yk_nonsmooth_body_def yk_nonsmooth_body_named(const char *name, double mass, yk_mat3 inertia,
+                                              yk_vec3 position);
 
 /* The motion of a body as a function of time: position, orientation, velocity and angular
  * velocity are read. */
@@ -213,6 +214,8 @@ typedef struct yk_particles_def {
 
 /* A lattice of yk_packing_default at rest. */
 yk_particles_def yk_particles_default(void);
+/* Equal spheres in a box cavity with these half edges (m). */
+yk_particles_def yk_particles_in_box(int count, double radius, yk_vec3 half_edges);
 /* The cavity that a packing fills, as a shape of a body, with the packing's surface. */
 yk_nonsmooth_shape_def yk_packing_cavity(const yk_packing_def *packing, int body);
 
@@ -281,11 +284,17 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);
 /* Signals come after all other ports. */
 int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def);
+/* A port that is a marker of a body. */
+int yk_nonsmooth_add_marker(yk_nonsmooth_builder *builder, const char *name, int body,
+                            yk_marker marker);
 /* A solid sphere with its shape, in one call; the body. A million of these stay small. */
 int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
                             double density, yk_material material);
 /* The first body; those that follow are numbered on. Settling takes its time here. */
 int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def);
+/* The same in a body: their cavity becomes a shape at its centre, and they start there, at rest in
+ * its axes, whatever their own position and velocity say. */
+int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particles_def *def);
 /* All six motions of a body follow a function, or the functions of a path. */
 void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_function function,
                             void *user);

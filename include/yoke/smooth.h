@@ -174,8 +174,10 @@ typedef struct yk_smooth_shape_def {
 yk_smooth_node_def yk_smooth_node_default(void);
 /* With a node of its own at the origin; without mass. */
 yk_smooth_body_def yk_smooth_body_default(void);
-/* The same with a mass (kg) and an inertia tensor about its origin, which is its centre (kg m2). */
-yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia);
+/* The same with a mass (kg) and an inertia tensor about its origin, which is its centre (kg m2), at a
+ * position (m). */
+yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia,
+                                        yk_vec3 position);
 /* Nodes on the ground, section axes along those of the nodes, no section. */
 yk_smooth_beam_def yk_smooth_beam_default(void);
 /* A sphere at the origin of the ground, without a size. */
@@ -205,6 +207,8 @@ int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def);
 int yk_smooth_add_force(yk_smooth_builder *builder, const yk_force_def *def);
 int yk_smooth_add_beam(yk_smooth_builder *builder, const yk_smooth_beam_def *def);
 int yk_smooth_add_port(yk_smooth_builder *builder, const yk_port_def *def);
+/* A port that is a marker of a body. */
+int yk_smooth_add_marker(yk_smooth_builder *builder, const char *name, int body, yk_marker marker);
 int yk_smooth_add_shape(yk_smooth_builder *builder, const yk_smooth_shape_def *def);
 
 /* Sets the section axes of a beam: x along the parabola through its nodes, z as near as that

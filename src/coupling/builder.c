@@ -4,6 +4,7 @@
 
 #include "base/building.h"
 #include "coupling/description.h"
+#include "coupling/system.h"
 
 /* Defaults ------------------------------------------------------------------------------------- */
 
@@ -108,6 +109,18 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
                               sizeof *def);
 }
 
+int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *subsystem)
+{
+    yk_subsystem_def def = yk_subsystem_named(name, subsystem);
+    def.owned = true;
+    int id = yk_system_add_subsystem(builder, &def);
+
+    /* Where it could not be taken, nobody else would end it. */
+    if (id == YK_NO_ID && subsystem)
+        subsystem->ops->destroy(subsystem);
+    return id;
+}
+
 /* The port of a subsystem that was added; NULL after a message. What could not be added was
  * reported where that was tried. */
 static const yk_port *find_port(yk_system_builder *builder, const char *what, const char *name,
@@ -200,9 +213,10 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
     const char **names = yk_allocate(context, count + 1, sizeof *names);
     yk_transform *transforms = yk_allocate(context, count + 1, sizeof *transforms);
     int *substeps = yk_allocate(context, count + 1, sizeof *substeps);
+    yk_subsystem **owned = yk_allocate(context, count + 1, sizeof *owned);
     yk_status status = YK_ERROR_MEMORY;
 
-    if (subsystems && names && transforms && substeps) {
+    if (subsystems && names && transforms && substeps && owned) {
         /* Without units and axes of its own no number of a subsystem is touched. */
         yk_transform same = yk_transform_default();
         bool transformed = false;
@@ -236,11 +250,25 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
         status = yk_system_make(context, &whole, system);
     }
 
+    /* Subsystems that it owns end with it from now on. */
+    if (status == YK_OK) {
+        yk_system *made = *system;
+        made->owned = owned;
+        owned = NULL;
+        for (size_t i = 0; i < count; i++) {
+            yk_subsystem_def *def = &builder->subsystems[i];
+            if (def->owned)
+                made->owned[made->owned_count++] = def->subsystem;
+            def->owned = false;
+        }
+    }
+
     /* The system has copies of what it keeps. */
     yk_release(context, subsystems);
     yk_release(context, names);
     yk_release(context, transforms);
     yk_release(context, substeps);
+    yk_release(context, owned);
     return status;
 }
 
@@ -274,6 +302,12 @@ void yk_system_discard(yk_system_builder *builder)
 {
     if (!builder)
         return;
+
+    for (int i = 0; i < builder->subsystem_count; i++) {
+        const yk_subsystem_def *def = &builder->subsystems[i];
+        if (def->owned)
+            def->subsystem->ops->destroy(def->subsystem);
+    }
 
     yk_context *context = builder->building.context;
     yk_release(context, builder->subsystems);

@@ -130,6 +130,9 @@ void yk_system_destroy(yk_system *system)
     yk_release(context, system->option_items);
     yk_release(context, system->parts);
     yk_release(context, system->scratch);
+    for (int i = 0; i < system->owned_count; i++)
+        system->owned[i]->ops->destroy(system->owned[i]);
+    yk_release(context, system->owned);
     yk_release(context, system);
 }
 
@@ -262,5 +265,19 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
 
     system->step_count++;
     s->last_iterations = report->iterations;
+    return worst;
+}
+
+yk_status yk_system_run(yk_system *system, double end)
+{
+    yk_status worst = yk_system_start(system);
+
+    /* A step that ends a few digits before `end` is the last. */
+    double last = end - SLIVER * system->step;
+    while (!YK_FAILED(worst) && yk_system_time(system) < last) {
+        yk_status status = yk_system_step(system, NULL);
+        if (YK_FAILED(status) || status > worst)
+            worst = status;
+    }
     return worst;
 }

@@ -232,6 +232,8 @@ struct yk_system {
 
     /* One for each subsystem of the def. */
     int subsystem_count;
+    yk_subsystem **owned; /* destroyed with the system */
+    int owned_count;
     yk_system_part *parts;
 
     /* Of schemes that advance several participants at the same time. */

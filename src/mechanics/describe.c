@@ -72,6 +72,15 @@ yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, in
     return def;
 }
 
+yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int body_b,
+                         yk_marker global)
+{
+    yk_joint_def def = yk_joint_named(name, kind, body_a, body_b);
+    def.marker[0] = global;
+    def.global = true;
+    return def;
+}
+
 yk_force_def yk_force_default(void)
 {
     return (yk_force_def){

@@ -2,6 +2,7 @@
  * mistake is kept until the subsystem is asked for. */
 #include "nonsmooth/builder.h"
 #include "base/building.h"
+#include "math/vec3.h"
 #include "nonsmooth/packing.h"
 #include "nonsmooth/world.h"
 
@@ -115,7 +116,21 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
 {
     if (!ready(builder, def->body, 2))
         return YK_NO_ID;
-    return taken(builder, yk_world_add_joint(builder->world, def));
+
+    /* One marker in global axes, seen from both bodies as they start. */
+    yk_joint_def joint = *def;
+    joint.global = false;
+    for (int side = 0; side < 2 && def->global; side++) {
+        joint.marker[side] = def->marker[0];
+        int body = def->body[side];
+        if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
+            continue; /* the ground, or a mistake that the world names */
+
+        yk_motion motion;
+        yk_nonsmooth_body_motion(builder->world, body, &motion);
+        joint.marker[side] = yk_marker_on(def->marker[0], motion.position, motion.orientation);
+    }
+    return taken(builder, yk_world_add_joint(builder->world, &joint));
 }
 
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def)
@@ -168,6 +183,13 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
     return taken(builder, yk_world_add_port(world, def->name, def->body[0], &def->marker[0]));
 }
 
+int yk_nonsmooth_add_marker(yk_nonsmooth_builder *builder, const char *name, int body,
+                            yk_marker marker)
+{
+    yk_port_def port = yk_marker_port(name, body, marker);
+    return yk_nonsmooth_add_port(builder, &port);
+}
+
 int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
                             double density, yk_material material)
 {
@@ -195,6 +217,16 @@ void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
 yk_particles_def yk_particles_default(void)
 {
     return (yk_particles_def){.packing = yk_packing_default()};
+}
+
+yk_particles_def yk_particles_in_box(int count, double radius, yk_vec3 half_edges)
+{
+    yk_particles_def def = yk_particles_default();
+    def.packing.cavity = YK_SOLID_BOX_CAVITY;
+    def.packing.size = half_edges;
+    def.packing.count = count;
+    def.packing.radius = radius;
+    return def;
 }
 
 yk_nonsmooth_shape_def yk_packing_cavity(const yk_packing_def *packing, int body)
@@ -262,6 +294,33 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
     int first = yk_nonsmooth_add_packing(builder, &packing, def);
     yk_packing_destroy(context, &packing);
     return first;
+}
+
+int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particles_def *def)
+{
+    if (!ready(builder, &body, 1))
+        return YK_NO_ID;
+    if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
+        return yk_building_refuse(
+            &builder->building,
+            yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
+                    "particles are to fill body %d, which was not added: take the id that adding "
+                    "returned",
+                    body));
+
+    /* The cavity stands along the global axes, as packings do, whatever those of the body. */
+    yk_motion motion;
+    yk_nonsmooth_body_motion(builder->world, body, &motion);
+    yk_nonsmooth_shape_def cavity = yk_packing_cavity(&def->packing, body);
+    cavity.orientation = yk_q_conjugate(motion.orientation);
+    if (yk_nonsmooth_add_shape(builder, &cavity) == YK_NO_ID)
+        return YK_NO_ID;
+
+    yk_particles_def particles = *def;
+    particles.position = motion.position;
+    particles.velocity = motion.velocity;
+    particles.angular_velocity = motion.angular_velocity;
+    return yk_nonsmooth_add_particles(builder, &particles);
 }
 
 /* The whole ------------------------------------------------------------------------------------ */

@@ -23,12 +23,14 @@ yk_nonsmooth_body_def yk_nonsmooth_body_default(void)
         .orientation = {1, 0, 0, 0}, .mass = 1, .inertia = yk_m3_identity()};
 }
 
-yk_nonsmooth_body_def yk_nonsmooth_body_named(const char *name, double mass, yk_mat3 inertia)
+yk_nonsmooth_body_def yk_nonsmooth_body_named(const char *name, double mass, yk_mat3 inertia,
+                                              yk_vec3 position)
 {
     yk_nonsmooth_body_def def = yk_nonsmooth_body_default();
     def.name = name;
     def.mass = mass;
     def.inertia = inertia;
+    def.position = position;
     return def;
 }
 

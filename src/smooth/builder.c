@@ -39,12 +39,14 @@ yk_smooth_body_def yk_smooth_body_default(void)
         .node = YK_NO_ID, .axes = yk_q_identity(), .orientation = yk_q_identity()};
 }
 
-yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia)
+yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia,
+                                        yk_vec3 position)
 {
     yk_smooth_body_def def = yk_smooth_body_default();
     def.name = name;
     def.mass = mass;
     def.inertia = inertia;
+    def.position = position;
     return def;
 }
 
@@ -147,7 +149,21 @@ int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def)
 {
     if (!builder || !known(builder, "joint", def->name, def->body, 2))
         return YK_NO_ID;
-    return YK_SMOOTH_APPEND(builder, joints, joint_count, def);
+    if (!def->global)
+        return YK_SMOOTH_APPEND(builder, joints, joint_count, def);
+
+    /* One marker in global axes, seen from both bodies. */
+    yk_joint_def joint = *def;
+    joint.global = false;
+    for (int side = 0; side < 2; side++) {
+        joint.marker[side] = def->marker[0];
+        if (def->body[side] == YK_GROUND)
+            continue;
+
+        yk_smooth_node_def node = yk_smooth_frame_at(builder, def->body[side]);
+        joint.marker[side] = yk_marker_on(def->marker[0], node.position, node.orientation);
+    }
+    return YK_SMOOTH_APPEND(builder, joints, joint_count, &joint);
 }
 
 int yk_smooth_add_force(yk_smooth_builder *builder, const yk_force_def *def)
@@ -169,6 +185,12 @@ int yk_smooth_add_port(yk_smooth_builder *builder, const yk_port_def *def)
     if (!builder || !known(builder, "port", def->name, def->body, 2))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, ports, port_count, def);
+}
+
+int yk_smooth_add_marker(yk_smooth_builder *builder, const char *name, int body, yk_marker marker)
+{
+    yk_port_def port = yk_marker_port(name, body, marker);
+    return yk_smooth_add_port(builder, &port);
 }
 
 int yk_smooth_add_shape(yk_smooth_builder *builder, const yk_smooth_shape_def *def)

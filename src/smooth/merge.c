@@ -398,7 +398,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     yk_smooth_builder *builder = yk_smooth_begin(smooth->model.context, &def);
 
     yk_mat3 inertia = yk_m3_diagonal(mass, mass, mass);
-    yk_smooth_body_def body = yk_smooth_body_named("mass", mass, inertia);
+    yk_smooth_body_def body = yk_smooth_body_named("mass", mass, inertia, yk_v3(0, 0, 0));
     int id = yk_smooth_add_body(builder, &body);
 
     /* A scalar port is the distance from a point on the x axis. */

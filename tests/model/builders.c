@@ -62,7 +62,7 @@ static smooth_parts good_smooth(void)
     smooth_parts p = {.def = yk_smooth_default(), .times = 1};
     p.node = yk_smooth_node_default();
     p.node.name = "frame";
-    p.body = yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.1, 0.1));
+    p.body = yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.1, 0.1), (yk_vec3){0, 0, 0});
     p.body.node = 0;
     p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
     p.force = yk_force_default();
@@ -201,7 +201,8 @@ static yk_status build_contact(const contact_parts *p, yk_subsystem **made)
 static contact_parts good_contact(void)
 {
     contact_parts p = {.def = yk_nonsmooth_default(), .times = 1, .prescribed = -1};
-    p.body = yk_nonsmooth_body_named("box", 1, yk_inertia_box(1, 0.1, 0.1, 0.1));
+    p.body =
+        yk_nonsmooth_body_named("box", 1, yk_inertia_box(1, 0.1, 0.1, 0.1), (yk_vec3){0, 0, 0});
     p.shape = yk_nonsmooth_shape_default();
     p.pair = (yk_material_pair_def){.surface = {1, 2}};
     p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
@@ -414,7 +415,8 @@ static void the_first_mistake_is_reported(void **state)
 {
     (void)state;
     yk_smooth_builder *builder = yk_smooth_begin(context, NULL);
-    yk_smooth_body_def rod = yk_smooth_body_named("rod", 1, yk_inertia_sphere(1, 0.1));
+    yk_mat3 inertia = yk_inertia_sphere(1, 0.1);
+    yk_smooth_body_def rod = yk_smooth_body_named("rod", 1, inertia, (yk_vec3){0, 0, 0});
     rod.node = 3;
     int id = yk_smooth_add_body(builder, &rod);
     assert_int_equal(id, YK_NO_ID);
@@ -475,41 +477,122 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     /* The same by the builders. */
     yk_mat3 inertia = {{{0.01, 0, 0}, {0, 0.2, 0}, {0, 0, 0.2}}};
     yk_smooth_builder *pendulum = yk_smooth_begin(context, NULL);
-    yk_smooth_body_def rod = yk_smooth_body_named("rod", 2, inertia);
-    rod.position.x = 0.5;
+    yk_smooth_body_def rod = yk_smooth_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
     int rod_id = yk_smooth_add_body(pendulum, &rod);
-    yk_joint_def pin = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, rod_id);
-    pin.marker[0] = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 1, 0});
-    pin.marker[1] = yk_marker_on(pin.marker[0], rod.position, rod.orientation);
+    yk_marker axis = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 1, 0});
+    yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, rod_id, axis);
     yk_smooth_add_joint(pendulum, &pin);
-    yk_port_def tip = yk_marker_port("tip", rod_id, yk_marker_at(0.5, 0, 0));
-    yk_smooth_add_port(pendulum, &tip);
+    yk_smooth_add_marker(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
 
     yk_nonsmooth_builder *carried = yk_nonsmooth_begin(context, NULL);
     yk_mat3 round = {{{0.02, 0, 0}, {0, 0.02, 0}, {0, 0, 0.02}}};
-    yk_nonsmooth_body_def ball = yk_nonsmooth_body_named("ball", 0.5, round);
-    ball.position.x = 1;
-    yk_port_def middle =
-        yk_marker_port("middle", yk_nonsmooth_add_body(carried, &ball), yk_marker_default());
-    yk_nonsmooth_add_port(carried, &middle);
+    yk_nonsmooth_body_def ball = yk_nonsmooth_body_named("ball", 0.5, round, (yk_vec3){1, 0, 0});
+    int ball_id = yk_nonsmooth_add_body(carried, &ball);
+    yk_nonsmooth_add_marker(carried, "middle", ball_id, yk_marker_default());
 
     yk_system_def whole = yk_system_default();
     whole.step = 1e-3;
     yk_system_builder *builder = yk_system_begin(context, &whole);
-    yk_subsystem_def first = yk_subsystem_named("pendulum", NULL);
-    yk_subsystem_def second = yk_subsystem_named("ball", NULL);
-    assert_int_equal(yk_smooth_create(pendulum, &first.subsystem), YK_OK);
-    assert_int_equal(yk_nonsmooth_create(carried, &second.subsystem), YK_OK);
-    yk_system_add_subsystem(builder, &first);
-    yk_system_add_subsystem(builder, &second);
+    yk_subsystem *subsystem;
+    assert_int_equal(yk_smooth_create(pendulum, &subsystem), YK_OK);
+    yk_system_adopt(builder, "pendulum", subsystem);
+    assert_int_equal(yk_nonsmooth_create(carried, &subsystem), YK_OK);
+    yk_system_adopt(builder, "ball", subsystem);
     yk_interface_def clamp = yk_interface_between("clamp", 0, 0, 1, 0);
     yk_system_add_interface(builder, &clamp);
     if (yk_system_create(builder, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     assert_true(hash_after(system) == expected);
+
+    /* Run in one call: 50 steps, from the start again. */
+    uint64_t hash = 0;
+    assert_int_equal(yk_system_run(system, 0.05), YK_OK);
+    assert_int_equal(yk_system_steps(system), 50);
+    assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
+    assert_true(hash == expected);
     yk_system_destroy(system);
-    first.subsystem->ops->destroy(first.subsystem);
-    second.subsystem->ops->destroy(second.subsystem);
+}
+
+/* A box that is turned, on a pin, with spheres in it: in short words, or with every marker, shape and
+ * pose as such. */
+static uint64_t filled_box(bool in_short)
+{
+    yk_nonsmooth_builder *builder = yk_nonsmooth_begin(context, NULL);
+    yk_mat3 inertia = yk_inertia_box(1, 0.2, 0.2, 0.3);
+    yk_nonsmooth_body_def box = yk_nonsmooth_body_named("box", 1, inertia, (yk_vec3){0.3, 0, 1});
+    box.orientation = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 3, 4}).orientation;
+    box.velocity = (yk_vec3){0, 0.3, 0};
+    box.angular_velocity = (yk_vec3){0, 0, 1};
+    int id = yk_nonsmooth_add_body(builder, &box);
+    yk_marker axis = yk_marker_along((yk_vec3){0, 0, 1}, (yk_vec3){0, 0, 1});
+    yk_particles_def spheres = yk_particles_in_box(20, 0.01, (yk_vec3){0.05, 0.05, 0.05});
+
+    if (in_short) {
+        yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, id, axis);
+        yk_nonsmooth_add_joint(builder, &pin);
+        yk_nonsmooth_fill(builder, id, &spheres);
+    } else {
+        yk_joint_def pin = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, id);
+        pin.marker[0] = axis;
+        pin.marker[1] = yk_marker_on(axis, box.position, box.orientation);
+        yk_nonsmooth_add_joint(builder, &pin);
+
+        yk_nonsmooth_shape_def cavity = yk_packing_cavity(&spheres.packing, id);
+        cavity.orientation = (yk_quat){box.orientation.w, -box.orientation.x, -box.orientation.y,
+                                       -box.orientation.z};
+        yk_nonsmooth_add_shape(builder, &cavity);
+        spheres.position = box.position;
+        spheres.velocity = box.velocity;
+        spheres.angular_velocity = box.angular_velocity;
+        yk_nonsmooth_add_particles(builder, &spheres);
+    }
+
+    yk_system_def def = yk_system_default();
+    def.step = 1e-3;
+    yk_system_builder *whole = yk_system_begin(context, &def);
+    yk_subsystem *subsystem;
+    yk_nonsmooth_create(builder, &subsystem);
+    yk_system_adopt(whole, "box", subsystem);
+    yk_system *system;
+    if (yk_system_create(whole, &system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    uint64_t hash = hash_after(system);
+    yk_system_destroy(system);
+    return hash;
+}
+
+static void short_words_mean_the_long_ones(void **state)
+{
+    (void)state;
+    assert_true(filled_box(true) == filled_box(false));
+}
+
+/* Whatever becomes of a system, nothing that was adopted is left over; leaks are found by the address
+ * sanitizer. */
+static void what_was_adopted_is_never_lost(void **state)
+{
+    (void)state;
+    yk_oscillator_def mass = yk_oscillator_default();
+    yk_subsystem *subsystem;
+    yk_system *system;
+
+    assert_int_equal(yk_oscillator_create(context, &mass, &subsystem), YK_OK);
+    yk_system_builder *builder = yk_system_begin(context, NULL);
+    yk_system_adopt(builder, "mass", subsystem);
+    assert_int_equal(yk_oscillator_create(context, &mass, &subsystem), YK_OK);
+    assert_int_equal(yk_system_adopt(builder, "", subsystem), YK_NO_ID);
+    yk_status status = yk_system_create(builder, &system);
+    assert_int_equal(status, YK_ERROR_ARGUMENT);
+    assert_null(system);
+
+    /* What could not be created is named. */
+    builder = yk_system_begin(context, NULL);
+    mass.mass = -1;
+    yk_oscillator_create(context, &mass, &subsystem);
+    yk_system_adopt(builder, "mass", subsystem);
+    status = yk_system_create(builder, &system);
+    assert_int_equal(status, YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "subsystem 'mass' was not created"));
 }
 
 int main(void)
@@ -518,6 +601,8 @@ int main(void)
         cmocka_unit_test(mistakes_of_smooth_models_are_named),
         cmocka_unit_test(mistakes_of_models_with_contact_are_named),
         cmocka_unit_test(mistakes_of_small_kinds_are_named),
+        cmocka_unit_test(short_words_mean_the_long_ones),
+        cmocka_unit_test(what_was_adopted_is_never_lost),
         cmocka_unit_test(mistakes_of_systems_are_named),
         cmocka_unit_test(the_first_mistake_is_reported),
         cmocka_unit_test(a_model_in_c_is_that_of_the_scenario),
