@@ -238,6 +238,72 @@ static void traits_agree_with_the_rows(void **state)
     }
 }
 
+/* A joint of axes holds the motions in its mask, each by one row, and no other. */
+static void axes_hold_the_motions_of_their_mask(void **state)
+{
+    (void)state;
+    yk_marker origin = yk_marker_default();
+    yk_frame body[2] = {yk_frame_ground(), yk_frame_ground()};
+    for (unsigned mask = 0; mask < 1u << 6; mask++) {
+        yk_joint joint = yk_joint_of_axes(mask, &origin, &origin);
+        int held_count = 0;
+        for (int k = 0; k < 6; k++) {
+            bool moved = false;
+            for (int r = 0; r < joint.row_count; r++) {
+                yk_gradient gradient = gradient_at(&joint, r, body);
+                moved |= entry(&gradient, 6 + k) != 0;
+            }
+            assert_true(moved == (mask >> k & 1));
+            held_count += mask >> k & 1;
+        }
+        assert_int_equal(joint.row_count, held_count);
+    }
+}
+
+/* Driven motions are joints of their own; those of which rows would turn with a driven rotation
+ * are refused. */
+static void driven_motions_are_pieces_about_their_axes(void **state)
+{
+    (void)state;
+    yk_joint_piece piece[YK_JOINT_PIECES_MAX];
+    for (int k = 0; k < 3; k++) {
+        unsigned along = (unsigned)YK_AXIS_X << k;
+        unsigned about = (unsigned)YK_AXIS_RX << k;
+        unsigned first = (unsigned)YK_AXIS_X << (k + 1) % 3;
+        unsigned second = (unsigned)YK_AXIS_X << (k + 2) % 3;
+        unsigned turned = (unsigned)YK_AXIS_RX << (k + 1) % 3;
+        unsigned rotations = YK_AXIS_RX | YK_AXIS_RY | YK_AXIS_RZ;
+
+        /* A motor about each axis of a joint that is otherwise held. */
+        unsigned all = YK_AXES_TRANSLATION | rotations;
+        assert_int_equal(yk_joint_pieces(all, about, piece), 2);
+        assert_int_equal(piece[0].kind, YK_JOINT_AXES);
+        assert_int_equal(piece[0].constrained, all & ~about);
+        assert_int_equal(piece[1].kind, YK_JOINT_DRIVEN_ROTATION);
+        assert_int_equal(piece[1].driven, 3 + k);
+        yk_vec3 z = yk_q_rotate(piece[1].axes, yk_v3(0, 0, 1));
+        for (int i = 0; i < 3; i++)
+            assert_near(component_of(z, i), i == k, 1e-15);
+
+        /* A translation along it. */
+        assert_int_equal(yk_joint_pieces(along, along, piece), 1);
+        assert_int_equal(piece[0].kind, YK_JOINT_DRIVEN_POSITION);
+        assert_int_equal(piece[0].driven, k);
+
+        /* Across the axis both translations are held or none. */
+        assert_int_equal(yk_joint_pieces(about, about, piece), 1);
+        assert_int_equal(yk_joint_pieces(about | along, about, piece), 2);
+        assert_int_equal(yk_joint_pieces(about | first | second, about, piece), 2);
+        assert_int_equal(yk_joint_pieces(about | first, about, piece), 0);
+        assert_int_equal(yk_joint_pieces(about | second, about, piece), 0);
+
+        /* One driven rotation, alone or with both others held. */
+        assert_int_equal(yk_joint_pieces(about | turned, about | turned, piece), 0);
+        assert_int_equal(yk_joint_pieces(about | turned, about, piece), 0);
+        assert_int_equal(yk_joint_pieces(rotations, about, piece), 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +314,8 @@ int main(void)
         cmocka_unit_test(masks_hide_only_zeros),
         cmocka_unit_test(joints_leave_their_motions_free),
         cmocka_unit_test(traits_agree_with_the_rows),
+        cmocka_unit_test(axes_hold_the_motions_of_their_mask),
+        cmocka_unit_test(driven_motions_are_pieces_about_their_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
