@@ -72,6 +72,23 @@ static void no_solution_is_proved(void **state)
     yk_context_destroy(context);
 }
 
+/* Where M is not semidefinite, the end of a path on a ray proves nothing: -z1 + z2 + 1 >= 0 and
+ * z1 - 1 >= 0 have the solution (1, 0). */
+static void rays_prove_nothing_of_indefinite_matrices(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    const double m[] = {-1, 1, 1, 0}, q[] = {1, -1};
+    yk_mlcp problem = make(context, 2, m, q);
+    double z[2], w[2];
+    yk_mlcp_report report;
+    assert_int_equal(solve(context, &problem, z, w, NULL, &report), YK_OK);
+    assert_near(z[0], 1, 1e-14);
+    assert_near(z[1], 0, 1e-14);
+    yk_mlcp_destroy(context, &problem);
+    yk_context_destroy(context);
+}
+
 static void sets_are_named(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(murty_takes_few_pivots),
         cmocka_unit_test(no_solution_is_proved),
+        cmocka_unit_test(rays_prove_nothing_of_indefinite_matrices),
         cmocka_unit_test(sets_are_named),
         cmocka_unit_test(random_definite_problems),
         cmocka_unit_test(random_degenerate_problems),
