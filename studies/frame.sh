@@ -130,8 +130,11 @@ processor() {
     [ ! -s "$out/.$1" ] || cat "$out/.$1"
 }
 
-# calculate EXPRESSION: by awk, five digits; nothing where a number is missing in it.
+# calculate EXPRESSION: by awk, five digits; nothing where a number is missing in it. Operators have blanks on both sides, signs none behind,
+# so that "0.32 /  - 1" is seen to lack a number and is not taken for a division by -1.
 calculate() {
+    local missing='(^|[-+*/(]) *([-+*/] |[*/)]|$)'
+    [[ ! $1 =~ $missing ]] || return 0
     awk "BEGIN { printf \"%.5g\", $1 }" 2>/dev/null || true
 }
 
@@ -256,7 +259,7 @@ set encoding utf8
 set grid lc rgb '#dddddd' lt 1
 set border lc rgb '#555555'
 set tics textcolor rgb '#333333'
-set key outside bottom center horizontal samplen 2 spacing 0.9 font ',11'
+set key outside bottom center horizontal samplen 2 spacing 0.9 height 0.8 font ',11'
 set title offset 0,-0.5
 set xlabel offset 0,0.6
 set ylabel offset 0.8,0
