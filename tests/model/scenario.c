@@ -342,6 +342,34 @@ static void loose_parts_are_warned_of(void **state)
     unload(&l);
 }
 
+/* Merged subsystems make the same steps: numbers of their own are said not to be used. */
+static void substeps_of_merged_subsystems_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheme;
+        int substeps;
+        int warnings;
+    } cases[] = {{"monolithic", 4, 1}, {"monolithic", 1, 0}, {"explicit", 4, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "time: {end: 1, step: 0.1}\n"
+                 "subsystems:\n"
+                 "  a: {solver: oscillator, mass: 1, substeps: %d}\n"
+                 "  b: {solver: oscillator, mass: 1}\n"
+                 "interfaces: [{name: joint, between: [a.mass, b.mass]}]\n"
+                 "coupling: {scheme: %s}\n",
+                 cases[i].substeps, cases[i].scheme);
+        loading l = load_good(text);
+        assert_int_equal(yk_diagnostics_warnings(l.diagnostics), cases[i].warnings);
+        if (cases[i].warnings)
+            assert_string_equal(yk_diagnostics_get(l.diagnostics, 0)->path,
+                                "subsystems.a.substeps");
+        unload(&l);
+    }
+}
+
 static void subsystems_and_interfaces_may_be_lists_or_maps(void **state)
 {
     (void)state;
@@ -543,6 +571,7 @@ int main(void)
         cmocka_unit_test(without_a_list_everything_is_recorded),
         cmocka_unit_test(steps_are_counted_with_a_warning_where_they_do_not_fit),
         cmocka_unit_test(loose_parts_are_warned_of),
+        cmocka_unit_test(substeps_of_merged_subsystems_are_warned_of),
         cmocka_unit_test(subsystems_and_interfaces_may_be_lists_or_maps),
         cmocka_unit_test(files_are_found_from_the_folder_of_the_scenario),
         cmocka_unit_test(the_resolved_text_reads_back_the_same),
