@@ -61,11 +61,57 @@ static int first_side(const yk_nonsmooth *self, const yk_joint_model *joint)
     return yk_world_is_dynamic(&self->model, joint->slot_a) ? 0 : 1;
 }
 
+/* Fraction of the speed at a joint that it may take away at the start before that is worth a word;
+ * speeds (m/s) below the second are none. */
+static const double NOTABLE_CHANGE = 0.5;
+static const double NO_SPEED = 1e-6;
+
+/* Velocities at the start that a joint forbids, which the first step takes away like an impact. One
+ * warning, of the joint that takes most. */
+static void warn_of_velocities(const yk_nonsmooth *self, double t, double h, const yk_input *inputs)
+{
+    const yk_world_model *model = &self->model;
+    double largest = 0;
+    const yk_joint_model *worst = NULL;
+    for (size_t i = 0; i < model->joint_count; i++) {
+        const yk_joint_model *joint = &model->joints[i];
+        if (joint->port >= 0 || joint->driver >= 0 || !acts(self, joint))
+            continue;
+
+        yk_frame a = yk_world_frame(&self->state, joint->slot_a);
+        yk_frame b = yk_world_frame(&self->state, joint->slot_b);
+        yk_drive drive = joint_drive(joint, t, h, inputs);
+        yk_joint_kinematics place;
+        yk_joint_kinematics_at(&joint->joint, &a, &b, &drive, &place);
+
+        /* Against the velocities of the bodies, as the joint sees them. */
+        double speed = yk_v3_norm(a.velocity) + yk_v3_norm(b.velocity) +
+                       yk_v3_norm(a.angular_velocity) + yk_v3_norm(b.angular_velocity);
+        for (int k = 0; k < joint->joint.row_count; k++) {
+            double rate = fabs(yk_row_rate(&joint->joint.row[k], &place));
+            if (rate > NOTABLE_CHANGE * speed + NO_SPEED && rate > largest) {
+                largest = rate;
+                worst = joint;
+            }
+        }
+    }
+
+    if (worst)
+        yk_log(self->context, YK_LOG_WARNING,
+               "joint '%s' forbids the velocities that its bodies start with, by %.3g (m/s or "
+               "rad/s), which the first step takes away like an impact; give velocities that all "
+               "joints allow",
+               worst->name ? worst->name : "", largest);
+}
+
 yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
     yk_problem *problem = &self->problem;
     size_t count = 0;
+
+    if (self->steps == 0)
+        warn_of_velocities(self, t, h, inputs);
 
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];

@@ -236,6 +236,44 @@ static void initial_state(yk_smooth *smooth, double t, double h)
     yk_smooth_trial_from_state(model, state, work);
 }
 
+/* Fraction of a given velocity that joints may change before that is worth a word: a rough guess is
+ * changed by less. */
+static const double NOTABLE_CHANGE = 0.5;
+
+/* Joints that forbid a velocity are a mistake of the model more often than a guess. The node is named
+ * whose velocity was changed most. */
+static void warn_of_velocities(const yk_smooth *smooth)
+{
+    const yk_smooth_model *model = &smooth->model;
+    double length = model->length_scale;
+    double largest = 0;
+    int worst = -1;
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_smooth_node_def *given = &model->def.nodes[i];
+        const node_state *now = &smooth->state.now[i];
+        double size = yk_v3_norm(given->velocity) + length * yk_v3_norm(given->angular_velocity);
+        double change =
+            yk_v3_norm(yk_v3_sub(now->velocity, given->velocity)) +
+            length * yk_v3_norm(yk_v3_sub(now->angular_velocity, given->angular_velocity));
+        if (size > 0 && change > NOTABLE_CHANGE * size && change > largest) {
+            largest = change;
+            worst = i;
+        }
+    }
+
+    if (worst < 0)
+        return;
+
+    const yk_smooth_node_def *given = &model->def.nodes[worst];
+    const node_state *now = &smooth->state.now[worst];
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: the joints forbid the velocity that '%s' is given, %.3g m/s and %.3g rad/s: it "
+           "starts with %.3g m/s and %.3g rad/s; give velocities that all joints allow",
+           model->def.name, model->nodes[worst].name, yk_v3_norm(given->velocity),
+           yk_v3_norm(given->angular_velocity), yk_v3_norm(now->velocity),
+           yk_v3_norm(now->angular_velocity));
+}
+
 yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -260,6 +298,8 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
 
     /* Velocities, accelerations and multipliers. */
     status = yk_smooth_begin_motion(smooth);
+    if (!YK_FAILED(status) && work->inputs == work->own_inputs)
+        warn_of_velocities(smooth); /* once: starts with inputs repeat this one */
 
     /* Multipliers of constraints at position level repeat their errors by a factor of about
      * -rho_inf from step to step, and by more where the joints' directions turn. */

@@ -1,0 +1,145 @@
+/* Starts that are not what they seem: velocities that joints forbid, bodies inside of each other,
+ * tensors that no body has, sides that start apart. Each is said, and good ones are silent. */
+#include "loading.h"
+
+static char heard[4096];
+static int warnings;
+
+static void hear(void *user, yk_log_level level, const char *message)
+{
+    (void)user;
+    if (level != YK_LOG_WARNING)
+        return;
+
+    warnings++;
+    size_t used = strlen(heard);
+    snprintf(heard + used, sizeof heard - used, "%s\n", message);
+}
+
+/* Loads a scenario with an override, starts it and makes a step. */
+static void start(const char *text, const char *override)
+{
+    heard[0] = '\0';
+    warnings = 0;
+    yk_context_def context = yk_context_default();
+    context.log = hear;
+    loading l = {.context = yk_context_create(&context)};
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "file.yaml";
+    def.text = text;
+    def.overrides = &override;
+    def.override_count = override != NULL;
+    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
+    l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
+    l.text = yk_diagnostics_text(l.diagnostics);
+    if (l.status != YK_OK)
+        print_error("%s", l.text);
+    assert_int_equal(l.status, YK_OK);
+
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_true(yk_system_step(system, NULL) >= 0);
+    unload(&l);
+}
+
+/* A link on a hinge at the origin, which moves as such. */
+static const char smooth[] =
+    "parameters: {spin: 0.5, slip: 0}\n"
+    "time: {end: 1, step: 1e-3}\n"
+    "subsystems:\n"
+    "  m:\n"
+    "    solver: smooth\n"
+    "    bodies: {link: {mass: 1, inertia: [1, 1, 1], position: [0.2, 0, 0],\n"
+    "                    velocity: [slip, 0.2*spin, 0], angular_velocity: [0, 0, spin]}}\n"
+    "    joints: {hinge: {type: revolute, between: [ground, link], at: [0, 0, 0]}}\n";
+
+static const char nonsmooth[] =
+    "parameters: {spin: 0.5, slip: 0}\n"
+    "time: {end: 1, step: 1e-3}\n"
+    "subsystems:\n"
+    "  m:\n"
+    "    solver: nonsmooth\n"
+    "    bodies: {link: {mass: 1, inertia: [1, 1, 1], position: [0.2, 0, 0],\n"
+    "                    velocity: [slip, 0.2*spin, 0], angular_velocity: [0, 0, spin]}}\n"
+    "    joints: {hinge: {type: revolute, between: [ground, link], at: [0, 0, 0]}}\n";
+
+static void velocities_that_joints_forbid_are_named(void **state)
+{
+    (void)state;
+    start(smooth, NULL);
+    assert_int_equal(warnings, 0);
+    start(smooth, "parameters.slip=3");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(heard, "the joints forbid the velocity that 'link' is given, 3"));
+
+    start(nonsmooth, NULL);
+    assert_int_equal(warnings, 0);
+    start(nonsmooth, "parameters.slip=3");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(heard, "joint 'hinge' forbids the velocities"));
+
+    /* A rough guess is none. */
+    start(smooth, "parameters.slip=0.05");
+    assert_int_equal(warnings, 0);
+}
+
+static void bodies_inside_of_each_other_are_named(void **state)
+{
+    (void)state;
+    const char *text = "time: {end: 1, step: 1e-3}\n"
+                       "subsystems:\n"
+                       "  m:\n"
+                       "    solver: nonsmooth\n"
+                       "    bodies:\n"
+                       "      a: {shapes: [{type: sphere, radius: 0.1, density: 1000}]}\n"
+                       "      b: {position: [0, 0, 0.3],\n"
+                       "          shapes: [{type: sphere, radius: 0.1, density: 1000}]}\n";
+    start(text, NULL);
+    assert_int_equal(warnings, 0);
+    start(text, "subsystems.m.bodies.b.position=[0, 0, 0]");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(heard, "a and b overlap by 0.2 m at the start"));
+}
+
+static void tensors_that_no_body_has_are_refused(void **state)
+{
+    (void)state;
+    const char *texts[] = {smooth, nonsmooth};
+    const char *override = "subsystems.m.bodies.link.inertia=[1, 1, 100]";
+    for (int i = 0; i < 2; i++) {
+        loading l = load_with(texts[i], &override, 1);
+        assert_int_equal(l.status, YK_ERROR_INPUT);
+        assert_non_null(strstr(l.text, "exceeds the sum of the other two"));
+        unload(&l);
+    }
+}
+
+static void sides_that_start_apart_are_named(void **state)
+{
+    (void)state;
+    const char *text = "time: {end: 1, step: 1e-3}\n"
+                       "subsystems:\n"
+                       "  a: {solver: oscillator, mass: 1}\n"
+                       "  b: {solver: oscillator, mass: 1}\n"
+                       "interfaces: {joint: {between: [a.mass, b.mass]}}\n"
+                       "coupling: {scheme: explicit, inputs: index-1}\n";
+    start(text, NULL);
+    assert_int_equal(warnings, 0);
+    start(text, "subsystems.b.position=0.1");
+    assert_true(warnings > 0);
+    assert_non_null(strstr(heard, "its two sides start 0.1 m and 0 rad apart"));
+    start(text, "subsystems.b.velocity=1000");
+    assert_non_null(strstr(heard, "velocities that differ by 1e+03 m/s"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(velocities_that_joints_forbid_are_named),
+        cmocka_unit_test(bodies_inside_of_each_other_are_named),
+        cmocka_unit_test(tensors_that_no_body_has_are_refused),
+        cmocka_unit_test(sides_that_start_apart_are_named),
+    };
+    return cmocka_run_group_tests_name("starts", tests, NULL, NULL);
+}
