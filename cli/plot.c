@@ -5,8 +5,10 @@
 #include "base/text.h"
 #include "cli.h"
 #include "pictures.h"
+#include "record/memory.h"
 
-enum { FILES_MAX = 16, CURVES_MAX = 64 };
+/* A picture has fewer columns of pixels than a quarter of the rows. */
+enum { FILES_MAX = 16, CURVES_MAX = 64, ROWS_MAX = 8192 };
 
 typedef struct picture {
     int file_count;
@@ -151,7 +153,8 @@ static int draw(yk_context *context, picture *p, const option_list *wanted, cons
 {
     int left_out = 0;
     for (int file = 0; file < p->file_count; file++) {
-        yk_status status = yk_record_load(context, p->files[file], &p->records[file]);
+        yk_status status =
+            yk_record_load_thin(context, p->files[file], ROWS_MAX, &p->records[file]);
         if (status != YK_OK) {
             print_failure(context);
             return input_code(status);

@@ -1,5 +1,5 @@
-/* CSV reader: RFC 4180 fields with line feeds or CR LF, a header line, numbers. The file is held
- * in memory and cut into fields in place. */
+/* CSV reader: RFC 4180 fields with line feeds or CR LF, a header line, numbers. Some lines at a time
+ * are held in memory and cut into fields in place, so that files may be of any length. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -9,9 +9,14 @@
 
 #include "record/memory.h"
 
+enum { BUFFER_BYTES = 1 << 16 };
+
 typedef struct csv_parser {
     yk_context *context;
     const char *path;
+    FILE *stream;
+    char *data; /* that was read and is not used up, from cursor to end */
+    size_t capacity;
     char *cursor, *end; /* *end is a terminator */
     size_t line;        /* of the cursor, from 1 */
     bool line_ended;    /* the last field was the last of its line */
@@ -23,6 +28,81 @@ static yk_status fail_at(csv_parser *parser, const char *reason)
 {
     return yk_fail(parser->context, YK_ERROR_INPUT, "%s:%zu: %s", parser->path, parser->line,
                    reason);
+}
+
+/* Text ----------------------------------------------------------------------------------------- */
+
+/* Behind the first line break from the cursor on that is not in quotes; NULL: there is none yet. */
+static const char *end_of_line(const csv_parser *parser)
+{
+    bool quoted = false;
+    for (const char *c = parser->cursor; c < parser->end; c++) {
+        if (*c == '"')
+            quoted = !quoted;
+        if (*c == '\n' && !quoted)
+            return c + 1;
+    }
+
+    return NULL;
+}
+
+/* Reads on until the line at the cursor is there as a whole, or the file ends. */
+static yk_status read_line(csv_parser *parser)
+{
+    while (!parser->cursor || !end_of_line(parser)) {
+        /* What is left goes to the front; a line that needs more memory gets it. */
+        size_t left = 0;
+        if (parser->cursor)
+            left = (size_t)(parser->end - parser->cursor);
+        if (left > 0)
+            memmove(parser->data, parser->cursor, left);
+        if (left + 1 >= parser->capacity) {
+            size_t capacity = 2 * parser->capacity;
+            if (capacity < BUFFER_BYTES)
+                capacity = BUFFER_BYTES;
+            char *grown = yk_reallocate(parser->context, parser->data, capacity, 1);
+            if (!grown)
+                return YK_ERROR_MEMORY;
+
+            parser->data = grown;
+            parser->capacity = capacity;
+        }
+
+        char *to = parser->data + left;
+        size_t got = fread(to, 1, parser->capacity - left - 1, parser->stream);
+        if (ferror(parser->stream))
+            return yk_fail(parser->context, YK_ERROR_FILE, "cannot read '%s': %s", parser->path,
+                           strerror(errno));
+
+        /* A text has no zero bytes. */
+        if (memchr(to, '\0', got))
+            return yk_fail(parser->context, YK_ERROR_INPUT, "'%s' is neither an HDF5 file nor text",
+                           parser->path);
+
+        parser->cursor = parser->data;
+        parser->end = to + got;
+        *parser->end = '\0';
+        if (got == 0)
+            return YK_OK;
+    }
+
+    return YK_OK;
+}
+
+/* The names of the header stay in the memory that they were read into; what was read behind them
+ * goes to new memory. */
+static yk_status leave_header(csv_parser *parser)
+{
+    size_t left = (size_t)(parser->end - parser->cursor);
+    const char *from = parser->cursor;
+    parser->data = yk_allocate(parser->context, parser->capacity, 1);
+    if (!parser->data)
+        return YK_ERROR_MEMORY;
+
+    memcpy(parser->data, from, left + 1);
+    parser->cursor = parser->data;
+    parser->end = parser->data + left;
+    return YK_OK;
 }
 
 /* Cuts the next field out of the text, without its quotes, and moves behind its separator. */
@@ -128,7 +208,7 @@ static void split_name(char *text, char **label, char **unit)
     take_off_backslashes(text);
 }
 
-static yk_status read_header(csv_parser *parser, yk_record *record)
+static yk_status read_header(csv_parser *parser, yk_recorder *to)
 {
     /* As many names at most as there are commas outside of quotes. */
     size_t most = 1;
@@ -187,7 +267,7 @@ static yk_status read_header(csv_parser *parser, yk_record *record)
         }
 
         yk_record_header header = {.channels = channels, .channel_count = count};
-        status = yk_recorder_begin(yk_record_recorder(record), &header);
+        status = yk_recorder_begin(to, &header);
     }
 
     yk_release(parser->context, labels);
@@ -223,7 +303,7 @@ static yk_status read_row(csv_parser *parser, double *row)
     return YK_OK;
 }
 
-static yk_status read_rows(csv_parser *parser, yk_record *record)
+static yk_status read_rows(csv_parser *parser, yk_recorder *to)
 {
     double *row = yk_allocate(parser->context, parser->columns, sizeof *row);
     if (!row)
@@ -231,16 +311,21 @@ static yk_status read_rows(csv_parser *parser, yk_record *record)
 
     yk_status status = YK_OK;
     while (status == YK_OK) {
-        /* Blank lines are skipped. */
-        for (; *parser->cursor == '\r' || *parser->cursor == '\n'; parser->cursor++)
-            if (*parser->cursor == '\n')
-                parser->line++;
-        if (parser->cursor >= parser->end)
+        status = read_line(parser);
+        if (status != YK_OK || parser->cursor >= parser->end)
             break;
+
+        /* Blank lines are skipped. */
+        size_t blank = strspn(parser->cursor, "\r");
+        if (parser->cursor[blank] == '\n') {
+            parser->cursor += blank + 1;
+            parser->line++;
+            continue;
+        }
 
         status = read_row(parser, row);
         if (status == YK_OK)
-            status = yk_recorder_sample(yk_record_recorder(record), row[0], row + 1);
+            status = yk_recorder_sample(to, row[0], row + 1);
         parser->line++;
     }
 
@@ -248,61 +333,14 @@ static yk_status read_rows(csv_parser *parser, yk_record *record)
     return status;
 }
 
-/* File ----------------------------------------------------------------------------------------- */
-
-/* The whole file, with a terminator, into memory of the context. */
-static yk_status read_file(csv_parser *parser, char **data)
-{
-    FILE *stream = fopen(parser->path, "rb");
-    if (!stream)
-        return yk_fail(parser->context, YK_ERROR_FILE, "cannot read '%s': %s", parser->path,
-                       strerror(errno));
-
-    /* Its size is not asked for, as it may still grow. */
-    yk_status status = YK_OK;
-    size_t length = 0, capacity = 1 << 15;
-    while (status == YK_OK) {
-        if (!*data || length + 1 >= capacity) {
-            capacity *= 2;
-            char *grown = yk_reallocate(parser->context, *data, capacity, 1);
-            if (!grown) {
-                status = YK_ERROR_MEMORY;
-                break;
-            }
-
-            *data = grown;
-        }
-
-        size_t got = fread(*data + length, 1, capacity - length - 1, stream);
-        if (got == 0)
-            break;
-
-        length += got;
-    }
-
-    if (status == YK_OK && ferror(stream))
-        status = yk_fail(parser->context, YK_ERROR_FILE, "cannot read '%s': %s", parser->path,
-                         strerror(errno));
-    fclose(stream);
-    if (status != YK_OK)
-        return status;
-
-    /* A text has no zero bytes. */
-    (*data)[length] = '\0';
-    parser->cursor = *data;
-    parser->end = *data + length;
-    if (strlen(*data) != length)
-        return yk_fail(parser->context, YK_ERROR_INPUT, "'%s' is neither an HDF5 file nor text",
-                       parser->path);
-
-    return YK_OK;
-}
-
-yk_status yk_csv_load(yk_context *context, const char *path, yk_record *record)
+yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete)
 {
     csv_parser parser = {.context = context, .path = path, .line = 1};
-    char *data = NULL;
-    yk_status status = read_file(&parser, &data);
+    parser.stream = fopen(path, "rb");
+    if (!parser.stream)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+
+    yk_status status = read_line(&parser);
     if (status == YK_OK && strncmp(parser.cursor, "\xef\xbb\xbf", 3) == 0)
         parser.cursor += 3; /* the mark that spreadsheets put */
 
@@ -310,27 +348,36 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_record *record)
     locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (status == YK_OK && !locale)
         status = yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
+    char *header = NULL;
     if (status == YK_OK) {
         locale_t before = uselocale(locale);
-        status = read_header(&parser, record);
+        status = read_header(&parser, to);
+
+        /* The names stay where they are; what follows them moves on. */
+        header = parser.data;
         if (status == YK_OK)
-            status = read_rows(&parser, record);
+            status = leave_header(&parser);
+        else
+            parser.data = NULL;
+        if (status == YK_OK)
+            status = read_rows(&parser, to);
         uselocale(before);
     }
 
     if (locale)
         freelocale(locale);
+    fclose(parser.stream);
     yk_release(context, parser.names);
-    yk_release(context, data);
+    yk_release(context, parser.data);
+    yk_release(context, header);
     if (status != YK_OK)
         return status;
 
     /* A table does not say whether its run finished, but only complete ones lose their .part. */
     size_t length = strlen(path);
-    if (length > 5 && strcmp(path + length - 5, ".part") == 0) {
-        yk_record_close(record);
+    *complete = !(length > 5 && strcmp(path + length - 5, ".part") == 0);
+    if (!*complete)
         return YK_OK;
-    }
 
-    return yk_recorder_end(yk_record_recorder(record), NULL);
+    return yk_recorder_end(to, NULL);
 }

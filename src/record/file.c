@@ -14,6 +14,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "record/apart.h"
+#include "record/hdf5_access.h"
 #include "record/journal.h"
 #include "record/memory.h"
 
@@ -22,7 +24,14 @@ typedef struct file_format {
     yk_record_format format;
     const yk_recorder_ops *ops; /* of the file recorder, with the name of the format */
     yk_status (*create_writer)(yk_context *context, const char *path, yk_recorder **writer);
+    bool apart; /* its library is only trusted in a process of its own */
 } file_format;
+
+/* Limits of that process, far beyond what it needs: so much (s of the processor, bytes), and so much
+ * for each byte of the journal. */
+static const double MAKING_SECONDS = 600;
+static const double MAKING_SECONDS_PER_BYTE = 1e-6;
+static const double MAKING_BYTES = 8e9;
 
 typedef struct file_recorder {
     yk_recorder base;
@@ -267,6 +276,68 @@ static yk_status make_results(yk_context *context, const file_format *format,
     return YK_OK;
 }
 
+/* The results file in a process of its own: libhdf5 does not get over every failure, of memory for
+ * instance, and must not take the run with it. */
+typedef struct making {
+    yk_context *context;
+    const file_format *format;
+    const yk_journal *journal;
+    const char *temporary, *path;
+    yk_journal_contents contents;
+} making;
+
+static yk_status make_in_child(void *user, int stream)
+{
+    (void)stream;
+    making *m = user;
+    return make_results(m->context, m->format, m->journal, m->temporary, m->path, &m->contents);
+}
+
+static yk_status make_safely(yk_context *context, const file_format *format,
+                             const yk_journal *journal, const char *temporary, const char *path,
+                             yk_journal_contents *contents)
+{
+    /* Formats that we write ourselves need no such care. */
+    making m = {context, format, journal, temporary, path, {0}};
+    if (!format->apart) {
+        yk_status status = make_in_child(&m, -1);
+        *contents = m.contents;
+        return status;
+    }
+
+    struct stat found;
+    double bytes = 0;
+    if (fstat(journal->descriptor, &found) == 0)
+        bytes = (double)found.st_size;
+    char what[1200];
+    snprintf(what, sizeof what, "making '%.1000s'", path);
+    yk_apart_def def = {
+        .work = make_in_child,
+        .user = &m,
+        .result = &m.contents,
+        .result_bytes = sizeof m.contents,
+        .seconds = MAKING_SECONDS + MAKING_SECONDS_PER_BYTE * bytes,
+        .bytes = (uint64_t)(MAKING_BYTES + bytes),
+        .what = what,
+        .lock = yk_hdf5_lock,
+        .unlock = yk_hdf5_unlock,
+    };
+    bool crashed = false;
+    def.crashed = &crashed;
+    yk_status status = yk_apart(context, &def);
+
+    /* Without a process of its own it is made here, rather than not at all. */
+    if (status == YK_ERROR_EXTERNAL)
+        status = make_in_child(&m, -1);
+    *contents = m.contents;
+    if (!crashed)
+        return status;
+
+    unlink(temporary);
+    return yk_fail(context, YK_ERROR_EXTERNAL, "%s; the record is whole in '%s'",
+                   yk_last_message(context), journal->path);
+}
+
 static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     file_recorder *self = (file_recorder *)recorder;
@@ -293,8 +364,8 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
 
     /* The lock is held until the journal has gone. */
     yk_journal_contents contents;
-    status = make_results(self->context, self->format, &self->journal, self->temporary, self->path,
-                          &contents);
+    status = make_safely(self->context, self->format, &self->journal, self->temporary, self->path,
+                         &contents);
     if (status == YK_OK && unlink(self->part) != 0 && errno != ENOENT)
         yk_log(self->context, YK_LOG_WARNING, "cannot remove '%s': %s", self->part,
                strerror(errno));
@@ -329,8 +400,8 @@ static const yk_recorder_ops csv_ops = FILE_OPS("csv");
 static const yk_recorder_ops hdf5_ops = FILE_OPS("hdf5");
 
 static const file_format formats[] = {
-    {{".csv"}, YK_RECORD_CSV, &csv_ops, yk_csv_writer_create},
-    {{".h5", ".hdf5"}, YK_RECORD_HDF5, &hdf5_ops, yk_hdf5_writer_create},
+    {{".csv"}, YK_RECORD_CSV, &csv_ops, yk_csv_writer_create, false},
+    {{".h5", ".hdf5"}, YK_RECORD_HDF5, &hdf5_ops, yk_hdf5_writer_create, true},
 };
 
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
@@ -424,7 +495,7 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
     yk_journal_contents contents = {0};
     status = YK_ERROR_MEMORY;
     if (temporary)
-        status = make_results(context, format, &lock, temporary, path, &contents);
+        status = make_safely(context, format, &lock, temporary, path, &contents);
     yk_release(context, temporary);
     yk_journal_close(&lock);
     *recovery = (yk_recovery){

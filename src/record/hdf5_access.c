@@ -26,10 +26,20 @@ static herr_t keep_reason(hid_t stack, void *user)
     return 0;
 }
 
+void yk_hdf5_lock(void)
+{
+    pthread_mutex_lock(&library_lock);
+}
+
+void yk_hdf5_unlock(void)
+{
+    pthread_mutex_unlock(&library_lock);
+}
+
 void yk_hdf5_enter(yk_hdf5_session *session)
 {
     /* The library would print on stderr, which is not ours. */
-    pthread_mutex_lock(&library_lock);
+    yk_hdf5_lock();
     session->reason[0] = '\0';
     H5Eget_auto2(H5E_DEFAULT, &session->print, &session->print_data);
     H5Eset_auto2(H5E_DEFAULT, keep_reason, session);
@@ -38,7 +48,7 @@ void yk_hdf5_enter(yk_hdf5_session *session)
 void yk_hdf5_leave(const yk_hdf5_session *session)
 {
     H5Eset_auto2(H5E_DEFAULT, session->print, session->print_data);
-    pthread_mutex_unlock(&library_lock);
+    yk_hdf5_unlock();
 }
 
 static hid_t text_type(void)

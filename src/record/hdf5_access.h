@@ -21,6 +21,10 @@ typedef struct yk_hdf5_session {
 void yk_hdf5_enter(yk_hdf5_session *session);
 void yk_hdf5_leave(const yk_hdf5_session *session);
 
+/* Holds the library against all other threads. */
+void yk_hdf5_lock(void);
+void yk_hdf5_unlock(void);
+
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text);
 bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count);
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value);

@@ -61,6 +61,27 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
     return true;
 }
 
+/* The same at the end of a journal, or into its pipe. */
+static bool write_at(const yk_journal *journal, const void *bytes, size_t count, uint64_t offset)
+{
+    if (!journal->stream)
+        return yk_write_all(journal->descriptor, bytes, count, offset);
+
+    const char *from = bytes;
+    while (count > 0) {
+        ssize_t written = write(journal->descriptor, from, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+
+        from += written;
+        count -= (size_t)written;
+    }
+
+    return true;
+}
+
 void yk_sync_folder(const char *path_of_file)
 {
     /* The part of the name before its last slash. */
@@ -104,13 +125,14 @@ static yk_status append(yk_journal *journal, yk_block_kind kind, size_t items, c
 
     /* Behind the last whole block, wherever a failed one has left the end of the file. */
     uint64_t at = journal->length;
-    int file = journal->descriptor;
-    bool done = yk_write_all(file, &head, sizeof head, at) &&
-                yk_write_all(file, first, first_bytes, at + sizeof head) &&
-                yk_write_all(file, second, second_bytes, at + sizeof head + first_bytes);
+    bool done = write_at(journal, &head, sizeof head, at) &&
+                write_at(journal, first, first_bytes, at + sizeof head) &&
+                write_at(journal, second, second_bytes, at + sizeof head + first_bytes);
     if (!done) {
         int error = errno;
-        int cut = ftruncate(file, (off_t)journal->length);
+        int cut = 0;
+        if (!journal->stream)
+            cut = ftruncate(journal->descriptor, (off_t)journal->length);
         (void)cut; /* a reader stops at the piece anyway */
         return cannot_write(journal, error);
     }
@@ -193,6 +215,21 @@ static bool holds_samples(int file)
     return fstat(file, &found) == 0 && (uint64_t)found.st_size > header_end;
 }
 
+static yk_status write_start(yk_journal *journal)
+{
+    journal_start start = {
+        .version = VERSION,
+        .byte_order = BYTE_ORDER_MARK,
+        .process = (uint64_t)getpid(),
+    };
+    memcpy(start.magic, MAGIC, sizeof MAGIC);
+    if (!write_at(journal, &start, sizeof start, 0))
+        return cannot_write(journal, errno);
+
+    journal->length = sizeof start;
+    return YK_OK;
+}
+
 yk_status yk_journal_create(yk_context *context, const char *path, const char *old,
                             yk_journal *journal)
 {
@@ -221,23 +258,20 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
     }
 
     /* Nothing was cut off before the lock was held. */
-    journal_start start = {
-        .version = VERSION,
-        .byte_order = BYTE_ORDER_MARK,
-        .process = (uint64_t)getpid(),
-    };
-    memcpy(start.magic, MAGIC, sizeof MAGIC);
-    bool begun = ftruncate(journal->descriptor, 0) == 0 &&
-                 yk_write_all(journal->descriptor, &start, sizeof start, 0);
-    if (!begun) {
+    if (ftruncate(journal->descriptor, 0) == 0)
+        status = write_start(journal);
+    else
         status = cannot_write(journal, errno);
+    if (status != YK_OK)
         yk_journal_close(journal);
-        return status;
-    }
 
-    journal->length = sizeof start;
+    return status;
+}
 
-    return YK_OK;
+yk_status yk_journal_stream(yk_context *context, const char *path, int pipe, yk_journal *journal)
+{
+    *journal = (yk_journal){.context = context, .path = path, .descriptor = pipe, .stream = true};
+    return write_start(journal);
 }
 
 yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *journal)
@@ -394,6 +428,7 @@ typedef struct player {
     const char *path;
     yk_recorder *to;
     int file;
+    bool stream; /* that is a pipe, read from front to back */
     unsigned char *payload;
     size_t capacity;
     void *arrays[ARRAYS_MAX];
@@ -586,11 +621,15 @@ static yk_status end(player *p, yk_unpack *pack)
     return yk_recorder_end(p->to, &(yk_record_summary){values, count});
 }
 
-static bool read_all(int file, void *to, size_t count, uint64_t offset)
+static bool read_all(const player *p, void *to, size_t count, uint64_t offset)
 {
     char *at = to;
     while (count > 0) {
-        ssize_t got = pread(file, at, count, (off_t)offset);
+        ssize_t got;
+        if (p->stream)
+            got = read(p->file, at, count);
+        else
+            got = pread(p->file, at, count, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -610,7 +649,7 @@ static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_hea
 {
     /* A length is believed only as far as the file reaches, before memory is taken for it. */
     *sound = false;
-    bool there = size - offset >= sizeof *head && read_all(p->file, head, sizeof *head, offset);
+    bool there = size - offset >= sizeof *head && read_all(p, head, sizeof *head, offset);
     if (!there || head->offset != offset || head->bytes > size - offset - sizeof *head)
         return YK_OK;
 
@@ -623,7 +662,7 @@ static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_hea
         p->capacity = head->bytes;
     }
 
-    if (!read_all(p->file, p->payload, head->bytes, offset + sizeof *head))
+    if (!read_all(p, p->payload, head->bytes, offset + sizeof *head))
         return YK_OK;
 
     *sound = yk_hash_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
@@ -680,7 +719,7 @@ static yk_status play_block(player *p, const block_head *head, yk_journal_conten
 static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
 {
     journal_start start;
-    if (size < sizeof start || !read_all(p->file, &start, sizeof start, 0))
+    if (size < sizeof start || !read_all(p, &start, sizeof start, 0))
         return damaged(p, "it ends before its header");
     if (start.byte_order != BYTE_ORDER_MARK)
         return yk_fail(p->context, YK_ERROR_INPUT,
@@ -735,6 +774,21 @@ yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_re
 
     player p = {.context = context, .path = path, .to = to, .file = file};
     yk_status status = play(&p, (uint64_t)found.st_size, contents);
+
+    for (int i = 0; i < p.array_count; i++)
+        yk_release(context, p.arrays[i]);
+    yk_release(context, p.payload);
+    return status;
+}
+
+yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
+                                 yk_journal_contents *contents)
+{
+    /* Its length is not known; no single block is this long. */
+    static const uint64_t longest = (uint64_t)1 << 40;
+    *contents = (yk_journal_contents){0};
+    player p = {.context = context, .path = path, .to = to, .file = pipe, .stream = true};
+    yk_status status = play(&p, longest, contents);
 
     for (int i = 0; i < p.array_count; i++)
         yk_release(context, p.arrays[i]);

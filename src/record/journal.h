@@ -34,6 +34,7 @@ typedef struct yk_journal {
     const char *path; /* for messages */
     int descriptor;   /* -1: none */
     uint64_t length;  /* bytes of whole blocks */
+    bool stream;      /* a pipe: written from front to back, and not taken back */
 } yk_journal;
 
 /* Opens `path` for this process alone, and writes the start of an empty journal. One that a run
@@ -45,6 +46,8 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
  * blocks under this header. */
 yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
                             uint64_t length, yk_journal *journal);
+/* An empty journal that goes through a pipe to another process. */
+yk_status yk_journal_stream(yk_context *context, const char *path, int pipe, yk_journal *journal);
 /* Holds a journal that is there, so that nobody writes it, and changes nothing. */
 yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *journal);
 yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header);
@@ -76,6 +79,9 @@ bool yk_is_journal(const void *start, size_t bytes);
  * complete. `path` is for messages; the file is one that is open for reading. */
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
                           yk_journal_contents *contents);
+/* The same of one that comes through a pipe. */
+yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
+                                 yk_journal_contents *contents);
 /* The same of a file that is not open yet. */
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
                                yk_journal_contents *contents);

@@ -23,9 +23,10 @@ static yk_status cannot_open(yk_context *context, const char *path, int error)
     return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(error));
 }
 
-static yk_status load(yk_context *context, const char *path, yk_record *record)
+yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete)
 {
     struct stat there;
+    *complete = true;
     if (stat(path, &there) != 0)
         return cannot_open(context, path, errno);
     if (!S_ISREG(there.st_mode))
@@ -45,23 +46,18 @@ static yk_status load(yk_context *context, const char *path, yk_record *record)
 
     yk_status status;
     if (got == sizeof start && memcmp(start, signature, sizeof start) == 0) {
-        status = yk_hdf5_load(context, path, record);
+        status = yk_hdf5_load(context, path, to, complete);
     } else if (yk_is_journal(start, got)) {
         yk_journal_contents contents;
-        status = yk_journal_play_file(context, path, yk_record_recorder(record), &contents);
-        if (status == YK_OK && !contents.complete)
-            yk_record_close(record);
+        status = yk_journal_play_file(context, path, to, &contents);
+        *complete = contents.complete;
     } else {
-        status = yk_csv_load(context, path, record);
+        status = yk_csv_load(context, path, to, complete);
     }
 
     /* The file asks for what no recorder takes: twice the same name, no name. */
     if (status == YK_ERROR_ARGUMENT)
         return yk_fail(context, YK_ERROR_INPUT, "'%s': %s", path, yk_last_message(context));
-    if (status == YK_OK && yk_record_rows(record) == 0)
-        return yk_fail(context, YK_ERROR_INPUT,
-                       "'%s' holds no samples: the run ended before its first one", path);
-
     return status;
 }
 
@@ -69,9 +65,15 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
 {
     *record = NULL;
     yk_record *made = NULL;
+    bool complete = false;
     yk_status status = yk_record_create(context, &made);
     if (status == YK_OK)
-        status = load(context, path, made);
+        status = yk_record_play(context, path, yk_record_recorder(made), &complete);
+    if (status == YK_OK && !complete)
+        yk_record_close(made);
+    if (status == YK_OK && yk_record_rows(made) == 0)
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "'%s' holds no samples: the run ended before its first one", path);
     if (status != YK_OK) {
         yk_record_destroy(made);
         return status;

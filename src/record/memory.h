@@ -49,8 +49,19 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
 /* Doubles in a row: the components of all channels. */
 size_t yk_header_width(const yk_record_header *header);
 
-/* Readers of the formats; load.c picks the one. They fill a new, empty record. */
-yk_status yk_csv_load(yk_context *context, const char *path, yk_record *record);
-yk_status yk_hdf5_load(yk_context *context, const char *path, yk_record *record);
+/* Passes all that a file of any format holds to a recorder: begin, samples, frames and, of a record
+ * that is complete, the end. (load.c) */
+yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete);
+/* Readers of the formats, likewise. That of HDF5 reads in a process of its own, because libhdf5 does
+ * not survive every damaged file; yk_hdf5_read is what that process does. */
+yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
+yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
+yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to);
+
+/* Loads a file as a record of at most so many rows (at least 512) that looks the same: where there
+ * are more, the lowest and highest values of neighbours stay. Without scene, frames and summary, in
+ * memory that does not depend on the length of the file. (thin.c) */
+yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows_most,
+                              yk_record **record);
 
 #endif

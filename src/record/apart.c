@@ -1,0 +1,187 @@
+#include "record/apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child says last. */
+typedef struct outcome {
+    yk_status status;
+    char message[2048];
+    unsigned char result[YK_APART_RESULT_MAX];
+} outcome;
+
+/* The child ------------------------------------------------------------------------------------- */
+
+/* Lowers a limit, never beyond what there was; the process is told at it, and ended one further. */
+static void limit(int resource, double most)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return;
+
+    rlim_t value = (rlim_t)fmin(most, 1e18);
+    if (now.rlim_cur == RLIM_INFINITY || value < now.rlim_cur)
+        now.rlim_cur = value;
+    if (now.rlim_max == RLIM_INFINITY || value + 1 < now.rlim_max)
+        now.rlim_max = value + 1;
+    setrlimit(resource, &now);
+}
+
+/* Bytes of the address space that the process has; what sanitizers reserve is in it. */
+static double address_space(void)
+{
+    double pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return INFINITY;
+
+    if (fscanf(file, "%lf", &pages) != 1)
+        pages = INFINITY;
+    fclose(file);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+_Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def, int stream,
+                                    int last)
+{
+    /* A crash is no affair of whoever handles signals in the caller, and prints nothing. */
+    static const int signals[] = {SIGSEGV, SIGBUS,  SIGABRT, SIGFPE, SIGILL,
+                                  SIGXCPU, SIGPIPE, SIGINT,  SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
+
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, ceil(def->seconds));
+    double now = address_space();
+    if (isfinite(now))
+        limit(RLIMIT_AS, now + (double)def->bytes);
+
+    /* The outcome is smaller than a pipe: writing it does not wait. */
+    outcome said = {0};
+    said.status = def->work(def->user, stream);
+    if (said.status != YK_OK)
+        strncpy(said.message, yk_last_message(context), sizeof said.message - 1);
+    if (def->result)
+        memcpy(said.result, def->result, def->result_bytes);
+    close(stream);
+    ssize_t written = write(last, &said, sizeof said);
+
+    /* Nothing that the caller would do at its end. */
+    _exit(written == (ssize_t)sizeof said ? 0 : 1);
+}
+
+/* The caller ------------------------------------------------------------------------------------ */
+
+/* Both ends of a pipe, which programs that are started meanwhile do not inherit. */
+static bool open_pipe(int ends[2])
+{
+    if (pipe(ends) != 0)
+        return false;
+
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+static bool read_outcome(int from, outcome *said)
+{
+    size_t got = 0;
+    while (got < sizeof *said) {
+        ssize_t more = read(from, (char *)said + got, sizeof *said - got);
+        if (more < 0 && errno == EINTR)
+            continue;
+        if (more <= 0)
+            return false;
+
+        got += (size_t)more;
+    }
+
+    said->message[sizeof said->message - 1] = '\0';
+    return true;
+}
+
+yk_status yk_apart(yk_context *context, const yk_apart_def *def)
+{
+    int stream[2];
+    int last[2];
+    if (!open_pipe(stream))
+        return yk_fail(context, YK_ERROR_EXTERNAL, "no pipe to a process of its own: %s",
+                       strerror(errno));
+    if (!open_pipe(last)) {
+        int error = errno;
+        close(stream[0]);
+        close(stream[1]);
+        return yk_fail(context, YK_ERROR_EXTERNAL, "no pipe to a process of its own: %s",
+                       strerror(error));
+    }
+
+    if (def->lock)
+        def->lock();
+    pid_t child = fork();
+    int error = errno;
+    if (def->unlock)
+        def->unlock();
+    if (child == 0)
+        work_as_child(context, def, stream[1], last[1]);
+    close(stream[1]);
+    close(last[1]);
+
+    /* What comes, as long as it makes sense; a child whose work nobody wants any more ends. */
+    yk_status received = YK_OK;
+    outcome said = {0};
+    bool whole = false;
+    if (child > 0) {
+        if (def->receive)
+            received = def->receive(def->user, stream[0]);
+        if (received != YK_OK)
+            kill(child, SIGKILL);
+        else
+            whole = read_outcome(last[0], &said);
+    }
+
+    close(stream[0]);
+    close(last[0]);
+    if (child < 0)
+        return yk_fail(context, YK_ERROR_EXTERNAL, "cannot start a process of its own: %s",
+                       strerror(error));
+
+    /* Somebody else may have waited for it: then what it said must do. */
+    int state = 0;
+    pid_t ended;
+    do {
+        ended = waitpid(child, &state, 0);
+    } while (ended < 0 && errno == EINTR);
+
+    if (received != YK_OK)
+        return received;
+    if (whole && said.status != YK_OK)
+        return yk_fail(context, said.status, "%s", said.message);
+    if (whole) {
+        if (def->result)
+            memcpy(def->result, said.result, def->result_bytes);
+        return YK_OK;
+    }
+
+    /* It did not come to its end. */
+    if (def->crashed)
+        *def->crashed = true;
+    bool killed = ended == child && WIFSIGNALED(state);
+    if (killed && WTERMSIG(state) == SIGXCPU)
+        return yk_fail(context, YK_ERROR_INPUT, "%s did not end within %g s of the processor",
+                       def->what, ceil(def->seconds));
+    if (killed)
+        return yk_fail(context, YK_ERROR_INPUT, "%s ended with signal %d (%s)", def->what,
+                       WTERMSIG(state), strsignal(WTERMSIG(state)));
+    return yk_fail(context, YK_ERROR_INPUT, "%s ended before it was done", def->what);
+}

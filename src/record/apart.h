@@ -1,0 +1,39 @@
+/* Work in a child process, for libraries that do not survive everything that they are given: the
+ * child may crash, run for ever or take all memory, and the caller gets an error. */
+#ifndef YK_RECORD_APART_H
+#define YK_RECORD_APART_H
+
+#include <stdint.h>
+
+#include "yoke/base.h"
+
+typedef struct yk_apart_def {
+    /* In the child, which has a copy of everything; what it writes to `stream` is for `receive`. Its
+     * status, its message and `result` come back, nothing else. */
+    yk_status (*work)(void *user, int stream);
+    /* In the caller, while the child works, up to the end of the stream; NULL: nothing comes. */
+    yk_status (*receive)(void *user, int stream);
+    void *user;
+    void *result;
+    size_t result_bytes; /* at most YK_APART_RESULT_MAX */
+
+    /* Limits of the child: time of the processor (s), and memory beyond that of the caller. */
+    double seconds;
+    uint64_t bytes;
+
+    /* Hold, while the process is copied, what other threads may be within of; both may be NULL. */
+    void (*lock)(void);
+    void (*unlock)(void);
+
+    /* The beginning of the message about a child that did not come to its end: "'a.h5' is a damaged
+     * file: reading it". */
+    const char *what;
+    bool *crashed; /* set where it did not; may be NULL */
+} yk_apart_def;
+
+enum { YK_APART_RESULT_MAX = 256 };
+
+/* YK_ERROR_INPUT where the child did not come to its end, YK_ERROR_EXTERNAL where there can be none. */
+yk_status yk_apart(yk_context *context, const yk_apart_def *def);
+
+#endif

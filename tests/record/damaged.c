@@ -1,0 +1,262 @@
+/* Files that were damaged at random, and work in a process of its own: whatever happens in libhdf5,
+ * the program gets a record or a message.
+ *
+ *   test_record_damaged [FILES]     so many damaged files, 40 unless given */
+#include <signal.h>
+
+#include "folder.h"
+#include "record/apart.h"
+#include "record/memory.h"
+
+static int files = 40;
+
+/* Sanitizers end a process that gets no memory. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* Work in a child --------------------------------------------------------------------------------*/
+
+typedef struct exchange {
+    yk_context *context;
+    int number;
+    char text[8];
+} exchange;
+
+static yk_status succeed(void *user, int stream)
+{
+    exchange *e = user;
+    e->number = 7;
+    return write(stream, "hello", 6) == 6 ? YK_OK : YK_ERROR_EXTERNAL;
+}
+
+static yk_status receive(void *user, int stream)
+{
+    exchange *e = user;
+    return read(stream, e->text, sizeof e->text) == 6 ? YK_OK : YK_ERROR_INPUT;
+}
+
+static yk_status refuse_work(void *user, int stream)
+{
+    (void)stream;
+    return yk_fail(((exchange *)user)->context, YK_ERROR_SINGULAR, "no %s", "pivot");
+}
+
+static yk_status crash(void *user, int stream)
+{
+    (void)user;
+    (void)stream;
+    raise(SIGSEGV);
+    return YK_OK;
+}
+
+static yk_status leave(void *user, int stream)
+{
+    (void)user;
+    (void)stream;
+    _exit(3);
+    return YK_OK;
+}
+
+static yk_status run_for_ever(void *user, int stream)
+{
+    (void)stream;
+    volatile int *number = &((exchange *)user)->number;
+    while (*number >= 0)
+        *number = (*number + 1) % 1000;
+    return YK_OK;
+}
+
+static yk_status take_all_memory(void *user, int stream)
+{
+    (void)stream;
+    for (;;) {
+        char *taken = malloc(1 << 26);
+        if (!taken)
+            return yk_fail(((exchange *)user)->context, YK_ERROR_MEMORY, "no more");
+        memset(taken, 1, 4096);
+    }
+}
+
+static void expect(test_folder *folder, yk_status (*work)(void *, int), yk_status status,
+                   const char *message)
+{
+    exchange e = {.context = folder->context};
+    yk_apart_def def = {.work = work,
+                        .user = &e,
+                        .result = &e.number,
+                        .result_bytes = sizeof e.number,
+                        .seconds = 1,
+                        .bytes = 1 << 30,
+                        .what = "the work"};
+    yk_status got = yk_apart(folder->context, &def);
+    if (got != status || !strstr(yk_last_message(folder->context), message))
+        fail_msg("%s: '%s' lacks '%s'", yk_status_name(got), yk_last_message(folder->context),
+                 message);
+    assert_int_equal(e.number, 0);
+}
+
+static void what_a_child_does_ends_in_a_message(void **state)
+{
+    test_folder *folder = *state;
+    exchange e = {.context = folder->context};
+    yk_apart_def def = {.work = succeed,
+                        .receive = receive,
+                        .user = &e,
+                        .result = &e.number,
+                        .result_bytes = sizeof e.number,
+                        .seconds = 10,
+                        .bytes = 1 << 30,
+                        .what = "the work"};
+    assert_int_equal(yk_apart(folder->context, &def), YK_OK);
+    assert_int_equal(e.number, 7);
+    assert_string_equal(e.text, "hello");
+
+    expect(folder, refuse_work, YK_ERROR_SINGULAR, "no pivot");
+    expect(folder, crash, YK_ERROR_INPUT, "the work ended with signal 11");
+    expect(folder, leave, YK_ERROR_INPUT, "the work ended before it was done");
+    expect(folder, run_for_ever, YK_ERROR_INPUT, "the work did not end within 1 s");
+    if (!SANITIZED)
+        expect(folder, take_all_memory, YK_ERROR_MEMORY, "no more");
+}
+
+/* Damage -----------------------------------------------------------------------------------------*/
+
+/* A file with frames and a summary. */
+static void make_file(test_folder *folder, const char *name, size_t rows)
+{
+    const yk_record_channel channels[] = {
+        {.name = "tip.position", .unit = "m", .components = 3},
+        {.name = "force", .unit = "N", .components = 1},
+    };
+    yk_record_header header = {.title = "damaged", .channels = channels, .channel_count = 2};
+    yk_file_recorder_def def = yk_file_recorder_default();
+    def.path = in_folder(folder, name);
+    yk_recorder *recorder;
+    assert_int_equal(yk_file_recorder_create(folder->context, &def, &recorder), YK_OK);
+    assert_int_equal(yk_recorder_begin(recorder, &header), YK_OK);
+    for (size_t i = 0; i < rows; i++) {
+        double t = 1e-3 * (double)i;
+        const double row[] = {sin(t), cos(t), t, i % 1000 == 500 ? 9 : 1};
+        assert_int_equal(yk_recorder_sample(recorder, t, row), YK_OK);
+    }
+    const yk_record_value value = {.name = "steps", .value = (double)rows, .unit = ""};
+    assert_int_equal(yk_recorder_end(recorder, &(yk_record_summary){&value, 1}), YK_OK);
+    yk_recorder_destroy(recorder);
+}
+
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 24;
+}
+
+/* Bytes are changed, half of them where the file says what it is, and some files are cut off. */
+static void damaged_files_give_a_record_or_a_message(void **state)
+{
+    test_folder *folder = *state;
+    make_file(folder, "good.h5", 3000);
+    size_t length;
+    char *good = read_whole(in_folder(folder, "good.h5"), &length);
+    char *bad = malloc(length);
+    int refused = 0;
+    for (int i = 0; i < files; i++) {
+        uint64_t seed = 977 * (uint64_t)i + 1;
+        memcpy(bad, good, length);
+        int changes = 1 + (int)(next(&seed) % 16);
+        for (int k = 0; k < changes; k++) {
+            size_t range = k % 2 ? length : 8192;
+            size_t at = next(&seed) % (range < length ? range : length);
+            bad[at] = (char)next(&seed);
+        }
+
+        size_t left = i % 8 == 7 ? next(&seed) % length + 8 : length;
+        write_file(in_folder(folder, "bad.h5"), bad, left < length ? left : length);
+        yk_record *record = NULL;
+        yk_status status = yk_record_load(folder->context, in_folder(folder, "bad.h5"), &record);
+        if (status == YK_OK) {
+            assert_true(yk_record_rows(record) > 0);
+            yk_record_destroy(record);
+            continue;
+        }
+
+        refused++;
+        bool known = status == YK_ERROR_INPUT || status == YK_ERROR_MEMORY;
+        if (!known || !strstr(yk_last_message(folder->context), "bad.h5"))
+            fail_msg("file %d: %s: %s", i, yk_status_name(status),
+                     yk_last_message(folder->context));
+    }
+
+    print_message("%d damaged files, %d refused\n", files, refused);
+    assert_true(refused > files / 4);
+    free(bad);
+    free(good);
+}
+
+/* Thin records -----------------------------------------------------------------------------------*/
+
+static void thin_records_look_like_the_whole(void **state)
+{
+    test_folder *folder = *state;
+    const char *const names[] = {"whole.h5", "whole.csv"};
+    for (int i = 0; i < 2; i++) {
+        make_file(folder, names[i], 100000);
+        yk_record *thin;
+        const char *path = in_folder(folder, names[i]);
+        assert_int_equal(yk_record_load_thin(folder->context, path, 4096, &thin), YK_OK);
+        size_t rows = yk_record_rows(thin);
+        assert_true(rows <= 4096 && rows >= 2048);
+
+        /* All peaks of a millisecond are there, times ascend, and both ends are those of the run. */
+        const double *time = yk_record_time(thin);
+        const double *force = yk_record_column(thin, 1, 0);
+        int peaks = 0;
+        for (size_t k = 0; k < rows; k++) {
+            peaks += force[k] == 9;
+            assert_true(k == 0 || time[k] > time[k - 1]);
+            double x = yk_record_column(thin, 0, 0)[k];
+            assert_near(x, sin(time[k]), 0.07);
+        }
+
+        assert_int_equal(peaks, 100);
+        assert_true(time[0] == 0);
+        assert_near(time[rows - 1], 99.999, 1e-9);
+        yk_record_destroy(thin);
+
+        /* One that fits is as it was. */
+        yk_record *whole;
+        make_file(folder, names[i], 1000);
+        path = in_folder(folder, names[i]);
+        assert_int_equal(yk_record_load_thin(folder->context, path, 4096, &thin), YK_OK);
+        assert_int_equal(yk_record_load(folder->context, path, &whole), YK_OK);
+        assert_int_equal(yk_record_rows(thin), 1000);
+        assert_memory_equal(yk_record_time(thin), yk_record_time(whole), 1000 * sizeof(double));
+        for (int c = 0; c < 3; c++)
+            assert_memory_equal(yk_record_column(thin, 0, c), yk_record_column(whole, 0, c),
+                                1000 * sizeof(double));
+        yk_record_destroy(thin);
+        yk_record_destroy(whole);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        files = atoi(argv[1]);
+    const struct CMUnitTest tests[] = {
+        TEST(what_a_child_does_ends_in_a_message),
+        TEST(damaged_files_give_a_record_or_a_message),
+        TEST(thin_records_look_like_the_whole),
+    };
+    return cmocka_run_group_tests_name("damaged", tests, NULL, NULL);
+}
