@@ -11,6 +11,7 @@
 #include "fmu/interface.h"
 #include "model/scenario.h"
 #include "transport/fmi/archive.h"
+#include "transport/fmi/description.h"
 
 enum { PATH_BYTES = 4096 };
 
@@ -212,7 +213,8 @@ static void add_variable(const output *o, yk_text *to, int index)
 
     /* Wrenches that the model would not follow are better given as their mean. */
     bool wrench = v->port >= 0 && m->causalities[v->port] == YK_TAKES_WRENCH;
-    if (three && v->role == YK_EXPORT_INPUT && (m->follows || !wrench))
+    bool follows = m->input_degree >= YK_INPUT_DEGREE_MAX;
+    if (three && v->role == YK_EXPORT_INPUT && (follows || !wrench))
         yk_text_add(context, to, " intermediateUpdate=\"true\"");
 
     yk_text_add(context, to, three ? "/>\n" : "/></ScalarVariable>\n");
@@ -257,6 +259,13 @@ static yk_status write_description(output *o)
     yk_text_add(context, to, " canGetAndSetFMU%s=\"%s\"", state, truth[m->rolls_back]);
     yk_text_add(context, to, " canSerializeFMU%s=\"%s\"", state, truth[m->rolls_back]);
 
+    if (three && m->differentiable)
+        yk_text_add(context, to,
+                    " providesDirectionalDerivatives=\"true\""
+                    " providesAdjointDerivatives=\"true\"");
+    if (!three && m->differentiable)
+        yk_text_add(context, to, " providesDirectionalDerivative=\"true\"");
+
     /* Inputs within a step: asked for in FMI 3, as lines in FMI 2. */
     if (three && any_step)
         yk_text_add(context, to, " providesIntermediateUpdate=\"true\"");
@@ -285,6 +294,16 @@ static yk_status write_description(output *o)
         "  <DefaultExperiment startTime=\"%.17g\" stopTime=\"%.17g\" stepSize=\"%.17g\"/>\n",
         m->info->start, m->info->end, m->info->step);
 
+    /* What the standard has no words for, and only Yoke reads. */
+    char note[120] = "";
+    if (m->differentiable)
+        snprintf(note, sizeof note, " derivativeStride=\"%d\"", m->variable_count);
+    if (!three && m->subsystem >= 0)
+        yk_text_add(context, to,
+                    "  <VendorAnnotations>\n    <Tool name=\"yoke\"><" YK_FMI_ANNOTATION
+                    " inputDegree=\"%d\"%s/></Tool>\n  </VendorAnnotations>\n",
+                    m->input_degree, note);
+
     yk_text_add(context, to, "  <ModelVariables>\n");
     for (int i = 0; i < m->variable_count; i++)
         add_variable(o, to, i);
@@ -308,7 +327,13 @@ static yk_status write_description(output *o)
         if (!three)
             yk_text_add(context, to, "    </%ss>\n", element[pass]);
     }
-    yk_text_add(context, to, "  </ModelStructure>\n</fmiModelDescription>\n");
+    yk_text_add(context, to, "  </ModelStructure>\n");
+    if (three && m->subsystem >= 0)
+        yk_text_add(context, to,
+                    "  <Annotations>\n    <Annotation type=\"yoke\"><" YK_FMI_ANNOTATION
+                    " inputDegree=\"%d\"%s/></Annotation>\n  </Annotations>\n",
+                    m->input_degree, note);
+    yk_text_add(context, to, "</fmiModelDescription>\n");
 
     yk_status status = YK_ERROR_MEMORY;
     if (!text.failed)

@@ -290,14 +290,8 @@ FUNCTION(yk_fmi2_status, GetDirectionalDerivative,
          (void *c, const yk_fmi2_reference *unknowns, size_t unknown_count,
           const yk_fmi2_reference *knowns, size_t known_count, const double *seed, double *result))
 {
-    (void)unknowns;
-    (void)unknown_count;
-    (void)knowns;
-    (void)known_count;
-    (void)seed;
-    (void)result;
-    log_text(c, YK_LOG_ERROR, "the FMU has no directional derivatives");
-    return YK_FMI2_ERROR;
+    return answer(yk_exported_derive(model_of(c), false, unknowns, unknown_count, knowns,
+                                     known_count, seed, result));
 }
 
 /* Steps. */

@@ -314,6 +314,22 @@ FUNCTION(yk_fmi3_status, DoStep,
     return answer(status);
 }
 
+/* All variables are scalars: a seed for each of the one kind, a result for each of the other. */
+
+#define DERIVATIVE(name, adjoint, seeded, found)                                                \
+    FUNCTION(yk_fmi3_status, name,                                                              \
+             (void *c, const yk_fmi3_reference *unknowns, size_t unknown_count,                 \
+              const yk_fmi3_reference *knowns, size_t known_count, const double *seed,          \
+              size_t seeds, double *result, size_t results))                                    \
+    {                                                                                           \
+        if (seeds != (seeded) || results != (found))                                            \
+            return refuse(c, "arrays: a seed and a result belong to one variable each");        \
+        return answer(yk_exported_derive(model_of(c), adjoint, unknowns, unknown_count, knowns, \
+                                         known_count, seed, result));                           \
+    }
+DERIVATIVE(GetDirectionalDerivative, false, known_count, unknown_count)
+DERIVATIVE(GetAdjointDerivative, true, unknown_count, known_count)
+
 /* What the model has not. */
 
 #define LACKS(name, arguments, what)          \
@@ -362,16 +378,6 @@ LACKS(GetVariableDependencies,
       (void *c, yk_fmi3_reference dependent, size_t *elements, yk_fmi3_reference *independents,
        size_t *independent_elements, int *kinds, size_t count),
       "lists of dependencies")
-LACKS(GetDirectionalDerivative,
-      (void *c, const yk_fmi3_reference *unknowns, size_t unknown_count,
-       const yk_fmi3_reference *knowns, size_t known_count, const double *seed, size_t seeds,
-       double *result, size_t results),
-      "directional derivatives")
-LACKS(GetAdjointDerivative,
-      (void *c, const yk_fmi3_reference *unknowns, size_t unknown_count,
-       const yk_fmi3_reference *knowns, size_t known_count, const double *seed, size_t seeds,
-       double *result, size_t results),
-      "adjoint derivatives")
 LACKS(GetOutputDerivatives,
       (void *c, YK_FMI3_REFERENCES, const int32_t *orders, double *values, size_t value_count),
       "derivatives of outputs")

@@ -253,8 +253,18 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         m->object = object;
         m->port_count = ops->ports(object, &m->ports);
         m->rolls_back = ops->rollback != NULL;
-        m->follows = yk_follows_polynomials(object);
+        if (ops->input_degree)
+            m->input_degree = ops->input_degree(object);
         status = connect_ports(m, def->wrenches);
+
+        /* Sensitivities are those to wrenches; a step is repeated for them. */
+        bool wrenches = false;
+        bool others = false;
+        for (int i = 0; status == YK_OK && i < m->port_count; i++) {
+            wrenches = wrenches || m->causalities[i] == YK_TAKES_WRENCH;
+            others = others || (m->causalities[i] & ~(unsigned)YK_TAKES_WRENCH) != 0;
+        }
+        m->differentiable = ops->sensitivity && ops->rollback && wrenches && !others;
 
         if (status == YK_OK) {
             status = ops->start(object, m->info->start, m->info->step, NULL);

@@ -53,7 +53,9 @@ typedef struct yk_export_model {
     yk_export_variable *variables;
     char *names; /* of the variables and members */
     bool rolls_back;
-    bool follows; /* a step of the subsystem follows wrenches that change within it */
+    int input_degree; /* of polynomials up to which a step of the subsystem follows a wrench */
+    /* Derivatives of a step by its inputs are known: all ports that are used take wrenches. */
+    bool differentiable;
 } yk_export_model;
 
 /* Loads the scenario and makes the list; start values are those after a start of the model. A

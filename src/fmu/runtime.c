@@ -1,6 +1,8 @@
 #include "fmu/runtime.h"
 
+#include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,15 @@ struct yk_exported {
     bool has_rates;
     yk_input *inputs;
     yk_port_value *asked; /* of each port, at the times within a step */
+
+    /* Of a model whose steps can be differentiated: the last step, its state image at both ends,
+     * and the derivatives by coefficients of its inputs as sensitivities have them. */
+    double step_begin, step_size; /* s; size 0: none was made since the start or a rollback */
+    size_t image_words;
+    double *image[2];
+    double *matrix;
+    int matrix_degree; /* of the coefficients in the matrix; -1: it is not known */
+    int asked_degree;  /* the highest that was asked for */
 };
 
 static void forward_log(void *user, yk_log_level level, const char *text)
@@ -73,6 +84,14 @@ static double *value_at(yk_port_value *value, int offset)
     return (double *)value + offset;
 }
 
+/* Position, velocity and acceleration for each freedom of a port that takes a wrench. */
+static int port_rows(const yk_export_model *m, int port)
+{
+    if (m->causalities[port] != YK_TAKES_WRENCH)
+        return 0;
+    return m->ports[port].kind == YK_PORT_MARKER ? 18 : 3;
+}
+
 /* Loading -------------------------------------------------------------------------------------- */
 
 static void close_model(yk_exported *self)
@@ -83,6 +102,9 @@ static void close_model(yk_exported *self)
     yk_release(self->context, self->inputs);
     yk_release(self->context, self->asked);
     yk_release(self->context, self->sample);
+    yk_release(self->context, self->image[0]);
+    yk_release(self->context, self->image[1]);
+    yk_release(self->context, self->matrix);
 
     /* It may be opened again, or destroyed without that. */
     self->given = NULL;
@@ -91,6 +113,10 @@ static void close_model(yk_exported *self)
     self->inputs = NULL;
     self->asked = NULL;
     self->sample = NULL;
+    self->image[0] = NULL;
+    self->image[1] = NULL;
+    self->image_words = 0;
+    self->matrix = NULL;
 
     yk_export_close(&self->model);
     self->system = NULL;
@@ -155,6 +181,18 @@ static yk_status open_model(yk_exported *self)
         !self->sample)
         return fail(self, YK_ERROR_MEMORY, "out of memory");
 
+    if (m->differentiable) {
+        size_t rows = 0;
+        for (int i = 0; i < m->port_count; i++)
+            rows += (size_t)port_rows(m, i);
+
+        /* A column for each coefficient of each freedom, of which there are three rows. */
+        size_t columns = rows / 3 * YK_INPUT_COEFFICIENTS;
+        self->matrix = yk_allocate(self->context, rows * columns + 1, sizeof *self->matrix);
+        if (!self->matrix)
+            return fail(self, YK_ERROR_MEMORY, "out of memory");
+    }
+
     /* What is not set has the start value of the description. */
     for (int i = 0; i < m->variable_count; i++) {
         const yk_export_variable *v = &m->variables[i];
@@ -167,6 +205,7 @@ static yk_status open_model(yk_exported *self)
 
     self->time = m->info->start;
     self->started = false;
+    self->step_size = 0;
 
     /* Opening a whole system has started it; a subsystem starts with the inputs that will be
      * set. */
@@ -306,6 +345,19 @@ static yk_status start_model(yk_exported *self)
             return fail_subsystem(self, status);
 
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
+    }
+
+    /* How large an image is can be asked only now. */
+    self->step_size = 0;
+    if (m->differentiable) {
+        size_t words = m->object->ops->rollback->layout(m->object).words;
+        for (int i = 0; i < 2 && words > self->image_words; i++) {
+            yk_release(self->context, self->image[i]);
+            self->image[i] = yk_allocate(self->context, words, sizeof **self->image);
+            if (!self->image[i])
+                return fail(self, YK_ERROR_MEMORY, "out of memory");
+        }
+        self->image_words = words;
     }
 
     self->started = true;
@@ -514,39 +566,6 @@ static void cubic_input(const yk_exported *self, int port, double h, yk_input *i
     trim(input);
 }
 
-/* FMI 2: values at the start with their rates. */
-static void line_input(const yk_exported *self, int port, double h, yk_input *input)
-{
-    const yk_export_model *m = &self->model;
-    const yk_port_value *given = &self->given[port];
-    const yk_port_value *rates = &self->rates[port];
-    yk_causality takes = m->causalities[port];
-    *input = (yk_input){.degree = 1, .orientation = yk_q_identity()};
-
-    if (takes == YK_TAKES_WRENCH) {
-        input->linear[0] = given->wrench.force;
-        input->linear[1] = rates->wrench.force;
-        input->angular[0] = given->wrench.torque;
-        input->angular[1] = rates->wrench.torque;
-    } else {
-        input->linear[0] = given->motion.position;
-        input->linear[1] = rates->motion.position;
-    }
-
-    /* The components of a quaternion are lines; the rotation over the step is as if by one rate. */
-    if (takes == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER) {
-        yk_quat q = given->motion.orientation;
-        yk_quat r = rates->motion.orientation;
-        yk_quat end = {q.w + h * r.w, q.x + h * r.x, q.y + h * r.y, q.z + h * r.z};
-
-        input->orientation = yk_q_unit(q);
-        yk_vec3 rotation = rotation_between(input->orientation, end);
-        input->angular[1] = yk_v3_scale(1 / h, rotation);
-    }
-
-    trim(input);
-}
-
 /* A vector and its rate at both ends: Hermite's cubic, with d = to - from
  *
  *   from + from' t + (3 d - h (2 from' + to')) / h^2 t^2 + (h (from' + to') - 2 d) / h^3 t^3. */
@@ -561,15 +580,22 @@ static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_ve
 
     c[0] = from;
     c[1] = from_rate;
-    c[2] = yk_v3_scale(1 / (h * h), square);
-    c[3] = yk_v3_scale(1 / (h * h * h), cube);
+    c[2] = yk_v3(0, 0, 0);
+    c[3] = yk_v3(0, 0, 0);
+
+    /* What is rounding of the positions would be large as an acceleration: a line stays one. */
+    double size = yk_v3_norm(from) + yk_v3_norm(to) + h * yk_v3_norm(sum);
+    double rounding = 16 * DBL_EPSILON * size;
+    if (yk_v3_norm(square) > rounding || yk_v3_norm(cube) > rounding) {
+        c[2] = yk_v3_scale(1 / (h * h), square);
+        c[3] = yk_v3_scale(1 / (h * h * h), cube);
+    }
 }
 
 /* A motion that is known at both ends of the step. */
-static void motion_input(const yk_exported *self, int port, double h, yk_input *input)
+static void motion_input(const yk_exported *self, int port, double h, const yk_motion *from,
+                         const yk_motion *to, yk_input *input)
 {
-    const yk_motion *from = &self->before[port].motion;
-    const yk_motion *to = &self->given[port].motion;
     *input = (yk_input){.degree = 3, .orientation = yk_q_identity()};
     hermite(h, from->position, from->velocity, to->position, to->velocity, input->linear);
 
@@ -581,6 +607,35 @@ static void motion_input(const yk_exported *self, int port, double h, yk_input *
     yk_vec3 rotation = rotation_between(input->orientation, to->orientation);
     yk_vec3 rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), to->angular_velocity);
     hermite(h, yk_v3(0, 0, 0), from->angular_velocity, rotation, rate, input->angular);
+}
+
+/* FMI 2: values at the start with their rates. */
+static void line_input(const yk_exported *self, int port, double h, yk_input *input)
+{
+    const yk_export_model *m = &self->model;
+    const yk_port_value *given = &self->given[port];
+    const yk_port_value *rates = &self->rates[port];
+    yk_causality takes = m->causalities[port];
+    *input = (yk_input){.degree = 1, .orientation = yk_q_identity()};
+
+    if (takes == YK_TAKES_WRENCH) {
+        input->linear[0] = given->wrench.force;
+        input->linear[1] = rates->wrench.force;
+        input->angular[0] = given->wrench.torque;
+        input->angular[1] = rates->wrench.torque;
+    } else if (takes == YK_TAKES_MOTION) {
+        /* All quantities are lines: together they are the motion at both ends of the step. */
+        enum { MOTION_DOUBLES = sizeof(yk_motion) / sizeof(double) };
+        yk_port_value end = *given;
+        for (int i = 0; i < MOTION_DOUBLES; i++)
+            *value_at(&end, i) += h * ((const double *)rates)[i];
+        motion_input(self, port, h, &given->motion, &end.motion, input);
+    } else {
+        input->linear[0] = given->motion.position;
+        input->linear[1] = rates->motion.position;
+    }
+
+    trim(input);
 }
 
 /* A subsystem over any step, with inputs from what the master has given. */
@@ -605,14 +660,23 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
         else if (self->has_rates)
             line_input(self, i, h, input);
         else if (m->causalities[i] == YK_TAKES_MOTION)
-            motion_input(self, i, h, input);
+            motion_input(self, i, h, &self->before[i].motion, &self->given[i].motion, input);
         else
             constant_input(self, i, input);
     }
 
+    /* Derivatives may be asked for afterwards, and are those of this step. */
+    self->step_size = 0;
+    if (m->differentiable)
+        m->object->ops->rollback->get(m->object, self->image[0]);
+
     yk_status status = m->object->ops->step(m->object, t, h, self->inputs);
     if (YK_FAILED(status))
         return fail_subsystem(self, status);
+
+    self->step_begin = t;
+    self->step_size = h;
+    self->matrix_degree = -1;
 
     /* Rates hold for one step. */
     memcpy(self->before, self->given, bytes);
@@ -655,6 +719,146 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_as
 
     yk_scenario_sample(self->model.scenario, self->sample);
     self->time = t + h;
+    return YK_OK;
+}
+
+/* Derivatives ---------------------------------------------------------------------------------- */
+
+/* The last step once more, now with its derivatives by the coefficients of its inputs. */
+static yk_status differentiate(yk_exported *self, int degree)
+{
+    const yk_export_model *m = &self->model;
+    const yk_subsystem_ops *ops = m->object->ops;
+
+    if (self->step_size == 0)
+        return fail(self, YK_ERROR_ARGUMENT,
+                    "derivatives are those of the last step, and none was made since the start or "
+                    "since a state was set");
+
+    if (degree > self->asked_degree)
+        self->asked_degree = degree;
+    if (self->matrix_degree >= self->asked_degree)
+        return YK_OK;
+
+    /* What is asked for next time is known from this one. */
+    ops->rollback->get(m->object, self->image[1]);
+    yk_status status = ops->rollback->set(m->object, self->image[0]);
+    if (status == YK_OK)
+        status = ops->sensitivity->step(m->object, self->step_begin, self->step_size, self->inputs,
+                                        self->asked_degree, self->matrix);
+    if (YK_FAILED(status))
+        fail_subsystem(self, status);
+
+    /* The state is what it was, also where that failed. */
+    yk_status back = ops->rollback->set(m->object, self->image[1]);
+    if (YK_FAILED(status))
+        return status;
+    if (YK_FAILED(back))
+        return fail_subsystem(self, back);
+
+    self->matrix_degree = self->asked_degree;
+    return YK_OK;
+}
+
+/* The derivative of one output by one coefficient of an input. */
+static double derivative(const yk_exported *self, const yk_export_variable *unknown,
+                         const yk_export_variable *known, int power)
+{
+    enum {
+        ORIENTATION = offsetof(yk_port_value, motion.orientation) / sizeof(double),
+        ANGULAR = offsetof(yk_port_value, motion.angular_velocity) / sizeof(double),
+        WRENCH = offsetof(yk_port_value, wrench) / sizeof(double)
+    };
+    const yk_export_model *m = &self->model;
+
+    /* Where the rows of the one port and the columns of the other begin. */
+    int coefficients = self->matrix_degree + 1;
+    int row = 0;
+    int column = 0;
+    int width = 0;
+    for (int i = 0; i < m->port_count; i++) {
+        int rows = port_rows(m, i);
+        if (i < unknown->port)
+            row += rows;
+        if (i < known->port)
+            column += rows / 3 * coefficients;
+        width += rows / 3 * coefficients;
+    }
+
+    column += power * (port_rows(m, known->port) / 3) + known->offset - WRENCH;
+    const double *of = self->matrix + (size_t)row * (size_t)width + column;
+
+    /* A scalar port has the x components of its linear quantities, three doubles each. */
+    int offset = unknown->offset;
+    if (m->ports[unknown->port].kind == YK_PORT_SCALAR)
+        return of[offset / 3 * width];
+
+    /* Linear and angular rows take turns; position, velocity and acceleration come first here. */
+    if (offset < ORIENTATION)
+        return of[(offset / 3 * 6 + offset % 3) * width];
+    if (offset >= ANGULAR)
+        return of[((offset - ANGULAR) / 3 * 6 + 9 + (offset - ANGULAR) % 3) * width];
+
+    /* A small rotation r changes a quaternion q by (0, r) q / 2. */
+    yk_port_value now = {.motion.orientation.w = 1};
+    m->object->ops->output(m->object, unknown->port, &now);
+    yk_quat r = {0, of[3 * width] / 2, of[4 * width] / 2, of[5 * width] / 2};
+    yk_quat change = yk_q_mul(r, now.motion.orientation);
+    const double components[4] = {change.w, change.x, change.y, change.z};
+    return components[offset - ORIENTATION];
+}
+
+yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *unknowns,
+                             size_t unknown_count, const uint32_t *knowns, size_t known_count,
+                             const double *seed, double *result)
+{
+    const yk_export_model *m = &self->model;
+    uint32_t stride = (uint32_t)m->variable_count;
+    int degree = 0;
+
+    if (!m->differentiable)
+        return fail(self, YK_ERROR_CAPABILITY, "the model has no derivatives by its inputs");
+
+    /* Outputs by inputs, each checked before anything is computed. */
+    for (size_t i = 0; i < unknown_count; i++) {
+        const yk_export_variable *v = find_variable(self, unknowns[i]);
+        if (!v)
+            return YK_ERROR_ARGUMENT;
+        if (v->role != YK_EXPORT_OUTPUT) {
+            snprintf(self->message, sizeof self->message,
+                     "derivatives are those of outputs, and '%.200s' is none", v->name);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
+    }
+    for (size_t k = 0; k < known_count; k++) {
+        uint32_t power = knowns[k] / stride;
+        const yk_export_variable *v = &m->variables[knowns[k] % stride];
+        if (v->role != YK_EXPORT_INPUT || power > YK_INPUT_DEGREE_MAX) {
+            snprintf(self->message, sizeof self->message,
+                     "derivatives are those by inputs, and '%.200s' is none", v->name);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
+        if ((int)power > degree)
+            degree = (int)power;
+    }
+
+    yk_status status = differentiate(self, degree);
+    if (status != YK_OK)
+        return status;
+
+    /* J seed, or the transpose of J times seed. */
+    for (size_t i = 0; i < (adjoint ? known_count : unknown_count); i++)
+        result[i] = 0;
+    for (size_t i = 0; i < unknown_count; i++) {
+        for (size_t k = 0; k < known_count; k++) {
+            double d = derivative(self, &m->variables[unknowns[i]],
+                                  &m->variables[knowns[k] % stride], (int)(knowns[k] / stride));
+            if (adjoint)
+                result[k] += d * seed[i];
+            else
+                result[i] += d * seed[k];
+        }
+    }
     return YK_OK;
 }
 
@@ -714,6 +918,7 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
     memcpy(self->before, (const char *)(image + 2) + ports, ports);
     memset(self->rates, 0, ports);
     self->has_rates = false;
+    self->step_size = 0;
 
     const double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
     yk_status status;

@@ -36,6 +36,13 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
 yk_status yk_exported_set_rates(yk_exported *self, const uint32_t *references, size_t count,
                                 const double *rates);
 
+/* Derivatives of outputs at the end of the last step by its inputs: result = J seed, or with
+ * `adjoint` the transpose of J times the seed. A change of an input is one of its value over the
+ * whole step; the reference plus k times the number of variables stands for a change with t^k. */
+yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *unknowns,
+                             size_t unknown_count, const uint32_t *knowns, size_t known_count,
+                             const double *seed, double *result);
+
 /* The state as bytes; 0: it cannot be saved. */
 size_t yk_exported_state_size(const yk_exported *self);
 void yk_exported_state_get(const yk_exported *self, void *bytes);

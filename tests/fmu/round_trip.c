@@ -1,54 +1,6 @@
 /* Models as FMUs and back: exported, imported again, and the same as inside. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "fmu/interface.h"
-#include "system/scenario_run.h"
+#include "exported.h"
 #include "transport/fmi/fmu.h"
-
-static char folder[300];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/round-trip-%ld", FMU_FOLDER, (long)getpid());
-    return mkdir(folder, 0700);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[400];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-/* Exports a model, or a subsystem of it, to NAME.fmu in the folder. */
-static void export_model(const char *model, const char *subsystem, bool wrenches, int version,
-                         const char *name)
-{
-    char scenario[600], file[600];
-    yk_context *context = yk_context_create(NULL);
-    snprintf(scenario, sizeof scenario, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, model);
-    snprintf(file, sizeof file, "%s/%s.fmu", folder, name);
-    yk_fmu_export_def def = {
-        .model = {.scenario = scenario, .subsystem = subsystem, .wrenches = wrenches},
-        .version = version,
-        .binary = FMU_BINARY,
-        .file = file};
-    if (yk_fmu_export(context, &def) != YK_OK)
-        fail_msg("%s", yk_last_message(context));
-    yk_context_destroy(context);
-}
-
-static run open_here(const char *text)
-{
-    char path[400];
-    snprintf(path, sizeof path, "%s/scenario.yaml", folder);
-    return open_text(path, text, NULL);
-}
 
 /* Steps both and compares what they record. */
 static void compare(run *inside, run *outside, int steps, double tolerance)

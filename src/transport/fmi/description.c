@@ -489,6 +489,10 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
         r->in_structure = true;
     } else if (strcmp(element, "TypeDefinitions") == 0) {
         r->in_types = true;
+    } else if (strcmp(element, YK_FMI_ANNOTATION) == 0) {
+        d->input_degree = (int)fmin(number(list, "inputDegree", -1), 3);
+        if (attribute(list, "derivativeStride"))
+            d->derivative_stride = whole(r, list, "derivativeStride");
     }
 }
 
@@ -746,8 +750,11 @@ static void XMLCALL end_terminal(void *user, const char *element)
 yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *file,
                           yk_fmi_description *description)
 {
-    *description = (yk_fmi_description){
-        .start_time = NAN, .stop_time = NAN, .step_size = NAN, .tolerance = NAN};
+    *description = (yk_fmi_description){.start_time = NAN,
+                                        .stop_time = NAN,
+                                        .step_size = NAN,
+                                        .tolerance = NAN,
+                                        .input_degree = -1};
     reader r = {.context = context, .to = description, .last = -1};
 
     bool missing;

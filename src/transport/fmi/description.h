@@ -34,6 +34,9 @@ typedef enum yk_fmi_type {
         YK_FMI_TYPE_COUNT
 } yk_fmi_type;
 
+/* The element of an annotation in which Yoke says what the standard has no words for. */
+#define YK_FMI_ANNOTATION "YokeSubsystem"
+
 typedef enum yk_fmi_causality {
     YK_FMI_LOCAL,
     YK_FMI_INPUT,
@@ -109,6 +112,11 @@ typedef struct yk_fmi_description {
     int state_count; /* continuous states: indices of their derivatives and of themselves */
     int *derivatives;
     int *states;
+    /* A subsystem that Yoke exported: up to which degree its steps follow inputs, -1: it is none;
+     * and, where directional derivatives are those of its last step, the number k times which added
+     * to the reference of an input stands for the coefficient of t^k, else 0. */
+    int input_degree;
+    uint32_t derivative_stride;
     int indicator_count; /* FMI 2: event indicators */
     int terminal_count;
     yk_fmi_terminal *terminals;

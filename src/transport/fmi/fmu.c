@@ -604,21 +604,31 @@ static const char *message(const yk_subsystem *subsystem)
 static int input_degree(const yk_subsystem *subsystem)
 {
     const yk_fmu *self = (const yk_fmu *)subsystem;
+    const yk_fmi_description *d = &self->description;
     const yk_fmi_instance *instance = self->instance;
     if (instance->kind == YK_FMI_MODEL_EXCHANGE)
         return YK_INPUT_DEGREE_MAX;
-    if (self->description.version == 2)
+
+    bool asks = false;
+    bool holds = false;
+    bool wrench = false;
+    for (int i = 0; i < self->port_count; i++) {
+        const yk_fmu_port *port = &self->maps[i];
+        bool powered = port->takes == YK_TAKES_WRENCH || port->takes == YK_TAKES_MOTION;
+        asks = asks || (powered && port->asks);
+        holds = holds || (powered && !port->asks);
+        wrench = wrench || port->takes == YK_TAKES_WRENCH;
+    }
+
+    /* One of ours says it; in FMI 2 cubics of motions get through by their ends, wrenches as lines. */
+    if (d->input_degree >= 0 && (d->version == 3 || !wrench))
+        return d->input_degree;
+    if (d->version == 2)
         return instance->can->interpolates_inputs;
 
     /* FMI 3: one port that does not ask for its inputs holds all of them back. */
-    bool asks = false;
-    for (int i = 0; i < self->port_count; i++) {
-        const yk_fmu_port *port = &self->maps[i];
-        if (port->takes == YK_TAKES_WRENCH && !port->asks)
-            return 0;
-
-        asks = asks || port->takes == YK_TAKES_WRENCH;
-    }
+    if (holds)
+        return 0;
 
     if (asks)
         return YK_INPUT_DEGREE_MAX;

@@ -6,7 +6,8 @@
  *
  *   dx' = A dx + B du,  dx(0) = 0        dy = C dx + D du
  *
- * which a Taylor series of the step solves, with the powers of time as states of their own. */
+ * which a Taylor series of the step solves, with the powers of time as states of their own. FMUs
+ * that Yoke exported give the derivatives of the step itself. */
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,10 @@ yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
         *offered = *offered && d->variables[outputs->variables[i]].size == 1;
     if (self->instance->kind == YK_FMI_MODEL_EXCHANGE)
         *offered = *offered && self->state_count == d->state_count;
+
+    /* Derivatives of the last step are those of the macro step where it is made of one. */
+    if (d->derivative_stride > 0)
+        *offered = *offered && self->longest_step == 0;
     if (!*offered)
         return YK_OK;
 
@@ -39,8 +44,8 @@ yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
     size_t changes = (size_t)(outputs->value_count + self->derived_count);
 
     /* The derivatives of all rows by each state and each input, by columns; the references of the
-     * rows; three vectors of propagate; the change of all outputs. */
-    size_t words = r * (n + m + 1) + 3 * (n + YK_INPUT_COEFFICIENTS) + changes + 2;
+     * rows; three vectors of propagate; the change of all outputs, and that by one coefficient. */
+    size_t words = r * (n + m + 2) + 3 * (n + YK_INPUT_COEFFICIENTS) + changes + 2;
     self->sensitivity_work = yk_allocate(self->context, words, sizeof *self->sensitivity_work);
     if (!self->sensitivity_work)
         return YK_ERROR_MEMORY;
@@ -136,6 +141,12 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
     return yk_v3(skew.m[2][1], skew.m[0][2], skew.m[1][0]);
 }
 
+/* Rows and columns are those of ports that interfaces use. */
+static bool takes_wrench(const yk_fmu_port *port)
+{
+    return port->connected && port->takes == YK_TAKES_WRENCH;
+}
+
 /* A column of the matrix, for all ports that take a wrench, from the change of the outputs. */
 static void put_column(const yk_fmu *self, const double *change, double *matrix, int columns,
                        int column)
@@ -146,7 +157,7 @@ static void put_column(const yk_fmu *self, const double *change, double *matrix,
     int row = 0;
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
-        if (port->takes != YK_TAKES_WRENCH)
+        if (!takes_wrench(port))
             continue;
 
         int size = 6;
@@ -195,7 +206,9 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     double *by_input = by_state + stride * (size_t)n;
     double *y = by_input + stride * (size_t)m;
     double *change = y + 3 * ((size_t)n + YK_INPUT_COEFFICIENTS);
-    uint32_t *rows = (uint32_t *)(change + changes + 1);
+    double *by_coefficient = change + changes + 1;
+    uint32_t *rows = (uint32_t *)(by_coefficient + stride);
+    bool of_step = d->derivative_stride > 0;
 
     /* Columns of [A; C] and of [B; D]. */
     for (int i = 0; i < n; i++)
@@ -206,7 +219,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
         uint32_t state = d->variables[d->states[i]].reference;
         status = calls->directional(instance, rows, r, state, by_state + (size_t)i * stride);
     }
-    for (int i = 0; i < m && status == YK_OK; i++) {
+    for (int i = 0; i < m && !of_step && status == YK_OK; i++) {
         uint32_t input = self->inputs.references[i];
         status = calls->directional(instance, rows, r, input, by_input + (size_t)i * stride);
     }
@@ -215,7 +228,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
 
     int columns = 0;
     for (int i = 0; i < self->port_count; i++) {
-        if (self->maps[i].takes != YK_TAKES_WRENCH)
+        if (!takes_wrench(&self->maps[i]))
             continue;
         if (self->ports[i].kind == YK_PORT_SCALAR)
             columns += degree + 1;
@@ -228,7 +241,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     int column = 0;
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
-        if (port->takes != YK_TAKES_WRENCH)
+        if (!takes_wrench(port))
             continue;
 
         int width = 6;
@@ -257,15 +270,29 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
                 continue;
             }
 
+            /* The FMU has the derivatives of its step: the sum over the coefficients it sees. */
+            for (int c = 0; of_step && c <= seen.degree; c++) {
+                uint32_t known = self->inputs.references[at] + (uint32_t)c * d->derivative_stride;
+                if (seen.linear[c].x == 0)
+                    continue;
+
+                status = calls->directional(instance, rows + n, r - n, known, by_coefficient);
+                if (status != YK_OK)
+                    return status;
+                for (int row = 0; row < r - n; row++)
+                    change[row] += seen.linear[c].x * by_coefficient[row];
+            }
+
             /* dx(h); inputs are scalars: their values are numbered as they are. */
             const double *b = by_input + (size_t)at * stride;
             memset(y, 0, (size_t)(n + YK_INPUT_COEFFICIENTS) * sizeof *y);
             for (int c = 0; c <= seen.degree; c++)
                 y[n + c] = factorial[c] * seen.linear[c].x;
-            propagate(n, r, by_state, b, h, y);
+            if (!of_step)
+                propagate(n, r, by_state, b, h, y);
 
             /* dy = C dx + D du, and rates by differences over the step. */
-            for (int row = 0; row < self->outputs.real_values; row++) {
+            for (int row = 0; !of_step && row < self->outputs.real_values; row++) {
                 double sum = b[n + row] * pow(h, power);
                 for (int j = 0; j < n; j++)
                     sum += by_state[(size_t)j * stride + (size_t)(n + row)] * y[j];
