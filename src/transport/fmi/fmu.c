@@ -318,7 +318,9 @@ static yk_status advance(yk_fmu *self, double t, double h)
 
     while (rest > tolerance) {
         /* To the next event that is known, or to the end. */
-        double event_time = next_event(&self->subsystem, now + tolerance);
+        double event_time = INFINITY;
+        if (instance->events)
+            event_time = next_event(&self->subsystem, now + tolerance);
         double size = rest;
         if (event_time < end - tolerance)
             size = event_time - now;
@@ -337,13 +339,14 @@ static yk_status advance(yk_fmu *self, double t, double h)
         /* Events that it found, and those whose time has come. */
         now = reached;
         rest = end - now;
-        bool due = next_event(&self->subsystem, now - 2 * tolerance) <= now + tolerance;
+        if (!instance->events)
+            continue;
 
-        if (instance->events && (event || due)) {
+        bool due = next_event(&self->subsystem, now - 2 * tolerance) <= now + tolerance;
+        if (event || due)
             status = handle_event(self, now, tolerance);
-            if (status != YK_OK)
-                return status;
-        }
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
