@@ -43,6 +43,8 @@ typedef struct yk_wire_def {
     int component;
     int target_subsystem, target_port; /* a signal port that takes a signal */
     bool hold; /* the value at the start of the macro step for the whole of it, always */
+    /* What is carried is gain times the source's value plus offset; a gain of 0 counts as 1. */
+    double gain, offset;
 } yk_wire_def;
 
 /* Schemes -------------------------------------------------------------------------------------- */

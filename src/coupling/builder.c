@@ -49,7 +49,7 @@ yk_interface_def yk_interface_between(const char *name, int wrench_subsystem, in
 
 yk_wire_def yk_wire_default(void)
 {
-    return (yk_wire_def){0};
+    return (yk_wire_def){.gain = 1};
 }
 
 /* Building ------------------------------------------------------------------------------------- */

@@ -172,6 +172,12 @@ void yk_wires_read(yk_participant *p)
         else
             values = (const double *)&p->values[def->source_port];
         wire->now = values[def->component];
+
+        /* Most wires carry the number as it is. */
+        if (def->gain != 0)
+            wire->now *= def->gain;
+        if (def->offset != 0)
+            wire->now += def->offset;
     }
 }
 

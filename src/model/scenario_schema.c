@@ -187,6 +187,9 @@ static const yk_field wire_fields[] = {
              "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
     {"to", YK_TYPE_TEXT, .required = true,
      .text = "the signal port that takes it, `subsystem.port`"},
+    {"gain", YK_TYPE_NUMBER, .fallback = "1",
+     .text = "factor on the number that is carried, such as 0.001 from mm to m"},
+    {"offset", YK_TYPE_NUMBER, .fallback = "0", .text = "added to it, after the factor"},
     {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "carry the value at the start of the macro step over the whole of it, "
              "as a sampled signal; "

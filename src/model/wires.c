@@ -173,6 +173,13 @@ void yk_scenario_read_wires(yk_scenario *scenario)
             continue;
 
         wire.hold = yk_node_boolean(node, "hold");
+        wire.gain = yk_node_number(node, "gain");
+        wire.offset = yk_node_number(node, "offset");
+        if (wire.gain == 0) {
+            yk_node_error(r->diagnostics, yk_node_get(node, "gain"),
+                          "is 0, so that the wire would carry nothing of its source");
+            continue;
+        }
         scenario->wires[info->wire_count++] = wire;
     }
 

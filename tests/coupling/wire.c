@@ -239,6 +239,23 @@ static void iterations_carry_wires(void **state)
     assert_near(run(*state, &p), LINES, 1e-15);
 }
 
+/* Both ends of each line are scaled: from 1 to 4 becomes from 5 to 11. */
+static void wires_scale_and_shift(void **state)
+{
+    pair p;
+    set_up(&p);
+    p.wire.gain = 2, p.wire.offset = 3;
+    assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
+    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_near(p.target.start_value, 5, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    assert_near(yk_system_wire(p.system, 0), 11, 0);
+    double sum = yk_system_output(p.system, 0, 0)->motion.position.x;
+    assert_near(sum, 2 * LINES + 3, 1e-14);
+    yk_system_destroy(p.system);
+}
+
 /* The last correction of a step knows all values at its end. */
 static void index1_carries_wires(void **state)
 {
@@ -365,6 +382,7 @@ int main(void)
         cmocka_unit_test(the_source_goes_first),
         cmocka_unit_test(without_knowledge_the_value_is_held),
         cmocka_unit_test(iterations_carry_wires),
+        cmocka_unit_test(wires_scale_and_shift),
         cmocka_unit_test(index1_carries_wires),
         cmocka_unit_test(substeps_see_their_part_of_the_line),
         cmocka_unit_test(a_restored_state_brings_back_the_wires),
