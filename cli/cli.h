@@ -41,6 +41,7 @@ int command_contact(int argc, char **argv);
 int command_fmu(int argc, char **argv);
 int command_schema(int argc, char **argv);
 int command_serve(int argc, char **argv);
+int command_ssp(int argc, char **argv);
 int command_import(int argc, char **argv);
 
 /* Options -------------------------------------------------------------------------------------- */
@@ -165,6 +166,19 @@ bool show_count(void *user, int done, int total);
 void show_bar(double fraction);
 /* Leaves an empty line where progress was shown, on a terminal. */
 void clear_progress(void);
+
+/* Systems of FMUs (ssp.c) ---------------------------------------------------------------------- */
+
+struct yk_import;
+
+/* By the ending of the name. */
+bool ssp_is_package(const char *path);
+bool ssp_is_description(const char *path);
+/* Makes a scenario of a package or description in a temporary folder, for yk_archive_remove; its
+ * path is to be freed. NULL after a message. */
+char *ssp_open(yk_context *context, const char *path, char **folder);
+/* What became of a model that was imported, on stderr. */
+void print_import(const struct yk_import *import, const char *path);
 
 /* The two-mass oscillator of yoke stability (two_mass.c) --------------------------------------- */
 

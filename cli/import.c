@@ -6,12 +6,15 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "import/import.h"
+#include "import/ssp.h"
+#include "transport/fmi/archive.h"
 
 static const char usage[] =
     "usage: yoke import MODEL [options]\n\n"
-    "Writes a scenario from a robot in URDF, a model of MuJoCo (MJCF) or one of MBDyn (.mbd), to\n"
-    "the standard output or to the file given by -o. What the scenario does not have is named on\n"
+    "Writes a scenario from a robot in URDF, a model of MuJoCo (MJCF) or one of MBDyn (.mbd), or\n"
+    "from a system of FMUs (SSP: .ssd, or a package .ssp, which is unpacked beside the scenario),\n"
+    "to the standard output or to the file given by -o. What the scenario does not have is named "
+    "on\n"
     "stderr, with its line in the model, and at the head of the scenario.\n\n"
     "Several joints of one body, frames, default classes, included files, loops closed by\n"
     "<connect> and <weld>, and inertia from geoms are understood. Fixed links become part of what\n"
@@ -68,7 +71,7 @@ int command_import(int argc, char **argv)
         {"solver", OPTION_TEXT, &solver, "WORD",
          "smooth, nonsmooth (with contact), or automatic: nonsmooth where something can touch the "
          "ground or is free to fall"},
-        {"end", OPTION_NUMBER, &options.end, "SECONDS", "of the run (1)"},
+        {"end", OPTION_NUMBER, &options.end, "SECONDS", "of the run (that of the model, or 1)"},
         {"step", OPTION_NUMBER, &options.step, "SECONDS",
          "of the run (that of the model, or 0.001)"},
         {"floating", OPTION_FLAG, &options.floating, NULL,
@@ -84,7 +87,7 @@ int command_import(int argc, char **argv)
     if (!options_pick("solver", solver, solvers, &index))
         return EXIT_MISUSE;
     options.solver = (yk_import_solver)index;
-    if (!(options.end > 0) || options.step < 0) {
+    if (options.end < 0 || options.step < 0) {
         fprintf(stderr, "yoke: end and step must be positive\n");
         return EXIT_MISUSE;
     }
@@ -93,14 +96,42 @@ int command_import(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    char *folder = folder_from_scenario(path, output);
+    /* A package lies beside the scenario, in a folder of the scenario's name. */
+    char inside[4200] = "";
+    char unpacked[4096] = "";
+    if (ssp_is_package(path)) {
+        const char *dot = output ? strrchr(output, '.') : NULL;
+        if (!dot || strchr(dot, '/')) {
+            fprintf(stderr,
+                    "yoke: name the scenario with -o NAME.yaml; the FMUs of the package are "
+                    "put into the folder NAME beside it\n");
+            yk_context_destroy(context);
+            return EXIT_MISUSE;
+        }
+        snprintf(unpacked, sizeof unpacked, "%.*s", (int)(dot - output), output);
+        if (yk_archive_unpack_to(context, path, unpacked) != YK_OK) {
+            print_failure(context);
+            yk_context_destroy(context);
+            return EXIT_MISUSE;
+        }
+        snprintf(inside, sizeof inside, "%.4000s/%s", unpacked, YK_SSP_DESCRIPTION);
+    }
+
+    const char *model = inside[0] ? inside : path;
+    char *folder = folder_from_scenario(model, output);
     options.mesh_folder = folder;
+    char prefix[4200];
+    if (inside[0]) {
+        const char *slash = strrchr(unpacked, '/');
+        snprintf(prefix, sizeof prefix, "%.4000s/", slash ? slash + 1 : unpacked);
+        options.mesh_folder = prefix;
+    }
 
     yk_import *import = NULL;
     int code = EXIT_MISUSE;
     /* What cannot be read is wrong input. */
     if (folder) {
-        yk_status status = yk_import_read(context, path, &options, &import);
+        yk_status status = yk_import_read(context, model, &options, &import);
         if (status != YK_OK)
             print_failure(context);
     }
@@ -117,18 +148,12 @@ int command_import(int argc, char **argv)
     }
 
     /* What became of it. */
-    if (import && code == EXIT_GOOD) {
-        const yk_import_note *notes;
-        int note_count = yk_import_notes(import, &notes);
-        char summary[200];
-        yk_import_summary(import, summary, sizeof summary);
-        fprintf(stderr, "%s: %s\n", path, summary);
-        if (note_count > 0)
-            fprintf(stderr, "Not as in the model, or left out:\n");
-        for (int i = 0; i < note_count; i++)
-            fprintf(stderr, "  %s:%d: %s\n", notes[i].file, notes[i].line, notes[i].text);
-    }
+    if (import && code == EXIT_GOOD)
+        print_import(import, path);
 
+    /* What was unpacked for nothing goes again. */
+    if (code != EXIT_GOOD && unpacked[0])
+        yk_archive_remove(context, yk_text_copy(context, unpacked));
     yk_import_destroy(import);
     yk_context_destroy(context);
     free(folder);

@@ -1,10 +1,12 @@
 /* yoke COMMAND ...: one row per subcommand. */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "cli.h"
+#include "transport/fmi/archive.h"
 
 static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
@@ -32,7 +34,9 @@ static const command_row commands[] = {
     {"serve", "offer subsystems of a scenario to runs in other processes", command_serve},
     {"fmu", "FMUs: what is inside, how they are connected, and new ones from scenarios",
      command_fmu},
-    {"import", "scenarios from models of others: URDF, MJCF, MBDyn", command_import},
+    {"import", "scenarios from models of others: URDF, MJCF, MBDyn, SSP", command_import},
+    {"ssp", "systems of FMUs (SSP): packages from scenarios; elsewhere they are read as scenarios",
+     command_ssp},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };
 
@@ -65,8 +69,32 @@ static int run_command(int argc, char **argv)
     const char *names[COMMAND_COUNT + 1] = {NULL};
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
-        if (strcmp(word, names[i]) == 0)
+        if (strcmp(word, names[i]) != 0)
+            continue;
+
+        /* A system of FMUs is a scenario to all but those who make one of it. */
+        bool reads = commands[i].run == command_import || commands[i].run == command_ssp;
+        char **system = NULL;
+        for (int k = 1; k < argc && !reads && !system; k++)
+            if (ssp_is_package(argv[k]) || ssp_is_description(argv[k]))
+                system = &argv[k];
+        if (!system)
             return commands[i].run(argc, argv);
+
+        yk_context *context = open_context();
+        if (!context)
+            return EXIT_FAILED;
+        char *folder;
+        char *scenario = ssp_open(context, *system, &folder);
+        int code = EXIT_MISUSE;
+        if (scenario) {
+            *system = scenario;
+            code = commands[i].run(argc, argv);
+        }
+        yk_archive_remove(context, folder);
+        yk_context_destroy(context);
+        free(scenario);
+        return code;
     }
 
     fprintf(stderr, "yoke: unknown command '%s'", word);

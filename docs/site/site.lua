@@ -26,6 +26,7 @@ local contents = {
       "docs/fmi.md",
       "docs/mbdyn.md",
       "docs/import.md",
+      "docs/ssp.md",
     },
   },
   {

@@ -45,6 +45,19 @@ void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+void yk_text_add_xml(yk_context *context, yk_text *text, const char *value)
+{
+    for (; *value; value++) {
+        switch (*value) {
+        case '&': yk_text_add(context, text, "&amp;"); break;
+        case '<': yk_text_add(context, text, "&lt;"); break;
+        case '"': yk_text_add(context, text, "&quot;"); break;
+        case '\n': yk_text_add(context, text, "&#10;"); break;
+        default: yk_text_add(context, text, "%c", *value);
+        }
+    }
+}
+
 void yk_text_destroy(yk_context *context, yk_text *text)
 {
     yk_release(context, text->data);

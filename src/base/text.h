@@ -12,6 +12,8 @@ typedef struct yk_text {
 } yk_text;
 
 void yk_text_add(yk_context *context, yk_text *text, const char *format, ...) YK_PRINTF(3, 4);
+/* Text as the value of an attribute of XML. */
+void yk_text_add_xml(yk_context *context, yk_text *text, const char *value);
 void yk_text_destroy(yk_context *context, yk_text *text);
 
 /* A copy from the context's allocator; NULL when out of memory. */

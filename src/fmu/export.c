@@ -1,10 +1,8 @@
 /* An FMU from a scenario: description, terminals, the scenario with its files, and the binary that
  * runs it. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -31,58 +29,6 @@ typedef struct output {
     char identifier[64];
 } output;
 
-/* Files ---------------------------------------------------------------------------------------- */
-
-static yk_status write_file(output *o, const char *name, const char *text)
-{
-    /* With the folders above it. */
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", o->folder, name);
-    for (char *at = path + strlen(o->folder) + 1; (at = strchr(at, '/')); at++) {
-        *at = '\0';
-        mkdir(path, 0755);
-        *at = '/';
-    }
-
-    FILE *stream = fopen(path, "wb");
-    bool good = stream && fputs(text, stream) >= 0;
-
-    if (stream)
-        good = fclose(stream) == 0 && good;
-    if (!good)
-        return yk_fail(o->context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
-    return YK_OK;
-}
-
-static yk_status copy_file(output *o, const char *from, const char *name)
-{
-    yk_status status = write_file(o, name, ""); /* makes its folders */
-    if (status != YK_OK)
-        return status;
-
-    FILE *in = fopen(from, "rb");
-    if (!in)
-        return yk_fail(o->context, YK_ERROR_FILE, "cannot read %s: %s", from, strerror(errno));
-
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", o->folder, name);
-
-    FILE *out = fopen(path, "wb");
-    bool good = out != NULL;
-    char block[1 << 16];
-
-    for (size_t got; good && (got = fread(block, 1, sizeof block, in)) > 0;)
-        good = fwrite(block, 1, got, out) == got;
-    good = good && !ferror(in);
-
-    fclose(in);
-    if (out)
-        good = fclose(out) == 0 && good;
-    if (!good)
-        return yk_fail(o->context, YK_ERROR_FILE, "cannot copy %s to %s", from, path);
-    return YK_OK;
-}
-
 /* The scenario, with overrides in it, and the files that it names. */
 static yk_status write_resources(output *o)
 {
@@ -103,7 +49,7 @@ static yk_status write_resources(output *o)
     snprintf(o->token, sizeof o->token, "{yoke-%016llx-%d%d}", (unsigned long long)hash,
              o->def->version, def->wrenches);
 
-    status = write_file(o, "resources/" YK_EXPORT_SCENARIO, text);
+    status = yk_archive_put_text(o->context, o->folder, "resources/" YK_EXPORT_SCENARIO, text);
     yk_release(o->context, text);
     if (status != YK_OK)
         return status;
@@ -122,7 +68,7 @@ static yk_status write_resources(output *o)
 
         snprintf(from, sizeof from, "%s%s", builder->folder, file->path);
         snprintf(to, sizeof to, "resources/%s", file->path);
-        status = copy_file(o, from, to);
+        status = yk_archive_put_file(o->context, o->folder, to, from);
 
         if (status != YK_OK)
             return status;
@@ -131,48 +77,10 @@ static yk_status write_resources(output *o)
     /* What the binary reads back when it is loaded. */
     char notes[400];
     snprintf(notes, sizeof notes, "%s\n%.200s\n%d\n", o->token, subsystem, def->wrenches);
-    return write_file(o, "resources/" YK_EXPORT_NOTES, notes);
+    return yk_archive_put_text(o->context, o->folder, "resources/" YK_EXPORT_NOTES, notes);
 }
 
 /* Descriptions --------------------------------------------------------------------------------- */
-
-/* Text as the value of an attribute. */
-static void add_escaped(yk_context *context, yk_text *to, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '&': yk_text_add(context, to, "&amp;"); break;
-        case '<': yk_text_add(context, to, "&lt;"); break;
-        case '"': yk_text_add(context, to, "&quot;"); break;
-        case '\n': yk_text_add(context, to, "&#10;"); break;
-        default: yk_text_add(context, to, "%c", *text);
-        }
-    }
-}
-
-/* Units in the words of FMI; those that we do not know are left out. */
-static const struct {
-    const char *ours, *name, *base;
-} units[] = {
-    {"m", "m", "m=\"1\""},
-    {"m/s", "m/s", "m=\"1\" s=\"-1\""},
-    {"m/s2", "m/s2", "m=\"1\" s=\"-2\""},
-    {"m/s^2", "m/s2", "m=\"1\" s=\"-2\""},
-    {"rad", "rad", "rad=\"1\""},
-    {"rad/s", "rad/s", "rad=\"1\" s=\"-1\""},
-    {"rad/s2", "rad/s2", "rad=\"1\" s=\"-2\""},
-    {"rad/s^2", "rad/s2", "rad=\"1\" s=\"-2\""},
-    {"N", "N", "kg=\"1\" m=\"1\" s=\"-2\""},
-    {"N m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
-    {"N.m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
-    {"J", "J", "kg=\"1\" m=\"2\" s=\"-2\""},
-    {"W", "W", "kg=\"1\" m=\"2\" s=\"-3\""},
-    {"Pa", "Pa", "kg=\"1\" m=\"-1\" s=\"-2\""},
-    {"s", "s", "s=\"1\""},
-    {"kg", "kg", "kg=\"1\""},
-    {"Hz", "Hz", "s=\"-1\""},
-};
-enum { UNITS = sizeof units / sizeof *units };
 
 static void add_variable(const output *o, yk_text *to, int index)
 {
@@ -184,7 +92,7 @@ static void add_variable(const output *o, yk_text *to, int index)
     bool three = o->def->version == 3;
 
     yk_text_add(context, to, "    <%s name=\"", three ? "Float64" : "ScalarVariable");
-    add_escaped(context, to, v->name);
+    yk_text_add_xml(context, to, v->name);
     yk_text_add(context, to, "\" valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", index,
                 causalities[v->role], variabilities[v->role]);
 
@@ -199,11 +107,11 @@ static void add_variable(const output *o, yk_text *to, int index)
         const yk_transform *transform = &m->info->transforms[m->subsystem];
         in_si = transform->length == 1 && transform->mass == 1;
     }
-    for (int i = 0; in_si && i < UNITS; i++) {
-        if (strcmp(v->unit, units[i].ours) != 0)
+    for (int i = 0; in_si && i < YK_FMI_UNITS; i++) {
+        if (strcmp(v->unit, yk_fmi_units[i].ours) != 0)
             continue;
 
-        yk_text_add(context, to, " unit=\"%s\"", units[i].name);
+        yk_text_add(context, to, " unit=\"%s\"", yk_fmi_units[i].name);
         break;
     }
 
@@ -237,14 +145,14 @@ static yk_status write_description(output *o)
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription "
                 "fmiVersion=\"%d.0\" modelName=\"",
                 o->def->version);
-    add_escaped(context, to, name);
+    yk_text_add_xml(context, to, name);
     yk_text_add(context, to, "\" %s=\"%s\" generationTool=\"Yoke %s\"",
                 three ? "instantiationToken" : "guid", o->token, yk_version());
 
     /* A title may hold what XML does not take as it is. */
     if (m->info->title[0]) {
         yk_text_add(context, to, " description=\"");
-        add_escaped(context, to, m->info->title);
+        yk_text_add_xml(context, to, m->info->title);
         yk_text_add(context, to, "\"");
     }
     if (!three)
@@ -277,14 +185,14 @@ static yk_status write_description(output *o)
 
     /* Units, each once. */
     yk_text_add(context, to, "  <UnitDefinitions>\n");
-    for (int i = 0; i < UNITS; i++) {
+    for (int i = 0; i < YK_FMI_UNITS; i++) {
         bool first = true;
         for (int k = 0; k < i; k++)
-            first = first && strcmp(units[k].name, units[i].name) != 0;
+            first = first && strcmp(yk_fmi_units[k].name, yk_fmi_units[i].name) != 0;
 
         if (first)
-            yk_text_add(context, to, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n", units[i].name,
-                        units[i].base);
+            yk_text_add(context, to, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n",
+                        yk_fmi_units[i].name, yk_fmi_units[i].base);
     }
     yk_text_add(context, to, "  </UnitDefinitions>\n");
 
@@ -337,7 +245,7 @@ static yk_status write_description(output *o)
 
     yk_status status = YK_ERROR_MEMORY;
     if (!text.failed)
-        status = write_file(o, "modelDescription.xml", text.data);
+        status = yk_archive_put_text(o->context, o->folder, "modelDescription.xml", text.data);
     yk_text_destroy(context, to);
     return status;
 }
@@ -362,7 +270,7 @@ static yk_status write_terminals(output *o)
         count++;
 
         yk_text_add(context, to, "    <Terminal name=\"");
-        add_escaped(context, to, port->name);
+        yk_text_add_xml(context, to, port->name);
         yk_text_add(context, to, "\" matchingRule=\"plug\" terminalKind=\"%s\">\n",
                     port->kind == YK_PORT_MARKER ? "yoke.marker" : "yoke.scalar");
 
@@ -375,7 +283,7 @@ static yk_status write_terminals(output *o)
             bool flow = strncmp(v->member, "force", 5) == 0 || strncmp(v->member, "torque", 6) == 0;
 
             yk_text_add(context, to, "      <TerminalMemberVariable variableName=\"");
-            add_escaped(context, to, v->name);
+            yk_text_add_xml(context, to, v->name);
             yk_text_add(context, to, "\" memberName=\"%s\" variableKind=\"%s\"/>\n", v->member,
                         flow ? "inflow" : "signal");
         }
@@ -388,7 +296,8 @@ static yk_status write_terminals(output *o)
     if (text.failed)
         status = YK_ERROR_MEMORY;
     if (status == YK_OK && count > 0)
-        status = write_file(o, "terminalsAndIcons/terminalsAndIcons.xml", text.data);
+        status = yk_archive_put_text(o->context, o->folder,
+                                     "terminalsAndIcons/terminalsAndIcons.xml", text.data);
     yk_text_destroy(context, to);
     return status;
 }
@@ -437,7 +346,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
         char binary[200];
         const char *platform = platforms[def->version == 3];
         snprintf(binary, sizeof binary, "binaries/%s/%s.so", platform, o.identifier);
-        status = copy_file(&o, def->binary, binary);
+        status = yk_archive_put_file(context, o.folder, binary, def->binary);
     }
     if (status == YK_OK)
         status = yk_archive_pack(context, o.folder, def->file);

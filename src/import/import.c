@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/ssp.h"
 
 struct yk_import {
     yk_robot robot;
@@ -15,12 +15,13 @@ struct yk_import {
     yk_xml *xml;
     yk_xml *included[YK_MJCF_FILES];
     int included_count;
-    char *scenario; /* of MBDyn; NULL: the robot's */
+    char *scenario; /* of MBDyn and SSP; NULL: the robot's */
+    char summary[100];
 };
 
 yk_import_options yk_import_default(void)
 {
-    return (yk_import_options){.end = 1, .mesh_folder = ""};
+    return (yk_import_options){.mesh_folder = ""};
 }
 
 /* Models name meshes from the root of a package, which lies somewhere above their own folder. */
@@ -83,6 +84,8 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     self->robot.context = context;
     self->robot.building.context = context;
     self->options = *options;
+    if (!(options->end > 0))
+        self->options.end = 1;
 
     /* MBDyn's models are no XML; what is in their nodes and elements is the scenario. */
     yk_robot *robot = &self->robot;
@@ -91,6 +94,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
 
     if (name && dot && (strcmp(dot, ".mbd") == 0 || strcmp(dot, ".mbdyn") == 0)) {
         yk_status read = yk_mbdyn_read(robot, name, &self->options, &self->scenario);
+        snprintf(self->summary, sizeof self->summary, "solver smooth");
         if (read == YK_OK)
             *import = self;
         else
@@ -105,14 +109,25 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
 
     if (status == YK_OK) {
         yk_xml_element *root = yk_xml_root(self->xml);
+
+        /* A system of FMUs is complete as it is. */
+        if (strcmp(yk_ssp_local_name(root->name), "SystemStructureDescription") == 0) {
+            status = yk_ssp_read(robot, name, root, options, &self->scenario, self->summary);
+            if (status == YK_OK)
+                *import = self;
+            else
+                yk_import_destroy(self);
+            return status;
+        }
+
         if (yk_xml_is(root, "robot"))
             status = yk_urdf_read(robot, root, options);
         else if (yk_xml_is(root, "mujoco"))
             status = yk_mjcf_read(robot, root, self->included, &self->included_count);
         else
             status = yk_robot_fail(robot, root,
-                                   "<%s> is no model that can be read; expected <robot> (URDF) or "
-                                   "<mujoco> (MJCF)",
+                                   "<%s> is no model that can be read; expected <robot> (URDF), "
+                                   "<mujoco> (MJCF) or <SystemStructureDescription> (SSP)",
                                    root->name);
     }
 
@@ -175,7 +190,7 @@ int yk_import_notes(const yk_import *import, const yk_import_note **notes)
 void yk_import_summary(const yk_import *import, char *text, size_t size)
 {
     if (import->scenario) {
-        snprintf(text, size, "solver smooth");
+        snprintf(text, size, "%s", import->summary);
         return;
     }
 

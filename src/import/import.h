@@ -4,6 +4,7 @@
  *                                                                      >  robot.h  ->  scenario.c
  *   mjcf.c    models of MuJoCo                                        /
  *   mbdyn.c   models of MBDyn, written down as they are read
+ *   ssp.c     systems of FMUs by the standard SSP
  *
  * A reader fills the robot of robot.h: links, joints, shapes in one set of axes and SI units, at
  * the configuration in which the file gives them. scenario.c writes it as a scenario with one
@@ -25,11 +26,11 @@ typedef enum yk_import_solver {
 
 typedef struct yk_import_options {
     yk_import_solver solver;
-    double end;    /* s, of the run */
+    double end;    /* s, of the run; 0: that of the file, or 1 s */
     double step;   /* s; 0: that of the file, or 1 ms */
     bool floating; /* URDF: the root link is free instead of fixed to the ground */
     /* Where the scenario will be, from the folder of the model, as a path that begins the paths of
-     * meshes; "": the same folder */
+     * meshes and FMUs; "": the same folder */
     const char *mesh_folder;
 } yk_import_options;
 

@@ -133,6 +133,9 @@ bool yk_robot_touches(const yk_robot *robot);
 yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step);
 /* The head of a scenario: what it does not have of the model. */
 void yk_robot_write_notes(const yk_robot *robot, FILE *to);
+/* A name as scenarios have them: a letter first, then letters, digits, _ and -. */
+enum { YK_ROBOT_NAME_BYTES = 80 };
+void yk_robot_clean_name(const char *name, const char *fallback, char text[YK_ROBOT_NAME_BYTES]);
 /* Values of a scenario, with as few digits as give the same number back. */
 void yk_write_number(FILE *to, double value);
 void yk_write_vector(FILE *to, yk_vec3 v);

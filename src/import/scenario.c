@@ -11,7 +11,7 @@
 #include "math/so3.h"
 
 /* Names are cut so that an ending and a number fit. */
-enum { NAME_MAX_LENGTH = 80, NAME_CUT = 60 };
+enum { NAME_MAX_LENGTH = YK_ROBOT_NAME_BYTES, NAME_CUT = 60 };
 
 typedef struct writer {
     const yk_robot *robot;
@@ -65,8 +65,7 @@ void yk_write_quaternion(FILE *to, yk_quat q)
     fputs("]", to);
 }
 
-/* A name as scenarios have them: a letter first, then letters, digits, _ and -. */
-static void clean(const char *name, const char *fallback, char *text)
+void yk_robot_clean_name(const char *name, const char *fallback, char text[YK_ROBOT_NAME_BYTES])
 {
     size_t length = 0;
     if (!name || !name[0])
@@ -92,7 +91,7 @@ static void clean(const char *name, const char *fallback, char *text)
 static bool has_name(const char *a, const char *fallback_a, const char *text)
 {
     char other[NAME_MAX_LENGTH];
-    clean(a, fallback_a, other);
+    yk_robot_clean_name(a, fallback_a, other);
     return strcmp(other, text) == 0;
 }
 
@@ -108,7 +107,7 @@ static void link_name(const writer *w, int link, char *text)
     }
 
     /* Its number among the links of this name, and how many these are. */
-    clean(robot->links[link].name, "body", text);
+    yk_robot_clean_name(robot->links[link].name, "body", text);
     int number = 1;
     for (int i = 0; i < link; i++)
         number += has_name(robot->links[i].name, "body", text);
@@ -133,7 +132,7 @@ static bool is_link_name(const writer *w, const char *text)
 static void joint_name(const writer *w, int joint, char *text)
 {
     const yk_robot *robot = w->robot;
-    clean(robot->joints[joint].name, "joint", text);
+    yk_robot_clean_name(robot->joints[joint].name, "joint", text);
 
     /* Its number among the joints that are written under this name. */
     int number = 1;
@@ -645,7 +644,7 @@ static void write_ports(const writer *w)
 
         /* A number where several frames have one name. */
         char name[NAME_MAX_LENGTH], on[NAME_MAX_LENGTH];
-        clean(frame->name, "frame", name);
+        yk_robot_clean_name(frame->name, "frame", name);
         int number = 1;
         for (int k = 0; k < i; k++)
             number += has_name(robot->frames[k].name, "frame", name);

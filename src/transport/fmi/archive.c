@@ -223,7 +223,8 @@ yk_status yk_archive_folder(yk_context *context, char **folder)
     return YK_OK;
 }
 
-yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder)
+/* Into a new folder: the one that is wanted, or with NULL a temporary one. */
+static yk_status unpack(yk_context *context, const char *file, const char *wanted, char **folder)
 {
     *folder = NULL;
 
@@ -239,7 +240,7 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
         if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ)
             status = YK_ERROR_FILE;
 
-        yk_fail(context, status, "%s cannot be opened as an FMU, a ZIP archive: %s", file,
+        yk_fail(context, status, "%s cannot be opened as a ZIP archive: %s", file,
                 zip_error_strerror(&error));
         zip_error_fini(&error);
         return status;
@@ -247,8 +248,15 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
 
     /* All entries are checked before one of them is written. */
     yk_status status = check_archive(context, archive, file);
-    if (status == YK_OK)
+    if (status == YK_OK && !wanted) {
         status = yk_archive_folder(context, folder);
+    } else if (status == YK_OK) {
+        if (mkdir(wanted, 0755) != 0)
+            status = yk_fail(context, YK_ERROR_FILE, "cannot make the folder %s: %s", wanted,
+                             strerror(errno));
+        else if (!(*folder = yk_text_copy(context, wanted)))
+            status = YK_ERROR_MEMORY;
+    }
     zip_int64_t count = zip_get_num_entries(archive, 0);
     for (zip_int64_t i = 0; i < count && status == YK_OK; i++)
         status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
@@ -260,6 +268,19 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
         yk_archive_remove(context, *folder);
         *folder = NULL;
     }
+    return status;
+}
+
+yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder)
+{
+    return unpack(context, file, NULL, folder);
+}
+
+yk_status yk_archive_unpack_to(yk_context *context, const char *file, const char *folder)
+{
+    char *made;
+    yk_status status = unpack(context, file, folder, &made);
+    yk_release(context, made);
     return status;
 }
 
@@ -356,4 +377,56 @@ yk_status yk_archive_pack(yk_context *context, const char *folder, const char *f
     yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, zip_strerror(archive));
     zip_discard(archive);
     return YK_ERROR_FILE;
+}
+
+yk_status yk_archive_put_text(yk_context *context, const char *folder, const char *name,
+                              const char *text)
+{
+    /* With the folders above it. */
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *at = path + strlen(folder) + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        mkdir(path, 0755);
+        *at = '/';
+    }
+
+    FILE *stream = fopen(path, "wb");
+    bool good = stream && fputs(text, stream) >= 0;
+
+    if (stream)
+        good = fclose(stream) == 0 && good;
+    if (!good)
+        return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
+    return YK_OK;
+}
+
+yk_status yk_archive_put_file(yk_context *context, const char *folder, const char *name,
+                              const char *from)
+{
+    yk_status status = yk_archive_put_text(context, folder, name, ""); /* makes its folders */
+    if (status != YK_OK)
+        return status;
+
+    FILE *in = fopen(from, "rb");
+    if (!in)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read %s: %s", from, strerror(errno));
+
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+
+    FILE *out = fopen(path, "wb");
+    bool good = out != NULL;
+    char block[1 << 16];
+
+    for (size_t got; good && (got = fread(block, 1, sizeof block, in)) > 0;)
+        good = fwrite(block, 1, got, out) == got;
+    good = good && !ferror(in);
+
+    fclose(in);
+    if (out)
+        good = fclose(out) == 0 && good;
+    if (!good)
+        return yk_fail(context, YK_ERROR_FILE, "cannot copy %s to %s", from, path);
+    return YK_OK;
 }

@@ -1,4 +1,4 @@
-/* FMU archives: ZIP files that strangers made.
+/* Archives of FMUs and of systems of them: ZIP files that strangers made.
  *
  * An archive is checked as a whole before anything of it is written: names that would leave the
  * folder, names that occur twice, links, and contents larger than an FMU can reasonably be are
@@ -18,11 +18,20 @@ enum { YK_ARCHIVE_ENTRIES_MAX = 20000 };
  * given to yk_archive_remove. */
 yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder);
 
+/* The same into a folder that must not exist yet. */
+yk_status yk_archive_unpack_to(yk_context *context, const char *file, const char *folder);
+
 /* Removes such a folder with all that is in it, and releases the path; NULL: nothing to do. */
 void yk_archive_remove(yk_context *context, char *folder);
 
 /* A new empty folder for temporary files. */
 yk_status yk_archive_folder(yk_context *context, char **folder);
+
+/* Writes a text, or a copy of a file, to a path below a folder, with the folders above it. */
+yk_status yk_archive_put_text(yk_context *context, const char *folder, const char *name,
+                              const char *text);
+yk_status yk_archive_put_file(yk_context *context, const char *folder, const char *name,
+                              const char *from);
 
 /* Packs all regular files of a folder into a new archive. */
 yk_status yk_archive_pack(yk_context *context, const char *folder, const char *file);

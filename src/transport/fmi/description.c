@@ -856,3 +856,33 @@ int yk_fmi_find_terminal(const yk_fmi_description *description, const char *name
             return i;
     return -1;
 }
+
+/* Units ---------------------------------------------------------------------------------------- */
+
+const yk_fmi_unit yk_fmi_units[YK_FMI_UNITS] = {
+    {"m", "m", "m=\"1\""},
+    {"m/s", "m/s", "m=\"1\" s=\"-1\""},
+    {"m/s2", "m/s2", "m=\"1\" s=\"-2\""},
+    {"m/s^2", "m/s2", "m=\"1\" s=\"-2\""},
+    {"rad", "rad", "rad=\"1\""},
+    {"rad/s", "rad/s", "rad=\"1\" s=\"-1\""},
+    {"rad/s2", "rad/s2", "rad=\"1\" s=\"-2\""},
+    {"rad/s^2", "rad/s2", "rad=\"1\" s=\"-2\""},
+    {"N", "N", "kg=\"1\" m=\"1\" s=\"-2\""},
+    {"N m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
+    {"N.m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
+    {"J", "J", "kg=\"1\" m=\"2\" s=\"-2\""},
+    {"W", "W", "kg=\"1\" m=\"2\" s=\"-3\""},
+    {"Pa", "Pa", "kg=\"1\" m=\"-1\" s=\"-2\""},
+    {"s", "s", "s=\"1\""},
+    {"kg", "kg", "kg=\"1\""},
+    {"Hz", "Hz", "s=\"-1\""},
+};
+
+const char *yk_fmi_unit_base(const char *name)
+{
+    for (int i = 0; i < YK_FMI_UNITS; i++)
+        if (strcmp(yk_fmi_units[i].name, name) == 0)
+            return yk_fmi_units[i].base;
+    return NULL;
+}

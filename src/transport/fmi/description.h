@@ -144,4 +144,13 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
 int yk_fmi_derivative_of(const yk_fmi_description *description, int variable);
 int yk_fmi_find_terminal(const yk_fmi_description *description, const char *name);
 
+/* Units of ours in the words of FMI: their name there, and the attributes of <BaseUnit>. */
+typedef struct yk_fmi_unit {
+    const char *ours, *name, *base;
+} yk_fmi_unit;
+enum { YK_FMI_UNITS = 17 };
+extern const yk_fmi_unit yk_fmi_units[YK_FMI_UNITS];
+/* NULL for a unit that is not there. */
+const char *yk_fmi_unit_base(const char *name);
+
 #endif

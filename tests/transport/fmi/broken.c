@@ -165,9 +165,9 @@ static void archives(void **state)
     char *file = malloc(1024);
     snprintf(file, 1024, "%s/text.fmu", test_folder());
     write_bytes(file, "no archive", 10);
-    expect(file, NULL, NULL, " cannot be opened as an FMU, a ZIP archive: Not a zip archive");
+    expect(file, NULL, NULL, " cannot be opened as a ZIP archive: Not a zip archive");
     snprintf(file, 1024, "%s/absent.fmu", test_folder());
-    expect(file, NULL, NULL, " cannot be opened as an FMU, a ZIP archive: No such file");
+    expect(file, NULL, NULL, " cannot be opened as a ZIP archive: No such file");
     free(file);
 
     file = make_archive("escape", "a", "resources/../../evil", NULL, 10);
