@@ -2,6 +2,7 @@
 #include "contact/problem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contact/cone.h"
@@ -142,6 +143,119 @@ static int find_block(const yk_block_matrix *w, int row, int column)
     }
 
     return low;
+}
+
+/* Row `row` of a problem by its entries: its block, and which of the block's rows it is. */
+typedef struct block_row {
+    int block, row;
+} block_row;
+
+static block_row row_of_entry(const yk_contact_entries *entries, int row)
+{
+    int contact_rows = entries->dim * entries->contact_count;
+    if (row >= contact_rows)
+        return (block_row){entries->contact_count + row - contact_rows, 0};
+
+    block_row at = {row / entries->dim, row % entries->dim};
+    if (entries->dim == 5 && at.row >= 3)
+        at.row++;
+    return at;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_entries *entries,
+                                          yk_contact_problem *problem)
+{
+    *problem = (yk_contact_problem){0};
+    int contacts = entries->contact_count;
+    int dim = entries->dim == 5 ? YK_CONTACT_DIM_MAX : entries->dim;
+    size_t blocks = (size_t)contacts + (size_t)entries->bilateral;
+
+    uint64_t *keys = yk_allocate(context, 2 * entries->count + blocks + 1, sizeof *keys);
+    int *start = yk_allocate(context, blocks + 1, sizeof *start);
+    int *columns = yk_allocate(context, 2 * entries->count + blocks + 1, sizeof *columns);
+    int *dims = yk_allocate(context, blocks + 1, sizeof *dims);
+    yk_status status = YK_ERROR_MEMORY;
+
+    if (keys && start && columns && dims) {
+        /* Blocks with entries, those opposite to them, and the diagonal, row after row. */
+        size_t count = 0;
+        for (size_t i = 0; i < blocks; i++)
+            keys[count++] = (uint64_t)i << 32 | (uint64_t)i;
+        for (size_t k = 0; k < entries->count; k++) {
+            uint64_t row = (uint64_t)row_of_entry(entries, entries->entry[k].row).block;
+            uint64_t column = (uint64_t)row_of_entry(entries, entries->entry[k].column).block;
+            keys[count++] = row << 32 | column;
+            keys[count++] = column << 32 | row;
+        }
+        qsort(keys, count, sizeof *keys, compare_keys);
+
+        /* Each once. */
+        int listed = 0;
+        for (size_t k = 0; k < count; k++) {
+            if (k > 0 && keys[k] == keys[k - 1])
+                continue;
+            columns[listed++] = (int)(keys[k] & UINT32_MAX);
+            start[(keys[k] >> 32) + 1] = listed;
+        }
+        for (size_t i = 0; i < blocks; i++)
+            dims[i] = i < (size_t)contacts ? dim : 1;
+        status = yk_contact_problem_create(context, (int)blocks, contacts, dims, start, columns,
+                                           problem);
+    }
+
+    /* The numbers. */
+    for (size_t k = 0; status == YK_OK && k < entries->count; k++) {
+        block_row row = row_of_entry(entries, entries->entry[k].row);
+        block_row column = row_of_entry(entries, entries->entry[k].column);
+        int block = find_block(&problem->w, row.block, column.block);
+        double *value = problem->w.value + problem->w.offset[block];
+        value[row.row * dims[column.block] + column.row] += entries->entry[k].value;
+    }
+
+    if (status == YK_OK && entries->mu_roll) {
+        problem->mu_roll = yk_allocate(context, (size_t)contacts + 1, sizeof *problem->mu_roll);
+        if (!problem->mu_roll)
+            status = YK_ERROR_MEMORY;
+    }
+
+    if (status == YK_OK) {
+        int rows = entries->dim * contacts + entries->bilateral;
+        for (int i = 0; i < rows; i++) {
+            block_row at = row_of_entry(entries, i);
+            problem->q[problem->w.first[at.block] + at.row] = entries->q[i];
+        }
+
+        for (int i = 0; i < contacts; i++) {
+            problem->mu[i] = entries->mu[i];
+            if (entries->mu_roll)
+                problem->mu_roll[i] = entries->mu_roll[i];
+
+            /* A row that nothing acts on has the mean of the others on its diagonal, so that it
+             * changes no measure of W. */
+            if (entries->dim != 5)
+                continue;
+            double *own = problem->w.value + problem->w.offset[find_block(&problem->w, i, i)];
+            double sum = 0;
+            for (int r = 0; r < dim; r++)
+                sum += own[r * dim + r];
+            own[3 * dim + 3] = sum / 5;
+        }
+    }
+
+    yk_release(context, dims);
+    yk_release(context, columns);
+    yk_release(context, start);
+    yk_release(context, keys);
+    if (status != YK_OK)
+        yk_contact_problem_destroy(context, problem);
+    return status;
 }
 
 yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem *problem)

@@ -66,6 +66,27 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
                                         int bilateral, const double *w, const double *q,
                                         const double *mu, yk_contact_problem *problem);
 
+typedef struct yk_matrix_entry {
+    int row, column;
+    double value;
+} yk_matrix_entry;
+
+/* A problem by the entries of W, in any order; those that are given twice add up. Contacts have
+ * `dim` rows each, bilateral rows follow. With dim 5, as problems with rolling friction are stored,
+ * the rows are (N, T1, T2, R1, R2), and contacts get a row for spinning, without friction. */
+typedef struct yk_contact_entries {
+    int dim; /* 1, 2, 3, 5 or 6 */
+    int contact_count, bilateral;
+    const yk_matrix_entry *entry;
+    size_t count;
+    const double *q;       /* dim * contact_count + bilateral */
+    const double *mu;      /* contact_count */
+    const double *mu_roll; /* contact_count; NULL: none */
+} yk_contact_entries;
+
+yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_entries *entries,
+                                          yk_contact_problem *problem);
+
 /* YK_ERROR_ARGUMENT with the first thing that is wrong: sizes, indices, numbers that are not
  * finite, negative mu. */
 yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem *problem);

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "base/input.h"
+#include "contact/global.h"
 
 typedef struct reader {
     yk_context *context;
@@ -151,45 +152,29 @@ static bool more_follows(reader *in)
 
 /* Matrices ------------------------------------------------------------------------------------- */
 
-/* A stored matrix as it stands in the file: dense values, blocks, or single entries, not brought
- * in order. */
-typedef struct stored_entry {
-    int row, column;
-    double value;
-} stored_entry;
-
-typedef struct stored_matrix {
-    int size0, size1;
-    int storage;
-    double *dense; /* row-major */
-    int entries;   /* storage 2 */
-    stored_entry *entry;
-    int block_rows, filled;
-    int *end; /* cumulative sizes of block rows and columns */
-    int *start, *column;
-    size_t *offset; /* of each block in value, row-major */
-    double *value;
-} stored_matrix;
-
-/* Size of block row i, from the cumulative sizes. */
+/* Size of block row or column i, from the cumulative sizes. */
 static int block_size(const int *end, int i)
 {
     return end[i] - (i > 0 ? end[i - 1] : 0);
 }
 
-static void stored_destroy(yk_context *context, stored_matrix *m)
+/* Memory for this many entries in all. */
+static void reserve_entries(reader *in, yk_entry_matrix *m, size_t count)
 {
-    void *arrays[] = {m->dense, m->entry, m->end, m->start, m->column, m->offset, m->value};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        yk_release(context, arrays[i]);
+    m->entry = reserve(in, count, sizeof *m->entry);
+    m->count = 0;
 }
 
-/* Values column by column, as files have them, to rows. */
-static void read_dense_values(reader *in, double *values, int rows, int columns)
+/* Values column by column, from this row and column on. */
+static void read_dense_values(reader *in, yk_entry_matrix *m, int row, int column, int rows,
+                              int columns)
 {
     for (int c = 0; c < columns && in->status == YK_OK; c++) {
-        for (int r = 0; r < rows && in->status == YK_OK; r++)
-            values[(size_t)r * (size_t)columns + (size_t)c] = read_number(in, "a matrix value");
+        for (int r = 0; r < rows && in->status == YK_OK; r++) {
+            double value = read_number(in, "a matrix value");
+            if (in->status == YK_OK)
+                m->entry[m->count++] = (yk_matrix_entry){row + r, column + c, value};
+        }
     }
 }
 
@@ -207,75 +192,69 @@ static void read_ends(reader *in, int *end, int count, int total)
         refuse(in, "the blocks do not add up to the size of the matrix");
 }
 
-static void read_blocks(reader *in, stored_matrix *m)
+static void read_blocks(reader *in, yk_entry_matrix *m)
 {
     int blocks = read_count(in, 0, 2, "the number of blocks");
     int block_rows = read_count(in, 0, 2, "the number of block rows");
     int block_columns = read_count(in, 0, 2, "the number of block columns");
 
-    if (m->size0 != m->size1 || block_columns != block_rows)
-        refuse(in, "the block matrix is not square");
-    m->block_rows = block_rows;
-
-    /* Where block rows and columns end: at the same numbers. */
-    m->end = reserve(in, (size_t)block_rows, sizeof *m->end);
-    int *columns_end = reserve(in, (size_t)block_rows, sizeof *columns_end);
-    read_ends(in, m->end, block_rows, m->size0);
-    read_ends(in, columns_end, block_rows, m->size1);
-    for (int i = 0; i < block_rows && in->status == YK_OK; i++) {
-        if (m->end[i] != columns_end[i])
-            refuse(in, "rows and columns are cut into different blocks");
-    }
-    yk_release(in->context, columns_end);
+    /* Where block rows and columns end. */
+    int *row_end = reserve(in, (size_t)block_rows, sizeof *row_end);
+    int *column_end = reserve(in, (size_t)block_columns, sizeof *column_end);
+    read_ends(in, row_end, block_rows, m->rows);
+    read_ends(in, column_end, block_columns, m->columns);
 
     /* Row starts, which rise to the number of blocks, and the columns of the blocks. */
     int starts = read_count(in, 0, 2, "the number of row starts");
-    m->filled = read_count(in, 0, 2, "the number of blocks in rows");
-
-    if (starts != block_rows + 1 || m->filled != blocks)
+    int filled = read_count(in, 0, 2, "the number of blocks in rows");
+    if (starts != block_rows + 1 || filled != blocks)
         refuse(in, "the index of the blocks does not fit their number");
 
-    m->start = reserve(in, (size_t)block_rows + 1, sizeof *m->start);
-    m->column = reserve(in, (size_t)m->filled, sizeof *m->column);
-    m->offset = reserve(in, (size_t)m->filled, sizeof *m->offset);
-
+    int *start = reserve(in, (size_t)block_rows + 1, sizeof *start);
+    int *column = reserve(in, (size_t)filled, sizeof *column);
+    int *seen = reserve(in, (size_t)block_columns, sizeof *seen);
     int last = 0;
     for (int i = 0; i <= block_rows && in->status == YK_OK; i++) {
-        last = read_integer(in, last, m->filled, "a row start");
-        m->start[i] = last;
+        last = read_integer(in, last, filled, "a row start");
+        start[i] = last;
     }
-    if (in->status == YK_OK && (m->start[0] != 0 || last != m->filled))
+    if (in->status == YK_OK && (start[0] != 0 || last != filled))
         refuse(in, "the row starts do not span all blocks");
+    for (int k = 0; k < filled && in->status == YK_OK; k++)
+        column[k] = read_integer(in, 0, block_columns - 1, "a block column");
 
-    for (int k = 0; k < m->filled && in->status == YK_OK; k++)
-        m->column[k] = read_integer(in, 0, block_rows - 1, "a block column");
-    if (in->status != YK_OK)
-        return;
-
-    /* Memory for the values. */
+    /* Each block once, and how many values they have together. */
     size_t total = 0;
-    for (int i = 0; i < block_rows; i++) {
-        size_t rows = (size_t)block_size(m->end, i);
-        for (int k = m->start[i]; k < m->start[i + 1]; k++) {
-            m->offset[k] = total;
-            total += rows * (size_t)block_size(m->end, m->column[k]);
+    for (int i = 0; i < block_rows && in->status == YK_OK; i++) {
+        for (int k = start[i]; k < start[i + 1]; k++) {
+            if (seen[column[k]] == i + 1)
+                refuse(in, "a block is given twice");
+            seen[column[k]] = i + 1;
+            total += (size_t)block_size(row_end, i) * (size_t)block_size(column_end, column[k]);
         }
     }
 
     /* Each value takes a byte at least: a damaged size is refused before memory is taken. */
     if (total > (size_t)(in->end - in->at))
         refuse(in, "the blocks are larger than the rest of the file can hold");
-    m->value = reserve(in, total, sizeof *m->value);
+    reserve_entries(in, m, total);
 
     /* Each block with its number before it. */
     for (int i = 0; i < block_rows && in->status == YK_OK; i++) {
-        int rows = block_size(m->end, i);
-        for (int k = m->start[i]; k < m->start[i + 1]; k++) {
-            int columns = block_size(m->end, m->column[k]);
+        int rows = block_size(row_end, i);
+        for (int k = start[i]; k < start[i + 1]; k++) {
+            int columns = block_size(column_end, column[k]);
             read_integer(in, k, k, "the number of a block");
-            read_dense_values(in, m->value + m->offset[k], rows, columns);
+            read_dense_values(in, m, row_end[i] - rows, column_end[column[k]] - columns, rows,
+                              columns);
         }
     }
+
+    yk_release(in->context, seen);
+    yk_release(in->context, column);
+    yk_release(in->context, start);
+    yk_release(in->context, column_end);
+    yk_release(in->context, row_end);
 }
 
 /* Single entries ------------------------------------------------------------------------------- */
@@ -298,16 +277,18 @@ static void expect_word(reader *in, const char *word)
 }
 
 /* One entry; its column is read where it is not known (-1). */
-static void read_entry(reader *in, stored_matrix *m, int k, int column)
+static void read_entry(reader *in, yk_entry_matrix *m, int column)
 {
-    int row = read_integer(in, 0, m->size0 - 1, "the row of an entry");
+    int row = read_integer(in, 0, m->rows - 1, "the row of an entry");
     if (column < 0)
-        column = read_integer(in, 0, m->size1 - 1, "the column of an entry");
+        column = read_integer(in, 0, m->columns - 1, "the column of an entry");
     expect_word(in, ":");
-    m->entry[k] = (stored_entry){row, column, read_number(in, "a matrix value")};
+    double value = read_number(in, "a matrix value");
+    if (in->status == YK_OK)
+        m->entry[m->count++] = (yk_matrix_entry){row, column, value};
 }
 
-static void read_entries(reader *in, stored_matrix *m)
+static void read_entries(reader *in, yk_entry_matrix *m)
 {
     /* The head is prose of the library that printed it; two words of it are relied on. */
     const char *mark = strstr(in->at, "nnz:");
@@ -319,21 +300,26 @@ static void read_entries(reader *in, stored_matrix *m)
 
     /* Compressed rows are printed as if they were columns, after the number 3. */
     skip_space(in);
-    bool rows = in->at < mark && *in->at == '3' && in->at[1] == '\n';
+    bool by_rows = in->at < mark && *in->at == '3' && in->at[1] == '\n';
     in->at = mark + strlen("nnz:");
+    if (by_rows) {
+        int rows = m->rows;
+        m->rows = m->columns;
+        m->columns = rows;
+    }
 
-    m->entries = read_count(in, 0, 4, "the number of entries");
+    int count = read_count(in, 0, 4, "the number of entries");
     while (in->at < in->end && *in->at != '\n')
         in->at++;
-    m->entry = reserve(in, (size_t)m->entries, sizeof *m->entry);
+    reserve_entries(in, m, (size_t)count);
 
     /* Rows and columns of all entries, or column after column. */
-    int k = 0;
     if (triplet && triplet < mark) {
-        for (; k < m->entries && in->status == YK_OK; k++)
-            read_entry(in, m, k, -1);
+        for (int k = 0; k < count && in->status == YK_OK; k++)
+            read_entry(in, m, -1);
     } else {
-        for (int j = 0; j < m->size1 && in->status == YK_OK; j++) {
+        int k = 0;
+        for (int j = 0; j < m->columns && in->status == YK_OK; j++) {
             expect_word(in, "col");
             read_integer(in, j, j, "the number of a column");
             expect_word(in, ":");
@@ -341,39 +327,42 @@ static void read_entries(reader *in, stored_matrix *m)
             read_integer(in, k, k, "the first location of a column");
             expect_word(in, "to");
 
-            int last = read_integer(in, k - 1, m->entries - 1, "the last location of a column");
+            int last = read_integer(in, k - 1, count - 1, "the last location of a column");
             for (; k <= last && in->status == YK_OK; k++)
-                read_entry(in, m, k, j);
+                read_entry(in, m, j);
         }
 
-        if (k != m->entries)
+        if (k != count)
             refuse(in, "the columns do not hold all entries");
     }
 
-    if (in->status != YK_OK || !rows)
+    if (in->status != YK_OK || !by_rows)
         return;
 
     /* What was printed as columns are rows. */
-    for (k = 0; k < m->entries; k++) {
-        stored_entry e = m->entry[k];
-        m->entry[k] = (stored_entry){e.column, e.row, e.value};
+    int rows = m->rows;
+    m->rows = m->columns;
+    m->columns = rows;
+    for (size_t k = 0; k < m->count; k++) {
+        yk_matrix_entry e = m->entry[k];
+        m->entry[k] = (yk_matrix_entry){e.column, e.row, e.value};
     }
 }
 
-static void read_matrix(reader *in, stored_matrix *m)
+static void read_matrix(reader *in, yk_entry_matrix *m)
 {
-    m->storage =
+    int storage =
         read_integer(in, 0, 2, "the storage of the matrix (0 dense, 1 block sparse, 2 sparse)");
-    m->size0 = read_integer(in, 0, 100000000, "the number of rows");
-    m->size1 = read_integer(in, 0, 100000000, "the number of columns");
+    m->rows = read_integer(in, 0, 100000000, "the number of rows");
+    m->columns = read_integer(in, 0, 100000000, "the number of columns");
     if (in->status != YK_OK)
         return;
 
-    if (m->storage == 1) {
+    if (storage == 1) {
         read_blocks(in, m);
         return;
     }
-    if (m->storage == 2) {
+    if (storage == 2) {
         read_entries(in, m);
         return;
     }
@@ -381,163 +370,73 @@ static void read_matrix(reader *in, stored_matrix *m)
     /* Dense: the sizes once more, then the values. */
     int rows = read_integer(in, 0, 100000000, "the number of rows");
     int columns = read_integer(in, 0, 100000000, "the number of columns");
-    if (rows != m->size0 || columns != m->size1)
+    if (rows != m->rows || columns != m->columns)
         refuse(in, "the sizes of the dense matrix differ from those in its head");
-    size_t count = (size_t)rows * (size_t)columns;
-    if (count > (size_t)(in->end - in->at))
+    size_t values = (size_t)rows * (size_t)columns;
+    if (values > (size_t)(in->end - in->at))
         refuse(in, "the matrix is larger than the rest of the file can hold");
-    m->dense = reserve(in, count, sizeof *m->dense);
-    read_dense_values(in, m->dense, rows, columns);
-}
+    reserve_entries(in, m, values);
+    read_dense_values(in, m, 0, 0, rows, columns);
 
-/* Blocks from entries -------------------------------------------------------------------------- */
-
-/* A block by its row and column; `number` is that of the stored block, or of the entry that belongs
- * to it. */
-typedef struct listed_block {
-    int row, column;
-    int number;
-} listed_block;
-
-/* Rows, then columns, then numbers rise. */
-static int compare_blocks(const void *a, const void *b)
-{
-    const listed_block *x = a;
-    const listed_block *y = b;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    if (x->column != y->column)
-        return x->column < y->column ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-/* From single entries to blocks of `dim` rows and columns (storage 1). */
-static void entries_to_blocks(reader *in, stored_matrix *m, int dim)
-{
-    if (m->size0 != m->size1 || m->size0 % dim != 0)
-        refuse(in, "the sparse matrix is not made of square blocks of the contacts' dimension");
-
-    size_t entries = (size_t)m->entries;
-    size_t size = (size_t)dim * (size_t)dim;
-    m->block_rows = m->size0 / dim;
-
-    /* A block for each entry is the most that there can be. */
-    listed_block *order = reserve(in, entries, sizeof *order);
-    m->end = reserve(in, (size_t)m->block_rows, sizeof *m->end);
-    m->start = reserve(in, (size_t)m->block_rows + 1, sizeof *m->start);
-    m->column = reserve(in, entries, sizeof *m->column);
-    m->offset = reserve(in, entries, sizeof *m->offset);
-    m->value = reserve(in, entries * size, sizeof *m->value);
-    if (in->status != YK_OK) {
-        yk_release(in->context, order);
-        return;
-    }
-
-    /* Entries of one block follow each other. */
-    for (int i = 0; i < m->block_rows; i++)
-        m->end[i] = (i + 1) * dim;
-    for (int k = 0; k < m->entries; k++)
-        order[k] = (listed_block){m->entry[k].row / dim, m->entry[k].column / dim, k};
-    qsort(order, entries, sizeof *order, compare_blocks);
-
-    /* A new block where row or column differ from those of the entry before. */
-    int block = -1;
-    for (int k = 0; k < m->entries; k++) {
-        const listed_block *o = &order[k];
-        if (k == 0 || o->row != o[-1].row || o->column != o[-1].column) {
-            block++;
-            m->column[block] = o->column;
-            m->offset[block] = (size_t)block * size;
-            m->start[o->row + 1]++;
-        }
-
-        /* Entries that are given twice add up, as in CSparse. */
-        const stored_entry *entry = &m->entry[o->number];
-        double *value = m->value + m->offset[block];
-        value[entry->row % dim * dim + entry->column % dim] += entry->value;
-    }
-
-    /* Counts of the rows to starts. */
-    m->filled = block + 1;
-    for (int i = 0; i < m->block_rows; i++)
-        m->start[i + 1] += m->start[i];
-    m->storage = 1;
-    yk_release(in->context, order);
+    /* Zeros make no blocks. */
+    size_t kept = 0;
+    for (size_t k = 0; in->status == YK_OK && k < m->count; k++)
+        if (m->entry[k].value != 0)
+            m->entry[kept++] = m->entry[k];
+    m->count = kept;
 }
 
 /* Contact problems ----------------------------------------------------------------------------- */
 
-/* Marks a block that is not stored. All numbers of stored ones are smaller. */
-enum { NOT_STORED = INT_MAX };
-
-/* W with what the solvers rely on and the file may leave out: the diagonal, and blocks opposite
- * stored ones. */
-static void problem_from_blocks(reader *in, const stored_matrix *m, int dim,
-                                yk_contact_problem *problem)
+/* Whether what follows is the head of a matrix of this size. */
+static bool matrix_follows(const reader *in, int rows, int columns)
 {
-    size_t rows = (size_t)m->block_rows;
-    for (int i = 0; i < m->block_rows; i++) {
-        if (block_size(m->end, i) != dim)
-            refuse(in, "the blocks of W are not those of the contacts");
+    reader ahead = *in;
+    const double expected[] = {rows, columns};
+    char *after;
+    double storage = strtod(ahead.at, &after);
+    if (after == ahead.at || (storage != 0 && storage != 1 && storage != 2))
+        return false;
+
+    for (int i = 0; i < 2; i++) {
+        ahead.at = after;
+        if (strtod(ahead.at, &after) != expected[i] || after == ahead.at)
+            return false;
+    }
+    return true;
+}
+
+/* How many words there are to the end of the file. */
+static size_t words_left(const reader *in)
+{
+    size_t count = 0;
+    bool inside = false;
+    for (const char *c = in->at; c < in->end; c++) {
+        bool space = *c == '\0' || strchr(" \t\n\r", *c) != NULL;
+        if (!space && !inside)
+            count++;
+        inside = !space;
+    }
+    return count;
+}
+
+/* Rows of contacts, coefficients of friction. */
+static void read_contact_vectors(reader *in, yk_global_problem *p)
+{
+    int contacts = p->contact_count;
+    int rows = p->dim * contacts;
+    p->w = reserve(in, (size_t)rows, sizeof *p->w);
+    p->mu = reserve(in, (size_t)contacts, sizeof *p->mu);
+    read_vector(in, p->w, rows, "a value of q");
+    read_vector(in, p->mu, contacts, "a value of mu");
+    if (p->dim == 5) {
+        p->mu_roll = reserve(in, (size_t)contacts, sizeof *p->mu_roll);
+        read_vector(in, p->mu_roll, contacts, "a value of mu_r");
     }
 
-    /* Every stored block may bring one opposite to it, every row a diagonal. */
-    listed_block *blocks = reserve(in, 2 * (size_t)m->filled + rows, sizeof *blocks);
-    int *start = reserve(in, rows + 1, sizeof *start);
-    int *columns = reserve(in, 2 * (size_t)m->filled + rows, sizeof *columns);
-    int *dims = reserve(in, rows, sizeof *dims);
-    int count = 0;
-
-    /* All blocks in rising order. */
-    if (in->status == YK_OK) {
-        int listed = 0;
-        for (int i = 0; i < m->block_rows; i++) {
-            blocks[listed++] = (listed_block){i, i, NOT_STORED};
-            for (int k = m->start[i]; k < m->start[i + 1]; k++) {
-                blocks[listed++] = (listed_block){i, m->column[k], k};
-                blocks[listed++] = (listed_block){m->column[k], i, NOT_STORED};
-            }
-        }
-
-        qsort(blocks, (size_t)listed, sizeof *blocks, compare_blocks);
-
-        /* Each once: equal ones follow each other, the stored one first. */
-        for (int k = 0; k < listed; k++) {
-            const listed_block *last = count > 0 ? &blocks[count - 1] : NULL;
-            bool same = last && last->row == blocks[k].row && last->column == blocks[k].column;
-            if (!same) {
-                blocks[count++] = blocks[k];
-            } else if (blocks[k].number != NOT_STORED) {
-                refuse(in, "a block of W is given twice");
-            }
-        }
-    }
-
-    /* The pattern, then the numbers of the blocks that are stored. */
-    if (in->status == YK_OK) {
-        for (int k = 0; k < count; k++) {
-            columns[k] = blocks[k].column;
-            start[blocks[k].row + 1] = k + 1;
-        }
-        for (size_t i = 0; i < rows; i++)
-            dims[i] = dim;
-        in->status = yk_contact_problem_create(in->context, m->block_rows, m->block_rows, dims,
-                                               start, columns, problem);
-    }
-
-    /* Blocks that the file does not have stay zero. */
-    for (int k = 0; in->status == YK_OK && k < count; k++) {
-        if (blocks[k].number == NOT_STORED)
-            continue;
-        const double *from = m->value + m->offset[blocks[k].number];
-        size_t bytes = (size_t)dim * (size_t)dim * sizeof *from;
-        memcpy(problem->w.value + problem->w.offset[k], from, bytes);
-    }
-
-    yk_release(in->context, dims);
-    yk_release(in->context, columns);
-    yk_release(in->context, start);
-    yk_release(in->context, blocks);
+    for (int i = 0; i < contacts && in->status == YK_OK; i++)
+        if (p->mu[i] < 0 || (p->mu_roll && p->mu_roll[i] < 0))
+            refuse(in, "a friction coefficient is negative");
 }
 
 yk_status yk_contact_parse(yk_context *context, const char *name, const char *text, size_t length,
@@ -546,95 +445,73 @@ yk_status yk_contact_parse(yk_context *context, const char *name, const char *te
     reader in = reader_of(context, name, text, length);
     *problem = (yk_contact_problem){0};
 
-    /* dim nc <W> q mu */
-    int dim = read_integer(&in, 2, 3, "the dimension");
-    int contacts = read_count(&in, 0, 2, "the number of contacts");
-    int rows = dim * contacts;
-    stored_matrix m = {0};
-    read_matrix(&in, &m);
-    if (m.size0 != rows || m.size1 != rows)
-        refuse(&in, "the size of W is not dimension times contacts");
+    /* dim nc, then W or M. */
+    yk_global_problem p = {.dim = read_integer(&in, 2, 5, "the dimension")};
+    if (p.dim == 4)
+        refuse(&in, "the dimension is 4, expected 2, 3 or 5 (rolling friction)");
+    p.contact_count = read_count(&in, 0, 2, "the number of contacts");
+    int rows = p.dim * p.contact_count;
+    read_matrix(&in, &p.m);
 
-    double *q = reserve(&in, (size_t)rows, sizeof *q);
-    double *mu = reserve(&in, (size_t)contacts, sizeof *mu);
-    read_vector(&in, q, rows, "a value of q");
-    read_vector(&in, mu, contacts, "a value of mu");
+    /* A second matrix makes the problem one of the velocities of bodies: <H> q b mu. Where M is of the
+     * size of W, the vectors of a problem with W might begin like it, but are fewer. */
+    bool fits = p.m.rows == rows && p.m.columns == rows;
+    size_t most = (size_t)rows + (size_t)p.contact_count * (p.dim == 5 ? 2 : 1) + 1;
+    bool global = in.status == YK_OK && matrix_follows(&in, p.m.rows, rows) &&
+                  (!fits || words_left(&in) > most);
+    if (!global && !fits)
+        refuse(&in, "the size of W is not dimension times contacts, and no matrix H follows");
+    if (global) {
+        read_matrix(&in, &p.h);
+        if ((size_t)p.m.rows > (size_t)(in.end - in.at))
+            refuse(&in, "q is longer than the rest of the file can hold");
+        p.f = reserve(&in, (size_t)p.m.rows, sizeof *p.f);
+        read_vector(&in, p.f, p.m.rows, "a value of q");
+    }
+    read_contact_vectors(&in, &p);
 
-    /* Some have a flag. Global and plasticity problems begin like this, and go on. */
+    /* Some have a flag. Other kinds begin like this, and go on. */
+    if (more_follows(&in) && !global && p.dim == 3 && words_left(&in) == (size_t)p.contact_count &&
+        p.contact_count > 1)
+        refuse(&in, "a number for each contact follows after mu: this is a planar problem with "
+                    "rolling friction (RFC2D), which is not solved here");
     if (more_follows(&in))
         read_number(&in, "the flag");
     if (more_follows(&in))
         refuse(&in,
                "numbers follow after mu: this is not a contact problem with W, q and mu alone");
 
-    /* The problem in blocks, however the matrix was stored. */
-    if (m.storage == 2)
-        entries_to_blocks(&in, &m, dim);
-    if (in.status == YK_OK && m.storage == 0) {
-        in.status =
-            yk_contact_problem_from_dense(context, dim, contacts, 0, m.dense, q, mu, problem);
+    if (in.status == YK_OK && global) {
+        in.status = yk_global_condense(context, &p, problem);
     } else if (in.status == YK_OK) {
-        problem_from_blocks(&in, &m, dim, problem);
+        yk_contact_entries entries = {
+            .dim = p.dim,
+            .contact_count = p.contact_count,
+            .entry = p.m.entry,
+            .count = p.m.count,
+            .q = p.w,
+            .mu = p.mu,
+            .mu_roll = p.mu_roll,
+        };
+        in.status = yk_contact_problem_from_entries(context, &entries, problem);
     }
 
-    /* What stands beside W. */
-    if (in.status == YK_OK) {
-        memcpy(problem->q, q, (size_t)rows * sizeof *q);
-        memcpy(problem->mu, mu, (size_t)contacts * sizeof *mu);
-        for (int i = 0; i < contacts; i++) {
-            if (mu[i] < 0)
-                refuse(&in, "a friction coefficient is negative");
-        }
-    }
-
-    yk_release(context, mu);
-    yk_release(context, q);
-    stored_destroy(context, &m);
-    if (in.status != YK_OK)
-        yk_contact_problem_destroy(context, problem);
+    yk_global_destroy(context, &p);
     return in.status;
 }
 
 /* LCP and MLCP --------------------------------------------------------------------------------- */
 
-static void mlcp_from_stored(reader *in, const stored_matrix *m, yk_mlcp *problem)
+/* Entries where they belong; given twice, they add up. */
+static void fill_mlcp(reader *in, const yk_entry_matrix *m, yk_mlcp *problem)
 {
-    if (in->status != YK_OK)
-        return;
-
-    /* Dense values as they are, single entries where they belong; given twice, they add up. */
-    size_t n = (size_t)problem->n;
-    if (m->storage == 0) {
-        memcpy(problem->m, m->dense, n * n * sizeof *problem->m);
-        return;
-    }
-    if (m->storage == 2) {
-        for (int k = 0; k < m->entries; k++) {
-            const stored_entry *e = &m->entry[k];
-            problem->m[(size_t)e->row * n + (size_t)e->column] += e->value;
-        }
-        return;
-    }
-
-    /* Blocks, row by row of each. */
-    for (int i = 0; i < m->block_rows; i++) {
-        int rows = block_size(m->end, i);
-        size_t row = (size_t)(m->end[i] - rows);
-        for (int k = m->start[i]; k < m->start[i + 1]; k++) {
-            int j = m->column[k];
-            int columns = block_size(m->end, j);
-            size_t column = (size_t)(m->end[j] - columns);
-            const double *from = m->value + m->offset[k];
-            for (int r = 0; r < rows; r++) {
-                double *to = problem->m + (row + (size_t)r) * n + column;
-                memcpy(to, from, (size_t)columns * sizeof *from);
-                from += columns;
-            }
-        }
+    for (size_t k = 0; in->status == YK_OK && k < m->count; k++) {
+        const yk_matrix_entry *e = &m->entry[k];
+        problem->m[(size_t)e->row * (size_t)problem->n + (size_t)e->column] += e->value;
     }
 }
 
-static void read_mlcp(reader *in, stored_matrix *stored, yk_mlcp *problem)
+static void read_mlcp(reader *in, yk_entry_matrix *stored, yk_mlcp *problem)
 {
     int blocks = read_integer(in, 0, 1, "the flag of the block form");
     int separate = read_integer(in, 0, 1, "the flag of the separate form");
@@ -685,9 +562,9 @@ static void read_mlcp(reader *in, stored_matrix *stored, yk_mlcp *problem)
         yk_release(in->context, end);
 
         read_matrix(in, stored);
-        if (stored->size0 != n + m || stored->size1 != n + m)
+        if (stored->rows != n + m || stored->columns != n + m)
             refuse(in, "M is not (n+m) x (n+m)");
-        mlcp_from_stored(in, stored, problem);
+        fill_mlcp(in, stored, problem);
         read_vector(in, problem->q, n + m, "a value of q");
         return;
     }
@@ -707,8 +584,8 @@ static void read_mlcp(reader *in, stored_matrix *stored, yk_mlcp *problem)
         problem->lower[r] = -INFINITY;
 }
 
-/* What the file holds, by its first numbers: a contact problem has W of dim * nc rows, an LCP M of
- * n rows, an MLCP two flags. */
+/* What the file holds, by its first numbers: a contact problem has W of dim * nc rows or a square M,
+ * an LCP M of n rows, an MLCP two flags. */
 static yk_problem_kind kind_of(reader *in)
 {
     double head[5] = {0};
@@ -716,10 +593,10 @@ static yk_problem_kind kind_of(reader *in)
         head[i] = read_number(in, "one of the first five numbers");
 
     /* dim nc <storage rows columns> */
-    bool flat_or_solid = head[0] == 2 || head[0] == 3;
+    bool flat_or_solid = head[0] == 2 || head[0] == 3 || head[0] == 5;
     bool storage = head[2] >= 0 && head[2] <= 2;
-    bool square = head[3] == head[0] * head[1] && head[4] == head[3];
-    if (flat_or_solid && storage && square)
+    bool square = head[3] == head[4] && head[3] > 0;
+    if (flat_or_solid && head[1] >= 1 && storage && square)
         return YK_PROBLEM_CONTACT;
 
     /* n <storage n n>, followed by the size again or by the number of blocks */
@@ -740,7 +617,7 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
                         yk_mlcp *problem)
 {
     reader in = reader_of(context, name, text, length);
-    stored_matrix stored = {0};
+    yk_entry_matrix stored = {0};
     *problem = (yk_mlcp){0};
 
     /* The first numbers are read twice: to see what the file holds, then as part of it. */
@@ -754,11 +631,11 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
     if (kind == YK_PROBLEM_LCP) {
         int n = read_count(&in, 0, 2, "the size");
         read_matrix(&in, &stored);
-        if (stored.size0 != n || stored.size1 != n)
+        if (stored.rows != n || stored.columns != n)
             refuse(&in, "M is not n x n");
         if (in.status == YK_OK)
             in.status = yk_mlcp_create(context, n, problem);
-        mlcp_from_stored(&in, &stored, problem);
+        fill_mlcp(&in, &stored, problem);
         read_vector(&in, problem->q, n, "a value of q");
 
         /* Some are followed by their solution, which is not negative; a relay problem by its lower
@@ -770,7 +647,7 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
         }
     }
 
-    stored_destroy(context, &stored);
+    yk_release(context, stored.entry);
     if (in.status != YK_OK)
         yk_mlcp_destroy(context, problem);
     return in.status;

@@ -18,7 +18,7 @@ static void write_integers(FILE *file, const int *values, int count)
     fprintf(file, "\n");
 }
 
-yk_status yk_contact_write(yk_context *context, const char *path, const yk_contact_problem *problem)
+yk_status yk_contact_check_storable(yk_context *context, const yk_contact_problem *problem)
 {
     const yk_block_matrix *w = &problem->w;
     int contacts = problem->contact_count;
@@ -38,7 +38,18 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
                 "contact: stored problems have contacts of one dimension, 1 to 3; contact "
                 "%d has %d rows (spinning and rolling friction cannot be written)",
                 i, w->first[i + 1] - w->first[i]);
+    return YK_OK;
+}
 
+yk_status yk_contact_write(yk_context *context, const char *path, const yk_contact_problem *problem)
+{
+    yk_status status = yk_contact_check_storable(context, problem);
+    if (status != YK_OK)
+        return status;
+
+    const yk_block_matrix *w = &problem->w;
+    int contacts = problem->contact_count;
+    int dim = w->first[1];
     FILE *file = fopen(path, "w");
     if (!file)
         return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written", path);

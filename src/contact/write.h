@@ -10,6 +10,9 @@
 yk_status yk_contact_write(yk_context *context, const char *path,
                            const yk_contact_problem *problem);
 
+/* YK_ERROR_CAPABILITY or YK_ERROR_ARGUMENT with what keeps a problem from being written so. */
+yk_status yk_contact_check_storable(yk_context *context, const yk_contact_problem *problem);
+
 /* The same problem in its contacts alone: the impulses of joints follow from those of contacts,
  *
  *   W = W_cc - W_cb W_bb^-1 W_bc,  q = q_c - W_cb W_bb^-1 q_b

@@ -46,6 +46,17 @@ static yk_status read_blocks(yk_context *context)
     return status;
 }
 
+static yk_status condense_text(yk_context *context)
+{
+    static const char text[] = "2 1\n0 2 2\n2 2\n2 0 0 2\n1 2 2\n1 1 1\n2\n2\n2 1\n0 1\n0\n0\n"
+                               "0 1 1 0\n8 -6\n0 0\n0.5\n";
+    yk_contact_problem problem;
+    yk_status status = yk_contact_parse(context, "global", text, strlen(text), &problem);
+    if (status == YK_OK)
+        yk_contact_problem_destroy(context, &problem);
+    return status;
+}
+
 static yk_status read_mlcp_and_solve(yk_context *context)
 {
     yk_mlcp problem;
@@ -189,9 +200,9 @@ static yk_status respond(yk_context *context)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const trial trials[] = {read_blocks,     read_mlcp_and_solve, solve_accurate,
-                            solve_gradient,  solve_pivot,         sweep_network,
-                            descend_network, assemble_network,    respond};
+    const trial trials[] = {condense_text,    read_blocks, read_mlcp_and_solve, solve_accurate,
+                            solve_gradient,   solve_pivot, sweep_network,       descend_network,
+                            assemble_network, respond};
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
         starve(trials[i]);
 }

@@ -29,6 +29,14 @@ static const char triplet_file[] =
     "0.25\n    1 1 : 2\n"
     "    2 2 : 3\n    0 0 : 0.25\n-1 0 -2 0\n0.4 0.5\n1\n";
 
+/* In the velocities of bodies, H in blocks; with rolling friction. */
+static const char global_file[] =
+    "2 1\n0 2 2\n2 2\n2 0 0 2\n1 2 2\n1 1 1\n2\n2\n2 1\n0 1\n0\n0\n0 1 1 "
+    "0\n8 -6\n0 0\n0.5\n";
+static const char rolling_file[] =
+    "5 1\n0 5 5\n5 5\n1 0 0 0 0 0 2 0 0 0 0 0 2 0 0 0 0 0 4 0 0 0 0 0 "
+    "4\n-1 0 0 0 4\n0.5\n0.2\n";
+
 static void storages_are_read(void **state)
 {
     (void)state;
@@ -92,6 +100,8 @@ static void damaged_files_are_refused(void **state)
                            block_file,
                            column_file,
                            triplet_file,
+                           global_file,
+                           rolling_file,
                            "1 1 1 1 0 1 2 0 1 0 2 2 2 2 1 0 -1 1 -1 1",
                            "2 0 2 2 2 2 2 1 1 2 -5 -6"};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
