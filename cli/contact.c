@@ -12,22 +12,25 @@
 #include "contact/solver.h"
 #include "contact/write.h"
 #include "nonsmooth/nonsmooth.h"
+#include "record/fclib.h"
 
 static const char usage[] =
     "contact solve FILE|FOLDER... [--solver S]... [--friction F] [--tolerance T] [--iterations N] "
     "[--solution FILE.csv] [--history FILE.csv]\n\n"
-    "Solves frictional contact problems (FCLIB and Siconos text files), LCPs and MLCPs and prints "
-    "residual, iterations and\n"
-    "time of each; of a folder all files that end in .dat. Several solvers are compared: on how "
-    "many "
-    "problems each is the\n"
-    "fastest, or needs at most twice or ten times as long. The residual of contact problems is "
+    "Solves frictional contact problems (FCLIB's HDF5 files, text files of FCLIB and Siconos; also "
+    "with rolling\n"
+    "friction, and global ones, which are condensed to their contacts), LCPs and MLCPs and prints "
+    "residual, iterations\n"
+    "and time of each; of a folder all files that end in .dat, .hdf5 or .h5. Several solvers are "
+    "compared: on how many\n"
+    "problems each is the fastest, or needs at most twice or ten times as long. The residual of "
+    "contact problems is "
     "|| r - P(r - rho u^) || / rho / ||q||\nwith rho = 1 / mean(diag W).";
 static const char dump_usage[] =
     "contact dump SCENARIO -o FILE [--time T] [--subsystem NAME] [--set PATH=VALUE]...\n\n"
     "Runs a scenario and writes the contact problem of the step that ends at T, in the format that "
-    "'yoke contact solve' reads.\n"
-    "Joints are eliminated from it.";
+    "'yoke contact solve' reads:\n"
+    "FCLIB's HDF5 where FILE ends in .hdf5 or .h5, text otherwise. Joints are eliminated from it.";
 
 static const char *const solver_words[] = {"automatic", "gauss-seidel", "projected-gradient",
                                            "accurate",  "pivot",        NULL};
@@ -98,7 +101,11 @@ static void write_solution(session *s, const char *file, const char *solver,
 static yk_status solve_contact(session *s, const char *file)
 {
     yk_contact_problem problem;
-    yk_status status = yk_contact_read(s->context, file, &problem);
+    yk_status status;
+    if (yk_fclib_is_hdf5(file))
+        status = yk_fclib_read(s->context, file, &problem);
+    else
+        status = yk_contact_read(s->context, file, &problem);
     if (status != YK_OK)
         return status;
 
@@ -190,13 +197,24 @@ static void print_comparison(const session *s)
     printf("of %d problems\n", s->problem_count);
 }
 
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcmp(name + length - tail, ending) == 0;
+}
+
+static bool ends_in_hdf5(const char *name)
+{
+    return ends_in(name, ".hdf5") || ends_in(name, ".h5");
+}
+
 static int compare_names(const void *left, const void *right)
 {
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* The operands, folders as the files in them that end in .dat, in the order of their names; texts
- * from malloc. Returns their number, or -1 after a message. */
+/* The operands, folders as the files of problems in them, in the order of their names; texts from
+ * malloc. Returns their number, or -1 after a message. */
 static int list_files(const char *const *operands, int count, char **files)
 {
     int found = 0;
@@ -219,8 +237,7 @@ static int list_files(const char *const *operands, int count, char **files)
                 if (!entry)
                     break;
                 name = entry->d_name;
-                size_t length = strlen(name);
-                if (length < 4 || strcmp(name + length - 4, ".dat") != 0)
+                if (!ends_in(name, ".dat") && !ends_in_hdf5(name))
                     continue;
             }
             size_t size = strlen(operands[i]) + strlen(name) + 2;
@@ -243,7 +260,8 @@ static int list_files(const char *const *operands, int count, char **files)
         closedir(entries);
         qsort(files + first, (size_t)(found - first), sizeof *files, compare_names);
         if (found == first) {
-            fprintf(stderr, "yoke: the folder '%s' has no files that end in .dat\n", operands[i]);
+            fprintf(stderr, "yoke: the folder '%s' has no files that end in .dat, .hdf5 or .h5\n",
+                    operands[i]);
             return -1;
         }
     }
@@ -258,8 +276,10 @@ static int solve_files(session *s, char *const *files, int count)
 
     /* What the file holds is found from its contents. */
     for (int i = 0; i < count; i++) {
-        yk_problem_kind kind;
-        yk_status status = yk_problem_file_kind(s->context, files[i], &kind);
+        yk_problem_kind kind = YK_PROBLEM_CONTACT;
+        yk_status status = YK_OK;
+        if (!yk_fclib_is_hdf5(files[i]))
+            status = yk_problem_file_kind(s->context, files[i], &kind);
         if (status == YK_OK && kind == YK_PROBLEM_CONTACT)
             status = solve_contact(s, files[i]);
         else if (status == YK_OK)
@@ -452,8 +472,11 @@ static int dump_problem(loaded *l, double time, const char *name, const char *ou
     bool joints = problem.w.block_rows > problem.contact_count;
     if (status == YK_OK && joints)
         status = yk_contact_eliminate_joints(l->context, &problem, &reduced);
-    if (status == YK_OK)
-        status = yk_contact_write(l->context, output, joints ? &reduced : &problem);
+    const yk_contact_problem *written = joints ? &reduced : &problem;
+    if (status == YK_OK && ends_in_hdf5(output))
+        status = yk_fclib_write(l->context, output, written);
+    else if (status == YK_OK)
+        status = yk_contact_write(l->context, output, written);
     if (status == YK_OK)
         printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
                yk_system_time(system));
