@@ -19,6 +19,7 @@ typedef struct request {
     int frames;             /* negative: as the scenario says */
     const char *checkpoint; /* NULL: none */
     const yk_checkpoint *resume;
+    const yk_scenario_def *source; /* on which remedies are tried; NULL: they are not */
     live_view *live;
 } request;
 
@@ -182,12 +183,13 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     if (coupled)
         print_coupling(info, system);
 
-    /* Whether to trust the run, and whatever was noticed. */
-    if (coupled && report->energy_scale > 0 && isfinite(report->energy_made)) {
+    /* Whether to trust the run, and whatever was noticed. Many times the energy is a finding below. */
+    double made = fabs(report->energy_made);
+    if (coupled && report->energy_scale > 0 && made < 10) {
         const char *verb = report->energy_made < 0 ? "lost" : "made";
         printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
                "(%.3g J)\n",
-               verb, 100 * fabs(report->energy_made), report->energy_scale);
+               verb, 100 * made, report->energy_scale);
     }
 
     /* The findings, the serious ones under a headline that cannot be overlooked. */
@@ -409,6 +411,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .checkpoint_unit = info->checkpoint_unit,
             .checkpoint_every = info->checkpoint_every,
             .resume = q->resume,
+            .source = q->source,
         };
 
         /* Whoever resumes needs the names of the files. */
@@ -568,13 +571,21 @@ int command_run(int argc, char **argv)
     if (live && !(q.live = live_open(port)))
         return EXIT_FAILED;
 
+    /* What takes long to prepare, such as settled particles, is kept for trials of remedies; a live
+     * view ends with the run. */
+    yk_scenario_def source = scenario_def(q.path, &q.sets);
+    source.cache = yk_cache_create();
+    if (!live)
+        q.source = &source;
+
     watch_loading(show_loading, &q);
     loaded l;
-    bool good = load_scenario(q.path, &q.sets, LOAD_TO_RUN, &l);
+    bool good = load_scenario_def(&source, LOAD_TO_RUN, &l);
     if (!q.quiet)
         clear_progress();
     if (!good) {
         live_close(q.live);
+        yk_cache_destroy(source.cache);
         return l.code;
     }
 
@@ -607,6 +618,7 @@ int command_run(int argc, char **argv)
     yk_text_destroy(l.context, &command);
     live_close(q.live);
     close_scenario(&l);
+    yk_cache_destroy(source.cache);
     return code;
 }
 

@@ -184,6 +184,8 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
             const char *equals = strchr(key, '=');
             fprintf(file, "%s %.*s %s", lead, (int)(equals - key), key, equals + 1);
         }
+        if (remedy->tried > 0)
+            fprintf(file, " (tried: good up to t = %.4g s)", remedy->tried);
     }
 }
 

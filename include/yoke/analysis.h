@@ -63,6 +63,10 @@ typedef struct yk_run_def {
     /* Goes on from there, in a scenario that was loaded from its text; NULL: from the start. Command,
      * frames and record must be those of the run that wrote it. */
     const yk_checkpoint *resume;
+    /* What the scenario was loaded from: the remedies of a run that is not to be trusted are then
+     * tried before they are recommended, which may take twice as long as the run took, at least 4 s
+     * and at most a minute of the processor; `progress` sees the trials too. NULL: they are not. */
+    const yk_scenario_def *source;
 } yk_run_def;
 
 /* What is watched in every run. */
@@ -98,6 +102,7 @@ typedef struct yk_remedy {
     yk_remedy_kind kind;
     int override_count;
     char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight" */
+    double tried; /* s: up to this time a run with them had no serious finding; 0: not tried */
 } yk_remedy;
 
 typedef struct yk_finding {

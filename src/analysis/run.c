@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "analysis/checkpoint.h"
+#include "analysis/remedies.h"
 #include "analysis/scene.h"
+#include "analysis/trial.h"
 #include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -543,6 +545,20 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         if (!YK_FAILED(status) && YK_FAILED(hashed))
             status = hashed;
         yk_watch_conclude(&r.watch, status, r.report);
+
+        /* What may help is tried, where a second run of the scenario is a run of the same: not with
+         * partners in other processes. */
+        yk_finding_kind kind;
+        bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
+        bool may_try = def->source && (!YK_FAILED(status) || numerical) &&
+                       yk_report_serious(r.report, &kind) && yk_system_find_unsaved(r.system) < 0;
+        if (may_try) {
+            char *message = yk_text_copy(context, yk_last_message(context));
+            yk_remedies_try(context, r.info, def, r.report);
+            if (message)
+                yk_fail(context, status, "%s", message);
+            yk_release(context, message);
+        }
 
         /* The message of a failed step must survive a message about the end of the record. */
         char *failure = NULL;
