@@ -71,11 +71,11 @@ typedef struct reader {
     const yk_xml_element *root;
     char folder[4096]; /* of the description, with a slash or empty */
     part *parts;
-    int part_count, part_capacity;
+    int part_count;
     setting *settings;
-    int setting_count, setting_capacity;
+    int setting_count;
     wire *wires;
-    int wire_count, wire_capacity;
+    int wire_count;
     yk_xml *documents[DOCUMENTS_MAX]; /* parameter sets and mappings */
     int document_count;
 } reader;
@@ -150,21 +150,6 @@ static void write_quoted(FILE *to, const char *text)
             fputc(c, to);
     }
     fputc('"', to);
-}
-
-/* Memory for one more element of a list. */
-static bool grow(reader *r, void **list, int count, int *capacity, size_t size)
-{
-    if (count < *capacity)
-        return true;
-
-    int more = 2 * *capacity + 32;
-    void *grown = yk_reallocate(r->context, *list, (size_t)more, size);
-    if (!grown)
-        return false;
-    *list = grown;
-    *capacity = more;
-    return true;
 }
 
 /* Units ---------------------------------------------------------------------------------------- */
@@ -329,14 +314,15 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
     if (depth > DEPTH_MAX)
         return yk_robot_fail(r->robot, xml, "systems are nested more than %d deep", DEPTH_MAX);
 
-    if (!grow(r, (void **)&r->parts, r->part_count, &r->part_capacity, sizeof *r->parts))
+    const part made = {
+        .xml = xml, .system = system, .name = name, .component = is(xml, "Component")};
+    yk_building *building = &r->robot->building;
+    int index = yk_building_append(building, &r->parts, &r->part_count, &made, sizeof made);
+    if (index == YK_NO_ID)
         return YK_ERROR_MEMORY;
 
-    int index = r->part_count++;
-    part *p = &r->parts[index];
-    *p = (part){.xml = xml, .system = system, .name = name, .component = is(xml, "Component")};
-
     /* The label: the path from the root, without what names cannot have, and unlike all others. */
+    part *p = &r->parts[index];
     if (system > 0) {
         char path[2 * NAME_BYTES + 200];
         snprintf(path, sizeof path, "%s_%.100s", r->parts[system].label, name);
@@ -344,11 +330,13 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
     } else {
         yk_robot_clean_name(name, "part", p->label);
     }
+
     char base[NAME_BYTES];
     snprintf(base, sizeof base, "%s", p->label);
     for (int i = 1, number = 2; i < index; i++) {
         if (strcmp(r->parts[i].label, p->label) != 0)
             continue;
+
         snprintf(p->label, sizeof p->label, "%.60s_%d", base, number++);
         i = 0;
     }
@@ -356,6 +344,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
     if (p->component)
         return open_component(r, p);
 
+    /* The list of parts may move while it grows. */
     for (const yk_xml_element *e = first_of(xml, "Elements"); e; e = e->next) {
         yk_status status = YK_OK;
         if (is(e, "Component") || is(e, "System"))
@@ -410,6 +399,7 @@ typedef struct parameter_value {
     const char *text; /* NULL: the number */
     const char *unit;
     const yk_xml_element *document; /* whose units it knows */
+    linear after;                   /* a transformation, in the unit of where it is going */
 } parameter_value;
 
 static yk_status read_value(reader *r, const yk_xml_element *parameter,
@@ -423,7 +413,7 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
                              text_of(parameter, "name"));
 
     const char *text = text_of(type, "value");
-    *v = (parameter_value){.unit = text_of(type, "unit"), .document = document};
+    *v = (parameter_value){.unit = text_of(type, "unit"), .document = document, .after = {1, 0}};
     if (is(type, "String")) {
         v->text = text;
         return YK_OK;
@@ -456,12 +446,20 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
     if (depth > DEPTH_MAX)
         return yk_robot_fail(r->robot, at, "connections of '%.100s' go round in a circle", name);
 
+    /* A set may have more values than are used; what fits nothing is noted. */
     if (p->component) {
-        int variable;
-        yk_status status = find_variable(r, at, p, name, &variable);
+        int variable = yk_fmi_find(&p->description, name);
+        if (variable < 0) {
+            char hint[160];
+            yk_robot_note(r->robot, at, "the value of '%.60s': '%.60s' has no such variable%s",
+                          name, p->name, yk_fmi_suggest(&p->description, name, hint));
+            return YK_OK;
+        }
+
         const yk_fmi_variable *target = &p->description.variables[variable];
         linear l = {1, 0};
-        if (status == YK_OK && !v.text)
+        yk_status status = YK_OK;
+        if (!v.text)
             status = convert(r, at, v.document, v.unit, target->unit, &l);
         if (status == YK_OK && (v.text != NULL) != (target->type == YK_FMI_STRING))
             status = yk_robot_fail(r->robot, at, "'%.100s' is of type %s", name,
@@ -473,18 +471,18 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
             return status;
 
         /* The last one counts. */
-        setting s = {to, variable, l.gain * v.number + l.offset, v.text};
+        double converted = l.gain * v.number + l.offset;
+        setting s = {to, variable, v.after.gain * converted + v.after.offset, v.text};
         for (int i = 0; i < r->setting_count; i++) {
             if (r->settings[i].component != to || r->settings[i].variable != variable)
                 continue;
+
             r->settings[i] = s;
             return YK_OK;
         }
-        if (!grow(r, (void **)&r->settings, r->setting_count, &r->setting_capacity,
-                  sizeof *r->settings))
-            return YK_ERROR_MEMORY;
-        r->settings[r->setting_count++] = s;
-        return YK_OK;
+        yk_building *building = &r->robot->building;
+        yk_building_append(building, &r->settings, &r->setting_count, &s, sizeof s);
+        return building->status;
     }
 
     /* "part.rest" */
@@ -497,8 +495,9 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
 
     /* A connector of the system itself: to all that it is connected with inside. */
     if (!find_connector(p, name))
-        return yk_robot_fail(r->robot, at, "'%.100s' is neither a part nor a connector of '%.60s'",
-                             name, p->name);
+        yk_robot_note(r->robot, at,
+                      "the value of '%.60s', which is no part or connector of '%.60s'", name,
+                      p->name);
     for (const yk_xml_element *c = first_of(p->xml, "Connections"); c; c = c->next) {
         if (text_of(c, "startElement")[0] || strcmp(text_of(c, "startConnector"), name) != 0)
             continue;
@@ -507,17 +506,22 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
         if (next < 0)
             continue; /* reported with the connections */
 
+        /* In the connector's unit from here on, where it has one. */
         parameter_value carried = v;
-        linear l = {1, 0};
         yk_status status = YK_OK;
         const char *unit_here = connector_unit(p, name);
         if (unit_here[0] && !v.text) {
+            linear l = {1, 0};
             status = convert(r, c, v.document, v.unit, unit_here, &l);
+            double converted = l.gain * v.number + l.offset;
+            carried.number = v.after.gain * converted + v.after.offset;
             carried.unit = unit_here;
+            carried.after = (linear){1, 0};
         }
         if (status == YK_OK && !v.text)
-            status = transform(r, c, &l);
-        carried.number = l.gain * v.number + l.offset;
+            status = transform(r, c, &carried.after);
+        if (!converts(c))
+            carried.unit = "";
         if (status == YK_OK)
             status = apply(r, at, next, text_of(c, "endConnector"), carried, depth + 1);
         if (status != YK_OK)
@@ -588,25 +592,26 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
         parameter_value v;
         status = read_value(r, e, set, &v);
 
-        /* With a mapping only what it names is used, any number of times. */
+        /* By the names of the mapping, of which there may be several, else by its own. */
+        bool renamed = false;
         for (const yk_xml_element *m = mapping ? mapping->first : NULL; m && status == YK_OK;
              m = m->next) {
             if (!is(m, "MappingEntry") || strcmp(text_of(m, "source"), name) != 0)
                 continue;
 
+            renamed = true;
             parameter_value other = v;
-            linear l = {1, 0};
             if (!v.text)
-                status = transform(r, m, &l);
-            other.number = l.gain * v.number + l.offset;
+                status = transform(r, m, &other.after);
             if (!converts(m))
                 other.unit = "";
+
             char target[600];
             snprintf(target, sizeof target, "%.250s%.250s", prefix, text_of(m, "target"));
             if (status == YK_OK)
                 status = apply(r, m, to, target, other, 0);
         }
-        if (status == YK_OK && !mapping) {
+        if (status == YK_OK && !renamed) {
             char target[600];
             snprintf(target, sizeof target, "%.250s%.250s", prefix, name);
             status = apply(r, e, to, target, v, 0);
@@ -617,8 +622,8 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
     return YK_OK;
 }
 
-/* Start values of connectors first, then bindings from the innermost part to the outermost: those of
- * a system go before those of its parts. */
+/* Bindings from the innermost part to the outermost, so that the last to give a value is the system
+ * around all others that do. */
 static yk_status read_parameters(reader *r)
 {
     yk_status status = YK_OK;
@@ -820,9 +825,10 @@ static yk_status find_wires(reader *r)
                 continue;
             }
 
-            if (!grow(r, (void **)&r->wires, r->wire_count, &r->wire_capacity, sizeof *r->wires))
-                return YK_ERROR_MEMORY;
-            r->wires[r->wire_count++] = w;
+            yk_building *building = &r->robot->building;
+            yk_building_append(building, &r->wires, &r->wire_count, &w, sizeof w);
+            if (building->status != YK_OK)
+                return building->status;
         }
     }
     return YK_OK;

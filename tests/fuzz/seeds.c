@@ -17,9 +17,9 @@ static const struct {
     const char *name; /* also its folder of seeds */
     void (*run)(const unsigned char *data, size_t size);
 } targets[] = {
-    {"expression", fuzz_expression}, {"mesh", fuzz_mesh}, {"modal", fuzz_modal},
-    {"contact", fuzz_contact},       {"fmu", fuzz_fmu},   {"frames", fuzz_frames},
-    {"results", fuzz_results},
+    {"expression", fuzz_expression}, {"mesh", fuzz_mesh},     {"modal", fuzz_modal},
+    {"contact", fuzz_contact},       {"fmu", fuzz_fmu},       {"frames", fuzz_frames},
+    {"results", fuzz_results},       {"system", fuzz_system},
 };
 
 typedef struct seed {

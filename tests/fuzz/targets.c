@@ -12,6 +12,7 @@
 
 #include "contact/mlcp.h"
 #include "contact/read.h"
+#include "import/import.h"
 #include "model/expression.h"
 #include "model/mesh_file.h"
 #include "model/modal.h"
@@ -45,9 +46,10 @@ static char folder[64];
 
 static void remove_folder(void)
 {
-    static const char *const names[] = {"a.stl", "a.obj", "a.fem",
-                                        "a.csv", "0.csv", "1.csv",
-                                        "2.csv", "a.fmu", "modelDescription.xml"};
+    static const char *const names[] = {"a.stl", "a.obj",   "a.fem",
+                                        "a.csv", "0.csv",   "1.csv",
+                                        "2.csv", "a.fmu",   "modelDescription.xml",
+                                        "a.ssd", "part.fmu"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -202,6 +204,38 @@ void fuzz_fmu(const unsigned char *data, size_t size)
         if (status == YK_OK)
             yk_fmi_forget(context, &description);
     }
+    yk_context_destroy(context);
+}
+
+void fuzz_system(const unsigned char *data, size_t size)
+{
+    yk_context *context = yk_context_create(NULL);
+    const char *path = write_file("a.ssd", data, size);
+
+    /* The FMU is the same for all inputs. */
+    static char fmu[128];
+    if (!fmu[0]) {
+        snprintf(fmu, sizeof fmu, "%s/part.fmu", folder);
+        char *inside;
+        require(yk_archive_folder(context, &inside) == YK_OK &&
+                    yk_archive_put_file(context, inside, "modelDescription.xml",
+                                        YOKE_SOURCE_DIR
+                                        "/tests/transport/fmi/mass2.xml") == YK_OK &&
+                    yk_archive_pack(context, inside, fmu) == YK_OK,
+                "an FMU can be made");
+        yk_archive_remove(context, inside);
+    }
+
+    yk_import_options options = yk_import_default();
+    yk_import *import = NULL;
+    yk_status status = yk_import_read(context, path, &options, &import);
+    require_message(context, status);
+    if (status == YK_OK) {
+        FILE *nowhere = fopen("/dev/null", "w");
+        require(nowhere && yk_import_write(import, nowhere), "what was read can be written");
+        fclose(nowhere);
+    }
+    yk_import_destroy(import);
     yk_context_destroy(context);
 }
 

@@ -16,6 +16,8 @@ void fuzz_modal(const unsigned char *data, size_t size);
 void fuzz_contact(const unsigned char *data, size_t size);
 /* An FMU: an archive where it begins with "PK", else its model description. */
 void fuzz_fmu(const unsigned char *data, size_t size);
+/* A description of a system of FMUs (SSP), beside an FMU `part.fmu` without a binary. */
+void fuzz_system(const unsigned char *data, size_t size);
 /* Frames: the first byte 'c' are those of a client, else those of a server. Behind "hex:" the bytes
  * are given by their digits, so that seeds are text. */
 void fuzz_frames(const unsigned char *data, size_t size);
