@@ -166,6 +166,7 @@ static yk_status find_unit(reader *r, const yk_xml_element *document, const char
             if (strcmp(text_of(u, "name"), name) != 0 || !base)
                 continue;
 
+            /* Attributes that are absent have the values of the standard. */
             *known = true;
             yk_status status = number_of(r, base, "factor", 1, &found->factor);
             if (status == YK_OK)
@@ -187,10 +188,11 @@ static yk_status convert(reader *r, const yk_xml_element *at, const yk_xml_eleme
     if (!from[0] || !to[0] || strcmp(from, to) == 0)
         return YK_OK;
 
-    unit a;
-    unit b;
-    bool known_a;
-    bool known_b;
+    /* What both are in base units. */
+    unit a = {0};
+    unit b = {0};
+    bool known_a = false;
+    bool known_b = false;
     yk_status status = find_unit(r, document, from, &a, &known_a);
     if (status == YK_OK)
         status = find_unit(r, document, to, &b, &known_b);
@@ -203,6 +205,7 @@ static yk_status convert(reader *r, const yk_xml_element *at, const yk_xml_eleme
             "from unit '%.60s' to '%.60s': '%.60s' is not defined; define it under "
             "<Units> with its <BaseUnit>, or say suppressUnitConversion=\"true\"",
             from, to, known_a ? to : from);
+
     for (int i = 0; i < BASES; i++)
         if (a.exponents[i] != b.exponents[i])
             return yk_robot_fail(r->robot, at, "units '%.60s' and '%.60s' are of different kinds",
@@ -226,8 +229,8 @@ static yk_status transform(reader *r, const yk_xml_element *at, linear *l)
         if (strcmp(name, "LinearTransformation") != 0)
             continue;
 
-        double factor;
-        double offset;
+        double factor = 1;
+        double offset = 0;
         yk_status status = number_of(r, c, "factor", 1, &factor);
         if (status == YK_OK)
             status = number_of(r, c, "offset", 0, &offset);
@@ -236,6 +239,7 @@ static yk_status transform(reader *r, const yk_xml_element *at, linear *l)
         if (factor == 0)
             return yk_robot_fail(r->robot, c, "factor is 0, so that nothing would arrive");
 
+        /* After what has been done to the value already. */
         l->offset = factor * l->offset + offset;
         l->gain *= factor;
     }
@@ -268,6 +272,7 @@ static yk_status resolve_source(reader *r, const yk_xml_element *at, const char 
                              "source is '%.200s'; expected a file of the package, such as "
                              "resources/model.fmu",
                              source);
+
     snprintf(path, 4096, "%.2000s%.2000s", r->folder, source);
     if (access(path, R_OK) != 0)
         return yk_robot_fail(r->robot, at, "source '%.200s' is not in the package", source);
@@ -290,6 +295,7 @@ static yk_status open_component(reader *r, part *p)
     if (status != YK_OK)
         return status;
 
+    /* Its description is all that is needed of it here. */
     char *folder;
     status = yk_archive_unpack(r->context, path, &folder);
     if (status == YK_OK)
@@ -412,6 +418,7 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
         return yk_robot_fail(r->robot, parameter, "parameter '%.100s' has no value",
                              text_of(parameter, "name"));
 
+    /* Texts and truths as they are. */
     const char *text = text_of(type, "value");
     *v = (parameter_value){.unit = text_of(type, "unit"), .document = document, .after = {1, 0}};
     if (is(type, "String")) {
@@ -569,6 +576,7 @@ static yk_status open_document(reader *r, const yk_xml_element *at, const yk_xml
 /* One binding: the values of a parameter set, by their names or by those of a mapping. */
 static yk_status bind(reader *r, int to, const yk_xml_element *binding)
 {
+    /* The values, and the names under which they are wanted. */
     const yk_xml_element *set;
     const yk_xml_element *mapping = NULL;
     yk_status status =
@@ -586,6 +594,7 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
         return yk_robot_fail(r->robot, binding,
                              "a parameter binding has neither a source nor <ParameterValues>");
 
+    /* One value after another. */
     const char *prefix = text_of(binding, "prefix");
     for (const yk_xml_element *e = first_of(set, "Parameters"); e; e = e->next) {
         const char *name = text_of(e, "name");
@@ -622,23 +631,6 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
     return YK_OK;
 }
 
-/* Bindings from the innermost part to the outermost, so that the last to give a value is the system
- * around all others that do. */
-static yk_status read_parameters(reader *r)
-{
-    yk_status status = YK_OK;
-    for (int i = r->part_count - 1; i >= 0; i--) {
-        const yk_xml_element *list = child(r->parts[i].xml, "ParameterBindings");
-        for (const yk_xml_element *b = list ? list->first : NULL; b; b = b->next) {
-            if (is(b, "ParameterBinding"))
-                status = bind(r, i, b);
-            if (status != YK_OK)
-                return status;
-        }
-    }
-    return YK_OK;
-}
-
 /* Connections ---------------------------------------------------------------------------------- */
 
 /* The connection of a system that ends at a connector of a part in it, or of its own (part -1). */
@@ -666,6 +658,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
     *whole = (linear){1, 0};
 
     for (int steps = 0; steps < TRACE_MAX; steps++) {
+        /* One connection back; where there is none, nothing gives the value. */
         const yk_xml_element *c = find_connection(r, system, own ? -1 : at, name);
         if (!c)
             return YK_OK;
@@ -695,6 +688,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
         whole->offset += whole->gain * l.offset;
         whole->gain *= l.gain;
 
+        /* A component is the source, a system hands on. */
         name = connector;
         if (r->parts[source].component) {
             *from = source;
@@ -734,14 +728,6 @@ static const char *find_section(const reader *r, const char *element, const char
     return NULL;
 }
 
-static bool is_listed(const char *const *list, const char *name)
-{
-    for (; *list; list++)
-        if (strcmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
 /* All sections have names that are known, and belong to parts that are there. */
 static yk_status check_annotation(reader *r)
 {
@@ -758,6 +744,8 @@ static yk_status check_annotation(reader *r)
             for (const yk_xml_element *s = first_of(a, "Coupling"); s; s = s->next) {
                 const char *element = text_of(s, "element");
                 const char *name = text_of(s, "name");
+
+                /* Of a component that is there, or of the whole. */
                 bool known = false;
                 for (int k = 1; k < r->part_count; k++)
                     known =
@@ -765,10 +753,13 @@ static yk_status check_annotation(reader *r)
                 if (element[0] && !known)
                     return yk_robot_fail(r->robot, s, "there is no component '%.60s'", element);
 
+                /* With a name of the list, so that no other key gets into the scenario. */
                 const char *const *list = yk_ssp_system_sections;
                 if (element[0])
                     list = yk_ssp_component_sections;
-                if (!is_listed(list, name) || !text_of(s, "value")[0])
+                while (*list && strcmp(*list, name) != 0)
+                    list++;
+                if (!*list || !text_of(s, "value")[0])
                     return yk_robot_fail(r->robot, s,
                                          "'%.60s' is no section of this annotation, or has no "
                                          "value",
@@ -872,6 +863,8 @@ static yk_status check_connections(reader *r)
             for (int k = 0; k < 2 && is(c, "Connection"); k++) {
                 const char *element = text_of(c, ends[k][0]);
                 const char *connector = text_of(c, ends[k][1]);
+
+                /* A part of the system, or the system itself. */
                 int index = i;
                 if (element[0])
                     index = find_part(r, i, element);
@@ -948,6 +941,7 @@ static void write_component(reader *r, FILE *to, int index)
         fprintf(to, "\n    kind: model-exchange");
     fprintf(to, "\n");
 
+    /* Sections of the annotation. */
     for (int i = 0; yk_ssp_component_sections[i]; i++) {
         const char *name = yk_ssp_component_sections[i];
         const char *value = find_section(r, p->label, name);
@@ -960,6 +954,7 @@ static void write_component(reader *r, FILE *to, int index)
         }
     }
 
+    /* Its values. */
     bool head = false;
     for (int i = 0; i < r->setting_count; i++) {
         const setting *s = &r->settings[i];
@@ -999,6 +994,8 @@ static yk_status write_time(reader *r, FILE *to)
         if (r->parts[i].component && own > 0 && (step == 0 || own < step))
             step = own;
     }
+
+    /* What was asked for counts more, and there is always one. */
     const char *noted = find_section(r, "", "time.step");
     if (noted)
         step = atof(noted);
@@ -1027,12 +1024,15 @@ static yk_status write_scenario(reader *r, FILE *to)
         write_quoted(to, title);
         fprintf(to, "\n");
     }
+
+    /* What other sections may refer to stands first. */
     const char *parameters = find_section(r, "", "parameters");
     if (parameters) {
         fprintf(to, "parameters: ");
         write_section(to, parameters, strlen(parameters));
         fprintf(to, "\n");
     }
+
     yk_status status = write_time(r, to);
     if (status != YK_OK)
         return status;
@@ -1043,6 +1043,8 @@ static yk_status write_scenario(reader *r, FILE *to)
             write_component(r, to, i);
 
     write_wires(r, to);
+
+    /* How they are coupled, and what is recorded. */
     static const char *const last[] = {"interfaces", "coupling", "record"};
     for (int i = 0; i < 3; i++) {
         const char *value = find_section(r, "", last[i]);
@@ -1079,8 +1081,14 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
         status = check_annotation(&r);
     if (status == YK_OK)
         status = check_connections(&r);
-    if (status == YK_OK)
-        status = read_parameters(&r);
+
+    /* Bindings from the innermost part to the outermost, so that the last to give a value is the
+     * system around all others that do. */
+    for (int i = r.part_count - 1; i >= 0 && status == YK_OK; i--)
+        for (const yk_xml_element *b = first_of(r.parts[i].xml, "ParameterBindings");
+             b && status == YK_OK; b = b->next)
+            if (is(b, "ParameterBinding"))
+                status = bind(&r, i, b);
     if (status == YK_OK)
         status = find_wires(&r);
 
@@ -1104,6 +1112,7 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
             status = YK_ERROR_MEMORY;
     }
     free(body);
+
     int components = 0;
     for (int i = 0; i < r.part_count; i++)
         components += r.parts[i].component;

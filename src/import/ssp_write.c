@@ -39,6 +39,7 @@ static void add_scalar(yk_context *context, yk_text *to, const char *text, bool 
         return;
     }
 
+    /* Else in quotes. */
     yk_text_add(context, to, "\"");
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
@@ -108,6 +109,7 @@ static void add_annotation(writer *w)
             add_section(w, NULL, name, yk_node_get(root, name));
     }
 
+    /* Keys of the subsystems, ports apart. */
     for (const yk_node *s = yk_node_items(root, "subsystems"); s; s = s->next)
         for (int i = 0; yk_ssp_component_sections[i]; i++) {
             const char *name = yk_ssp_component_sections[i];
@@ -176,6 +178,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
     ADD(" implementation=\"%s\">\n        <ssd:Connectors>\n",
         kinds[yk_node_choice(section, "kind")]);
 
+    /* Inputs and outputs, and the parameters that are set. */
     const yk_node *set = yk_node_items(section, "set");
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
@@ -266,6 +269,13 @@ static const char *variable_of(const writer *w, int subsystem, int port, const c
     size_t length = strcspn(quantity, ".");
     snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), quantity);
     const yk_node *entry = yk_node_get(node, word);
+
+    /* A reaction has the other sign in the FMU. */
+    bool wrench = strcmp(word, "force") == 0 || strcmp(word, "torque") == 0;
+    const yk_node *reaction = yk_node_get(node, "reaction");
+    if (wrench && reaction && reaction->choice)
+        return NULL;
+
     if (!entry || entry->kind == YK_NODE_SCALAR || quantity[length] != '.')
         return entry && entry->kind == YK_NODE_SCALAR ? entry->text : NULL;
 
@@ -281,6 +291,7 @@ static yk_status add_connections(writer *w)
 {
     if (w->info->wire_count > 0)
         ADD("    <ssd:Connections>\n");
+
     const yk_node *item = yk_node_items(w->scenario->root, "wires");
     for (int i = 0; i < w->info->wire_count; i++, item = item->next) {
         const yk_wire_def *wire = &w->info->wires[i];
@@ -302,6 +313,7 @@ static yk_status add_connections(writer *w)
             output = variable_of(w, wire->source_subsystem, wire->source_port, quantity);
         }
 
+        /* Both ends must be variables. */
         const char *input = variable_of(w, wire->target_subsystem, wire->target_port, "");
         const yk_fmi_description *d = &w->descriptions[wire->source_subsystem];
         if (!output || !input || yk_fmi_find(d, output) < 0 || wire->hold)
@@ -310,6 +322,7 @@ static yk_status add_connections(writer *w)
                            wire->hold ? "SSP has no signals that are held over a step"
                                       : "its source is no variable of an FMU");
 
+        /* Values are in the units in which the wire takes them. */
         ADD("      <ssd:Connection");
         add_attribute(w, "startElement", w->info->names[wire->source_subsystem]);
         add_attribute(w, "startConnector", output);
@@ -340,6 +353,7 @@ static yk_status describe(writer *w, const char *title)
     ADD(" generationTool=\"Yoke %s\">\n  <ssd:System name=\"system\">\n    <ssd:Elements>\n",
         yk_version());
 
+    /* The order is that of the standard. */
     yk_status status = YK_OK;
     const yk_node *section = yk_node_items(w->scenario->root, "subsystems");
     for (int i = 0; i < w->info->subsystem_count && status == YK_OK; i++, section = section->next)
@@ -349,6 +363,7 @@ static yk_status describe(writer *w, const char *title)
         status = add_connections(w);
     if (status != YK_OK)
         return status;
+
     add_annotation(w);
     ADD("  </ssd:System>\n");
 
@@ -377,6 +392,7 @@ static yk_status collect(writer *w, const char *folder)
                            "it as one first",
                            name);
 
+        /* From the scenario's folder into the package. */
         const char *path = yk_node_text(section, "file");
         char whole[4096];
         char inside[200];
@@ -384,6 +400,7 @@ static yk_status collect(writer *w, const char *folder)
         snprintf(inside, sizeof inside, "resources/%.150s.fmu", name);
         yk_status status = yk_archive_put_file(w->context, folder, inside, whole);
 
+        /* What it says of itself. */
         char *unpacked = NULL;
         if (status == YK_OK)
             status = yk_archive_unpack(w->context, whole, &unpacked);
