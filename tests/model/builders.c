@@ -239,6 +239,9 @@ SPOIL(n_feedback, contact_parts, p->force.feedback.value = of_inputs)
 SPOIL(n_port_name, contact_parts, p->port.name = NULL)
 SPOIL(n_port_body, contact_parts, p->port.body[0] = YK_GROUND)
 SPOIL(n_radius, contact_parts, p->particles.packing.radius = 1)
+SPOIL(n_grain, contact_parts, p->particles.packing.shape.kind = YK_SOLID_PLANE)
+SPOIL(n_sizes, contact_parts, p->particles.packing.size_law = (yk_size_law)9)
+SPOIL(n_spread, contact_parts, p->particles.packing.spread = 1)
 SPOIL(n_prescribed, contact_parts, p->prescribed = 77)
 
 static void mistakes_of_models_with_contact_are_named(void **state)
@@ -272,6 +275,9 @@ static void mistakes_of_models_with_contact_are_named(void **state)
         {n_port_name, "a port has no name"},
         {n_port_body, "port: there is no body -1"},
         {n_radius, "not one particle of radius 1 fits"},
+        {n_grain, "their shape is a sphere, a capsule, a box, a cylinder or a hull"},
+        {n_sizes, "sizes are cut at 3 standard deviations"},
+        {n_spread, "spread is 1, must lie in [0, 1)"},
         {n_prescribed, "prescribed motion: there is no body 77"},
     };
 
