@@ -14,37 +14,21 @@ void yk_global_destroy(yk_context *context, yk_global_problem *problem)
     *problem = (yk_global_problem){0};
 }
 
-static yk_status check_sizes(yk_context *context, const yk_global_problem *global)
-{
-    const yk_entry_matrix *m = &global->m, *h = &global->h, *g = &global->g;
-    if (m->rows != m->columns || m->rows < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: the mass matrix M has %d rows and %d columns, it must be square",
-                       m->rows, m->columns);
-    if (h->rows != m->rows || (g->columns > 0 && g->rows != m->rows))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: M has %d rows, H %d, G %d; they must be as many", m->rows, h->rows,
-                       g->rows);
-    if (h->columns != global->dim * global->contact_count)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: H has %d columns, and %d contacts of dimension %d have %d rows",
-                       h->columns, global->contact_count, global->dim,
-                       global->dim * global->contact_count);
-    return YK_OK;
-}
-
 static yk_status factor_mass(yk_context *context, const yk_entry_matrix *m, yk_sparse **mass)
 {
     *mass = NULL;
     yk_sparse_entry *entries = yk_allocate(context, m->count + 1, sizeof *entries);
     int *index = yk_allocate(context, m->count + 1, sizeof *index);
     yk_status status = YK_ERROR_MEMORY;
+
+    /* The pattern, in which entries that are given twice share a place. */
     if (entries && index) {
         for (size_t k = 0; k < m->count; k++)
             entries[k] = (yk_sparse_entry){m->entry[k].row, m->entry[k].column};
         status = yk_sparse_create(context, m->rows, entries, m->count, index, mass);
     }
 
+    /* Its values, and their factors. */
     if (status == YK_OK) {
         double *values = yk_sparse_values(*mass);
         for (size_t k = 0; k < m->count; k++)
@@ -82,22 +66,23 @@ static yk_status join_columns(yk_context *context, const yk_global_problem *glob
 
     /* Counted two further on, so that the starts are in their position once the columns are
      * filled. */
+    const int shift[2] = {0, global->h.columns};
     for (int p = 0; p < 2; p++) {
-        int shift = p == 0 ? 0 : global->h.columns;
         for (size_t k = 0; k < parts[p]->count; k++)
-            j->start[parts[p]->entry[k].column + shift + 2]++;
+            j->start[parts[p]->entry[k].column + shift[p] + 2]++;
     }
     for (int c = 2; c <= j->columns + 1; c++)
         j->start[c] += j->start[c - 1];
 
+    /* Entries into their columns, those of G behind those of H. */
     for (int p = 0; p < 2; p++) {
-        int shift = p == 0 ? 0 : global->h.columns;
         for (size_t k = 0; k < parts[p]->count; k++) {
             yk_matrix_entry e = parts[p]->entry[k];
-            e.column += shift;
+            e.column += shift[p];
             j->entry[j->start[e.column + 1]++] = e;
         }
     }
+
     return YK_OK;
 }
 
@@ -118,16 +103,19 @@ static yk_status condense(yk_context *context, const yk_global_problem *global, 
     double *q = yk_allocate(context, rows + 1, sizeof *q);
     yk_matrix_entry *w = NULL;
     size_t count = 0, capacity = 0;
-    yk_status status = x && q ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!x || !q)
+        status = YK_ERROR_MEMORY;
 
     /* q = J^T M^-1 f + (w b) */
     if (status == YK_OK) {
         memcpy(x, global->f, n * sizeof *x);
         yk_sparse_solve(mass, x);
-        for (int i = 0; i < j->columns; i++) {
-            double own = i < global->h.columns ? global->w[i] : global->b[i - global->h.columns];
-            q[i] = column_product(j, i, x) + own;
-        }
+
+        for (int i = 0; i < global->h.columns; i++)
+            q[i] = column_product(j, i, x) + global->w[i];
+        for (int i = global->h.columns; i < j->columns; i++)
+            q[i] = column_product(j, i, x) + global->b[i - global->h.columns];
     }
 
     for (int c = 0; status == YK_OK && c < j->columns; c++) {
@@ -147,6 +135,7 @@ static yk_status condense(yk_context *context, const yk_global_problem *global, 
             }
             w = larger;
         }
+
         for (int r = 0; r < j->columns; r++) {
             double value = column_product(j, r, x);
             if (value != 0)
@@ -154,6 +143,7 @@ static yk_status condense(yk_context *context, const yk_global_problem *global, 
         }
     }
 
+    /* The problem in blocks. */
     if (status == YK_OK) {
         yk_contact_entries entries = {
             .dim = global->dim,
@@ -178,13 +168,29 @@ yk_status yk_global_condense(yk_context *context, const yk_global_problem *globa
                              yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){0};
-    yk_status status = check_sizes(context, global);
-    if (status != YK_OK)
-        return status;
 
+    /* Sizes that fit each other. */
+    const yk_entry_matrix *m = &global->m;
+    const yk_entry_matrix *h = &global->h;
+    const yk_entry_matrix *g = &global->g;
+    int rows = global->dim * global->contact_count;
+    if (m->rows != m->columns || m->rows < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: the mass matrix M has %d rows and %d columns, it must be square",
+                       m->rows, m->columns);
+    if (h->rows != m->rows || (g->columns > 0 && g->rows != m->rows))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: M has %d rows, H %d, G %d; they must be as many", m->rows, h->rows,
+                       g->rows);
+    if (h->columns != rows)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: H has %d columns, and %d contacts of dimension %d have %d rows",
+                       h->columns, global->contact_count, global->dim, rows);
+
+    /* M^-1, J = (H G), and their products. */
     yk_sparse *mass;
     joined j = {0};
-    status = factor_mass(context, &global->m, &mass);
+    yk_status status = factor_mass(context, &global->m, &mass);
     if (status == YK_OK)
         status = join_columns(context, global, &j);
     if (status == YK_OK)

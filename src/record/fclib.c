@@ -45,6 +45,7 @@ bool yk_fclib_is_hdf5(const char *path)
 
     size_t got = fread(start, 1, sizeof start, file);
     fclose(file);
+
     return got == sizeof start && memcmp(start, signature, sizeof start) == 0;
 }
 
@@ -54,11 +55,13 @@ static void refuse(fclib_file *in, const char *format, ...)
     if (in->status != YK_OK)
         return;
 
+    /* The first mistake counts. */
     char what[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
+
     in->status = yk_fail(in->context, YK_ERROR_INPUT, "'%s': %s", in->path, what);
 }
 
@@ -77,11 +80,14 @@ static bool has(const fclib_file *in, const char *name)
             return false;
         memcpy(part, name, length);
         part[length] = '\0';
+
+        /* Every group on the way is a link of this file. */
         H5L_info_t info;
         if (H5Lexists(in->file, part, H5P_DEFAULT) <= 0 ||
             H5Lget_info(in->file, part, &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_HARD)
             return false;
     }
+
     return true;
 }
 
@@ -175,10 +181,14 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     int count = read_integer(in, group, "nz", -2, INT32_MAX);
     bool triplets = count >= 0;
     bool by_rows = count == -2;
-    int lines = by_rows ? m->rows : m->columns;
+    int lines = m->columns;
+    if (by_rows)
+        lines = m->rows;
 
     /* Starts of compressed lines say how many entries there are. */
-    size_t starts = triplets ? (size_t)count : (size_t)lines + 1;
+    size_t starts = (size_t)lines + 1;
+    if (triplets)
+        starts = (size_t)count;
     int *p = read_values(in, group, "p", H5T_NATIVE_INT, sizeof *p, starts);
     if (in->status == YK_OK && !triplets) {
         count = p[lines];
@@ -189,6 +199,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
             refuse(in, "the starts of '%s' do not rise from 0", group);
     }
 
+    /* Indices and values, as many. */
     int *at = read_values(in, group, "i", H5T_NATIVE_INT, sizeof *at, (size_t)count);
     double *x = read_values(in, group, "x", H5T_NATIVE_DOUBLE, sizeof *x, (size_t)count);
     if (in->status == YK_OK) {
@@ -197,12 +208,16 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
             in->status = YK_ERROR_MEMORY;
     }
 
+    /* Row, column and value of each. */
     int line = 0;
     for (int k = 0; k < count && in->status == YK_OK; k++) {
         /* Which compressed line the entry is in. */
         while (!triplets && p[line + 1] <= k)
             line++;
-        int column = triplets ? p[k] : line;
+
+        int column = line;
+        if (triplets)
+            column = p[k];
         m->entry[m->count] = (yk_matrix_entry){at[k], column, x[k]};
         if (by_rows)
             m->entry[m->count] = (yk_matrix_entry){line, at[k], x[k]};
@@ -304,16 +319,19 @@ static yk_status send_problem(void *user, int stream)
     yk_hdf5_session session;
     yk_hdf5_enter(&session);
     in->file = H5Fopen(in->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+
     if (in->file < 0) {
         refuse(in, "a damaged or truncated HDF5 file (%s)", session.reason);
     } else {
         read_problem(in);
         H5Fclose(in->file);
     }
+
     yk_hdf5_leave(&session);
     if (in->status != YK_OK)
         return in->status;
 
+    /* The pointers among the sizes mean nothing to the caller. */
     list lists[LISTS];
     list_all(in, lists);
     FILE *out = fdopen(dup(stream), "wb");
@@ -324,6 +342,7 @@ static yk_status send_problem(void *user, int stream)
             continue;
         sent = fwrite(lists[i].values, lists[i].size, lists[i].count, out) == lists[i].count;
     }
+
     if (out && fclose(out) != 0)
         sent = false;
     if (!sent)
@@ -410,6 +429,7 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
     if (in->status != YK_OK)
         return;
 
+    /* All entries in one list, and both vectors in one. */
     size_t count = w->count + 2 * v->count + r->count;
     yk_matrix_entry *entry = yk_allocate(context, count + 1, sizeof *entry);
     double *q = yk_allocate(context, (size_t)rows + (size_t)bilateral + 1, sizeof *q);
@@ -418,15 +438,18 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
         size_t k = 0;
         for (size_t i = 0; i < w->count; i++)
             entry[k++] = w->entry[i];
+
         for (size_t i = 0; i < v->count; i++) {
             yk_matrix_entry e = v->entry[i];
             entry[k++] = (yk_matrix_entry){e.row, rows + e.column, e.value};
             entry[k++] = (yk_matrix_entry){rows + e.column, e.row, e.value};
         }
+
         for (size_t i = 0; i < r->count; i++) {
             yk_matrix_entry e = r->entry[i];
             entry[k++] = (yk_matrix_entry){rows + e.row, rows + e.column, e.value};
         }
+
         memcpy(q, p->w, (size_t)rows * sizeof *q);
         memcpy(q + rows, p->b, (size_t)bilateral * sizeof *q);
 
@@ -468,14 +491,16 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
         .what = what,
     };
     in.status = yk_apart(context, &def);
-
-    /* What came, checked, and made into one problem. */
     if (in.status == YK_OK && (in.data.dim < 2 || in.data.dim > 5))
         refuse(&in, "contacts of dimension %d", in.data.dim);
+
+    /* What came, checked. */
     const char *const names[2][3] = {{"W", "V", "R"}, {"M", "H", "G"}};
     const yk_entry_matrix *const matrices[3] = {&in.data.m, &in.data.h, &in.data.g};
     for (int i = 0; i < 3 && in.status == YK_OK; i++)
         check_matrix(&in, matrices[i], names[in.global][i]);
+
+    /* One problem of it. */
     if (in.status == YK_OK && in.global) {
         in.status = yk_global_condense(context, &in.data, problem);
         if (in.status == YK_ERROR_ARGUMENT || in.status == YK_ERROR_SINGULAR)
@@ -484,6 +509,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     } else if (in.status == YK_OK) {
         make_local(&in, problem);
     }
+
     if (in.status == YK_OK && yk_contact_problem_check(context, problem) != YK_OK)
         refuse(&in, "%s", yk_last_message(context));
 
@@ -527,6 +553,7 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
     if (!m->start || !m->column || !m->value)
         return YK_ERROR_MEMORY;
 
+    /* Row after row through the blocks of its contact. */
     for (int i = 0; i < problem->contact_count; i++) {
         for (int r = 0; r < dim; r++) {
             int row = w->first[i] + r;
@@ -534,6 +561,7 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
                 const double *value = w->value + w->offset[k] + r * dim;
                 for (int c = 0; c < dim; c++) {
                     int column = w->first[w->column[k]] + c;
+
                     double soft = 0;
                     if (problem->softness && column == row)
                         soft = problem->softness[row];
@@ -541,9 +569,11 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
                     m->value[m->count++] = value[c] + soft;
                 }
             }
+
             m->start[row + 1] = m->count;
         }
     }
+
     return YK_OK;
 }
 
@@ -556,6 +586,7 @@ static bool write_local(hid_t file, const yk_contact_problem *problem, const com
     hid_t vectors = H5Gcreate2(file, "fclib_local/vectors", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = local >= 0 && matrix >= 0 && vectors >= 0;
 
+    /* All lists of the layout. */
     const struct {
         hid_t group;
         const char *name;
@@ -597,6 +628,7 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
         yk_hdf5_session session;
         yk_hdf5_enter(&session);
         hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+
         bool done = file >= 0 && write_local(file, problem, &w);
         if (file >= 0 && H5Fclose(file) < 0)
             done = false;

@@ -66,21 +66,21 @@ static void put_integer(hid_t file, const char *name, int value)
 }
 
 /* Sizes and triplets of a matrix of the group. */
-static void put_matrix(hid_t file, const char *name, int rows, int columns, int count, const int *i,
-                       const int *p, const double *x)
+static void put_matrix(hid_t file, const char *group, const char *name, int rows, int columns,
+                       int count, const int *i, const int *p, const double *x)
 {
     static const char *const sizes[] = {"m", "n", "nzmax", "nz"};
     const int values[] = {rows, columns, count, count};
     char path[64];
     for (int k = 0; k < 4; k++) {
-        snprintf(path, sizeof path, "fclib_global/%s/%s", name, sizes[k]);
+        snprintf(path, sizeof path, "%s/%s/%s", group, name, sizes[k]);
         put_integer(file, path, values[k]);
     }
-    snprintf(path, sizeof path, "fclib_global/%s/i", name);
+    snprintf(path, sizeof path, "%s/%s/i", group, name);
     put(file, path, true, (size_t)count, i);
-    snprintf(path, sizeof path, "fclib_global/%s/p", name);
+    snprintf(path, sizeof path, "%s/%s/p", group, name);
     put(file, path, true, (size_t)count, p);
-    snprintf(path, sizeof path, "fclib_global/%s/x", name);
+    snprintf(path, sizeof path, "%s/%s/x", group, name);
     put(file, path, false, (size_t)count, x);
 }
 
@@ -93,9 +93,9 @@ static void write_global(const char *path, int mass_column)
     put_integer(file, "fclib_global/spacedim", 2);
     const int at[] = {0, 1}, across[] = {1, 0}, mass_p[] = {0, mass_column}, zero[] = {0, 0};
     const double two[] = {2, 2}, one[] = {1, 1}, rail[] = {1, -1};
-    put_matrix(file, "M", 2, 2, 2, at, mass_p, two);
-    put_matrix(file, "H", 2, 2, 2, at, across, one);
-    put_matrix(file, "G", 2, 1, 2, at, zero, rail);
+    put_matrix(file, "fclib_global", "M", 2, 2, 2, at, mass_p, two);
+    put_matrix(file, "fclib_global", "H", 2, 2, 2, at, across, one);
+    put_matrix(file, "fclib_global", "G", 2, 1, 2, at, zero, rail);
     const double f[] = {8, -6}, w[] = {0.5, 0}, b[] = {0.25}, mu[] = {0.5};
     put(file, "fclib_global/vectors/f", false, 2, f);
     put(file, "fclib_global/vectors/w", false, 2, w);
@@ -128,6 +128,37 @@ static void global_is_condensed(void **state)
         for (int r = 0; r < 3; r++)
             assert_near(y[r], expected[r][c], 1e-15);
     }
+    yk_contact_problem_destroy(self->context, &problem);
+}
+
+/* A body of one contact with all its rows, masses 1 to 5: (N, T1, T2, R1, R2) get a row of spinning
+ * between them. */
+static void rolling_is_read(void **state)
+{
+    test_folder *self = *state;
+    const char *path = in_folder(self, "r.hdf5");
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(file >= 0);
+    put_integer(file, "fclib_global_rolling/spacedim", 5);
+    const int at[] = {0, 1, 2, 3, 4};
+    const double mass[] = {1, 2, 3, 4, 5}, one[] = {1, 1, 1, 1, 1}, f[] = {-1, 2, 3, 4, 5};
+    const double w[] = {0, 0, 0, 0, 0}, mu[] = {0.5}, mu_r[] = {0.25};
+    put_matrix(file, "fclib_global_rolling", "M", 5, 5, 5, at, at, mass);
+    put_matrix(file, "fclib_global_rolling", "H", 5, 5, 5, at, at, one);
+    put(file, "fclib_global_rolling/vectors/f", false, 5, f);
+    put(file, "fclib_global_rolling/vectors/w", false, 5, w);
+    put(file, "fclib_global_rolling/vectors/mu", false, 1, mu);
+    put(file, "fclib_global_rolling/vectors/mu_r", false, 1, mu_r);
+    H5Fclose(file);
+
+    yk_contact_problem problem;
+    if (yk_fclib_read(self->context, path, &problem) != YK_OK)
+        fail_msg("%s", yk_last_message(self->context));
+    assert_int_equal(problem.row_count, 6);
+    assert_near(problem.mu_roll[0], 0.25, 0);
+    const double q[6] = {-1, 1, 1, 0, 1, 1};
+    for (int i = 0; i < 6; i++)
+        assert_near(problem.q[i], q[i], 1e-15);
     yk_contact_problem_destroy(self->context, &problem);
 }
 
@@ -202,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_is_read_back, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(global_is_condensed, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(rolling_is_read, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(wrong_files_are_refused, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(joints_are_not_written, open_folder, close_folder),
     };
