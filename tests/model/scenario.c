@@ -370,6 +370,73 @@ static void substeps_of_merged_subsystems_are_warned_of(void **state)
     }
 }
 
+/* A component stands behind a point or a colon, for wires as for records. */
+static void wires_start_at_components(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {"bob.tip.velocity.z", "bob.tip.velocity:z"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "time: {end: 1, step: 0.1}\n"
+                 "subsystems:\n"
+                 "  bob:\n"
+                 "    solver: smooth\n"
+                 "    bodies: {bar: {mass: 1, inertia: [1, 1, 1]}}\n"
+                 "    ports: {tip: {on: bar}}\n"
+                 "  pd: {solver: control, loops: {speed: {reference: 0, proportional: 1}}}\n"
+                 "wires: {speed: {from: '%s', to: pd.speed.measured}}\n"
+                 "coupling: {scheme: explicit}\n",
+                 sources[i]);
+        loading l = load_good(text);
+        const yk_scenario_info *info = yk_scenario_get(l.scenario);
+        assert_int_equal(info->wire_count, 1);
+        assert_int_equal(info->wires[0].source_subsystem, 0);
+        assert_int_equal(info->wires[0].component, 5); /* behind the position */
+        unload(&l);
+    }
+}
+
+/* Bodies on nodes that are described before them. */
+static void bodies_stand_on_nodes(void **state)
+{
+    (void)state;
+    loading l = load_good("time: {end: 1, step: 0.1}\n"
+                          "subsystems:\n"
+                          "  frame:\n"
+                          "    solver: smooth\n"
+                          "    nodes: {corner: {position: [1, 2, 3]}}\n"
+                          "    bodies: {block: {node: corner, mass: 1, inertia: [1, 1, 1]}}\n"
+                          "    ports: {tip: {on: corner}}\n");
+    unload(&l);
+}
+
+/* A sphere of 10 mm fits into a box of 12 mm, not into one of 9 mm. */
+static void particles_fill_the_size_that_is_written(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "parameters: {side: 0.012}\n"
+        "time: {end: 1, step: 0.1}\n"
+        "subsystems:\n"
+        "  heap:\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    bodies: {box: {fixed: true, shapes: [{type: box-cavity, size: [side, side, side]}]}}\n"
+        "    particles:\n"
+        "      shot: {from: lattice, cavity: box, size: [side, side, side], count: 1, radius: "
+        "5e-3,\n"
+        "             density: 1000}\n";
+    loading l = load_good(text);
+    unload(&l);
+
+    const char *smaller = "parameters.side=0.009";
+    l = load_with(text, &smaller, 1);
+    assert_int_equal(l.status, YK_ERROR_INPUT);
+    assert_non_null(strstr(l.text, "particles.shot"));
+    unload(&l);
+}
+
 static void subsystems_and_interfaces_may_be_lists_or_maps(void **state)
 {
     (void)state;
@@ -571,6 +638,9 @@ int main(void)
         cmocka_unit_test(without_a_list_everything_is_recorded),
         cmocka_unit_test(steps_are_counted_with_a_warning_where_they_do_not_fit),
         cmocka_unit_test(loose_parts_are_warned_of),
+        cmocka_unit_test(wires_start_at_components),
+        cmocka_unit_test(bodies_stand_on_nodes),
+        cmocka_unit_test(particles_fill_the_size_that_is_written),
         cmocka_unit_test(substeps_of_merged_subsystems_are_warned_of),
         cmocka_unit_test(subsystems_and_interfaces_may_be_lists_or_maps),
         cmocka_unit_test(files_are_found_from_the_folder_of_the_scenario),

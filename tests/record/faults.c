@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "budget.h"
 #include "folder.h"
 
 typedef enum attack { NONE, COUNT, FAIL, FAIL_ONCE, KILL_BEFORE, KILL_INSIDE } attack;
@@ -408,6 +409,29 @@ static void only_journals_are_recovered(void **state)
     yk_recorder_destroy(recorder);
 }
 
+/* A journal that is read with an allocator that fails at the n-th request, for every n. */
+static void journals_are_read_or_memory_is_missed(void **state)
+{
+    test_folder *folder = *state;
+    int status = run_attacked(folder, "a.h5", KILL_BEFORE, 20);
+    assert_true(WIFSIGNALED(status));
+    bool done = false;
+    for (long count = 0; !done; count++) {
+        budget b = {.fails = count};
+        yk_context *context = budget_context(&b);
+        yk_record *record = NULL;
+        yk_status loaded = YK_ERROR_MEMORY;
+        if (context)
+            loaded = yk_record_load(context, in_folder(folder, "a.h5.part"), &record);
+        yk_record_destroy(record);
+        yk_context_destroy(context);
+        assert_int_equal(b.open, 0);
+        done = !b.failed;
+        assert_int_equal(loaded, done ? YK_OK : YK_ERROR_MEMORY);
+        assert_true(count < 10000);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_attacked, close_attacked)
 
 int main(void)
@@ -424,6 +448,7 @@ int main(void)
         TEST(pipes_in_the_way_are_refused),
         TEST(a_folder_that_vanishes_is_an_error_at_the_end),
         TEST(only_journals_are_recovered),
+        TEST(journals_are_read_or_memory_is_missed),
     };
     return cmocka_run_group_tests_name("record/faults", tests, NULL, NULL);
 }
