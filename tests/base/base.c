@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/building.h"
 #include "base/input.h"
 #include "base/pool.h"
 #include "base/scratch.h"
@@ -223,6 +224,10 @@ static void scratch_takes_memory_once(void **state)
         yk_scratch_reset(scratch);
     }
     assert_int_equal(calls, before);
+
+    /* More than the block holds, and no round after it: the block is released once. */
+    assert_non_null(yk_allocate(context, 1000000, 1));
+    yk_scratch_reset(scratch);
     yk_scratch_destroy(scratch);
     yk_context_destroy(parent);
 }
@@ -287,6 +292,32 @@ static void a_caller_can_ask_to_stop(void **state)
     yk_context_destroy(context);
 }
 
+/* Parts are copied in their order, and the first mistake is the one that is told. */
+static void buildings_keep_their_parts(void **state)
+{
+    yk_building building = {.context = *state};
+    int *parts = NULL;
+    int count = 0;
+    for (int i = 0; i < 100; i++) {
+        int part = i * i;
+        assert_int_equal(yk_building_append(&building, &parts, &count, &part, sizeof part), i);
+    }
+    assert_int_equal(count, 100);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(parts[i], i * i);
+    assert_int_equal(yk_building_finish(&building), YK_OK);
+    yk_release(*state, parts);
+
+    const char *const names[] = {"a", NULL, "", "b", "", "b", "a"};
+    assert_true(yk_building_unique(&building, "parts", names, 5, sizeof *names));
+    assert_false(yk_building_unique(&building, "parts", names, 7, sizeof *names));
+    yk_fail(*state, YK_ERROR_INPUT, "later");
+    yk_building_refuse(&building, YK_ERROR_INPUT);
+    assert_true(YK_FAILED(yk_building_finish(&building)));
+    assert_null(strstr(yk_last_message(*state), "later"));
+    assert_non_null(strstr(yk_last_message(*state), "two parts have the name"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +327,7 @@ int main(void)
         cmocka_unit_test(allocation_size_overflow_is_refused),
         cmocka_unit_test(nearest_word_is_the_one_that_was_meant),
         cmocka_unit_test(text_grows),
+        cmocka_unit_test(buildings_keep_their_parts),
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(pool_computes_every_chunk_once),
         cmocka_unit_test(scratch_takes_memory_once),
