@@ -43,6 +43,22 @@ static void whole_systems_give_the_same_bits(void **state)
     }
 }
 
+/* FMUs are unpacked into a folder whose name a URI has to encode. */
+static void folders_may_have_any_name(void **state)
+{
+    (void)state;
+    char odd[400];
+    snprintf(odd, sizeof odd, "%s/50 %% full", folder);
+    assert_int_equal(mkdir(odd, 0700), 0);
+    export_model("two-mass-oscillator", "left", false, 2, "left");
+    assert_int_equal(setenv("TMPDIR", odd, 1), 0);
+    run r = open_here("time: {end: 1, step: 1e-3}\n"
+                      "subsystems: {it: {solver: fmu, file: left.fmu}}\n");
+    unsetenv("TMPDIR");
+    step(&r);
+    close_run(&r);
+}
+
 /* One subsystem takes the wrench, the other the motion. FMI 3 asks for the motion at four times, and
  * so has its polynomial; FMI 2 has a line, which this scheme gives. */
 static void two_masses_are_coupled_as_inside(void **state)
@@ -161,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_systems_give_the_same_bits),
+        cmocka_unit_test(folders_may_have_any_name),
         cmocka_unit_test(two_masses_are_coupled_as_inside),
         cmocka_unit_test(a_double_pendulum_is_coupled_as_inside),
         cmocka_unit_test(instances_have_parameters_of_their_own),

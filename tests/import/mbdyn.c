@@ -84,6 +84,10 @@ static void test_statements(void **state)
         "joint: 1, clamp, 1, node, node;\n"
         "joint: 2, rod, 1, 3, from nodes, linear viscoelastic, 100., proportional, .1;\n"
         "joint: 3, deformable hinge, 1, 2, linear elastic generic, diag, 1., 2., 3.;\n"
+        "joint: 9, deformable hinge, 1, 3, linear elastic generic, matr, 4., 0., 0., 0., 5., 0., "
+        "0., "
+        "0., 6.;\n"
+        "joint: 10, deformable hinge, 2, 3, linear elastic generic, sym, 7., 0., 0., 8., 0., 9.;\n"
         "joint: 4, total pin joint, 3, position, null, position constraint, 1, 0, 1, null,\n"
         "  orientation constraint, active, active, inactive, null;\n"
         "joint: 5, distance, 2, 3, const, 1.;\n"
@@ -100,6 +104,8 @@ static void test_statements(void **state)
     assert_contains(text, "rod_2: {type: spring, between: [node_1, node_3]");
     assert_contains(text, "stiffness: 50, damping: 5, free_length: 2}");
     assert_contains(text, "stiffness: [0, 0, 0, 1, 2, 3], damping: [0, 0, 0, 0, 0, 0]}");
+    assert_contains(text, "stiffness: [0, 0, 0, 4, 5, 6], damping: [0, 0, 0, 0, 0, 0]}");
+    assert_contains(text, "stiffness: [0, 0, 0, 7, 8, 9], damping: [0, 0, 0, 0, 0, 0]}");
     assert_contains(text, "type: axes, between: [ground, node_3]");
     assert_contains(text, "constrain: [x, z, rx, ry]");
     assert_contains(text, "length: \"1\"");
