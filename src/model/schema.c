@@ -133,6 +133,23 @@ static void add_count(yk_phrase *phrase, const yk_field *field, const char *one,
         add(phrase, ", at most %d", most);
 }
 
+/* "a section with keys such as 'offset', 'orientation'": the first few, those that are required before
+ * the others. */
+static void add_keys(yk_phrase *phrase, const yk_section *section)
+{
+    enum { SHOWN_MAX = 3 };
+    add(phrase, "a section");
+
+    int shown = 0;
+    for (int required = 1; section && required >= 0; required--)
+        for (const yk_field *f = section->fields; f->key && shown < SHOWN_MAX; f++) {
+            if (f->type == YK_TYPE_INCLUDE || f->required != required)
+                continue;
+            add(phrase, "%s'%s'", shown == 0 ? " with keys such as " : ", ", f->key);
+            shown++;
+        }
+}
+
 yk_phrase yk_expected(const yk_field *field)
 {
     static const char *const kinds[] = {
@@ -146,7 +163,6 @@ yk_phrase yk_expected(const yk_field *field)
             "an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}",
         [YK_TYPE_INERTIA] = "three numbers (a diagonal) or three rows of a symmetric matrix",
         [YK_TYPE_PATH] = "the name of a file",
-        [YK_TYPE_SECTION] = "a section",
         [YK_TYPE_NAMED] = "a section of named items, or a list of items with 'name'",
         [YK_TYPE_PARAMETERS] = "a section of names and numbers",
     };
@@ -164,6 +180,7 @@ yk_phrase yk_expected(const yk_field *field)
         add_words(&phrase, field->words);
         add(&phrase, ", or a section");
         break;
+    case YK_TYPE_SECTION: add_keys(&phrase, field->section); break;
     case YK_TYPE_VARIANT:
         add(&phrase, "a section with '%s': ", field->selector);
         for (int i = 0; field->variants[i]; i++)

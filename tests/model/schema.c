@@ -284,7 +284,7 @@ static void mistakes_have_one_message_each(void **state)
         {"path: []", 7, "path", "expected the name of a file; found a list of 0"},
         {"section: {y: 1}", 1, "section", "'x' is missing: abscissa (a number in m)"},
         {"section: {x: 1, z: 3}", 17, "section.z", "unknown key; expected x, y"},
-        {"section: 3", 10, "section", "expected a section; found '3'"},
+        {"section: 3", 10, "section", "expected a section with keys such as 'x', 'y'; found '3'"},
         {"form: grene", 7, "form", "unknown word 'grene'; did you mean 'green'?"},
         {"form: [1]", 7, "form", "expected red, green or blue, or a section; found a list of 1"},
         {"variant: {radius: 1}", 1, "variant",
@@ -349,7 +349,9 @@ static void mistakes_have_one_message_each(void **state)
         {"named: {'a{i}': {repeat: 2000000}}", 17, "named.a{i}",
          "the repetition makes more than a million values"},
         {"nmber: 1", 1, "nmber", "unknown key; did you mean 'number'?"},
-        {"[]", 1, "", "expected a section; found a list of 0"},
+        {"[]", 1, "",
+         "expected a section with keys such as 'parameters', 'number', 'integer'; found a list of "
+         "0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         checking c = check(cases[i].text);
