@@ -1,7 +1,7 @@
 /* The trust suite: what the program says of runs, counted against the truth.
  *
  * A case is a scenario of a kind that users write, with its values (cases.txt). Every case is run
- * under many variants of the coupling and three macro steps, and three things are judged:
+ * under many variants of the coupling and three macro steps, and five things are judged:
  *
  *   run        the run's findings. The truth is the error of the recorded signals against a fine reference: monolithic
  *              where the parts can be merged, else the tightest scheme that runs. A run that is good and is called not to
@@ -10,13 +10,15 @@
  *              away, or it stays with the reference.
  *   error      the error bars of `yoke run --error`. The truth is the difference from the reference: a bar that is smaller is a
  *              miss, one that is larger than one percent and ten times the truth a false alarm.
+ *   remedy     the first remedy of a run that is not to be trusted. It is pasted: a run that is trusted and not wrong is
+ *              right, any other a miss; a run without a remedy that can be pasted is undecided.
  *   advise     the block that `yoke advise` prints. It is pasted, run from start to end, and compared with the reference.
  *
  * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as
  * such and the others go on.
  *
- *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] [--jobs N]
- * [--verbose] */
+ *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|error|remedy|advise]
+ * [--jobs N] [--verbose] */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -102,9 +104,16 @@ typedef struct trust_case {
     int truth_count;
 } trust_case;
 
-typedef enum question { ASK_RUN, ASK_STABILITY, ASK_ERROR, ASK_ADVISE, QUESTION_COUNT } question;
+typedef enum question {
+    ASK_RUN,
+    ASK_STABILITY,
+    ASK_ERROR,
+    ASK_REMEDY,
+    ASK_ADVISE,
+    QUESTION_COUNT
+} question;
 
-static const char *const question_names[] = {"run", "stability", "error", "advise"};
+static const char *const question_names[] = {"run", "stability", "error", "remedy", "advise"};
 
 typedef enum judgement {
     RIGHT,
@@ -226,9 +235,47 @@ static void release(outcome *o)
     *o = (outcome){0};
 }
 
-/* Loads a case with more overrides on top; NULL if it is refused, with the reason in o->message. */
-static yk_scenario *load(const options *asked, const trust_case *c, const variant *v, double step,
-                         double end, int every, outcome *o)
+/* A case with more overrides on top. */
+typedef struct case_source {
+    yk_scenario_def def;
+    char path[512], texts[3][64];
+    const char *overrides[OVERRIDES_MAX + 2 * YK_ADVICE_OVERRIDES_MAX + 4];
+} case_source;
+
+static void describe(const options *asked, const trust_case *c, const variant *v, double step,
+                     double end, int every, case_source *out)
+{
+    *out = (case_source){.def = yk_scenario_default()};
+    int count = 0;
+    snprintf(out->path, sizeof out->path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
+    for (int i = 0; i < c->override_count; i++)
+        out->overrides[count++] = c->overrides[i];
+    bool is_reference = v >= references && v < references + REFERENCE_COUNT;
+    for (int i = 0; is_reference && i < c->truth_count; i++)
+        out->overrides[count++] = c->truths[i];
+    for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++)
+        out->overrides[count++] = v->overrides[i];
+
+    if (step > 0) {
+        snprintf(out->texts[0], sizeof out->texts[0], "time.step=%.17g", step);
+        out->overrides[count++] = out->texts[0];
+    }
+    if (end > 0) {
+        snprintf(out->texts[1], sizeof out->texts[1], "time.end=%.17g", end);
+        out->overrides[count++] = out->texts[1];
+    }
+    if (every > 0) {
+        snprintf(out->texts[2], sizeof out->texts[2], "record.every=%d", every);
+        out->overrides[count++] = out->texts[2];
+    }
+
+    out->def.path = out->path;
+    out->def.overrides = out->overrides;
+    out->def.override_count = count;
+}
+
+/* NULL if it is refused, with the reason in o->message. */
+static yk_scenario *load(const case_source *from, outcome *o)
 {
     *o = (outcome){.status = YK_ERROR_MEMORY};
     yk_context_def context_def = yk_context_default();
@@ -237,39 +284,11 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
     if (!o->context)
         return NULL;
 
-    char path[512], texts[3][64];
-    const char *overrides[OVERRIDES_MAX + YK_ADVICE_OVERRIDES_MAX + 4];
-    int count = 0;
-    snprintf(path, sizeof path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
-    for (int i = 0; i < c->override_count; i++)
-        overrides[count++] = c->overrides[i];
-    bool is_reference = v >= references && v < references + REFERENCE_COUNT;
-    for (int i = 0; is_reference && i < c->truth_count; i++)
-        overrides[count++] = c->truths[i];
-    for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++)
-        overrides[count++] = v->overrides[i];
-    if (step > 0) {
-        snprintf(texts[0], sizeof texts[0], "time.step=%.17g", step);
-        overrides[count++] = texts[0];
-    }
-    if (end > 0) {
-        snprintf(texts[1], sizeof texts[1], "time.end=%.17g", end);
-        overrides[count++] = texts[1];
-    }
-    if (every > 0) {
-        snprintf(texts[2], sizeof texts[2], "record.every=%d", every);
-        overrides[count++] = texts[2];
-    }
-
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = overrides;
-    def.override_count = count;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     o->status = yk_diagnostics_create(o->context, &diagnostics);
     if (o->status >= 0)
-        o->status = yk_scenario_load(o->context, &def, diagnostics, &scenario);
+        o->status = yk_scenario_load(o->context, &from->def, diagnostics, &scenario);
     if (o->status < 0) {
         const char *why = yk_diagnostics_count(diagnostics)
                               ? yk_diagnostics_get(diagnostics, 0)->message
@@ -284,11 +303,11 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
     return scenario;
 }
 
-/* False if the scenario is refused under this variant. */
-static bool run(const options *asked, const trust_case *c, const variant *v, double step,
-                double end, int every, outcome *o)
+/* False if the scenario is refused under this variant. With `tries`, remedies are tried as by the
+ * program. */
+static bool run_source(const case_source *from, bool tries, outcome *o)
 {
-    yk_scenario *scenario = load(asked, c, v, step, end, every, o);
+    yk_scenario *scenario = load(from, o);
     if (!scenario)
         return false;
     yk_system *system = NULL;
@@ -300,6 +319,8 @@ static bool run(const options *asked, const trust_case *c, const variant *v, dou
         clock_t start = clock();
         yk_run_def def = {
             .recorder = yk_record_recorder(o->record), .progress = within_time, .user = &start};
+        if (tries)
+            def.source = &from->def;
         status = yk_run(o->context, scenario, &def, &o->report);
     }
     o->status = status;
@@ -307,6 +328,14 @@ static bool run(const options *asked, const trust_case *c, const variant *v, dou
         snprintf(o->message, sizeof o->message, "%s", yk_last_message(o->context));
     yk_scenario_destroy(scenario);
     return accepted;
+}
+
+static bool run(const options *asked, const trust_case *c, const variant *v, double step,
+                double end, int every, outcome *o)
+{
+    case_source from;
+    describe(asked, c, v, step, end, every, &from);
+    return run_source(&from, false, o);
 }
 
 /* Largest and smallest value of a channel's components over the rows of a record. */
@@ -402,7 +431,9 @@ static void report(work *w, row r)
 static bool find_reference(work *w)
 {
     outcome o;
-    yk_scenario *scenario = load(w->asked, w->c, NULL, 0, 0, 0, &o);
+    case_source from;
+    describe(w->asked, w->c, NULL, 0, 0, 0, &from);
+    yk_scenario *scenario = load(&from, &o);
     w->step = o.step;
     w->end = o.end;
     yk_scenario_destroy(scenario);
@@ -514,7 +545,9 @@ static void judge_stability(work *w)
         }
 
         /* The answer. */
-        yk_scenario *scenario = load(w->asked, w->c, &variants[v], w->step, 0, 0, &o);
+        case_source from;
+        describe(w->asked, w->c, &variants[v], w->step, 0, 0, &from);
+        yk_scenario *scenario = load(&from, &o);
         yk_stability_report verdict;
         yk_stability_def def = yk_stability_default();
         yk_status status =
@@ -593,8 +626,9 @@ static void judge_error(work *w)
         def.overrides = overrides;
         def.override_count = count;
         outcome loaded;
-        yk_scenario *scenario =
-            load(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &loaded);
+        case_source from;
+        describe(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &from);
+        yk_scenario *scenario = load(&from, &loaded);
         yk_error_def error_def = {
             .scenario = def, .loaded = scenario, .record = o.record, .jobs = 1};
         yk_error_report *bars = NULL;
@@ -622,6 +656,53 @@ static void judge_error(work *w)
             yk_error_report_destroy(o.context, bars);
         yk_scenario_destroy(scenario);
         release(&loaded);
+        release(&o);
+        report(w, r);
+    }
+}
+
+/* With the largest step, at which the remedies that schemes have for each other fail most. */
+static void judge_remedies(work *w)
+{
+    double step = w->step * step_factors[0];
+    for (int v = 0; v < VARIANT_COUNT; v++) {
+        case_source from;
+        outcome o;
+        describe(w->asked, w->c, &variants[v], step, 0, 1, &from);
+        row r = {.question = ASK_REMEDY, .variant = v, .step = step, .error = NAN};
+        bool accepted = run_source(&from, true, &o);
+        bool asks =
+            accepted && o.status != YK_INTERRUPTED && is_reported(&o, r.said, sizeof r.said);
+        if (!asks) {
+            release(&o);
+            continue;
+        }
+
+        /* The first one that can be pasted. */
+        const yk_remedy *remedy = NULL;
+        for (int i = 0; i < o.report.finding_count && !remedy; i++)
+            for (int k = 0; k < o.report.findings[i].remedy_count && !remedy; k++)
+                if (o.report.findings[i].remedies[k].override_count > 0)
+                    remedy = &o.report.findings[i].remedies[k];
+        r.judgement = UNDECIDED;
+        if (remedy) {
+            for (int i = 0; i < remedy->override_count; i++)
+                from.overrides[from.def.override_count++] = remedy->overrides[i];
+            snprintf(r.said, sizeof r.said, "%.60s %.60s %s", remedy->overrides[0],
+                     remedy->override_count > 1 ? remedy->overrides[remedy->override_count - 1]
+                                                : "",
+                     remedy->tried > 0 ? "(tried)" : "(not tried)");
+
+            outcome pasted;
+            char said[200];
+            r.judgement = MISS;
+            if (run_source(&from, false, &pasted) && !is_reported(&pasted, said, sizeof said)) {
+                r.error = distance(pasted.record, w->fine.record);
+                if (r.error < WRONG)
+                    r.judgement = RIGHT;
+            }
+            release(&pasted);
+        }
         release(&o);
         report(w, r);
     }
@@ -690,6 +771,8 @@ static void judge_case(const options *asked, const trust_case *c, int index, FIL
         judge_stability(&w);
     if (asked->asked[ASK_ERROR])
         judge_error(&w);
+    if (asked->asked[ASK_REMEDY])
+        judge_remedies(&w);
     if (asked->asked[ASK_ADVISE])
         judge_advice(&w);
     release(&w.fine);
@@ -791,15 +874,15 @@ static void print_tally(const options *asked, const tally *all)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] "
-                    "[--jobs N] [--folder F] "
+    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only "
+                    "run|stability|error|remedy|advise] [--jobs N] [--folder F] "
                     "[--verbose]\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    options asked = {.jobs = 2, .asked = {true, true, true, true}, .folder = "studies/trust"};
+    options asked = {.jobs = 2, .asked = {true, true, true, true, true}, .folder = "studies/trust"};
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
         if (strcmp(argv[i], "--verbose") == 0) {
