@@ -10,6 +10,7 @@
  * Statements are short and each becomes one line of the scenario, so they are written as they are
  * read, into one text per section. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 
 #include "import/mbdyn_language.h"
 
-typedef enum section { NODES, BODIES, JOINTS, FORCES, BEAMS, SECTIONS } section;
+typedef enum section { NODES, BODIES, JOINTS, FORCES, BEAMS, PORTS, SECTIONS } section;
 
 /* What the statements have given so far. */
 typedef struct model {
@@ -105,13 +106,11 @@ static FILE *begin_line(yk_mbd *r, section part, const char *kind, const char *l
                         const char *type)
 {
     char name[YK_MBD_NAME];
-    yk_mbd_name_of(r, kind, label, name);
+    bool word = yk_mbd_name_of(r, kind, label, name);
     model_of(r)->counts[part]++;
 
     /* Labels that are words may be those of nodes too. */
     FILE *to = model_of(r)->sections[part];
-    bool word = isalpha((unsigned char)label[0]) != 0;
-
     if (word)
         fprintf(to, "      %s_%s: {", name, kind);
     else
@@ -567,10 +566,45 @@ static void read_body(yk_mbd *r)
 }
 
 /* Forces and couples with a direction and a drive. */
+/* A force that another program gives: its nodes, which are the last arguments after their number,
+ * become ports, where that program or another subsystem can be joined. */
+static void read_external_force(yk_mbd *r)
+{
+    /* The number of nodes is one that all following arguments are counted by. */
+    int count = 0;
+    while (r->at < r->argument_count && count == 0) {
+        int after = r->argument_count - r->at - 1;
+        bool number = yk_mbd_number_follows(r);
+        const char *text = yk_mbd_take_text(r);
+        if (number && after > 0 && yk_mbd_evaluate(r, text) == after)
+            count = after;
+    }
+
+    if (count == 0) {
+        yk_mbd_note(r, "force of type 'external structural'");
+        return;
+    }
+
+    yk_mbd_note(r, "force of type 'external structural': its nodes are ports");
+    for (int i = 0; i < count; i++) {
+        const yk_mbd_frame *node = take_node(r);
+        if (r->failed)
+            return;
+
+        fprintf(model_of(r)->sections[PORTS], "      %s: {on: %s}\n", node->name, node->name);
+        model_of(r)->counts[PORTS]++;
+    }
+}
+
 static void read_force(yk_mbd *r, bool couple)
 {
     /* A follower turns with its node, an absolute load does not. */
     const char *label = yk_mbd_take_text(r);
+    if (!couple && yk_mbd_take(r, "external structural")) {
+        read_external_force(r);
+        return;
+    }
+
     bool follows = yk_mbd_take(r, "follower");
     if (!follows && !yk_mbd_take(r, "absolute")) {
         yk_mbd_note(r, "%s of type '%s'", couple ? "couple" : "force", yk_mbd_take_text(r));
@@ -748,8 +782,11 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
                       .user = &m,
                       .file = path,
                       .constants = calloc(YK_MBD_CONSTANTS, sizeof(yk_parameter)),
+                      .labels = calloc(YK_MBD_CONSTANTS, sizeof(double)),
                       .frames = calloc(YK_MBD_FRAMES, sizeof(yk_mbd_frame))};
-        memory = r->constants && r->frames;
+        memory = r->constants && r->labels && r->frames;
+        for (int i = 0; memory && i < YK_MBD_CONSTANTS; i++)
+            r->labels[i] = NAN;
     }
 
     /* One stream per section, since statements of different sections mix. */
@@ -797,7 +834,8 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
     }
 
     if (to) {
-        static const char *const heads[] = {"nodes", "bodies", "joints", "forces", "beams"};
+        static const char *const heads[] = {"nodes",  "bodies", "joints",
+                                            "forces", "beams",  "ports"};
         yk_robot_write_notes(robot, to);
 
         fputs("time: {start: ", to);
@@ -833,6 +871,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         free((char *)(uintptr_t)r->constants[i].name);
     if (r) {
         free(r->constants);
+        free(r->labels);
         free(r->frames);
     }
     free(r);

@@ -1,6 +1,7 @@
 #include "import/mbdyn_language.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,17 +253,26 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
     return yk_q_unit(yk_q_mul(in->pose.orientation, take_rotation(r)));
 }
 
-/* A name for the scenario: the constant that a label was given by, or the kind with its number. */
-void yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
+bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
 {
     bool word = isalpha((unsigned char)label[0]) != 0;
     for (const char *c = label; *c; c++)
         word = word && (isalnum((unsigned char)*c) || *c == '_');
 
+    /* A variable that has another value by now counts through elements, and names none of them. */
+    for (int i = 0; word && i < r->constant_count; i++) {
+        if (strcmp(r->constants[i].name, label) != 0)
+            continue;
+        if (isnan(r->labels[i]))
+            r->labels[i] = r->constants[i].value;
+        word = r->labels[i] == r->constants[i].value;
+    }
+
     if (word)
         snprintf(name, YK_MBD_NAME, "%.40s%s", label, strcmp(label, "ground") == 0 ? "_" : "");
     else
         snprintf(name, YK_MBD_NAME, "%s_%.0f", kind, yk_mbd_evaluate(r, label));
+    return word;
 }
 
 /* Drives --------------------------------------------------------------------------------------- */

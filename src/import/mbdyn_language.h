@@ -38,6 +38,7 @@ struct yk_mbd {
     int problem_line;
 
     yk_parameter *constants;
+    double *labels; /* of each constant: the label that it was a name for first; NaN: none */
     int constant_count;
     yk_mbd_frame *frames;
     int frame_count;
@@ -65,8 +66,9 @@ double yk_mbd_take_number(yk_mbd *r);
 yk_vec3 yk_mbd_take_numbers(yk_mbd *r);
 yk_mat3 yk_mbd_take_matrix(yk_mbd *r);
 
-/* A name for the scenario: the constant that a label was given by, or the kind with its number. */
-void yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name);
+/* A name for the scenario: the constant that a label was given by, then true, or the kind with its
+ * number. */
+bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name);
 
 /* In global axes. `own` is the frame where nothing is said, `other` that of the node before. */
 const yk_mbd_frame *yk_mbd_find_frame(yk_mbd *r, double label, bool node);

@@ -46,7 +46,34 @@ static const char pendulum[] =
     "  gravity: uniform, 0., -1., 0., const, 9.81;\n"
     "  aeromodal: 5, LOWER;\n"
     "  joint: 7, revolute hinge, 1, null, 99, null;\n"
+    "  force: 8, external structural, socket, create, yes, port, 9000, coupling, tight, 2, LOWER, "
+    "1;\n"
     "end: elements;\n";
+
+/* Labels that are counted through, as by a file that is included again and again. */
+static void test_counted_labels(void **state)
+{
+    (void)state;
+    char *text = import_text("begin: nodes;\n"
+                             "set: integer I = 1;\n"
+                             "structural: I, dynamic, null, eye, null, null;\n"
+                             "set: I = 2;\n"
+                             "structural: I, dynamic, null, eye, null, null;\n"
+                             "end: nodes;\n"
+                             "begin: elements;\n"
+                             "body: I, I, 1., null, eye;\n"
+                             "set: I = 1;\n"
+                             "body: I, I, 1., null, eye;\n"
+                             "end: elements;\n",
+                             "");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+    assert_contains(text, "      I: {position");
+    assert_contains(text, "      node_2: {position");
+    assert_contains(text, "      body_2: {node: node_2");
+    assert_contains(text, "      I_body: {node: I");
+    free(text);
+}
 
 static void test_double_pendulum(void **state)
 {
@@ -56,6 +83,8 @@ static void test_double_pendulum(void **state)
         fail_msg("%s", yk_last_message(context));
     assert_contains(text, "#   line 21: element 'aeromodal'");
     assert_contains(text, "#   line 22: joint 7: there is no node 99");
+    assert_contains(text, "#   line 23: force of type 'external structural': its nodes are ports");
+    assert_contains(text, "    ports:\n      LOWER: {on: LOWER}\n      node_1: {on: node_1}\n");
     run imported = open_text("pendulum.yaml", text, NULL);
     static const char *const recorded[] = {
         "record.channels=[mechanism.lower.position, mechanism.lower.angular_velocity]", NULL};
@@ -170,9 +199,8 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_double_pendulum),
-        cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_included_files),
+        cmocka_unit_test(test_counted_labels), cmocka_unit_test(test_double_pendulum),
+        cmocka_unit_test(test_statements),     cmocka_unit_test(test_included_files),
         cmocka_unit_test(test_refusals),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
