@@ -11,8 +11,8 @@
  *
  *   staggered   <- 6 motion at t0 (twice), -> 2 forces;   then per step  -> 2 forces, <- 6 motion
  *   loose       <- 6 motion at t0, -> 6 forces, <- 6 predicted motion;   per step the last two
- *   tight       <- 2 predicted motion;  per iteration  -> 2 forces, <- 2 motion;  at the end of the
- *               step  -> 6 forces, <- 2 predicted motion of the next one
+ *   tight       <- 2 motion at t0, -> 6 forces, <- 2 predicted motion;  per iteration  -> 2 forces,
+ *               <- 2 motion;  at the end of the step  -> 6 forces, <- 2 predicted motion of the next
  *
  * With loose and tight coupling MBDyn never sends the motion at the end of a step as it converged:
  * tight, the last iterate stands for it; loose, the next prediction less what it moves in a step. */
@@ -222,16 +222,21 @@ static void move(const mbdyn *m, const yk_motion *from, double h, yk_motion *to)
     }
 }
 
-/* Loose: the forces at t0 go out before the first prediction comes. */
+/* Loose and tight: the forces at t0, by which MBDyn finds its accelerations there, go out before
+ * the first prediction comes. */
 static yk_status ensure_prediction(mbdyn *m)
 {
-    if (m->def.coupling != YK_MBDYN_LOOSE || m->stepped)
+    if (m->def.coupling == YK_MBDYN_STAGGERED || m->stepped)
         return YK_OK;
+
+    unsigned char expected = DATA_AND_GO;
+    if (m->def.coupling == YK_MBDYN_TIGHT)
+        expected = DATA;
 
     m->stepped = true;
     yk_status status = send_wrenches(m, DATA_AND_GO);
     if (status == YK_OK)
-        status = receive_motion(m, DATA_AND_GO, m->predicted);
+        status = receive_motion(m, expected, m->predicted);
     return status;
 }
 
@@ -265,22 +270,17 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
     if (m->met)
         return YK_OK;
 
-    /* With tight coupling the first message is a prediction, else the motion at t0. */
-    bool tight = m->def.coupling == YK_MBDYN_TIGHT;
-    unsigned char expected = tight ? DATA : DATA_AND_GO;
+    /* The motion at t0. Until MBDyn predicts, the next one follows at constant velocities. */
+    unsigned char expected = DATA_AND_GO;
+    if (m->def.coupling == YK_MBDYN_TIGHT)
+        expected = DATA;
+
     yk_status status = receive_motion(m, expected, m->motion);
     if (status != YK_OK)
         return status;
 
-    /* What is missing of the two follows from the other at constant velocities. */
     m->met = true;
-
-    if (tight) {
-        memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
-        move(m, m->predicted, -h, m->motion);
-    } else {
-        move(m, m->motion, h, m->predicted);
-    }
+    move(m, m->motion, h, m->predicted);
     return YK_OK;
 }
 
@@ -290,16 +290,18 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     (void)t;
     mbdyn *m = (mbdyn *)self;
     size_t bytes = (size_t)m->count * sizeof *m->motion;
+    yk_status status = ensure_prediction(m);
+    if (status != YK_OK)
+        return status;
 
     /* The iterate before goes where the prediction was; of the first it is the prediction. */
     if (!m->iterated)
         memcpy(m->motion, m->predicted, bytes);
     memcpy(m->predicted, m->motion, bytes);
-    m->stepped = true;
     m->iterated = true;
 
     keep_wrenches(m, inputs, h);
-    yk_status status = send_wrenches(m, DATA);
+    status = send_wrenches(m, DATA);
     if (status == YK_OK)
         status = receive_motion(m, DATA, m->motion);
 

@@ -115,12 +115,10 @@ int main(int argc, char **argv)
     unsigned char command;
     bool tight = strcmp(coupling, "tight") == 0;
     bool staggered = strcmp(coupling, "staggered") == 0;
-    if (!tight) {
-        send_motion(6, y, v);
-        force = receive_force(&command);
-        if (command != (staggered ? 2 : 6))
-            give_up("this coupling has another answer");
-    }
+    send_motion(tight ? 2 : 6, y, v);
+    force = receive_force(&command);
+    if (command != (staggered ? 2 : 6))
+        give_up("this coupling has another answer");
     double a = 0;
     if (staggered)
         send_motion(6, y, v);
