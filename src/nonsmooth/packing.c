@@ -124,7 +124,7 @@ static double number_between(const yk_sieve *finer, const yk_sieve *coarser)
 static double radius_at(const yk_packing_def *def, double radius, double u)
 {
     if (def->sieve_count > 0) {
-        /* The interval of the curve, then the diameter within it: 1/d^2 is uniform there. */
+        /* The interval of the curve in which that fraction of all numbers is reached. */
         double all = 0;
         for (int i = 1; i < def->sieve_count; i++)
             all += number_between(&def->sieves[i - 1], &def->sieves[i]);
@@ -138,11 +138,13 @@ static double radius_at(const yk_packing_def *def, double radius, double u)
             here = number_between(&def->sieves[at - 1], &def->sieves[at]);
         }
 
+        /* Within it 1/d^2 is uniform. */
         double a = def->sieves[at - 1].diameter, b = def->sieves[at].diameter;
         double fraction = fmin(1, left / here);
         return 0.5 / sqrt((1 - fraction) / (a * a) + fraction / (b * b));
     }
 
+    /* By the inverse of the distribution. */
     switch (def->size_law) {
     case YK_SIZES_NORMAL: return radius * (1 + def->spread * normal_quantile(u, def->size_cut));
     case YK_SIZES_LOGNORMAL: return radius * exp(def->spread * normal_quantile(u, def->size_cut));
@@ -188,6 +190,7 @@ static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
                        "passes rises from 0 at the first to 1 at the last");
     }
 
+    /* Distributions whose radii are all positive. */
     if (def->size_law == YK_SIZES_UNIFORM) {
         if (def->spread >= 0 && def->spread < 1)
             return YK_OK;
@@ -195,6 +198,7 @@ static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
                        def->spread);
     }
 
+    /* Those that have to be cut. */
     bool law = def->size_law == YK_SIZES_NORMAL || def->size_law == YK_SIZES_LOGNORMAL;
     if (!law || !(def->spread >= 0 && def->size_cut > 0 && def->size_cut <= 8))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -596,6 +600,7 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
     for (int k = 0; k < COLUMNS; k++)
         c->where[k] = -1;
 
+    /* Each name once, in any order. */
     char *rest = NULL;
     for (char *name = strtok_r(line, ", \t\r\n", &rest); name;
          name = strtok_r(NULL, ", \t\r\n", &rest)) {
@@ -607,6 +612,7 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
                            "%s:%d: a column '%s' is unknown or there twice; there are x, y, z, "
                            "radius, vx, vy, vz, qw, qx, qy, qz, wx, wy, wz",
                            path, number, name);
+
         c->where[k] = c->count++;
     }
 
@@ -650,13 +656,16 @@ static bool read_values(const char *line, int count, double *values)
  * file has lines. */
 static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
 {
+    /* Without names there are positions and radii. */
     columns c = {.count = COLUMN_VELOCITY};
     for (int k = 0; k < COLUMNS; k++)
         c.where[k] = k < COLUMN_VELOCITY ? k : -1;
 
+    /* Line by line. */
     char line[LINE_MAX_LENGTH];
     int count = 0, room = packing->count;
     bool named = false;
+
     for (int number = 1; fgets(line, sizeof line, file); number++) {
         if (line[0] == '#' || line[0] == '\n')
             continue;
@@ -669,21 +678,26 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
                 return status;
 
             size_t all = (size_t)room;
-            if (c.where[COLUMN_VELOCITY] >= 0)
+            bool moving = c.where[COLUMN_VELOCITY] >= 0;
+            bool turned = c.where[COLUMN_ORIENTATION] >= 0;
+            bool turning = c.where[COLUMN_ANGULAR] >= 0;
+            if (moving)
                 packing->velocities = yk_allocate(context, all, sizeof *packing->velocities);
-            if (c.where[COLUMN_ORIENTATION] >= 0 && !packing->orientations)
+            if (turned && !packing->orientations)
                 packing->orientations = yk_allocate(context, all, sizeof *packing->orientations);
-            if (c.where[COLUMN_ANGULAR] >= 0)
+            if (turning)
                 packing->angular_velocities = yk_allocate(context, all, sizeof(yk_vec3));
-            if ((c.where[COLUMN_VELOCITY] >= 0 && !packing->velocities) ||
-                (c.where[COLUMN_ORIENTATION] >= 0 && !packing->orientations) ||
-                (c.where[COLUMN_ANGULAR] >= 0 && !packing->angular_velocities))
+
+            if ((moving && !packing->velocities) || (turned && !packing->orientations) ||
+                (turning && !packing->angular_velocities))
                 return YK_ERROR_MEMORY;
+
             continue;
         }
 
         /* All columns of the table, those that the file has not as at rest. */
-        double found[COLUMNS], v[COLUMNS] = {[COLUMN_ORIENTATION] = 1};
+        double found[COLUMNS];
+        double v[COLUMNS] = {[COLUMN_ORIENTATION] = 1};
         bool good = count < room && read_values(line, c.count, found);
         for (int k = 0; k < COLUMNS && good; k++)
             if (c.where[k] >= 0)
@@ -698,6 +712,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
                            "are named in the first line",
                            path, number, c.count);
 
+        /* To the particle. */
         packing->positions[count] = yk_v3(v[0], v[1], v[2]);
         packing->radii[count] = v[COLUMN_RADIUS];
         if (packing->orientations)
@@ -705,9 +720,11 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
         if (packing->velocities)
             packing->velocities[count] =
                 yk_v3(v[COLUMN_VELOCITY], v[COLUMN_VELOCITY + 1], v[COLUMN_VELOCITY + 2]);
+
         if (packing->angular_velocities)
             packing->angular_velocities[count] =
                 yk_v3(v[COLUMN_ANGULAR], v[COLUMN_ANGULAR + 1], v[COLUMN_ANGULAR + 2]);
+
         count++;
     }
 

@@ -51,10 +51,12 @@ static yk_inertia overlaps_of(const yk_particle_shape *clump)
 
             double half = sqrt(half2);
             int at = count++;
+
             for (; at > 0 && from[at - 1] > p.z - half; at--) {
                 from[at] = from[at - 1];
                 to[at] = to[at - 1];
             }
+
             from[at] = p.z - half;
             to[at] = p.z + half;
         }
@@ -69,6 +71,8 @@ static yk_inertia overlaps_of(const yk_particle_shape *clump)
 
             double volume = (top - bottom) * across * along;
             double z = 0.5 * (top + bottom);
+
+            /* Zeroth, first and second moments. */
             sum.mass += volume;
             sum.moment = yk_v3_axpy(volume, yk_v3(x, y, z), sum.moment);
             xx += volume * x * x;
@@ -97,6 +101,7 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
                       .size = shape->size,
                       .points = shape->points,
                       .point_count = shape->point_count};
+
     bool known = shape->kind < YK_SOLID_TRIANGLE && yk_v3_finite(shape->size);
     if (!clump && !(known && yk_solid_is_valid(&solid)))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -131,6 +136,7 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
             yk_inertia_add(&whole, &part);
         }
 
+        /* Less what several of them share. */
         yk_inertia twice = overlaps_of(shape);
         whole.mass -= twice.mass;
         whole.moment = yk_v3_sub(whole.moment, twice.moment);
@@ -140,6 +146,7 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
         double mass = yk_solid_mass(&solid, 1, &central);
         whole = yk_inertia_of_body(mass, yk_solid_centre(&solid), central, ALIGNED);
     }
+
     if (!(whole.mass > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "particles: their shape has no volume, or too many corners to find it");
@@ -168,6 +175,7 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
 
     made->part_count = parts;
     made->reach = 0;
+
     for (int i = 0; i < parts; i++) {
         yk_solid *part = &made->parts[i];
         *part = solid;
@@ -213,15 +221,18 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
     if (particle->part_count == 0)
         return yk_world_add_sphere(self, position, radius, density, material);
 
+    /* Mass and inertia of the head of particle.h. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = position;
     body.orientation = orientation;
     body.mass = density * 4.0 / 3.0 * YK_PI * radius * radius * radius;
     body.inertia = yk_m3_scale(density * pow(radius, 5), particle->inertia);
+
     int number = yk_world_add_body(self, &body);
     if (number < 0)
         return number;
 
+    /* Its shapes, as large as it is. */
     for (int i = 0; i < particle->part_count; i++) {
         const yk_solid *part = &particle->parts[i];
         yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
