@@ -49,8 +49,8 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
         .variant = &variant,
         .step = NAN,
         .end = NAN,
-        .every = 1 << 20, /* the record is not looked at */
-        .seconds = a->seconds,
+        .every = 1 << 20,            /* the record is not looked at */
+        .seconds = 0.5 * a->seconds, /* the other half is for others */
         .progress = goes_on,
         .user = a,
     };
@@ -75,36 +75,29 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     return HELPS;
 }
 
-/* The remedy as it is, from the given number of halvings on with shorter steps. */
-static outcome try_remedy(attempts *a, yk_remedy *remedy, int halvings)
+/* The remedy, with macro steps that are halved so many times. */
+static outcome try_shorter(attempts *a, const yk_remedy *remedy, int halvings, yk_remedy *found)
 {
-    for (; halvings <= HALVINGS_MAX; halvings++) {
-        yk_remedy changed = *remedy;
-        if (halvings > 0 && changed.override_count == YK_REMEDY_OVERRIDES_MAX)
-            return FAILS;
-        if (halvings > 0)
-            snprintf(changed.overrides[changed.override_count++], sizeof changed.overrides[0],
-                     "time.step=%.10g", ldexp(a->step, -halvings));
-
-        outcome result = try_once(a, &changed);
-        if (result == HELPS)
-            *remedy = changed;
-        if (result != FAILS)
-            return result;
-        if (!(a->seconds > 0))
-            return UNKNOWN;
-    }
-    return FAILS;
+    *found = *remedy;
+    if (halvings > 0 && found->override_count == YK_REMEDY_OVERRIDES_MAX)
+        return FAILS;
+    if (halvings > 0)
+        snprintf(found->overrides[found->override_count++], sizeof found->overrides[0],
+                 "time.step=%.10g", ldexp(a->step, -halvings));
+    return try_once(a, found);
 }
 
-static bool same_overrides(const yk_remedy *a, const yk_remedy *b)
+/* The index of a remedy with the same overrides; -1: there is none. */
+static int find(const yk_remedy *list, int count, const yk_remedy *remedy)
 {
-    if (a->override_count != b->override_count)
-        return false;
-    for (int i = 0; i < a->override_count; i++)
-        if (strcmp(a->overrides[i], b->overrides[i]) != 0)
-            return false;
-    return true;
+    for (int i = 0; i < count; i++) {
+        bool same = list[i].override_count == remedy->override_count;
+        for (int k = 0; same && k < remedy->override_count; k++)
+            same = strcmp(list[i].overrides[k], remedy->overrides[k]) == 0;
+        if (same)
+            return i;
+    }
+    return -1;
 }
 
 void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk_run_def *run,
@@ -124,61 +117,57 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
         a.failed = report->time;
     yk_log(context, YK_LOG_DEBUG, "trying what may help");
 
-    /* Changes that findings recommend, in their order, until one helps; those that do not are taken
-     * out. */
+    /* The changes that findings recommend, each once; a shorter step alone where there is none. */
     yk_remedy asked[TRIED_MAX];
-    yk_remedy found[TRIED_MAX];
-    outcome outcomes[TRIED_MAX];
     int count = 0;
-    const yk_remedy *helps = NULL;
+    for (int i = 0; i < report->finding_count; i++) {
+        const yk_finding *f = &report->findings[i];
+        for (int k = 0; k < f->remedy_count && f->serious && count < TRIED_MAX; k++)
+            if (f->remedies[k].kind == YK_REMEDY_CHANGE && find(asked, count, &f->remedies[k]) < 0)
+                asked[count++] = f->remedies[k];
+    }
+    bool shorter_alone = count == 0;
+    if (shorter_alone)
+        asked[count++] = (yk_remedy){.kind = YK_REMEDY_CHANGE};
+
+    /* All of them with the step that the scenario has, then with shorter ones, until one helps. */
+    outcome outcomes[TRIED_MAX];
+    yk_remedy helps;
+    int helping = -1;
+    for (int k = 0; k < count; k++)
+        outcomes[k] = UNKNOWN;
+    for (int halvings = shorter_alone; halvings <= HALVINGS_MAX && helping < 0; halvings++)
+        for (int k = 0; k < count && helping < 0 && a.seconds > 0 && !a.stopped; k++) {
+            outcome result = try_shorter(&a, &asked[k], halvings, &helps);
+            if (halvings == 0)
+                outcomes[k] = result;
+            if (result == HELPS)
+                helping = k;
+        }
+
+    /* What was seen to fail is taken out of the findings; what helps comes first, also where there was
+     * nothing to recommend. */
     for (int i = 0; i < report->finding_count; i++) {
         yk_finding *f = &report->findings[i];
+        if (!f->serious)
+            continue;
+
         int kept = 0;
         for (int k = 0; k < f->remedy_count; k++) {
-            yk_remedy *remedy = &f->remedies[k];
-            bool tries = f->serious && remedy->kind == YK_REMEDY_CHANGE;
-            int known = 0;
-            while (known < count && !same_overrides(&asked[known], remedy))
-                known++;
-            bool more = !helps && a.seconds > 0 && !a.stopped && count < TRIED_MAX;
-            if (tries && more && known == count) {
-                asked[count] = *remedy;
-                found[count] = *remedy;
-                outcomes[count] = try_remedy(&a, &found[count], 0);
-                if (outcomes[count] == HELPS)
-                    helps = &found[count];
-                count++;
-            }
-
-            if (tries && known < count && outcomes[known] == FAILS)
+            int known = find(asked, count, &f->remedies[k]);
+            bool change = f->remedies[k].kind == YK_REMEDY_CHANGE;
+            if (change && known >= 0 && (outcomes[known] == FAILS || known == helping))
                 continue;
-            if (tries && known < count && outcomes[known] == HELPS)
-                *remedy = found[known];
-            f->remedies[kept++] = *remedy;
+            f->remedies[kept++] = f->remedies[k];
         }
         f->remedy_count = kept;
-    }
 
-    /* One that helps a whole run helps those findings too that had nothing to recommend, or a smaller
-     * step; without one, that step is looked for. */
-    yk_remedy shorter = {.kind = YK_REMEDY_CHANGE};
-    bool looked = helps != NULL;
-
-    for (int i = 0; i < report->finding_count; i++) {
-        yk_finding *f = &report->findings[i];
-        bool lacks = f->remedy_count == 0 || f->remedies[0].kind != YK_REMEDY_CHANGE;
-        if (!f->serious || !lacks)
+        if (helping < 0)
             continue;
-        if (!looked && a.seconds > 0 && !a.stopped && try_remedy(&a, &shorter, 1) == HELPS)
-            helps = &shorter;
-        looked = true;
-        if (!helps)
-            break;
-
         if (f->remedy_count == YK_REMEDIES_MAX)
             f->remedy_count--;
         memmove(&f->remedies[1], &f->remedies[0], (size_t)f->remedy_count * sizeof *f->remedies);
-        f->remedies[0] = *helps;
+        f->remedies[0] = helps;
         f->remedy_count++;
     }
     yk_cache_destroy(cache);
