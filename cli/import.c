@@ -10,7 +10,7 @@
 #include "transport/fmi/archive.h"
 
 static const char usage[] =
-    "usage: yoke import MODEL [options]\n\n"
+    "import MODEL [options]\n\n"
     "Writes a scenario from a robot in URDF, a model of MuJoCo (MJCF) or one of MBDyn (.mbd), or\n"
     "from a system of FMUs (SSP: .ssd, or a package .ssp, which is unpacked beside the scenario),\n"
     "to the standard output or to the file given by -o. What the scenario does not have is named "
@@ -18,7 +18,7 @@ static const char usage[] =
     "stderr, with its line in the model, and at the head of the scenario.\n\n"
     "Several joints of one body, frames, default classes, included files, loops closed by\n"
     "<connect> and <weld>, and inertia from geoms are understood. Fixed links become part of what\n"
-    "they are fixed to, and ports with their names. docs/import.md lists what is read.\n";
+    "they are fixed to, and ports with their names. docs/import.md lists what is read.";
 
 /* Meshes lie where the model says, seen from the scenario: in the same folder as they are, else by
  * the whole path. The text is to be freed; NULL after a message. */

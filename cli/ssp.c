@@ -92,12 +92,12 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
 
 static int export(int argc, char **argv)
 {
-    static const char usage[] = "usage: yoke ssp export SCENARIO -o FILE.ssp\n\n"
+    static const char usage[] = "ssp export SCENARIO -o FILE.ssp\n\n"
                                 "Makes a package of SSP 1.0 of a scenario whose subsystems are "
                                 "FMUs: components with their\n"
                                 "values, wires as connections. Ports with power, interfaces and "
                                 "the coupling scheme are in\n"
-                                "an annotation, which other programs pass over.\n";
+                                "an annotation, which other programs pass over.";
     option_list sets = {0};
     const char *output = NULL;
     const char *scenario;
