@@ -132,25 +132,28 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
     int error = errno;
     if (def->unlock)
         def->unlock();
-    if (child == 0)
+    if (child == 0) {
+        /* A pipe whose reader has gone must not have another one here. */
+        close(stream[0]);
+        close(last[0]);
         work_as_child(context, def, stream[1], last[1]);
+    }
+
     close(stream[1]);
     close(last[1]);
 
-    /* What comes, as long as it makes sense; a child whose work nobody wants any more ends. */
+    /* What comes, as long as it makes sense; a child to which nobody listens any more ends. */
     yk_status received = YK_OK;
     outcome said = {0};
     bool whole = false;
-    if (child > 0) {
-        if (def->receive)
-            received = def->receive(def->user, stream[0]);
-        if (received != YK_OK)
-            kill(child, SIGKILL);
-        else
-            whole = read_outcome(last[0], &said);
-    }
-
+    if (child > 0 && def->receive)
+        received = def->receive(def->user, stream[0]);
     close(stream[0]);
+    if (child > 0 && received != YK_OK)
+        kill(child, SIGKILL);
+    else if (child > 0)
+        whole = read_outcome(last[0], &said);
+
     close(last[0]);
     if (child < 0)
         return yk_fail(context, YK_ERROR_EXTERNAL, "cannot start a process of its own: %s",

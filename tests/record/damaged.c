@@ -44,6 +44,20 @@ static yk_status receive(void *user, int stream)
     return read(stream, e->text, sizeof e->text) == 6 ? YK_OK : YK_ERROR_INPUT;
 }
 
+/* More than a pipe holds, of which the first bytes are enough for the reader. */
+static yk_status write_much(void *user, int stream)
+{
+    static const char much[1 << 20];
+    (void)user;
+    return write(stream, much, sizeof much) == (ssize_t)sizeof much ? YK_OK : YK_ERROR_EXTERNAL;
+}
+
+static yk_status receive_little(void *user, int stream)
+{
+    exchange *e = user;
+    return read(stream, e->text, 1) == 1 ? YK_OK : YK_ERROR_INPUT;
+}
+
 static yk_status refuse_work(void *user, int stream)
 {
     (void)stream;
@@ -119,6 +133,12 @@ static void what_a_child_does_ends_in_a_message(void **state)
     assert_int_equal(yk_apart(folder->context, &def), YK_OK);
     assert_int_equal(e.number, 7);
     assert_string_equal(e.text, "hello");
+
+    /* Nobody waits for somebody who waits for him. */
+    def.work = write_much;
+    def.receive = receive_little;
+    assert_int_equal(yk_apart(folder->context, &def), YK_ERROR_INPUT);
+    assert_non_null(strstr(yk_last_message(folder->context), "the work ended with signal 13"));
 
     expect(folder, refuse_work, YK_ERROR_SINGULAR, "no pivot");
     expect(folder, crash, YK_ERROR_INPUT, "the work ended with signal 11");
