@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "contact/mlcp.h"
 #include "contact/read.h"
 #include "import/import.h"
 #include "model/expression.h"
 #include "model/mesh_file.h"
 #include "model/modal.h"
+#include "record/checkpoint.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
 #include "transport/frame.h"
@@ -46,10 +48,10 @@ static char folder[64];
 
 static void remove_folder(void)
 {
-    static const char *const names[] = {"a.stl", "a.obj",   "a.fem",
-                                        "a.csv", "0.csv",   "1.csv",
-                                        "2.csv", "a.fmu",   "modelDescription.xml",
-                                        "a.ssd", "part.fmu"};
+    static const char *const names[] = {"a.stl", "a.obj",    "a.fem",
+                                        "a.csv", "0.csv",    "1.csv",
+                                        "2.csv", "a.fmu",    "modelDescription.xml",
+                                        "a.ssd", "part.fmu", "a.checkpoint"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -326,4 +328,84 @@ void fuzz_results(const unsigned char *data, size_t size)
         yk_record_destroy(record);
     }
     yk_context_destroy(context);
+}
+
+/* The bytes, or those that digits behind "hex:" stand for; to be freed. */
+static unsigned char *take_bytes(const unsigned char *data, size_t *size)
+{
+    unsigned char *bytes = malloc(*size + 1);
+    if (*size < 4 || memcmp(data, "hex:", 4) != 0) {
+        memcpy(bytes, data, *size);
+        return bytes;
+    }
+
+    size_t count = 0;
+    unsigned digits = 0;
+    unsigned value = 0;
+    for (size_t i = 4; i < *size; i++) {
+        static const char hexadecimal[] = "0123456789abcdef";
+        const char *digit = data[i] ? strchr(hexadecimal, data[i]) : NULL;
+        if (!digit)
+            continue;
+
+        value = value * 16 + (unsigned)(digit - hexadecimal);
+        if (++digits % 2 == 0) {
+            bytes[count++] = (unsigned char)value;
+            value = 0;
+        }
+    }
+
+    *size = count;
+    return bytes;
+}
+
+/* As journal.h and journal.c have it: a start of three words, then blocks of a head of four words,
+ * whose second is the length of the payload, third the offset and last the checksum. */
+void fuzz_journal(const unsigned char *data, size_t size)
+{
+    enum { WORD = 8, START = 3 * WORD, HEAD = 4 * WORD };
+    unsigned char *bytes = take_bytes(data, &size);
+    for (size_t at = START; at + HEAD <= size;) {
+        uint64_t length;
+        uint64_t offset = at;
+        memcpy(&length, bytes + at + WORD, sizeof length);
+        memcpy(bytes + at + 2 * WORD, &offset, sizeof offset);
+        if (length > size - at - HEAD)
+            break;
+
+        uint64_t checksum = yk_hash_bytes(YK_HASH_START, bytes + at, HEAD - WORD);
+        checksum = yk_hash_bytes(checksum, bytes + at + HEAD, length);
+        memcpy(bytes + at + 3 * WORD, &checksum, sizeof checksum);
+        at += HEAD + length;
+    }
+
+    fuzz_results(bytes, size);
+    free(bytes);
+}
+
+/* As checkpoint.c has it: the checksum of all that is before it comes last. */
+void fuzz_checkpoint(const unsigned char *data, size_t size)
+{
+    unsigned char *bytes = take_bytes(data, &size);
+    if (size >= sizeof(uint64_t)) {
+        uint64_t checksum = yk_hash_bytes(YK_HASH_START, bytes, size - sizeof checksum);
+        memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
+    }
+
+    yk_context *context = yk_context_create(NULL);
+    yk_checkpoint_file *file = NULL;
+    yk_status status = yk_checkpoint_read(context, write_file("a.checkpoint", bytes, size), &file);
+    require_message(context, status);
+    require((status == YK_OK) == (file != NULL), "there is a checkpoint or an error");
+    if (file) {
+        size_t count = 0;
+        const unsigned char *section = yk_checkpoint_find(file, "state", &count);
+        volatile unsigned char sum = 0;
+        for (size_t i = 0; section && i < count; i++)
+            sum ^= section[i];
+        yk_checkpoint_close(context, file);
+    }
+
+    yk_context_destroy(context);
+    free(bytes);
 }

@@ -23,5 +23,9 @@ void fuzz_system(const unsigned char *data, size_t size);
 void fuzz_frames(const unsigned char *data, size_t size);
 /* Results as CSV. */
 void fuzz_results(const unsigned char *data, size_t size);
+/* A journal, and a checkpoint: their checksums are made good first, without which no changed byte
+ * would be looked at. Behind "hex:" as above. */
+void fuzz_journal(const unsigned char *data, size_t size);
+void fuzz_checkpoint(const unsigned char *data, size_t size);
 
 #endif
