@@ -186,7 +186,7 @@ static double true_ratio(yk_context *context, unsigned mask, double a[SIX][SIX],
 
 static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
 {
-    static const char *const text =
+    static const char text[] =
         "parameters: {kind: 0}\n"
         "time: {end: 0.1, step: 1e-3}\n"
         "subsystems:\n"
@@ -235,7 +235,7 @@ static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
 /* Three bodies in a row, joined along x alone: what hangs on a side counts to it. */
 static void partners_behind_other_interfaces_count(void **state)
 {
-    static const char *const text =
+    static const char text[] =
         "time: {end: 0.1, step: 1e-3}\n"
         "subsystems:\n"
         "  a: {solver: %s, bodies: {body: {mass: 5, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
@@ -261,7 +261,7 @@ static void partners_behind_other_interfaces_count(void **state)
 
 static void clamped_chains_have_no_algebraic_loop(void **state)
 {
-    static const char *const text =
+    static const char text[] =
         "time: {end: 0.1, step: 1e-3}\n"
         "subsystems:\n"
         "  a:\n"
