@@ -124,6 +124,13 @@ static inline int input_code(yk_status status)
     return status == YK_ERROR_MEMORY ? EXIT_FAILED : EXIT_MISUSE;
 }
 
+/* The command line in one text, each argument as a shell takes it. */
+struct yk_text;
+void join_arguments(yk_context *context, struct yk_text *text, int argc, const char *const *argv);
+
+/* The first of the files, given from the folder of the program, that there is; false: none. */
+bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity);
+
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);
 
@@ -158,6 +165,8 @@ static inline const char *plural(long long count)
 
 /* From now on an interrupt (SIGINT, SIGTERM) is only noted. */
 void catch_interrupts(void);
+/* How long (ms) a macro step may go on after one. */
+void set_grace(int time);
 bool was_interrupted(void);
 
 /* "run 3 of 12" on a terminal; `user` is the noun. False after an interrupt. */

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "pictures.h"
+#include "ranks.h"
 
 enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
 
@@ -188,7 +189,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     int code = EXIT_GOOD;
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
-    } else {
+    } else if (ranks_own() == 0) {
         /* The table, and what it was measured against. */
         print_rows(def, variants, rows);
         const char *reference = "the scenario";
@@ -272,6 +273,7 @@ int command_converge(int argc, char **argv)
     def.channel_count = channels.count;
     def.progress = show_count;
     def.user = noun;
+    def.team = ranks_team();
 
     /* Schemes are variants too: each with its other options as the scenario has them. */
     variant_list variants = {0};

@@ -342,18 +342,10 @@ static int export(int argc, char **argv)
         "yoke-fmu.so",
         "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so",
     };
-    char program[3000];
     char path[4000];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length > 0) {
-        program[length] = '\0';
-        *strrchr(program, '/') = '\0';
-    }
-    for (size_t i = 0; !binary && length > 0 && i < sizeof candidates / sizeof *candidates; i++) {
-        snprintf(path, sizeof path, "%s/%s", program, candidates[i]);
-        if (access(path, R_OK) == 0)
-            binary = path;
-    }
+    size_t count = sizeof candidates / sizeof *candidates;
+    if (!binary && find_beside_program(candidates, count, path, sizeof path))
+        binary = path;
     if (!binary) {
         fprintf(stderr, "yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
                         "installed; name it with --binary FILE\n");

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli.h"
+#include "ranks.h"
 #include "transport/fmi/archive.h"
 
 static const command_row commands[] = {
@@ -63,9 +64,22 @@ static void print_commands(FILE *stream)
                     "be trusted.\n");
 }
 
+/* Commands that other ranks have a part in; the rest is done by rank 0 alone. */
+static bool is_shared(const char *word)
+{
+    static const char *const shared[] = {"run", "resume", "sweep", "converge", "stability"};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (strcmp(word, shared[i]) == 0)
+            return true;
+    return false;
+}
+
 static int run_command(int argc, char **argv)
 {
     const char *word = argv[0];
+    if (ranks_own() > 0 && !is_shared(word))
+        return EXIT_GOOD;
+
     const char *names[COMMAND_COUNT + 1] = {NULL};
     for (int i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i].name;
@@ -121,6 +135,9 @@ int main(int argc, char **argv)
         argv++;
     }
 
+    if (!ranks_begin())
+        return EXIT_FAILED;
+
     /* yoke help COMMAND is yoke COMMAND --help. */
     const char *word = argv[1];
     bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
@@ -137,6 +154,9 @@ int main(int argc, char **argv)
     } else {
         code = run_command(argc - 1, argv + 1);
     }
+
+    /* Where there are several processes, they leave together. */
+    code = ranks_end(code);
 
     /* A table that went nowhere is a failure, even if everything else went well. */
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli.h"
 #include "live.h"
+#include "ranks.h"
 
 /* What the command line asks for. */
 typedef struct request {
@@ -20,8 +21,12 @@ typedef struct request {
     const char *checkpoint; /* NULL: none */
     const yk_checkpoint *resume;
     const yk_scenario_def *source; /* on which remedies are tried; NULL: they are not */
+    double deadline;               /* s, for answers of other ranks */
     live_view *live;
 } request;
+
+/* For one macro step of a subsystem, and a bit more. */
+static const double DEADLINE = 60;
 
 static bool show_progress(void *user, const yk_run_progress *p)
 {
@@ -396,6 +401,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             if (info->subsystem_count > 1)
                 printf(", coupling %s", title);
             printf("\n");
+            ranks_print(info);
         }
 
         catch_interrupts();
@@ -450,28 +456,6 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         yk_recorder_destroy(recorders[i]);
     yk_record_destroy(kept);
     return status;
-}
-
-/* The command line in one text, each argument as a shell takes it, for the record. */
-static void join_arguments(yk_context *context, yk_text *text, int argc, char **argv)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
-    yk_text_add(context, text, "yoke");
-    for (int i = 0; i < argc; i++) {
-        const char *argument = argv[i];
-        bool quoted = !*argument || argument[strspn(argument, plain)];
-        yk_text_add(context, text, quoted ? " '" : " ");
-        for (; *argument; argument++) {
-            if (*argument == '\'')
-                yk_text_add(context, text, "'\\''");
-            else
-                yk_text_add(context, text, "%c", *argument);
-        }
-
-        if (quoted)
-            yk_text_add(context, text, "'");
-    }
 }
 
 static int run_scenario(const loaded *l, request *q)
@@ -535,7 +519,7 @@ static int run_loaded(const loaded *l, request *q)
 
 int command_run(int argc, char **argv)
 {
-    request q = {.frames = -1};
+    request q = {.frames = -1, .deadline = DEADLINE};
     bool no_output = false, live = false;
     int port = 0;
     const option_row rows[] = {
@@ -553,6 +537,8 @@ int command_run(int argc, char **argv)
         {"live", OPTION_FLAG, &live, NULL,
          "show the run in a browser while it goes on, at the address that is printed"},
         {"port", OPTION_COUNT, &port, "N", "of --live, on 127.0.0.1 [any that is free]"},
+        {"deadline", OPTION_NUMBER, &q.deadline, "S",
+         "under mpirun: seconds that another rank may take for an answer [60]"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
          "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
         {.kind = OPTION_END},
@@ -563,6 +549,17 @@ int command_run(int argc, char **argv)
                       argc, argv, &q.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
+    if (!(q.deadline > 0)) {
+        fprintf(stderr, "yoke: --deadline %g: give a time above 0 s\n", q.deadline);
+        return EXIT_MISUSE;
+    }
+
+    /* Other ranks have some of the subsystems, and nothing else to do. */
+    yk_scenario_def def = scenario_def(q.path, &q.sets);
+    if (ranks_own() > 0)
+        return ranks_serve(&def);
+    def.hosts = ranks_hosts(q.deadline);
 
     if (port > 65535) {
         fprintf(stderr, "yoke: --port %d: there are ports up to 65535\n", port);
@@ -580,7 +577,8 @@ int command_run(int argc, char **argv)
 
     watch_loading(show_loading, &q);
     loaded l;
-    bool good = load_scenario_def(&source, LOAD_TO_RUN, &l);
+    def.cache = source.cache;
+    bool good = load_scenario_def(&def, LOAD_TO_RUN, &l);
     if (!q.quiet)
         clear_progress();
     if (!good) {
@@ -611,7 +609,7 @@ int command_run(int argc, char **argv)
     }
 
     yk_text command = {0};
-    join_arguments(l.context, &command, argc, argv);
+    join_arguments(l.context, &command, argc, (const char *const *)(uintptr_t)argv);
     q.command = command.data;
     int code = run_loaded(&l, &q);
 
@@ -634,12 +632,14 @@ static const char resume_usage[] =
 
 int command_resume(int argc, char **argv)
 {
-    request q = {0};
+    request q = {.deadline = DEADLINE};
     bool no_output = false;
     const char *path = NULL;
     const option_row rows[] = {
         {"no-output", OPTION_FLAG, &no_output, NULL,
          "go on without the record, where its journal is lost"},
+        {"deadline", OPTION_NUMBER, &q.deadline, "S",
+         "under mpirun: seconds that another rank may take for an answer [60]"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "no progress bar and no summary"},
         {.kind = OPTION_END},
     };
@@ -667,6 +667,15 @@ int command_resume(int argc, char **argv)
     q.command = info->command;
     q.frames = info->frames;
     q.resume = checkpoint;
+
+    /* The number of ranks may be another than before. */
+    if (ranks_own() > 0) {
+        int code = ranks_serve(&def);
+        yk_checkpoint_destroy(checkpoint);
+        yk_context_destroy(context);
+        return code;
+    }
+    def.hosts = ranks_hosts(q.deadline);
 
     /* From the one before the last, new ones still go where all went. */
     static const char previous[] = ".previous";

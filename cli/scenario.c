@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli.h"
 
 static bool is_overdue(void *user);
@@ -35,6 +36,44 @@ static void print_log(void *user, yk_log_level level, const char *message)
     if (level >= YK_LOG_WARNING)
         lead = "warning: ";
     fprintf(stderr, "yoke: %s%s\n", lead, message);
+}
+
+void join_arguments(yk_context *context, yk_text *text, int argc, const char *const *argv)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
+    yk_text_add(context, text, "yoke");
+    for (int i = 0; i < argc; i++) {
+        const char *argument = argv[i];
+        bool quoted = !*argument || argument[strspn(argument, plain)];
+        yk_text_add(context, text, quoted ? " '" : " ");
+        for (; *argument; argument++) {
+            if (*argument == '\'')
+                yk_text_add(context, text, "'\\''");
+            else
+                yk_text_add(context, text, "%c", *argument);
+        }
+
+        if (quoted)
+            yk_text_add(context, text, "'");
+    }
+}
+
+bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity)
+{
+    char program[3000];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, capacity, "%s/%s", program, candidates[i]);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void (*see_loading)(void *user, const char *message);
@@ -191,17 +230,22 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
 
 /* Progress ------------------------------------------------------------------------------------- */
 
-/* A macro step may take so long (s) after a signal before it is given up in its midst. */
-enum { GRACE = 2 };
+/* A macro step may take so long (ms) after a signal before it is given up in its midst. */
+static int grace = 2000;
 
 static volatile sig_atomic_t interrupted;
-static volatile sig_atomic_t interrupted_at; /* s on the clock */
+static volatile sig_atomic_t interrupted_at; /* ms on the clock */
 
-static sig_atomic_t whole_seconds(void)
+static sig_atomic_t milliseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (sig_atomic_t)(now.tv_sec & 0x3fffffff);
+    return (sig_atomic_t)((now.tv_sec * 1000 + now.tv_nsec / 1000000) & 0x3fffffff);
+}
+
+void set_grace(int time)
+{
+    grace = time;
 }
 
 /* The first signal lets the present step end and the record be closed; the next one ends the
@@ -209,7 +253,7 @@ static sig_atomic_t whole_seconds(void)
 static void note_interrupt(int number)
 {
     static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";
-    interrupted_at = whole_seconds();
+    interrupted_at = milliseconds();
     interrupted = 1;
     signal(number, SIG_DFL);
     if (number == SIGINT && isatty(STDERR_FILENO))
@@ -229,7 +273,7 @@ void catch_interrupts(void)
 static bool is_overdue(void *user)
 {
     (void)user;
-    return interrupted && whole_seconds() > interrupted_at + GRACE;
+    return interrupted && milliseconds() > interrupted_at + grace;
 }
 
 bool was_interrupted(void)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ranks.h"
 
 static char noun[] = "point"; /* that progress counts */
 
@@ -280,6 +281,7 @@ static int map_scenario(const request *q)
         .stability = &stability,
         .jobs = q->jobs,
         .journal = q->journal,
+        .team = ranks_team(),
         .progress = show_count,
         .user = noun,
     };
@@ -301,6 +303,8 @@ static int map_scenario(const request *q)
         code = EXIT_MISUSE;
     } else if (status != YK_OK) {
         code = print_failure(context);
+    } else if (ranks_own() > 0) {
+        code = EXIT_GOOD;
     } else {
         char title[256];
         snprintf(title, sizeof title, "growth by the coupling per macro step, %s", q->path);
@@ -386,6 +390,9 @@ int command_stability(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    /* Only maps of scenarios are shared. */
+    if (ranks_own() > 0 && (!q.path || o->maps.count == 0))
+        return EXIT_GOOD;
     if (!q.path)
         return two_mass_run(o);
 

@@ -3,9 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/text.h"
 #include "cli.h"
 #include "pictures.h"
+#include "ranks.h"
 
 enum { AXES_MAX = 8, VALUES_MAX = 100000, VALUE_WIDTH = 32 };
 
@@ -163,7 +166,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         code = print_refusal(context, diagnostics, status);
         if (status == YK_INTERRUPTED && def->journal)
             fprintf(stderr, "yoke: the same command takes it up again\n");
-    } else {
+    } else if (ranks_own() == 0 && def->part == 0) {
         if (!write_table(output, def, results))
             code = EXIT_FAILED;
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
@@ -178,6 +181,96 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
     return code;
 }
 
+/* Array jobs ----------------------------------------------------------------------------------- */
+
+/* A script for sbatch whose tasks each make a part of the sweep, and below it, as its last words, the
+ * command that gathers them. */
+static int write_array_job(const char *file, int tasks, const char *path, const option_list *sets,
+                           const option_list *varies, const option_list *measures,
+                           const char *journal)
+{
+    /* The sweep as it was asked for, without what belongs to this command. */
+    const char *words[6 + 6 * OPTION_LIST_MAX] = {"sweep", path};
+    int count = 2;
+    const struct {
+        const char *option;
+        const option_list *list;
+    } lists[] = {{"--vary", varies}, {"--measure", measures}, {"--set", sets}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        for (int k = 0; k < lists[i].list->count; k++) {
+            words[count++] = lists[i].option;
+            words[count++] = lists[i].list->items[k];
+        }
+    }
+    words[count++] = "--journal";
+    words[count++] = journal;
+
+    yk_context *context = open_context();
+    char program[4096] = "";
+    char folder[4096] = "";
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    yk_text command = {0};
+    yk_text place = {0};
+    FILE *out = NULL;
+    if (context && length > 0 && getcwd(folder, sizeof folder)) {
+        const char *const where[] = {"cd", folder};
+        join_arguments(context, &command, count, words);
+        join_arguments(context, &place, 2, where);
+        out = fopen(file, "w");
+    }
+    if (!out) {
+        print_unwritable(file);
+        return EXIT_FAILED;
+    }
+
+    /* join_arguments puts the name of the program first. */
+    const char *arguments = strchr(command.data, ' ');
+    fprintf(
+        out,
+        "#!/bin/bash\n"
+        "#SBATCH --job-name=yoke-sweep\n"
+        "#SBATCH --array=1-%d\n"
+        "#SBATCH --ntasks=1\n"
+        "# Every task makes every %d-th run and keeps it in %s.TASK; a task that is started again\n"
+        "# goes on where it was. When all have ended, or at any time:\n"
+        "#   '%s'%s --gather %d -o TABLE.csv\n"
+        "set -euo pipefail\n"
+        "%s\n"
+        "exec '%s'%s --part \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"\n",
+        tasks, tasks, journal, program, arguments, tasks, strchr(place.data, ' ') + 1, program,
+        arguments, tasks);
+    bool good = !ferror(out);
+    if (fclose(out) != 0)
+        good = false;
+    if (good)
+        printf("sbatch %s\n%s --gather %d -o TABLE.csv   # when its tasks have ended\n", file,
+               command.data, tasks);
+    else
+        print_unwritable(file);
+
+    yk_text_destroy(context, &command);
+    yk_text_destroy(context, &place);
+    yk_context_destroy(context);
+    return good ? EXIT_GOOD : EXIT_FAILED;
+}
+
+/* "K/N" into a part of the sweep. False after a message. */
+static bool read_part(const char *text, yk_sweep_def *def)
+{
+    int used = 0;
+    if (sscanf(text, "%d/%d%n", &def->part, &def->parts, &used) == 2 && !text[used] &&
+        def->part >= 1 && def->part <= def->parts)
+        return true;
+
+    fprintf(stderr, "yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n", text);
+    return false;
+}
+
+static const char usage[] =
+    "sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ...\n\n"
+    "Runs every combination of the values and tabulates the measures. Under mpirun the runs are\n"
+    "spread over all ranks, one at a time each; --slurm writes an array job instead.";
+
 int command_sweep(int argc, char **argv)
 {
     option_list sets = {0};
@@ -186,6 +279,9 @@ int command_sweep(int argc, char **argv)
     const char *path;
     const char *output = NULL;
     const char *plot = NULL;
+    const char *slurm = NULL;
+    const char *part = NULL;
+    int tasks = 0;
     yk_sweep_def def = {.progress = show_count, .user = noun};
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
@@ -197,12 +293,18 @@ int command_sweep(int argc, char **argv)
         {"jobs", OPTION_COUNT, &def.jobs, "N", "runs at the same time [one per core]"},
         {"journal", OPTION_TEXT, &def.journal, "FILE",
          "keep finished runs there; the same command then goes on after a stop"},
+        {"slurm", OPTION_TEXT, &slurm, "FILE",
+         "write an array job for sbatch instead, which makes the runs in --tasks parts"},
+        {"tasks", OPTION_COUNT, &tasks, "N", "tasks of the array job [64]"},
+        {"part", OPTION_TEXT, &part, "K/N",
+         "make every N-th run from the K-th on, kept in JOURNAL.K; no table"},
+        {"gather", OPTION_COUNT, &def.parts, "N",
+         "take the runs of N parts from their journals, and make those that are missing"},
         {"o", OPTION_TEXT, &output, "FILE", "table as CSV [printed]"},
         {"plot", OPTION_TEXT, &plot, "BASE", "picture BASE.svg and BASE.png, over the last --vary"},
         {.kind = OPTION_END},
     };
-    int parsed = options_parse("sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ...",
-                               rows, argc, argv, &path, 1, 1);
+    int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
@@ -215,16 +317,29 @@ int command_sweep(int argc, char **argv)
         fprintf(stderr, "yoke: sweep takes at most %d --vary\n", AXES_MAX);
         good = false;
     }
+    if (good && (slurm || part || def.parts > 0) && !def.journal) {
+        fprintf(stderr, "yoke: parts of a sweep meet in their journals: name one with --journal\n");
+        good = false;
+    }
+    if (good && part)
+        good = read_part(part, &def);
     for (int i = 0; good && i < varies.count; i++)
         good = read_axis(varies.items[i], &axes[i], &words[i]);
 
     int code = EXIT_MISUSE;
-    if (good) {
+    if (good && slurm) {
+        enum { TASKS = 64 };
+        if (tasks == 0)
+            tasks = TASKS;
+        if (ranks_own() == 0)
+            code = write_array_job(slurm, tasks, path, &sets, &varies, &measures, def.journal);
+    } else if (good) {
         def.scenario = scenario_def(path, &sets);
         def.axes = axes;
         def.axis_count = varies.count;
         def.measures = measures.items;
         def.measure_count = measures.count;
+        def.team = ranks_team();
         code = run_sweep(&def, output, plot);
     }
 

@@ -13,6 +13,9 @@ pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(zip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(expat REQUIRED IMPORTED_TARGET expat)
 pkg_check_modules(microhttpd IMPORTED_TARGET libmicrohttpd) # without it there is no `yoke run --live`
+# Runs over several processes; without an MPI the program has none.
+find_package(MPI COMPONENTS C)
+option(YOKE_MPI "build the module behind mpirun yoke" ${MPI_C_FOUND})
 if(YOKE_TESTS)
   pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
 endif()

@@ -238,6 +238,19 @@ typedef enum yk_reference {
     YK_REFERENCE_FINEST      /* the last variant */
 } yk_reference;
 
+/* Processes that share the runs of an analysis. Each of them asks for the same analysis, with its own
+ * rank; the results are those of rank 0, and what the others receive means nothing. */
+typedef struct yk_team {
+    int rank, count;
+    /* One message of plain bytes to a rank. */
+    yk_status (*send)(void *user, int to, const void *bytes, size_t count);
+    /* Waits so long (s) for a message, and says from whom and how long it is; YK_INTERRUPTED: none
+     * has come, or none will. */
+    yk_status (*wait)(void *user, double seconds, int *from, size_t *count);
+    yk_status (*take)(void *user, int from, void *bytes, size_t count);
+    void *user;
+} yk_team;
+
 typedef struct yk_converge_def {
     yk_scenario_def scenario;
     const yk_variant *variants;
@@ -251,6 +264,7 @@ typedef struct yk_converge_def {
     const char *exact;
     yk_reference reference; /* else: a run with a quarter of the finest step */
     int jobs;               /* runs at the same time; 0: one per core */
+    const yk_team *team;    /* that shares the runs, each rank one at a time; NULL: nobody */
     /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
@@ -314,8 +328,13 @@ typedef struct yk_sweep_def {
     int measure_count;
     const struct yk_stability_def *stability; /* of these two; NULL: the default */
     int jobs;                                 /* runs at the same time; 0: one per core */
+    const yk_team *team; /* that shares the runs, each rank one at a time; NULL: nobody */
     /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
     const char *journal;
+    /* A sweep in so many parts that know nothing of each other, as the tasks of an array job: this is
+     * part 1 to `parts`, which makes every parts-th run and keeps it in JOURNAL.PART. Part 0 gathers
+     * the journals of all, and makes the runs that are missing. 0 parts: it is not divided. */
+    int part, parts;
     /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;

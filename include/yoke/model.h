@@ -68,6 +68,21 @@ typedef struct yk_cache yk_cache;
 yk_cache *yk_cache_create(void);
 void yk_cache_destroy(yk_cache *cache);
 
+/* Where the subsystems of a scenario are, for runs over several processes, which are numbered by
+ * their ranks. */
+typedef struct yk_scenario_hosts {
+    int rank, count; /* of this process; of all */
+    /* Before the first subsystem is made: ranks[i] comes as the scenario names it, or negative, and
+     * leaves as the rank that has the subsystem. */
+    yk_status (*place)(void *user, yk_context *context, const char *const *names, int count,
+                       int *ranks);
+    /* What stands here for a subsystem that another rank has. NULL: nothing does; then the scenario
+     * is loaded for its subsystems alone, NULL where they are not here, and cannot be run. */
+    yk_status (*stand_in)(void *user, yk_context *context, const char *name, int index, int rank,
+                          yk_subsystem **subsystem);
+    void *user;
+} yk_scenario_hosts;
+
 typedef struct yk_scenario_def {
     const char *path; /* the file; also its name in messages */
     const char *text; /* its contents instead of reading it; NULL: the file is read */
@@ -95,6 +110,7 @@ typedef struct yk_scenario_def {
     /* Particles that are to settle stay on their lattice, which takes no time: for a look at the
      * scenario, not for a run. */
     bool unsettled;
+    const yk_scenario_hosts *hosts; /* NULL: all subsystems are made here */
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);

@@ -471,6 +471,24 @@ typedef struct yk_contact_point_ops {
     int (*list)(const yk_subsystem *self, yk_contact_point *list, int capacity);
 } yk_contact_point_ops;
 
+/* Of a subsystem in another process: steps that are begun before anybody waits for them, so that
+ * several processes compute at the same time, and a state that is kept where it is. */
+typedef struct yk_remote_ops {
+    size_t size;
+    /* Sends the inputs of a step ahead, with `left` more steps that will follow it in the same way;
+     * all of them begin with the last. The calls of `step` that come next, with the same times, wait
+     * for what these steps did, one after the other. */
+    yk_status (*post)(yk_subsystem *self, double t, double h, const yk_input *inputs, int left);
+    /* Likewise the question for a step model, of which `size` and `steps` are set, where there is
+     * one. */
+    yk_status (*post_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                            const yk_step_model *model);
+    /* Keeps the state, and sets it as it was kept last. Neither waits: what fails is the outcome of
+     * the call that follows. */
+    void (*mark)(yk_subsystem *self);
+    yk_status (*rewind)(yk_subsystem *self);
+} yk_remote_ops;
+
 /* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
@@ -540,6 +558,7 @@ typedef struct yk_subsystem_ops {
     const yk_channel_ops *channels;
     const yk_scene_ops *scene;
     const yk_contact_point_ops *contact_points;
+    const yk_remote_ops *remote;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -126,10 +126,10 @@ static const yk_variant *variant_of(const study *s, int index)
     return &s->def->variants[index];
 }
 
-static void do_row(void *user, int index)
+static void do_row(void *user, int index, void *result)
 {
     study *s = user;
-    yk_convergence_row *row = &s->rows[index];
+    yk_convergence_row *row = result;
     *row = (yk_convergence_row){.error = NAN, .largest = NAN, .order = NAN};
     row->variant = index / s->def->step_count;
     row->step = s->def->steps[index % s->def->step_count];
@@ -170,6 +170,12 @@ static void do_row(void *user, int index)
     }
 
     yk_trial_release(&trial);
+}
+
+static void keep_row(void *user, int index, const void *result)
+{
+    study *s = user;
+    s->rows[index] = *(const yk_convergence_row *)result;
 }
 
 /* Index 0: the reference itself; 1: one of twice its step. */
@@ -330,8 +336,20 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     int count = def->step_count;
     if (def->variant_count > 0)
         count = def->step_count * def->variant_count;
-    if (status == YK_OK)
-        status = yk_trials_run(context, def->jobs, count, do_row, &s, def->progress, def->user);
+    if (status == YK_OK) {
+        yk_shared_work work = {
+            .team = def->team,
+            .jobs = def->jobs,
+            .count = count,
+            .result_size = sizeof *rows,
+            .work = do_row,
+            .finish = keep_row,
+            .user = &s,
+            .progress = def->progress,
+            .progress_user = def->user,
+        };
+        status = yk_trials_share(context, &work);
+    }
 
     /* Orders from row to row of one variant; none where the reference itself is no better. */
     for (int i = 0; status == YK_OK && i < count; i++) {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +31,9 @@ typedef struct sweep {
     /* Lines of the journal: fingerprints and values. */
     uint64_t *fingerprints;
     double *kept;
-    int kept_count;
+    int kept_count, kept_capacity;
+    bool kept_is_inside; /* in one block with the fingerprints */
 
-    /* Guards what follows, and the context. */
-    pthread_mutex_t lock;
     FILE *journal;
     int done, failed;
 } sweep;
@@ -209,11 +207,32 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
     return status;
 }
 
-static void do_run(void *user, int run)
+/* What a run leaves behind: plain data, which may come from another process. The values of the
+ * measures follow it. */
+typedef struct outcome {
+    uint64_t fingerprint;
+    bool fresh; /* not from the journal, and worth a line in it */
+    bool failed;
+    char message[YK_TRIAL_MESSAGE];
+} outcome;
+
+/* The number among all runs: parts make every parts-th of them. */
+static int number_of(const sweep *s, int index)
+{
+    if (s->def->part == 0)
+        return index;
+    return index * s->def->parts + s->def->part - 1;
+}
+
+static void do_run(void *user, int index, void *result)
 {
     sweep *s = user;
     const yk_sweep_def *def = s->def;
-    double *values = &s->results[(size_t)run * (size_t)def->measure_count];
+    outcome *out = result;
+    double *values = (double *)(out + 1);
+    *out = (outcome){.failed = true};
+    for (int i = 0; i < def->measure_count; i++)
+        values[i] = NAN;
 
     /* One thread: the runs are what is parallel. */
     yk_context_def context_def = yk_context_default();
@@ -226,50 +245,148 @@ static void do_run(void *user, int run)
     yk_scenario *scenario = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
     if (!YK_FAILED(status))
-        status = load_run(s, context, run, diagnostics, &scenario);
+        status = load_run(s, context, number_of(s, index), diagnostics, &scenario);
 
     /* A run that the journal has is not repeated. */
-    uint64_t key = 0;
-    bool fresh = false;
     if (!YK_FAILED(status)) {
-        bool known = fingerprint(s, context, scenario, &key);
+        bool known = fingerprint(s, context, scenario, &out->fingerprint);
         const double *kept = NULL;
         for (int i = 0; known && i < s->kept_count; i++)
-            if (s->fingerprints[i] == key)
+            if (s->fingerprints[i] == out->fingerprint)
                 kept = &s->kept[(size_t)i * (size_t)def->measure_count];
-        fresh = known && !kept;
+        out->fresh = known && !kept;
         if (kept)
             memcpy(values, kept, (size_t)def->measure_count * sizeof *values);
         else
             status = measure_run(s, context, scenario, values);
     }
 
-    /* The journal gets each run as soon as it is finished; of one that failed the log says
-     * which. */
-    pthread_mutex_lock(&s->lock);
+    out->failed = YK_FAILED(status);
+    if (out->failed)
+        snprintf(out->message, sizeof out->message, "%s", yk_last_message(context));
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    yk_context_destroy(context);
+}
+
+/* The journal gets each run as soon as it is finished; of one that failed the log says which. */
+static void finish_run(void *user, int index, const void *result)
+{
+    sweep *s = user;
+    const yk_sweep_def *def = s->def;
+    const outcome *out = result;
+    const double *values = (const double *)(out + 1);
+    int run = number_of(s, index);
+    size_t width = (size_t)def->measure_count;
+    memcpy(&s->results[(size_t)run * width], values, width * sizeof *values);
+
     s->done++;
-    if (YK_FAILED(status)) {
+    if (out->failed) {
         yk_text where = {0};
         for (int i = 0; i < def->axis_count; i++)
-            yk_text_add(context, &where, "%s%s=%s", i ? ", " : "", def->axes[i].path,
+            yk_text_add(s->context, &where, "%s%s=%s", i ? ", " : "", def->axes[i].path,
                         yk_sweep_value(def, run, i));
         yk_log(s->context, YK_LOG_WARNING, "run %d (%s) failed: %s", run + 1,
-               where.data ? where.data : "", yk_last_message(context));
-        yk_text_destroy(context, &where);
+               where.data ? where.data : "", out->message);
+        yk_text_destroy(s->context, &where);
         s->failed++;
-    } else if (fresh && s->journal) {
-        fprintf(s->journal, "%016" PRIx64, key);
+    } else if (out->fresh && s->journal) {
+        fprintf(s->journal, "%016" PRIx64, out->fingerprint);
         for (int i = 0; i < def->measure_count; i++)
             fprintf(s->journal, " %.17g", values[i]);
         fprintf(s->journal, "\n");
         fflush(s->journal);
     }
+}
 
-    pthread_mutex_unlock(&s->lock);
+/* Adds the lines of a journal, if there is one. A line is "fingerprint value value ..."; one that was
+ * cut off by a kill is not complete, and ignored. */
+static yk_status read_journal(sweep *s, const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return YK_OK;
 
-    yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
-    yk_context_destroy(context);
+    size_t width = (size_t)s->def->measure_count;
+    char *line = NULL;
+    size_t length = 0;
+    yk_status status = YK_OK;
+    while (getline(&line, &length, file) >= 0) {
+        /* Twice the memory where there is none left. */
+        if (s->kept_count == s->kept_capacity) {
+            size_t capacity = 2 * (size_t)s->kept_capacity + 1024;
+            uint64_t *keys =
+                yk_reallocate(s->context, s->fingerprints, capacity, sizeof *s->fingerprints);
+            if (keys)
+                s->fingerprints = keys;
+            double *kept = yk_reallocate(s->context, s->kept, capacity * width, sizeof *s->kept);
+            if (kept)
+                s->kept = kept;
+            if (!keys || !kept) {
+                status = YK_ERROR_MEMORY;
+                break;
+            }
+            s->kept_capacity = (int)capacity;
+        }
+
+        double *values = &s->kept[(size_t)s->kept_count * width];
+        char *end;
+        s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
+        bool good = end != line;
+        for (size_t i = 0; good && i < width; i++) {
+            const char *number = end;
+            values[i] = strtod(number, &end);
+            good = end != number;
+        }
+
+        if (good && *end == '\n')
+            s->kept_count++;
+    }
+
+    free(line);
+    fclose(file);
+    return status;
+}
+
+/* What the journals have, for all ranks of a team: only rank 0 need see the files. */
+static yk_status share_journal(sweep *s)
+{
+    const yk_team *team = s->def->team;
+    size_t width = (size_t)s->def->measure_count;
+    if (team->rank == 0) {
+        size_t keys = (size_t)s->kept_count * sizeof *s->fingerprints;
+        size_t values = (size_t)s->kept_count * width * sizeof *s->kept;
+        char *bytes = yk_allocate(s->context, keys + values + 1, 1);
+        if (!bytes)
+            return YK_ERROR_MEMORY;
+
+        if (s->kept_count > 0) {
+            memcpy(bytes, s->fingerprints, keys);
+            memcpy(bytes + keys, s->kept, values);
+        }
+        yk_status status = YK_OK;
+        for (int rank = 1; status == YK_OK && rank < team->count; rank++)
+            status = team->send(team->user, rank, bytes, keys + values);
+        yk_release(s->context, bytes);
+        return status;
+    }
+
+    int from = 0;
+    size_t size = 0;
+    yk_status status = team->wait(team->user, INFINITY, &from, &size);
+    if (status != YK_OK)
+        return status;
+
+    /* As many lines as there are bytes for. */
+    size_t count = size / (sizeof *s->fingerprints + width * sizeof *s->kept);
+    s->fingerprints = yk_allocate(s->context, size + 1, 1);
+    if (!s->fingerprints)
+        return YK_ERROR_MEMORY;
+    status = team->take(team->user, 0, s->fingerprints, size);
+    s->kept_count = (int)count;
+    s->kept = (double *)(s->fingerprints + count);
+    s->kept_is_inside = true;
+    return status;
 }
 
 /* Parses the measures, checks the first run, and opens the journal. */
@@ -299,52 +416,35 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     yk_scenario *scenario = NULL;
     yk_status status = load_run(s, s->context, 0, diagnostics, &scenario);
     yk_scenario_destroy(scenario);
-    if (YK_FAILED(status) || !def->journal)
+    if (YK_FAILED(status) || !def->journal || (def->team && def->team->rank > 0))
         return status;
 
-    /* Runs that were finished before. A line is "fingerprint value value ..."; one that was cut
-     * off by a kill is not complete, and ignored. */
-    FILE *file = fopen(def->journal, "r");
-    if (file) {
-        size_t width = (size_t)def->measure_count;
-        size_t capacity = (size_t)runs + 1024;
-        s->fingerprints = yk_allocate(s->context, capacity, sizeof *s->fingerprints);
-        s->kept = yk_allocate(s->context, capacity * width, sizeof *s->kept);
-        if (!s->fingerprints || !s->kept) {
-            fclose(file);
-            return YK_ERROR_MEMORY;
-        }
-
-        char *line = NULL;
-        size_t length = 0;
-
-        while ((size_t)s->kept_count < capacity && getline(&line, &length, file) >= 0) {
-            double *values = &s->kept[(size_t)s->kept_count * width];
-            char *end;
-            s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
-            bool good = end != line;
-
-            for (size_t i = 0; good && i < width; i++) {
-                const char *number = end;
-                values[i] = strtod(number, &end);
-                good = end != number;
-            }
-
-            if (good && *end == '\n')
-                s->kept_count++;
-        }
-
-        free(line);
-        fclose(file);
+    /* Runs that were finished before: of this part, or of all that are gathered. */
+    yk_text path = {0};
+    int first = 0;
+    int last = 0;
+    if (def->parts > 0)
+        first = def->part;
+    if (def->parts > 0)
+        last = def->part > 0 ? def->part : def->parts;
+    for (int part = first; status == YK_OK && part <= last; part++) {
+        yk_text_destroy(s->context, &path);
+        yk_text_add(s->context, &path, "%s", def->journal);
+        if (part > 0)
+            yk_text_add(s->context, &path, ".%d", part);
+        status = path.failed ? YK_ERROR_MEMORY : read_journal(s, path.data);
     }
 
     /* Runs that are finished from now on are added to it. */
-    s->journal = fopen(def->journal, "a");
-    if (s->journal)
-        return YK_OK;
-
-    return yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", def->journal,
-                   strerror(errno));
+    const char *own = def->part > 0 ? path.data : def->journal;
+    if (status == YK_OK) {
+        s->journal = fopen(own, "a");
+        if (!s->journal)
+            status = yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", own,
+                             strerror(errno));
+    }
+    yk_text_destroy(s->context, &path);
+    return status;
 }
 
 yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics,
@@ -354,29 +454,44 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
     yk_sweep_def own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     sweep s = {.context = context, .def = &own, .results = results};
-    pthread_mutex_init(&s.lock, NULL);
 
     int runs = yk_sweep_runs(def);
     yk_status status = prepare(&s, diagnostics, runs);
+    if (status == YK_OK && def->team)
+        status = share_journal(&s);
     if (!YK_FAILED(status)) {
         size_t count = (size_t)runs * (size_t)def->measure_count;
         for (size_t i = 0; i < count; i++)
             results[i] = NAN;
-        status = yk_trials_run(context, def->jobs, runs, do_run, &s, def->progress, def->user);
+        if (def->part > 0)
+            runs = (runs - def->part + def->parts) / def->parts;
+
+        yk_shared_work work = {
+            .team = def->team,
+            .jobs = def->jobs,
+            .count = runs,
+            .result_size = sizeof(outcome) + (size_t)def->measure_count * sizeof(double),
+            .work = do_run,
+            .finish = finish_run,
+            .user = &s,
+            .progress = def->progress,
+            .progress_user = def->user,
+        };
+        status = yk_trials_share(context, &work);
     }
 
     /* A sweep that was stopped can be taken up; one without a single result has failed. */
     if (status == YK_INTERRUPTED)
         yk_fail(context, status, "the sweep was stopped after %d of %d runs", s.done, runs);
-    else if (!YK_FAILED(status) && s.failed == runs)
+    else if (!YK_FAILED(status) && s.failed == runs && runs > 0)
         status = yk_fail(context, YK_ERROR_SUBSYSTEM, "none of the %d runs succeeded", runs);
 
     if (s.journal)
         fclose(s.journal);
     yk_release(context, s.measures);
     yk_release(context, s.fingerprints);
-    yk_release(context, s.kept);
-    pthread_mutex_destroy(&s.lock);
+    if (!s.kept_is_inside)
+        yk_release(context, s.kept);
     yk_cache_destroy(prepared);
     return status;
 }

@@ -234,6 +234,176 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
     return YK_OK;
 }
 
+/* Work that is shared -------------------------------------------------------------------------- */
+
+/* What a rank of a team sends to rank 0 ahead of a result, and rank 0 in return. */
+enum { NO_RUN = -1 };
+
+typedef struct sharing {
+    yk_context *context;
+    const yk_shared_work *def;
+    void *results; /* of this process: one for each of its threads */
+    /* Guards what follows. */
+    pthread_mutex_t lock;
+    int next, done;
+    bool stopped;
+} sharing;
+
+/* The next run that nobody makes yet; NO_RUN: there is none. */
+static int take_run(sharing *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int index = NO_RUN;
+    if (!s->stopped && s->next < s->def->count)
+        index = s->next++;
+    pthread_mutex_unlock(&s->lock);
+    return index;
+}
+
+static void finish_run(sharing *s, int index, const void *result)
+{
+    const yk_shared_work *def = s->def;
+    pthread_mutex_lock(&s->lock);
+    def->finish(def->user, index, result);
+    s->done++;
+    if (def->progress && !def->progress(def->progress_user, s->done, def->count))
+        s->stopped = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* One thread of this process, until no run is left. */
+static void make_runs(void *user, size_t begin, size_t end, size_t chunk)
+{
+    sharing *s = user;
+    (void)end;
+    (void)chunk;
+    void *result = (char *)s->results + begin * s->def->result_size;
+    for (int index = take_run(s); index != NO_RUN; index = take_run(s)) {
+        s->def->work(s->def->user, index, result);
+        finish_run(s, index, result);
+    }
+}
+
+static void *make_own_runs(void *user)
+{
+    make_runs(user, 0, 1, 0);
+    return NULL;
+}
+
+/* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that has left is given
+ * nothing; one that never comes is not waited for. */
+static yk_status hand_out(sharing *s, char *message)
+{
+    const yk_team *team = s->def->team;
+    pthread_t own;
+    if (pthread_create(&own, NULL, make_own_runs, s) != 0)
+        return yk_fail(s->context, YK_ERROR_MEMORY, "no thread for the runs of rank 0");
+
+    static const double LOOK = 0.01; /* s */
+    size_t whole = sizeof(int32_t) + s->def->result_size;
+    yk_status status = YK_OK;
+    for (;;) {
+        pthread_mutex_lock(&s->lock);
+        bool over = s->stopped || s->done == s->def->count;
+        pthread_mutex_unlock(&s->lock);
+        if (over)
+            break;
+
+        int from = -1;
+        size_t bytes = 0;
+        if (team->wait(team->user, LOOK, &from, &bytes) != YK_OK)
+            continue;
+        if (bytes != whole) {
+            status =
+                yk_fail(s->context, YK_ERROR_EXTERNAL,
+                        "rank %d sent a result of %zu bytes, not of %zu: it asks for something "
+                        "else",
+                        from, bytes, whole);
+            break;
+        }
+
+        /* What it has done, and what it shall do next. */
+        int32_t index;
+        status = team->take(team->user, from, message, bytes);
+        memcpy(&index, message, sizeof index);
+        if (status == YK_OK && index >= 0 && index < s->def->count)
+            finish_run(s, index, message + sizeof index);
+        index = take_run(s);
+        if (status == YK_OK && index != NO_RUN)
+            status = team->send(team->user, from, &index, sizeof index);
+        if (status != YK_OK)
+            break;
+    }
+
+    pthread_mutex_lock(&s->lock);
+    s->stopped = true;
+    pthread_mutex_unlock(&s->lock);
+    pthread_join(own, NULL);
+    return status;
+}
+
+/* Other ranks make what rank 0 hands out, until it has ended. */
+static yk_status take_orders(sharing *s, char *message)
+{
+    const yk_team *team = s->def->team;
+    size_t whole = sizeof(int32_t) + s->def->result_size;
+    int32_t index = NO_RUN;
+    memset(message, 0, whole);
+
+    for (;;) {
+        memcpy(message, &index, sizeof index);
+        yk_status status = team->send(team->user, 0, message, whole);
+        int from = 0;
+        size_t bytes = 0;
+        if (status == YK_OK)
+            status = team->wait(team->user, INFINITY, &from, &bytes);
+        if (status == YK_INTERRUPTED)
+            return YK_OK;
+        if (status == YK_OK && bytes == sizeof index)
+            status = team->take(team->user, 0, &index, sizeof index);
+        if (status != YK_OK)
+            return status;
+
+        s->def->work(s->def->user, index, message + sizeof index);
+    }
+}
+
+yk_status yk_trials_share(yk_context *context, const yk_shared_work *def)
+{
+    sharing s = {.context = context, .def = def};
+    pthread_mutex_init(&s.lock, NULL);
+    yk_pool *pool = NULL;
+    yk_status status = YK_OK;
+    int threads = 1;
+    if (!def->team) {
+        status = yk_pool_create(context, def->jobs, &pool);
+        if (status == YK_OK)
+            threads = yk_pool_threads(pool);
+    }
+
+    /* A result for each thread, and one on its way. */
+    s.results = yk_allocate(context, (size_t)threads, def->result_size);
+    char *message = yk_allocate(context, 1, sizeof(int32_t) + def->result_size);
+    if (status == YK_OK && (!s.results || !message))
+        status = YK_ERROR_MEMORY;
+    if (status == YK_OK && pool)
+        yk_pool_run(pool, (size_t)threads, 1, make_runs, &s);
+    else if (status == YK_OK && def->team->rank == 0)
+        status = hand_out(&s, message);
+    else if (status == YK_OK)
+        status = take_orders(&s, message);
+
+    yk_release(context, s.results);
+    yk_release(context, message);
+    yk_pool_destroy(pool);
+    pthread_mutex_destroy(&s.lock);
+    bool first = !def->team || def->team->rank == 0;
+    if (status == YK_OK && first && s.done < def->count)
+        return yk_fail(context, YK_INTERRUPTED, "stopped after %d of %d runs", s.done, def->count);
+
+    return status;
+}
+
 yk_cache *yk_trials_prepare(yk_scenario_def *def)
 {
     if (def->cache)

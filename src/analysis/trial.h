@@ -51,6 +51,22 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
                         void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user);
 
+/* The same for work with a plain result of so many bytes, which may be shared by a team: `work` is
+ * done by any process, at the same time as others, `finish` where the team's rank is 0, for one
+ * after the other in any order. A team makes one run per rank at a time. Other ranks return when
+ * there is no more for them to do. */
+typedef struct yk_shared_work {
+    const yk_team *team; /* NULL: nobody */
+    int jobs, count;
+    size_t result_size;
+    void (*work)(void *user, int index, void *result);
+    void (*finish)(void *user, int index, const void *result);
+    void *user;
+    bool (*progress)(void *user, int done, int total);
+    void *progress_user;
+} yk_shared_work;
+yk_status yk_trials_share(yk_context *context, const yk_shared_work *def);
+
 /* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for
  * that, and returns what is to be destroyed after them. */
 yk_cache *yk_trials_prepare(yk_scenario_def *def);

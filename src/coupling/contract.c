@@ -32,6 +32,7 @@ static const group groups[] = {
     GROUP(channels, yk_channel_ops, list),
     GROUP(scene, yk_scene_ops, bodies),
     GROUP(contact_points, yk_contact_point_ops, list),
+    GROUP(remote, yk_remote_ops, post),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,

@@ -87,7 +87,9 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
         if (!yk_both_take_wrench(&system->interfaces[i]))
             yk_system_prescribe_weighted(system, i, x->weights, false);
 
-    /* All at the same time; the first that failed is reported. */
+    /* All at the same time, those in other processes first; the first that failed is reported. */
+    for (int i = 0; i < system->participant_count; i++)
+        yk_system_post(system, i);
     yk_system_for_all(system, system->participant_count, advance_range, system);
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))

@@ -131,6 +131,7 @@ static inline yk_status end_call(yk_system *system, yk_participant *p, int subst
     }
 
     p->advanced = true;
+    p->posted = false;
     return p->status;
 }
 
@@ -285,6 +286,33 @@ yk_status yk_system_iterate(yk_system *system, int participant)
         p->status = ops->iterate(p->subsystem, system->t, system->h, inputs, &report);
 
     return end_call(system, p, 1, begin);
+}
+
+/* Steps ahead ---------------------------------------------------------------------------------- */
+
+void yk_system_post(yk_system *system, int participant)
+{
+    yk_participant *p = &system->participants[participant];
+    const yk_remote_ops *remote = p->subsystem->ops->remote;
+    if (!remote || p->shaped || yk_stop_asked(system->context))
+        return;
+
+    /* As make_step and make_substeps will ask for them. */
+    double h = system->h / p->substeps;
+    p->posted = true;
+    for (int i = 0; i < p->substeps && p->posted; i++) {
+        const yk_input *inputs = inputs_from(system, p, i * h);
+        double t = system->t + i * h;
+        p->posted = remote->post(p->subsystem, t, h, inputs, p->substeps - 1 - i) == YK_OK;
+    }
+}
+
+void yk_system_post_step_model(yk_system *system, int participant, const yk_step_model *model)
+{
+    yk_participant *p = &system->participants[participant];
+    const yk_remote_ops *remote = p->subsystem->ops->remote;
+    if (remote)
+        remote->post_model(p->subsystem, system->t, system->h, inputs_from(system, p, 0), model);
 }
 
 yk_status yk_system_use_threads(yk_system *system, int threads)

@@ -96,8 +96,12 @@ yk_status yk_system_prepare_states(yk_system *system)
             continue;
         }
 
+        /* Marks of subsystems in other processes stay there. */
         m->layout = m->subsystem->ops->rollback->layout(m->subsystem);
-        double *mark = yk_reallocate(system->context, m->mark, m->layout.words, sizeof *mark);
+        size_t kept = m->layout.words;
+        if (m->subsystem->ops->remote)
+            kept = 1;
+        double *mark = yk_reallocate(system->context, m->mark, kept, sizeof *mark);
         if (!mark)
             return YK_ERROR_MEMORY;
 
@@ -154,7 +158,11 @@ yk_status yk_system_prepare_states(yk_system *system)
 void yk_system_mark_participant(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    m->subsystem->ops->rollback->get(m->subsystem, m->mark);
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    if (ops->remote)
+        ops->remote->mark(m->subsystem);
+    else
+        ops->rollback->get(m->subsystem, m->mark);
 }
 
 void yk_system_mark(yk_system *system)
@@ -167,7 +175,11 @@ void yk_system_mark(yk_system *system)
 yk_status yk_system_rewind(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    m->status = m->subsystem->ops->rollback->set(m->subsystem, m->mark);
+    const yk_subsystem_ops *ops = m->subsystem->ops;
+    if (ops->remote)
+        m->status = ops->remote->rewind(m->subsystem);
+    else
+        m->status = ops->rollback->set(m->subsystem, m->mark);
     return m->status;
 }
 

@@ -81,7 +81,8 @@ typedef struct yk_participant {
     yk_wire **wires;
     int wire_count;
 
-    /* Of the last advance. */
+    /* Its step was sent ahead; of the last advance. */
+    bool posted;
     yk_status status;
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
@@ -363,6 +364,11 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_prep
  * outputs. */
 yk_status yk_system_iterate(yk_system *system, int participant);
 
+/* Sends the step of a participant in another process ahead: the advance that follows waits for it.
+ * Nothing happens to one that is here. */
+void yk_system_post(yk_system *system, int participant);
+/* Likewise the question for its step model. */
+void yk_system_post_step_model(yk_system *system, int participant, const yk_step_model *model);
 /* Several participants at the same time where the scheme has asked for threads; their statuses
  * are in the participants. */
 yk_status yk_system_use_threads(yk_system *system, int threads);

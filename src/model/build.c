@@ -314,25 +314,76 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
     return (int)substeps->value;
 }
 
-/* Makes the subsystem of a valid section, by a kind of the library or a solver from outside. */
-static void build_one(yk_scenario *scenario, int index, const yk_node *node)
+/* Which processes have the subsystems: those that the scenario names, or as the hosts decide. NULL:
+ * all are here, or the status of the resolver says why not. */
+static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
 {
+    const yk_scenario_hosts *hosts = scenario->builder.hosts;
+    yk_resolver *r = &scenario->resolver;
+    if (!hosts)
+        return NULL;
+
+    int *ranks = yk_resolver_take(r, (size_t)list->count * sizeof *ranks);
+    const char **names = yk_resolver_take(r, (size_t)list->count * sizeof *names);
+    if (r->status != YK_OK)
+        return NULL;
+
+    int count = 0;
+    for (const yk_node *node = list->first; node; node = node->next, count++) {
+        const yk_node *rank = yk_node_get(node, "rank");
+        names[count] = yk_node_name(node);
+        ranks[count] = -1;
+        if (!names[count])
+            names[count] = "";
+        if (rank && rank->valid)
+            ranks[count] = (int)rank->value;
+
+        /* There must be one of that number, which another start may have. */
+        if (ranks[count] >= hosts->count) {
+            yk_node_error(r->diagnostics, rank, "there are %d ranks, 0 to %d", hosts->count,
+                          hosts->count - 1);
+            ranks[count] = 0;
+        }
+
+        /* What a scheme makes one subsystem of is in one process. */
+        bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
+        if (merges && is_joined(scenario, names[count]))
+            ranks[count] = 0;
+    }
+
+    r->status = hosts->place(hosts->user, scenario->context, names, count, ranks);
+    return ranks;
+}
+
+/* Makes the subsystem of a valid section, by a kind of the library or a solver from outside, or what
+ * stands for it where another process has it. */
+static void build_one(yk_scenario *scenario, int index, const yk_node *node, int rank)
+{
+    const yk_scenario_hosts *hosts = scenario->builder.hosts;
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_builder *builder = &scenario->builder;
     yk_subsystem **subsystem = &scenario->subsystems[index];
 
     /* The subsystem itself, by a kind of the library or by a solver from outside. */
     int errors_before = yk_diagnostics_errors(diagnostics);
-    yk_status status;
-    if (node->choice < YK_KIND_COUNT) {
+    int outside = node->choice - YK_KIND_COUNT;
+    bool elsewhere = hosts && rank != hosts->rank;
+    yk_status status = YK_OK;
+    if (outside < 0)
         scenario->solvers[index] = yk_kind_sections[node->choice]->name;
+    else
+        scenario->solvers[index] = scenario->extensions.solvers[outside]->name;
+
+    /* A scenario with mistakes needs nobody else. */
+    if (elsewhere && (!hosts->stand_in || errors_before > 0))
+        return;
+    if (elsewhere)
+        status = hosts->stand_in(hosts->user, scenario->context, yk_node_name(node), index, rank,
+                                 subsystem);
+    else if (outside < 0)
         status = build_kind[node->choice](builder, node, subsystem);
-    } else {
-        int outside = node->choice - YK_KIND_COUNT;
-        const yk_solver_ops *ops = scenario->extensions.solvers[outside];
-        scenario->solvers[index] = ops->name;
-        status = yk_solver_build(builder, ops, node, subsystem);
-    }
+    else
+        status = yk_solver_build(builder, scenario->extensions.solvers[outside], node, subsystem);
     scenario->info.impacts = builder->impacts;
 
     /* Builders report mistakes at their locations; what else fails is reported at the section. */
@@ -390,6 +441,8 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     if (r->status != YK_OK)
         return;
 
+    int *ranks = place_subsystems(scenario, list);
+
     /* A section with mistakes keeps its index, without a subsystem. */
     yk_scenario_info *info = &scenario->info;
     for (const yk_node *node = list->first; node && r->status == YK_OK; node = node->next) {
@@ -398,7 +451,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         scenario->names[index] = name ? name : "";
         scenario->solvers[index] = "";
         if (node->valid && name)
-            build_one(scenario, index, node);
+            build_one(scenario, index, node, ranks ? ranks[index] : 0);
     }
 
     /* What users see of them. */

@@ -176,6 +176,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     builder->to_rounding = def->to_rounding;
     builder->forbid_code = def->forbid_plugins;
     builder->unsettled = def->unsettled;
+    builder->hosts = def->hosts;
     builder->cache = def->cache;
 
     /* Files are found from the scenario's folder. */
@@ -236,8 +237,14 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         yk_scenario_read_checkpoint,
     };
 
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++)
+    /* Subsystems alone are loaded where other processes have the rest. */
+    bool alone = def->hosts && !def->hosts->stand_in;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) {
         steps[i](scenario);
+        if (alone && steps[i] == yk_scenario_build_subsystems)
+            break;
+    }
+    scenario->builder.hosts = NULL;
     return r->status;
 }
 

@@ -56,10 +56,11 @@ struct yk_builder {
     yk_store *store;
     yk_diagnostics *diagnostics;
     const yk_scope *scope;
-    const char *folder; /* of the scenario, with its last '/'; "" for the present one */
-    bool to_rounding;   /* see yk_scenario_def */
-    bool forbid_code;   /* likewise */
-    bool unsettled;     /* likewise */
+    const char *folder;             /* of the scenario, with its last '/'; "" for the present one */
+    bool to_rounding;               /* see yk_scenario_def */
+    bool forbid_code;               /* likewise */
+    bool unsettled;                 /* likewise */
+    const yk_scenario_hosts *hosts; /* likewise; NULL after loading */
     /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool repeats;
     bool impacts; /* see yk_scenario_info */

@@ -72,6 +72,9 @@ static const yk_field subsystem_fields[] = {
     {"units", YK_TYPE_SECTION, .section = &units_section,
      .text = "units of the subsystem's numbers, if not SI"},
     {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its pose in the whole system"},
+    {"rank", YK_TYPE_INTEGER, .range = YK_AT_LEAST(0),
+     .text = "under `mpirun`, the process that computes it, from 0 on; "
+             "without it subsystems are spread over all of them"},
     {0},
 };
 static const yk_section subsystem_section = {"subsystem",

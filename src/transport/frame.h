@@ -1,5 +1,5 @@
-/* Frames: what the processes of a coupled run say to each other, and the two transports that
- * carry it.
+/* Frames: what the processes of a coupled run say to each other, and the transports that carry
+ * it.
  *
  *   offset  bytes
  *   0       4      length of the body in bytes
@@ -12,7 +12,8 @@
  * length (4 bytes) and their bytes in UTF-8. The bodies of all kinds are in docs/protocol.md.
  *
  * A transport moves bytes in order and without loss between two processes, with a deadline: a
- * socket, or two mailboxes in shared memory. */
+ * socket, two mailboxes in shared memory, or messages between processes that a launcher started
+ * together (ranks.h). */
 #ifndef YK_TRANSPORT_FRAME_H
 #define YK_TRANSPORT_FRAME_H
 
@@ -27,6 +28,7 @@ enum {
     YK_TEXT_MAX = 1 << 16,
     YK_PORTS_MAX = 10000,
     YK_REMOTE_CHANNELS_MAX = 100000,
+    YK_SCENE_MAX = 10000000, /* bodies, shapes, points of one of them */
     YK_NONCE = 32,
     YK_PROOF = 64,
     YK_PARTNER_MESSAGE = 1024
@@ -49,6 +51,14 @@ typedef enum yk_frame_kind {
     YK_FRAME_PREDICT,
     YK_FRAME_NEXT_EVENT,
     YK_FRAME_CHANNELS,
+    YK_FRAME_ABOUT,
+    YK_FRAME_STEPS,
+    YK_FRAME_MARK,
+    YK_FRAME_REWIND,
+    YK_FRAME_COUNTS,
+    YK_FRAME_SCENE,
+    YK_FRAME_POSES,
+    YK_FRAME_CONTACT_POINTS,
     YK_FRAME_KIND_END
 } yk_frame_kind;
 
@@ -63,7 +73,10 @@ enum {
     YK_CAN_MODEL_STEP = 1 << 6,
     YK_CAN_ANNOUNCE_EVENTS = 1 << 7,
     YK_CAN_COUNT_ENERGY = 1 << 8,
-    YK_CAN_BE_RECORDED = 1 << 9
+    YK_CAN_BE_RECORDED = 1 << 9,
+    YK_CAN_WORK_AHEAD = 1 << 10, /* of the server itself: steps, mark, rewind, about, counts */
+    YK_CAN_BE_SEEN = 1 << 11,
+    YK_CAN_SHOW_CONTACTS = 1 << 12
 };
 
 /* Transports ----------------------------------------------------------------------------------- */
@@ -111,6 +124,17 @@ int yk_receive_descriptor(int socket, double deadline);
 struct yk_server_def;
 void yk_serve_connected(yk_context *context, const struct yk_server_def *def, int socket);
 
+/* Serves one client over a transport without a meeting, question by question. The subsystem is the
+ * caller's; NULL: every question is answered by `failure`. */
+typedef struct yk_session yk_session;
+yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsystem *subsystem,
+                          const char *failure, yk_session **session);
+/* Waits for a question and answers it. */
+yk_status yk_session_answer(yk_session *session);
+/* s that the subsystem has computed. */
+double yk_session_seconds(const yk_session *session);
+void yk_session_close(yk_session *session);
+
 /* Who stands behind a connected socket. */
 typedef struct yk_remote_host {
     const char *name;            /* in messages: "the partner NAME has ended" */
@@ -123,6 +147,10 @@ typedef struct yk_remote_host {
 struct yk_remote_def;
 yk_status yk_remote_attach(yk_context *context, const struct yk_remote_def *def, int socket,
                            const yk_remote_host *host, yk_subsystem **subsystem);
+/* The same over any transport; those without a socket (-1) need no meeting. */
+yk_status yk_remote_over(yk_context *context, const struct yk_remote_def *def,
+                         yk_transport *transport, int socket, const yk_remote_host *host,
+                         yk_subsystem **subsystem);
 
 /* A subsystem in a child process of its own, made there by `create`: a crash or a step that takes
  * longer than the deadline (s) ends the child and is an error here that gives the name. `release`

@@ -2,7 +2,11 @@
  *
  * Each operation is a question and its answer (frame.h). What is asked for after every step comes
  * with the answer to the step and is kept here: outputs, energies, the next event, and predictions
- * for another step of the same size. */
+ * for another step of the same size.
+ *
+ * Marks, rewinds and steps that are posted are not waited for: their answers are taken when
+ * something is asked that depends on them. At most two are under way, which every transport
+ * carries without a reader. */
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -13,6 +17,8 @@
 #include "base/text.h"
 #include "transport/frame.h"
 #include "yoke/transport.h"
+
+enum { AWAITED_MAX = 2 };
 
 typedef struct remote {
     yk_subsystem base;
@@ -40,6 +46,17 @@ typedef struct remote {
     yk_body body;
     uint64_t number;
 
+    /* Questions whose answers nobody has waited for yet, the oldest first; the outcome of one that
+     * failed, which is that of the call that follows. */
+    yk_frame_kind awaited[AWAITED_MAX];
+    int awaited_count;
+    yk_status outcome;
+
+    /* Steps that were posted, those of them that were asked for since, and the answer to all. */
+    int posted, taken;
+    bool model_posted; /* a step model, whose answer goes to the same body */
+    yk_body ahead;
+
     /* After the last answer. */
     yk_port_value *values;
     yk_energy energy;
@@ -49,6 +66,21 @@ typedef struct remote {
     yk_motion *predicted;
     double *samples; /* of all channels */
     bool sampled;
+
+    /* What the first descriptions do not say. Counts are shown as they were asked for last, and go
+     * back where the caller has changed them. */
+    double rho_inf;
+    bool image_is_local;
+    unsigned char *counts, *counts_before;
+    size_t count_bytes;
+    bool counts_shown;
+
+    /* What it looks like, from the first time that this is asked for. */
+    yk_scene_body *bodies;
+    yk_shape *shapes;
+    int body_count, shape_count;
+    yk_vec3 gravity;
+    bool seen;
 } remote;
 
 /* Questions ------------------------------------------------------------------------------------ */
@@ -62,47 +94,55 @@ static yk_status give_up(remote *r, yk_status status)
     return yk_partner_failed(r->context, status, partner, r->message);
 }
 
+static int32_t get_outcome(yk_body *body, char message[YK_PARTNER_MESSAGE])
+{
+    int32_t outcome = (int32_t)yk_get_whole(body);
+    yk_get_text(body, message, YK_PARTNER_MESSAGE);
+    return outcome;
+}
+
 static yk_status nonsense(remote *r)
 {
     yk_fail(r->context, YK_ERROR_EXTERNAL, "sent an answer that does not fit the question");
     return give_up(r, YK_ERROR_EXTERNAL);
 }
 
-static yk_body *ask(remote *r)
-{
-    r->body.length = 0;
-    r->body.at = 0;
-    r->body.failed = false;
-    return &r->body;
-}
-
-/* Sends what was put into the body and waits for the answer: its status, and the message of a
- * failure. The rest of the answer is in the body. */
-static yk_status answer(remote *r, yk_frame_kind kind)
+/* Sends what was put into the body. */
+static yk_status send(remote *r, yk_frame_kind kind)
 {
     if (r->broken)
         return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s", r->message);
 
     double deadline = yk_clock_seconds() + r->deadline;
-    uint64_t number = ++r->number;
-    yk_status status = yk_frame_send(r->transport, kind, number, &r->body, deadline);
+    yk_status status = yk_frame_send(r->transport, kind, ++r->number, &r->body, deadline);
+    if (status != YK_OK)
+        return give_up(r, status);
+    return YK_OK;
+}
 
+/* Waits for the answer to a question: its status, and the message of a failure. The rest of the
+ * answer is in the body. */
+static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body *body)
+{
     uint16_t got_kind = 0;
     uint64_t got_number = 0;
-    if (status == YK_OK)
-        status = yk_frame_receive(r->transport, &got_kind, &got_number, &r->body, deadline);
+    double deadline = yk_clock_seconds() + r->deadline;
+    yk_status status = yk_frame_receive(r->transport, &got_kind, &got_number, body, deadline);
     if (status != YK_OK)
         return give_up(r, status);
     if (got_kind != kind || got_number != number)
         return nonsense(r);
 
     /* Every answer begins with a status and a message; the status must be one that there is. */
-    int32_t outcome = (int32_t)yk_get_whole(&r->body);
-    yk_get_text(&r->body, r->message, sizeof r->message);
-    if (r->body.failed || outcome < YK_ERROR_INTERNAL || outcome > YK_INTERRUPTED)
+    char message[YK_PARTNER_MESSAGE];
+    int32_t outcome = get_outcome(body, message);
+    if (body->failed || outcome < YK_ERROR_INTERNAL || outcome > YK_INTERRUPTED)
         return nonsense(r);
 
+    /* The message of an earlier failure stays until it has been reported. */
     status = (yk_status)outcome;
+    if (r->outcome == YK_OK)
+        snprintf(r->message, sizeof r->message, "%s", message);
     if (YK_FAILED(status))
         return yk_fail(r->context, status, "%s", r->message);
     return status;
@@ -117,9 +157,8 @@ static yk_status done(remote *r, yk_status status)
 }
 
 /* What every answer brings after which the state is another. */
-static void read_state(remote *r)
+static void read_state(remote *r, yk_body *body)
 {
-    yk_body *body = &r->body;
     size_t n = (size_t)r->port_count;
     r->sampled = false;
 
@@ -139,16 +178,120 @@ static void read_state(remote *r)
     }
 }
 
-/* t, h and the inputs. */
-static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
+/* Takes the answer to the oldest question that nobody has waited for. */
+static void take_oldest(remote *r)
 {
-    yk_body *body = ask(r);
+    yk_frame_kind kind = r->awaited[0];
+    uint64_t number = r->number - (uint64_t)(r->awaited_count - 1);
+    r->awaited_count--;
+    r->awaited[0] = r->awaited[1];
+    if (r->broken)
+        return;
+
+    /* Steps are read when they are asked for; a rewind has brought another state. */
+    yk_body *body = &r->body;
+    if (kind == YK_FRAME_STEPS || kind == YK_FRAME_STEP_MODEL)
+        body = &r->ahead;
+    yk_status status = receive(r, kind, number, body);
+    if (!YK_FAILED(status) && kind == YK_FRAME_REWIND) {
+        read_state(r, body);
+        status = done(r, status);
+    }
+    if (YK_FAILED(status) && r->outcome == YK_OK)
+        r->outcome = status;
+}
+
+static void take_all(remote *r)
+{
+    while (r->awaited_count > 0)
+        take_oldest(r);
+}
+
+/* Counts that the caller has changed since they were shown. */
+static void return_counts(remote *r)
+{
+    if (!r->counts_shown)
+        return;
+
+    r->counts_shown = false;
+    if (memcmp(r->counts, r->counts_before, r->count_bytes) == 0)
+        return;
+
+    r->body.length = 0;
+    r->body.failed = false;
+    yk_put_whole(&r->body, (uint32_t)r->count_bytes);
+    yk_put_bytes(&r->body, r->counts, r->count_bytes);
+    yk_status status = send(r, YK_FRAME_COUNTS);
+    if (status == YK_OK)
+        status = receive(r, YK_FRAME_COUNTS, r->number, &r->body);
+    if (YK_FAILED(status) && r->outcome == YK_OK)
+        r->outcome = status;
+}
+
+/* An empty body for a question whose answer will be waited for. */
+static yk_body *ask(remote *r)
+{
+    take_all(r);
+    return_counts(r);
+    r->body.length = 0;
+    r->body.at = 0;
+    r->body.failed = false;
+    return &r->body;
+}
+
+/* Sends what was put into the body and waits for the answer. */
+static yk_status answer(remote *r, yk_frame_kind kind)
+{
+    yk_status status = r->outcome;
+    r->outcome = YK_OK;
+    if (status != YK_OK)
+        return yk_fail(r->context, status, "%s", r->message);
+
+    status = send(r, kind);
+    if (status != YK_OK)
+        return status;
+    return receive(r, kind, r->number, &r->body);
+}
+
+/* Sends what was put into the body, and leaves its answer for later. */
+static yk_status post(remote *r, yk_frame_kind kind)
+{
+    yk_status status = send(r, kind);
+    if (status == YK_OK)
+        r->awaited[r->awaited_count++] = kind;
+    return status;
+}
+
+/* An empty body for one of those. */
+static yk_body *ask_later(remote *r)
+{
+    while (r->awaited_count == AWAITED_MAX)
+        take_oldest(r);
+    if (r->counts_shown) {
+        take_all(r);
+        return_counts(r);
+    }
+    r->body.length = 0;
+    r->body.failed = false;
+    return &r->body;
+}
+
+/* t, h and the inputs. */
+static void put_step(remote *r, double t, double h, const yk_input *inputs)
+{
+    yk_body *body = &r->body;
     yk_put_number(body, t);
     yk_put_number(body, h);
     yk_put_whole(body, inputs != NULL);
 
     for (int i = 0; inputs && i < r->port_count; i++)
         yk_put_input(body, &inputs[i], r->causalities[i] != YK_UNCONNECTED);
+}
+
+static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
+{
+    yk_body *body = ask(r);
+    put_step(r, t, h, inputs);
     return body;
 }
 
@@ -229,6 +372,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
 {
     remote *r = (remote *)self;
     ask_step(r, t, h, inputs);
+    r->posted = 0;
     yk_status status = answer(r, YK_FRAME_START);
     if (YK_FAILED(status))
         return status;
@@ -237,7 +381,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
      * set. */
     r->layout.words = yk_get_whole(&r->body);
     r->layout.continuous = yk_get_whole(&r->body);
-    read_state(r);
+    read_state(r, &r->body);
     if (r->layout.continuous > r->layout.words)
         return nonsense(r);
 
@@ -252,22 +396,88 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     return status;
 }
 
+/* The next of the steps that were posted. */
+static yk_status take_step(remote *r)
+{
+    take_all(r);
+    yk_status status = r->outcome;
+    r->outcome = YK_OK;
+    if (YK_FAILED(status)) {
+        r->posted = 0;
+        return yk_fail(r->context, status, "%s", r->message);
+    }
+
+    /* Each has its own outcome and state. */
+    status = (yk_status)get_outcome(&r->ahead, r->message);
+    read_state(r, &r->ahead);
+    r->taken++;
+    if (r->taken == r->posted)
+        r->posted = 0;
+
+    bool sound = !r->ahead.failed && status >= YK_OK && status <= YK_INTERRUPTED;
+    if (!sound || (r->posted == 0 && !yk_body_is_done(&r->ahead)))
+        return nonsense(r);
+    return status;
+}
+
 static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     remote *r = (remote *)self;
+    if (r->posted > 0)
+        return take_step(r);
+
     ask_step(r, t, h, inputs);
     yk_status status = answer(r, YK_FRAME_STEP);
     if (YK_FAILED(status))
         return status;
 
     /* Everything that the scheme will ask for before the next step. */
-    read_state(r);
+    read_state(r, &r->body);
     return done(r, status);
+}
+
+static yk_status remote_post(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                             int left)
+{
+    /* The first of them begins the frame, the last sends it. */
+    remote *r = (remote *)self;
+    if (r->posted == 0) {
+        yk_put_whole(ask_later(r), (uint32_t)left + 1);
+        r->taken = 0;
+    }
+    put_step(r, t, h, inputs);
+    r->posted++;
+    if (left > 0)
+        return YK_OK;
+
+    yk_status status = post(r, YK_FRAME_STEPS);
+    if (status != YK_OK)
+        r->posted = 0;
+    return status;
+}
+
+static void remote_mark(yk_subsystem *self)
+{
+    remote *r = (remote *)self;
+    ask_later(r);
+    post(r, YK_FRAME_MARK);
+}
+
+static yk_status remote_rewind(yk_subsystem *self)
+{
+    /* Steps that nobody asked for any more are forgotten with what they did. */
+    remote *r = (remote *)self;
+    ask_later(r);
+    r->posted = 0;
+    r->model_posted = false;
+    return post(r, YK_FRAME_REWIND);
 }
 
 static void remote_output(const yk_subsystem *self, int port, yk_port_value *value)
 {
-    *value = ((const remote *)self)->values[port];
+    remote *r = (remote *)(uintptr_t)self;
+    take_all(r);
+    *value = r->values[port];
 }
 
 static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
@@ -281,7 +491,7 @@ static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk
 
     report->correction = yk_get_number(&r->body);
     report->converged = (int)yk_get_whole(&r->body);
-    read_state(r);
+    read_state(r, &r->body);
     return done(r, status);
 }
 
@@ -297,7 +507,7 @@ static yk_status remote_sensitivity(yk_subsystem *self, double t, double h, cons
     /* Three motions of each port, by each coefficient of the wrenches. */
     size_t columns = count_wrench_rows(r, 6, 1) * ((size_t)degree + 1);
     yk_get_numbers(&r->body, matrix, count_wrench_rows(r, 18, 3) * columns);
-    read_state(r);
+    read_state(r, &r->body);
     return done(r, status);
 }
 
@@ -318,27 +528,62 @@ static yk_status remote_interface_model(yk_subsystem *self, double t, double h,
     return done(r, status);
 }
 
+static void put_model(yk_body *body, const yk_step_model *model)
+{
+    yk_put_whole(body, (uint32_t)model->size);
+    yk_put_whole(body, (uint32_t)model->steps);
+}
+
+static yk_status remote_post_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                   const yk_step_model *model)
+{
+    remote *r = (remote *)self;
+    if (!r->ops.step_model)
+        return YK_OK;
+
+    ask_later(r);
+    put_step(r, t, h, inputs);
+    put_model(&r->body, model);
+    yk_status status = post(r, YK_FRAME_STEP_MODEL);
+    r->model_posted = status == YK_OK;
+    return status;
+}
+
 static yk_status remote_step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                    yk_step_model *model)
 {
+    /* Its answer is on its way already, or it is asked for now. */
     remote *r = (remote *)self;
-    yk_body *body = ask_step(r, t, h, inputs);
-    yk_put_whole(body, (uint32_t)model->size);
-    yk_put_whole(body, (uint32_t)model->steps);
-    yk_status status = answer(r, YK_FRAME_STEP_MODEL);
+    yk_body *body = &r->body;
+    yk_status status;
+    if (r->model_posted) {
+        body = &r->ahead;
+        r->model_posted = false;
+        take_all(r);
+        status = r->outcome;
+        r->outcome = YK_OK;
+        if (status != YK_OK)
+            yk_fail(r->context, status, "%s", r->message);
+    } else {
+        ask_step(r, t, h, inputs);
+        put_model(body, model);
+        status = answer(r, YK_FRAME_STEP_MODEL);
+    }
     if (YK_FAILED(status))
         return status;
 
     /* The numbers as the contract orders them, first what has the size of the ports. */
     size_t n = (size_t)model->size;
-    yk_get_numbers(&r->body, model->velocity, n);
-    yk_get_numbers(&r->body, model->displacement, n);
-    yk_get_numbers(&r->body, model->mobility, n * n);
-    model->lead = yk_get_number(&r->body);
-    model->sample = yk_get_number(&r->body);
-    yk_get_numbers(&r->body, model->weight, 3);
-    model->memory = yk_get_number(&r->body);
-    return done(r, status);
+    yk_get_numbers(body, model->velocity, n);
+    yk_get_numbers(body, model->displacement, n);
+    yk_get_numbers(body, model->mobility, n * n);
+    model->lead = yk_get_number(body);
+    model->sample = yk_get_number(body);
+    yk_get_numbers(body, model->weight, 3);
+    model->memory = yk_get_number(body);
+    if (!yk_body_is_done(body))
+        return nonsense(r);
+    return status;
 }
 
 /* The contract lets no failure out of the next four: after one the step that follows fails. */
@@ -346,6 +591,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
 static void remote_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     remote *r = (remote *)(uintptr_t)self;
+    take_all(r);
 
     /* With the step size of the last step, as nearly always, it came with the answer. */
     if (h == r->predicted_step && r->causalities[port] == YK_TAKES_WRENCH) {
@@ -368,6 +614,8 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
 static double remote_next_event(const yk_subsystem *self, double t)
 {
     remote *r = (remote *)(uintptr_t)self;
+    take_all(r);
+
     /* That of the last answer is known. */
     if (t == r->event_after)
         return r->event;
@@ -401,6 +649,7 @@ static void remote_state_get(const yk_subsystem *self, double *image)
 static void remote_read_channel(const yk_subsystem *self, int channel, double *values)
 {
     remote *r = (remote *)(uintptr_t)self;
+    take_all(r);
 
     /* All channels come with the first that is read after a step. */
     if (!r->sampled) {
@@ -421,12 +670,13 @@ static yk_status remote_state_set(yk_subsystem *self, const double *image)
 {
     remote *r = (remote *)self;
     yk_put_numbers(ask(r), image, r->layout.words);
+    r->posted = 0;
     yk_status status = answer(r, YK_FRAME_STATE_SET);
     if (YK_FAILED(status))
         return status;
 
     /* Everything that was known belongs to another state. */
-    read_state(r);
+    read_state(r, &r->body);
     return done(r, status);
 }
 
@@ -437,7 +687,197 @@ static yk_state_layout remote_layout(const yk_subsystem *self)
 
 static void remote_energy(const yk_subsystem *self, yk_energy *energy)
 {
-    *energy = ((const remote *)self)->energy;
+    remote *r = (remote *)(uintptr_t)self;
+    take_all(r);
+    *energy = r->energy;
+}
+
+/* More about it ------------------------------------------------------------------------------- */
+
+static yk_status read_about(remote *r)
+{
+    ask(r);
+    yk_status status = answer(r, YK_FRAME_ABOUT);
+    if (YK_FAILED(status))
+        return status;
+
+    r->rho_inf = yk_get_number(&r->body);
+    r->image_is_local = yk_get_whole(&r->body) != 0;
+
+    /* How many there are is known from the first time on. */
+    size_t bytes = yk_get_whole(&r->body);
+    if (bytes > YK_TEXT_MAX || (r->counts && bytes != r->count_bytes))
+        return nonsense(r);
+    if (!r->counts) {
+        r->counts = yk_allocate(r->context, bytes + 1, 1);
+        r->counts_before = yk_allocate(r->context, bytes + 1, 1);
+        r->count_bytes = bytes;
+        if (!r->counts || !r->counts_before)
+            return YK_ERROR_MEMORY;
+    }
+
+    yk_get_bytes(&r->body, r->counts, bytes);
+    memcpy(r->counts_before, r->counts, bytes);
+    return done(r, status);
+}
+
+static double remote_rho_inf(const yk_subsystem *self)
+{
+    return ((const remote *)self)->rho_inf;
+}
+
+static bool remote_image_is_local(const yk_subsystem *self)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    read_about(r);
+    return r->image_is_local;
+}
+
+static size_t remote_counts(yk_subsystem *self, void **data)
+{
+    remote *r = (remote *)self;
+    read_about(r);
+    r->counts_shown = true;
+    *data = r->counts;
+    return r->count_bytes;
+}
+
+/* A name that may be absent; false when out of memory. */
+static bool read_name(remote *r, const char **name)
+{
+    char text[1024];
+    *name = NULL;
+    if (yk_get_whole(&r->body) == 0)
+        return true;
+
+    yk_get_text(&r->body, text, sizeof text);
+    *name = yk_text_copy(r->context, text);
+    return *name;
+}
+
+/* Bodies and shapes, which are constant: asked for once. */
+static yk_status read_scene(remote *r)
+{
+    if (r->seen)
+        return YK_OK;
+
+    r->seen = true;
+    ask(r);
+    yk_status status = answer(r, YK_FRAME_SCENE);
+    if (YK_FAILED(status))
+        return status;
+
+    /* The bodies. */
+    yk_body *body = &r->body;
+    yk_get_numbers(body, &r->gravity.x, 3);
+    uint32_t bodies = yk_get_whole(body);
+    if (body->failed || bodies > YK_SCENE_MAX)
+        return nonsense(r);
+
+    r->bodies = yk_allocate(r->context, bodies + 1, sizeof *r->bodies);
+    if (!r->bodies)
+        return YK_ERROR_MEMORY;
+    for (uint32_t i = 0; i < bodies && !body->failed; i++) {
+        yk_scene_body *one = &r->bodies[r->body_count++];
+        if (!read_name(r, &one->name))
+            return YK_ERROR_MEMORY;
+        one->motion = (yk_body_motion)yk_get_whole(body);
+        one->part = (int)yk_get_whole(body);
+        one->strained = (int)yk_get_whole(body);
+    }
+
+    /* The shapes on them, some with points of their own. */
+    uint32_t shapes = yk_get_whole(body);
+    if (body->failed || shapes > YK_SCENE_MAX)
+        return nonsense(r);
+
+    r->shapes = yk_allocate(r->context, shapes + 1, sizeof *r->shapes);
+    if (!r->shapes)
+        return YK_ERROR_MEMORY;
+    for (uint32_t i = 0; i < shapes && !body->failed; i++) {
+        yk_shape *one = &r->shapes[r->shape_count++];
+        one->kind = (yk_shape_kind)yk_get_whole(body);
+        if (!read_name(r, &one->name))
+            return YK_ERROR_MEMORY;
+        one->body = (int)yk_get_whole(body);
+        one->end = (int)yk_get_whole(body);
+        one->open = yk_get_whole(body);
+        yk_get_numbers(body, &one->position.x, 3);
+        yk_get_numbers(body, &one->orientation.w, 4);
+        yk_get_numbers(body, &one->size.x, 3);
+
+        uint32_t points = yk_get_whole(body);
+        if (body->failed || one->kind >= YK_SHAPES || points > YK_SCENE_MAX)
+            return nonsense(r);
+        if (points == 0)
+            continue;
+
+        yk_vec3 *list = yk_allocate(r->context, points, sizeof *list);
+        if (!list)
+            return YK_ERROR_MEMORY;
+        yk_get_numbers(body, &list->x, 3 * (size_t)points);
+        one->points = list;
+        one->point_count = (int)points;
+    }
+    return done(r, status);
+}
+
+static int remote_bodies(const yk_subsystem *self, yk_scene_body *list, int capacity)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    if (read_scene(r) != YK_OK)
+        return 0;
+
+    for (int i = 0; i < r->body_count && i < capacity; i++)
+        list[i] = r->bodies[i];
+    return r->body_count;
+}
+
+static int remote_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    if (read_scene(r) != YK_OK)
+        return 0;
+
+    for (int i = 0; i < r->shape_count && i < capacity; i++)
+        list[i] = r->shapes[i];
+    return r->shape_count;
+}
+
+static void remote_poses(const yk_subsystem *self, yk_scene_pose *list)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    size_t count = (size_t)r->body_count;
+    memset(list, 0, count * sizeof *list);
+    ask(r);
+    if (YK_FAILED(answer(r, YK_FRAME_POSES)))
+        return;
+
+    yk_get_numbers(&r->body, &list->position.x, count * sizeof *list / sizeof(double));
+    done(r, YK_OK);
+}
+
+static yk_vec3 remote_gravity(const yk_subsystem *self)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    read_scene(r);
+    return r->gravity;
+}
+
+static int remote_contact_points(const yk_subsystem *self, yk_contact_point *list, int capacity)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    yk_put_whole(ask(r), (uint32_t)capacity);
+    if (YK_FAILED(answer(r, YK_FRAME_CONTACT_POINTS)))
+        return 0;
+
+    /* With a capacity of 0, how many there may be. */
+    uint32_t count = yk_get_whole(&r->body);
+    if (capacity > 0 && count <= (uint32_t)capacity)
+        yk_get_numbers(&r->body, &list->point.x, count * sizeof *list / sizeof(double));
+    if (done(r, YK_OK) != YK_OK || count > YK_SCENE_MAX)
+        return 0;
+    return (int)count;
 }
 
 static int remote_channels(const yk_subsystem *self, const yk_channel **list)
@@ -461,11 +901,23 @@ static void remote_destroy(yk_subsystem *self)
         yk_release(r->context, (void *)(uintptr_t)r->channels[i].unit);
     }
 
+    for (int i = 0; i < r->body_count; i++)
+        yk_release(r->context, (void *)(uintptr_t)r->bodies[i].name);
+    for (int i = 0; i < r->shape_count; i++) {
+        yk_release(r->context, (void *)(uintptr_t)r->shapes[i].name);
+        yk_release(r->context, (void *)(uintptr_t)r->shapes[i].points);
+    }
+
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
         r->host.release(r->host.user);
-    void *blocks[] = {r->ports,   r->causalities,   r->channels,   r->values, r->predicted,
-                      r->samples, r->channel_first, r->body.bytes, r};
+    void *blocks[] = {r->ports,         r->causalities,
+                      r->channels,      r->values,
+                      r->predicted,     r->samples,
+                      r->bodies,        r->shapes,
+                      r->channel_first, r->counts,
+                      r->body.bytes,    r->ahead.bytes,
+                      r->counts_before, r};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(r->context, blocks[i]);
 }
@@ -483,6 +935,22 @@ static const yk_interface_model_ops interface_model_ops = {sizeof(yk_interface_m
 static const yk_step_model_ops step_model_ops = {sizeof(yk_step_model_ops), remote_step_model};
 static const yk_event_ops event_ops = {sizeof(yk_event_ops), remote_next_event};
 static const yk_energy_ops energy_ops = {sizeof(yk_energy_ops), remote_energy};
+static const yk_remote_ops remote_ops = {
+    .size = sizeof(yk_remote_ops),
+    .post = remote_post,
+    .post_model = remote_post_model,
+    .mark = remote_mark,
+    .rewind = remote_rewind,
+};
+static const yk_scene_ops scene_ops = {
+    .size = sizeof(yk_scene_ops),
+    .bodies = remote_bodies,
+    .shapes = remote_shapes,
+    .poses = remote_poses,
+    .gravity = remote_gravity,
+};
+static const yk_contact_point_ops contact_point_ops = {sizeof(yk_contact_point_ops),
+                                                       remote_contact_points};
 static const yk_channel_ops channel_ops = {sizeof(yk_channel_ops), remote_channels,
                                            remote_read_channel};
 
@@ -641,20 +1109,22 @@ yk_remote_def yk_remote_default(void)
     return (yk_remote_def){.subsystem = "", .deadline = 30};
 }
 
-yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int socket,
-                           const yk_remote_host *host, yk_subsystem **subsystem)
+yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_transport *transport,
+                         int socket, const yk_remote_host *host, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
     remote *r = yk_allocate(context, 1, sizeof *r);
     if (!r) {
-        close(socket);
+        transport->ops->close(transport);
         if (host->release)
             host->release(host->user);
         return YK_ERROR_MEMORY;
     }
 
     r->context = context;
+    r->transport = transport;
     r->body.context = context;
+    r->ahead.context = context;
     r->deadline = def->deadline;
     r->event_after = NAN;
     r->predicted_step = NAN;
@@ -678,16 +1148,12 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
     yk_status status = YK_OK;
     if (sodium_init() < 0)
         status = YK_ERROR_EXTERNAL;
-    r->transport = yk_socket_transport(context, socket);
-    if (!r->transport) {
-        close(socket);
-        status = YK_ERROR_MEMORY;
-    }
-
-    if (status == YK_OK)
+    if (status == YK_OK && socket >= 0)
         status = meet(r, def, socket);
     if (status == YK_OK)
         status = read_description(r);
+    if (status == YK_OK && r->capabilities & YK_CAN_WORK_AHEAD)
+        status = read_about(r);
     if (status != YK_OK) {
         remote_destroy(&r->base);
         return status;
@@ -714,9 +1180,37 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
         r->ops.energy = &energy_ops;
     if (r->capabilities & YK_CAN_BE_RECORDED)
         r->ops.channels = &channel_ops;
+    if (r->capabilities & YK_CAN_BE_SEEN)
+        r->ops.scene = &scene_ops;
+    if (r->capabilities & YK_CAN_SHOW_CONTACTS)
+        r->ops.contact_points = &contact_point_ops;
+
+    /* What servers have learnt since the first of them. */
+    if (r->capabilities & YK_CAN_WORK_AHEAD) {
+        r->ops.remote = &remote_ops;
+        r->ops.image_is_local = remote_image_is_local;
+        if (r->count_bytes > 0)
+            r->ops.counts = remote_counts;
+        if (!isnan(r->rho_inf))
+            r->ops.rho_inf = remote_rho_inf;
+    }
 
     *subsystem = &r->base;
     return YK_OK;
+}
+
+yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int socket,
+                           const yk_remote_host *host, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    yk_transport *transport = yk_socket_transport(context, socket);
+    if (transport)
+        return yk_remote_over(context, def, transport, socket, host, subsystem);
+
+    close(socket);
+    if (host->release)
+        host->release(host->user);
+    return YK_ERROR_MEMORY;
 }
 
 yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_subsystem **subsystem)

@@ -16,7 +16,7 @@
 #include "yoke/transport.h"
 
 /* One client. */
-typedef struct session {
+struct yk_session {
     yk_context *context;
     const yk_server_def *def;
     yk_transport *transport;
@@ -34,13 +34,16 @@ typedef struct session {
     bool started;
     double *numbers; /* as many as the largest answer has had */
     size_t number_count;
-} session;
+    double *mark; /* the state that a rewind sets; NULL: none was kept */
+    double seconds;
+    const char *failure; /* of a subsystem that could not be made */
+};
 
 /* Answers -------------------------------------------------------------------------------------- */
 
 /* Begins an answer with the outcome of a call; false after a failure, when that is all there is to
  * say. */
-static bool begin(session *s, yk_status status, const char *message)
+static bool begin(yk_session *s, yk_status status, const char *message)
 {
     s->out.length = 0;
     s->out.failed = false;
@@ -51,7 +54,7 @@ static bool begin(session *s, yk_status status, const char *message)
 }
 
 /* The same, with the subsystem's own words. */
-static bool begin_with(session *s, yk_status status)
+static bool begin_with(yk_session *s, yk_status status)
 {
     const char *message = yk_status_text(status);
     if (status != YK_OK && s->ops->message)
@@ -60,12 +63,12 @@ static bool begin_with(session *s, yk_status status)
 }
 
 /* The question does not fit its kind, or comes at a wrong time. */
-static void refuse(session *s, const char *why)
+static void refuse(yk_session *s, const char *why)
 {
     begin(s, YK_ERROR_EXTERNAL, why);
 }
 
-static double *take_numbers(session *s, size_t count)
+static double *take_numbers(yk_session *s, size_t count)
 {
     /* It grows with the largest answer, and stays. */
     if (count > s->number_count) {
@@ -82,7 +85,7 @@ static double *take_numbers(session *s, size_t count)
 /* What a client will ask for after each change of the state: outputs, energies, the next event and,
  * with `h` above 0, predictions for a step of that size. Remote subsystems keep it, so that a step
  * is one question. */
-static void put_state(session *s, double h)
+static void put_state(yk_session *s, double h)
 {
     const yk_subsystem_ops *ops = s->ops;
     yk_body *out = &s->out;
@@ -123,7 +126,7 @@ static void put_state(session *s, double h)
 /* Questions ------------------------------------------------------------------------------------ */
 
 /* t, h and inputs, which NULL stands for where there are none. */
-static const yk_input *get_step(session *s)
+static const yk_input *get_step(yk_session *s)
 {
     s->t = yk_get_number(&s->in);
     s->h = yk_get_number(&s->in);
@@ -136,12 +139,12 @@ static const yk_input *get_step(session *s)
 }
 
 /* Sizes of the ports that take a wrench; as the client counts them. */
-static size_t count_wrench_rows(const session *s, size_t marker, size_t scalar)
+static size_t count_wrench_rows(const yk_session *s, size_t marker, size_t scalar)
 {
     return yk_wrench_rows(s->ports, s->causalities, s->port_count, marker, scalar);
 }
 
-static void answer_describe(session *s)
+static void answer_describe(yk_session *s)
 {
     /* What it can do, group by group of the contract. */
     const yk_subsystem_ops *ops = s->ops;
@@ -149,11 +152,19 @@ static void answer_describe(session *s)
         bool is_there;
         uint32_t bit;
     } groups[] = {
-        {ops->predict, YK_CAN_PREDICT},           {ops->move_port, YK_CAN_MOVE_PORTS},
-        {ops->rollback, YK_CAN_ROLL_BACK},        {ops->iteration, YK_CAN_ITERATE},
-        {ops->sensitivity, YK_CAN_DIFFERENTIATE}, {ops->interface_model, YK_CAN_REDUCE},
-        {ops->step_model, YK_CAN_MODEL_STEP},     {ops->events, YK_CAN_ANNOUNCE_EVENTS},
-        {ops->energy, YK_CAN_COUNT_ENERGY},       {ops->channels, YK_CAN_BE_RECORDED},
+        {ops->predict, YK_CAN_PREDICT},
+        {ops->move_port, YK_CAN_MOVE_PORTS},
+        {ops->rollback, YK_CAN_ROLL_BACK},
+        {ops->iteration, YK_CAN_ITERATE},
+        {ops->sensitivity, YK_CAN_DIFFERENTIATE},
+        {ops->interface_model, YK_CAN_REDUCE},
+        {ops->step_model, YK_CAN_MODEL_STEP},
+        {ops->events, YK_CAN_ANNOUNCE_EVENTS},
+        {ops->energy, YK_CAN_COUNT_ENERGY},
+        {ops->channels, YK_CAN_BE_RECORDED},
+        {ops->scene, YK_CAN_BE_SEEN},
+        {ops->contact_points, YK_CAN_SHOW_CONTACTS},
+        {true, YK_CAN_WORK_AHEAD},
     };
 
     uint32_t capabilities = 0;
@@ -192,7 +203,7 @@ static void answer_describe(session *s)
     }
 }
 
-static void answer_connect(session *s)
+static void answer_connect(yk_session *s)
 {
     uint32_t port = yk_get_whole(&s->in);
     uint32_t causality = yk_get_whole(&s->in);
@@ -212,7 +223,7 @@ static void answer_connect(session *s)
     begin_with(s, status);
 }
 
-static void answer_move_port(session *s)
+static void answer_move_port(yk_session *s)
 {
     /* Both are in the question, whether they were given or not. */
     yk_vec3 position;
@@ -238,7 +249,7 @@ static void answer_move_port(session *s)
     begin_with(s, s->ops->move_port(s->subsystem, (int)port, new_position, new_orientation));
 }
 
-static void answer_start(session *s)
+static void answer_start(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
     if (!yk_body_is_done(&s->in)) {
@@ -264,7 +275,7 @@ static void answer_start(session *s)
     put_state(s, s->h);
 }
 
-static void answer_step(session *s)
+static void answer_step(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
     if (!yk_body_is_done(&s->in) || !inputs) {
@@ -281,7 +292,41 @@ static void answer_step(session *s)
     put_state(s, s->h);
 }
 
-static void answer_iterate(session *s)
+/* Several steps, each with its outcome and state. After a failure the answer is this alone. */
+static void answer_steps(yk_session *s)
+{
+    uint32_t count = yk_get_whole(&s->in);
+    begin(s, YK_OK, "");
+
+    for (uint32_t i = 0; i < count; i++) {
+        const yk_input *inputs = get_step(s);
+        if (s->in.failed || !inputs) {
+            refuse(s, "the inputs do not fit the ports");
+            return;
+        }
+
+        yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
+        if (YK_FAILED(status)) {
+            begin_with(s, status);
+            return;
+        }
+
+        /* As an answer of its own begins. */
+        const char *message = "";
+        if (status != YK_OK && s->ops->message)
+            message = s->ops->message(s->subsystem);
+        yk_put_whole(&s->out, (uint32_t)status);
+        yk_put_text(&s->out, message);
+
+        s->end = s->t + s->h;
+        put_state(s, s->h);
+    }
+
+    if (!yk_body_is_done(&s->in))
+        refuse(s, "there are more inputs than steps");
+}
+
+static void answer_iterate(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
     if (!yk_body_is_done(&s->in) || !inputs || !s->ops->iteration) {
@@ -301,7 +346,7 @@ static void answer_iterate(session *s)
     put_state(s, 0);
 }
 
-static void answer_sensitivity(session *s)
+static void answer_sensitivity(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
     uint32_t degree = yk_get_whole(&s->in);
@@ -328,7 +373,7 @@ static void answer_sensitivity(session *s)
     put_state(s, s->h);
 }
 
-static void answer_interface_model(session *s)
+static void answer_interface_model(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
     size_t n = yk_get_whole(&s->in);
@@ -353,7 +398,7 @@ static void answer_interface_model(session *s)
     yk_put_number(&s->out, model.lead);
 }
 
-static void answer_step_model(session *s)
+static void answer_step_model(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
     size_t n = yk_get_whole(&s->in);
@@ -387,7 +432,7 @@ static void answer_step_model(session *s)
     yk_put_number(&s->out, model.memory);
 }
 
-static void answer_state_get(session *s)
+static void answer_state_get(yk_session *s)
 {
     const yk_rollback_ops *rollback = s->ops->rollback;
     size_t words = 0;
@@ -405,7 +450,7 @@ static void answer_state_get(session *s)
     yk_put_numbers(&s->out, image, words);
 }
 
-static void answer_state_set(session *s)
+static void answer_state_set(yk_session *s)
 {
     const yk_rollback_ops *rollback = s->ops->rollback;
     size_t words = 0;
@@ -427,7 +472,172 @@ static void answer_state_set(session *s)
         put_state(s, s->h);
 }
 
-static void answer_predict(session *s)
+/* The state stays here: a client that repeats a step needs no image. */
+static void answer_mark(yk_session *s)
+{
+    const yk_rollback_ops *rollback = s->ops->rollback;
+    if (rollback && !s->mark) {
+        size_t words = rollback->layout(s->subsystem).words;
+        s->mark = yk_allocate(s->context, words + 1, sizeof *s->mark);
+    }
+    if (!s->mark) {
+        refuse(s, "it has no state image");
+        return;
+    }
+
+    rollback->get(s->subsystem, s->mark);
+    begin(s, YK_OK, "");
+}
+
+static void answer_rewind(yk_session *s)
+{
+    if (!s->mark) {
+        refuse(s, "no state was kept");
+        return;
+    }
+
+    yk_status status = s->ops->rollback->set(s->subsystem, s->mark);
+    if (begin_with(s, status))
+        put_state(s, s->h);
+}
+
+/* What is not in the description of the first clients: NaN where the subsystem does not say. */
+static void answer_about(yk_session *s)
+{
+    double rho_inf = NAN;
+    if (s->ops->rho_inf)
+        rho_inf = s->ops->rho_inf(s->subsystem);
+
+    bool local = s->started && s->ops->image_is_local && s->ops->image_is_local(s->subsystem);
+    begin(s, YK_OK, "");
+    yk_put_number(&s->out, rho_inf);
+    yk_put_whole(&s->out, local);
+
+    void *counts = NULL;
+    size_t bytes = 0;
+    if (s->ops->counts)
+        bytes = s->ops->counts(s->subsystem, &counts);
+    yk_put_whole(&s->out, (uint32_t)bytes);
+    yk_put_bytes(&s->out, counts, bytes);
+}
+
+/* Those of a run that is taken up again. */
+static void answer_counts(yk_session *s)
+{
+    void *counts = NULL;
+    size_t bytes = 0;
+    if (s->ops->counts)
+        bytes = s->ops->counts(s->subsystem, &counts);
+    if (yk_get_whole(&s->in) != bytes || s->in.length - s->in.at != bytes) {
+        refuse(s, "it counts something else");
+        return;
+    }
+
+    yk_get_bytes(&s->in, counts, bytes);
+    begin(s, YK_OK, "");
+}
+
+static void put_name(yk_body *body, const char *name)
+{
+    yk_put_whole(body, name != NULL);
+    if (name)
+        yk_put_text(body, name);
+}
+
+static void answer_scene(yk_session *s)
+{
+    const yk_scene_ops *scene = s->ops->scene;
+    if (!scene) {
+        refuse(s, "it has no scene");
+        return;
+    }
+
+    /* Bodies and shapes as the contract hands them out. */
+    int body_count = scene->bodies(s->subsystem, NULL, 0);
+    int shape_count = scene->shapes(s->subsystem, NULL, 0);
+    yk_scene_body *bodies = yk_allocate(s->context, (size_t)body_count + 1, sizeof *bodies);
+    yk_shape *shapes = yk_allocate(s->context, (size_t)shape_count + 1, sizeof *shapes);
+    if (bodies && shapes) {
+        scene->bodies(s->subsystem, bodies, body_count);
+        scene->shapes(s->subsystem, shapes, shape_count);
+        begin(s, YK_OK, "");
+    } else {
+        begin(s, YK_ERROR_MEMORY, "out of memory");
+        body_count = 0;
+        shape_count = 0;
+    }
+
+    yk_body *out = &s->out;
+    yk_vec3 gravity = scene->gravity(s->subsystem);
+    yk_put_numbers(out, &gravity.x, 3);
+    yk_put_whole(out, (uint32_t)body_count);
+    for (int i = 0; i < body_count; i++) {
+        put_name(out, bodies[i].name);
+        yk_put_whole(out, (uint32_t)bodies[i].motion);
+        yk_put_whole(out, (uint32_t)bodies[i].part);
+        yk_put_whole(out, (uint32_t)bodies[i].strained);
+    }
+
+    yk_put_whole(out, (uint32_t)shape_count);
+    for (int i = 0; i < shape_count; i++) {
+        const yk_shape *one = &shapes[i];
+        yk_put_whole(out, (uint32_t)one->kind);
+        put_name(out, one->name);
+        yk_put_whole(out, (uint32_t)one->body);
+        yk_put_whole(out, (uint32_t)one->end);
+        yk_put_whole(out, one->open);
+        yk_put_numbers(out, &one->position.x, 3);
+        yk_put_numbers(out, &one->orientation.w, 4);
+        yk_put_numbers(out, &one->size.x, 3);
+        yk_put_whole(out, (uint32_t)one->point_count);
+        yk_put_bytes(out, one->points, (size_t)one->point_count * sizeof *one->points);
+    }
+
+    yk_release(s->context, bodies);
+    yk_release(s->context, shapes);
+}
+
+static void answer_poses(yk_session *s)
+{
+    const yk_scene_ops *scene = s->ops->scene;
+    size_t count = 0;
+    if (scene)
+        count = (size_t)scene->bodies(s->subsystem, NULL, 0);
+
+    size_t words = count * sizeof(yk_scene_pose) / sizeof(double);
+    double *numbers = take_numbers(s, words + 1);
+    if (!scene || !numbers) {
+        refuse(s, "it has no scene");
+        return;
+    }
+
+    memset(numbers, 0, words * sizeof *numbers);
+    scene->poses(s->subsystem, (yk_scene_pose *)numbers);
+    begin(s, YK_OK, "");
+    yk_put_numbers(&s->out, numbers, words);
+}
+
+static void answer_contact_points(yk_session *s)
+{
+    uint32_t capacity = yk_get_whole(&s->in);
+    const yk_contact_point_ops *ops = s->ops->contact_points;
+    size_t words = (size_t)capacity * sizeof(yk_contact_point) / sizeof(double);
+    double *numbers = NULL;
+    if (ops && yk_body_is_done(&s->in) && capacity <= YK_SCENE_MAX)
+        numbers = take_numbers(s, words + 1);
+    if (!numbers) {
+        refuse(s, "it has no contact points, or too many are asked for");
+        return;
+    }
+
+    int count = ops->list(s->subsystem, (yk_contact_point *)numbers, (int)capacity);
+    begin(s, YK_OK, "");
+    yk_put_whole(&s->out, (uint32_t)count);
+    if (capacity > 0)
+        yk_put_numbers(&s->out, numbers, (size_t)count * sizeof(yk_contact_point) / sizeof(double));
+}
+
+static void answer_predict(yk_session *s)
 {
     uint32_t port = yk_get_whole(&s->in);
     double h = yk_get_number(&s->in);
@@ -443,7 +653,7 @@ static void answer_predict(session *s)
     yk_put_numbers(&s->out, &motion.position.x, sizeof motion / sizeof(double));
 }
 
-static void answer_next_event(session *s)
+static void answer_next_event(yk_session *s)
 {
     double t = yk_get_number(&s->in);
     if (!yk_body_is_done(&s->in) || !s->ops->events) {
@@ -455,7 +665,7 @@ static void answer_next_event(session *s)
     yk_put_number(&s->out, s->ops->events->next(s->subsystem, t));
 }
 
-static void answer_channels(session *s)
+static void answer_channels(yk_session *s)
 {
     if (!s->ops->channels) {
         refuse(s, "it has no channels");
@@ -484,7 +694,7 @@ static void answer_channels(session *s)
 
 /* One row per kind of question: who answers it, and whether the subsystem must have started. */
 static const struct {
-    void (*answer)(session *s);
+    void (*answer)(yk_session *s);
     bool running;
 } questions[YK_FRAME_KIND_END] = {
     [YK_FRAME_DESCRIBE] = {answer_describe, false},
@@ -501,24 +711,32 @@ static const struct {
     [YK_FRAME_PREDICT] = {answer_predict, true},
     [YK_FRAME_NEXT_EVENT] = {answer_next_event, false},
     [YK_FRAME_CHANNELS] = {answer_channels, true},
+    [YK_FRAME_ABOUT] = {answer_about, false},
+    [YK_FRAME_STEPS] = {answer_steps, true},
+    [YK_FRAME_MARK] = {answer_mark, true},
+    [YK_FRAME_REWIND] = {answer_rewind, true},
+    [YK_FRAME_COUNTS] = {answer_counts, true},
+    [YK_FRAME_SCENE] = {answer_scene, true},
+    [YK_FRAME_POSES] = {answer_poses, true},
+    [YK_FRAME_CONTACT_POINTS] = {answer_contact_points, true},
 };
 
 /* One client ----------------------------------------------------------------------------------- */
 
-static double client_deadline(const session *s)
+static double client_deadline(const yk_session *s)
 {
-    if (s->def->client_timeout > 0)
+    if (s->def && s->def->client_timeout > 0)
         return yk_clock_seconds() + s->def->client_timeout;
 
     return INFINITY;
 }
 
-static yk_status reply(session *s, uint16_t kind, uint64_t number)
+static yk_status reply(yk_session *s, uint16_t kind, uint64_t number)
 {
     return yk_frame_send(s->transport, (yk_frame_kind)kind, number, &s->out, client_deadline(s));
 }
 
-static yk_status receive(session *s, uint16_t *kind, uint64_t *number)
+static yk_status receive(yk_session *s, uint16_t *kind, uint64_t *number)
 {
     yk_status status = yk_frame_receive(s->transport, kind, number, &s->in, client_deadline(s));
 
@@ -533,7 +751,7 @@ static yk_status receive(session *s, uint16_t *kind, uint64_t *number)
 }
 
 /* Hello, the proof of the secret, the subsystem, and the memory that both will share. */
-static yk_status meet(session *s)
+static yk_status meet(yk_session *s)
 {
     const yk_server_def *def = s->def;
     uint16_t kind;
@@ -649,9 +867,53 @@ static yk_status meet(session *s)
     return YK_OK;
 }
 
+/* The subsystem is there: its ports, and memory for their inputs. */
+static yk_status attach(yk_session *s)
+{
+    s->ops = s->subsystem->ops;
+    s->port_count = s->ops->ports(s->subsystem, &s->ports);
+
+    size_t count = (size_t)s->port_count + 1;
+    s->causalities = yk_allocate(s->context, count, sizeof *s->causalities);
+    s->inputs = yk_allocate(s->context, count, sizeof *s->inputs);
+    if (!s->causalities || !s->inputs)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
+}
+
+yk_status yk_session_answer(yk_session *s)
+{
+    uint16_t kind;
+    uint64_t number;
+    yk_status status = receive(s, &kind, &number);
+    if (status != YK_OK)
+        return status;
+
+    double begun = yk_clock_seconds();
+    if (!s->subsystem)
+        refuse(s, s->failure);
+    else if (!questions[kind].answer)
+        refuse(s, "this is no question at this point");
+    else if (questions[kind].running && !s->started)
+        refuse(s, "the subsystem has not been started");
+    else
+        questions[kind].answer(s);
+    s->seconds += yk_clock_seconds() - begun;
+
+    return reply(s, kind, number);
+}
+
+static void release(yk_session *s)
+{
+    s->transport->ops->close(s->transport);
+    void *blocks[] = {s->in.bytes, s->out.bytes, s->causalities, s->inputs, s->numbers, s->mark};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(s->context, blocks[i]);
+}
+
 void yk_serve_connected(yk_context *context, const yk_server_def *def, int socket)
 {
-    session s = {.context = context, .def = def, .socket = socket};
+    yk_session s = {.context = context, .def = def, .socket = socket};
     s.in.context = context;
     s.out.context = context;
     s.transport = yk_socket_transport(context, socket);
@@ -662,39 +924,59 @@ void yk_serve_connected(yk_context *context, const yk_server_def *def, int socke
     }
 
     yk_status status = meet(&s);
-    if (status == YK_OK) {
-        s.ops = s.subsystem->ops;
-        s.port_count = s.ops->ports(s.subsystem, &s.ports);
-        size_t count = (size_t)s.port_count + 1;
-
-        s.causalities = yk_allocate(context, count, sizeof *s.causalities);
-        s.inputs = yk_allocate(context, count, sizeof *s.inputs);
-        if (!s.causalities || !s.inputs)
-            status = YK_ERROR_MEMORY;
-    }
+    if (status == YK_OK)
+        status = attach(&s);
 
     /* Until the client leaves, which ends the connection. */
-    while (status == YK_OK) {
-        uint16_t kind;
-        uint64_t number;
-        status = receive(&s, &kind, &number);
-        if (status != YK_OK)
-            break;
+    while (status == YK_OK)
+        status = yk_session_answer(&s);
 
-        if (!questions[kind].answer)
-            refuse(&s, "this is no question at this point");
-        else if (questions[kind].running && !s.started)
-            refuse(&s, "the subsystem has not been started");
-        else
-            questions[kind].answer(&s);
+    release(&s);
+}
 
-        status = reply(&s, kind, number);
+/* Sessions of their own ------------------------------------------------------------------------ */
+
+yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsystem *subsystem,
+                          const char *failure, yk_session **session)
+{
+    *session = NULL;
+    yk_session *s = yk_allocate(context, 1, sizeof *s);
+    if (!s) {
+        transport->ops->close(transport);
+        return YK_ERROR_MEMORY;
     }
 
-    s.transport->ops->close(s.transport);
-    void *blocks[] = {s.in.bytes, s.out.bytes, s.causalities, s.inputs, s.numbers};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(context, blocks[i]);
+    s->context = context;
+    s->transport = transport;
+    s->subsystem = subsystem;
+    s->failure = failure;
+    s->in.context = context;
+    s->out.context = context;
+
+    yk_status status = YK_OK;
+    if (subsystem)
+        status = attach(s);
+    if (status != YK_OK) {
+        yk_session_close(s);
+        return status;
+    }
+
+    *session = s;
+    return YK_OK;
+}
+
+double yk_session_seconds(const yk_session *s)
+{
+    return s->seconds;
+}
+
+void yk_session_close(yk_session *s)
+{
+    if (!s)
+        return;
+
+    release(s);
+    yk_release(s->context, s);
 }
 
 /* Many clients --------------------------------------------------------------------------------- */

@@ -190,7 +190,8 @@ static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
         int participant = (int)i;
 
         /* A status that is an error stays with its participant. */
-        if (run->rewind && YK_FAILED(yk_system_rewind(run->system, participant)))
+        bool begun = run->system->participants[i].posted;
+        if (run->rewind && !begun && YK_FAILED(yk_system_rewind(run->system, participant)))
             continue;
         if (run->response)
             yk_index1_advance_with_response(run->system, participant);
@@ -205,6 +206,14 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     all_run run = {system, rewind, response};
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
+
+    /* Those in other processes begin before anybody waits for them. */
+    for (int i = 0; i < system->participant_count && !response; i++) {
+        if (!system->participants[i].subsystem->ops->remote)
+            continue;
+        if (!rewind || !YK_FAILED(yk_system_rewind(system, i)))
+            yk_system_post(system, i);
+    }
 
     /* Each by itself, on as many threads as there are. */
     yk_system_for_all(system, system->participant_count, run_participants, &run);

@@ -1,0 +1,35 @@
+/* Commands over the processes that a launcher has started (mpirun -n N yoke ...): rank 0 is the
+ * program that the user sees, the others work for it.
+ *
+ * Every rank parses the same command line. Rank 0 decides which rank has which subsystem, or does
+ * which run, and the others do what it says until it has no more for them. */
+#ifndef YOKE_CLI_RANKS_H
+#define YOKE_CLI_RANKS_H
+
+#include "cli.h"
+#include "transport/ranks.h"
+
+/* Meets the others, where a launcher has started several; false after a message. The library behind
+ * it is loaded then, and only then. */
+bool ranks_begin(void);
+/* Lets the others go, or ends them where one does not answer. Returns the exit code. */
+int ranks_end(int code);
+
+/* Of this process, and how many there are: 0 of 1 without a launcher. */
+int ranks_own(void);
+int ranks_count(void);
+/* NULL without a launcher. */
+yk_ranks *ranks_all(void);
+
+/* Rank 0: where subsystems are, for a scenario that is to run; answers of other ranks may take so
+ * long (s). NULL without a launcher. */
+const yk_scenario_hosts *ranks_hosts(double deadline);
+/* Other ranks: the subsystems that rank 0 wants to be here, until it has no more questions. Returns
+ * the exit code. */
+int ranks_serve(const yk_scenario_def *def);
+/* All ranks: for analyses that share their runs. NULL without a launcher. */
+const yk_team *ranks_team(void);
+/* Rank 0: a line per rank with its subsystems. */
+void ranks_print(const yk_scenario_info *info);
+
+#endif

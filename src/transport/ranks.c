@@ -1,0 +1,390 @@
+#include "transport/ranks.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "yoke/transport.h"
+
+/* Who waits looks for a message all the time for SPIN (s), leaving the processor to others between
+ * looks; then it sleeps for a fraction of the time that it has waited, so that a wait becomes longer
+ * by that fraction at most. */
+static const double SPIN = 1e-3;
+static const double SLEEP_FRACTION = 1.0 / 16;
+static const double LONGEST_SLEEP = 1e-3;
+enum { LOOKS = 8 };
+
+/* Life ----------------------------------------------------------------------------------------- */
+
+bool yk_ranks_launched(void)
+{
+    /* Open MPI, MPICH and others by PMI, launchers by PMIx such as srun. */
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const char *size = getenv(sizes[i]);
+        if (size && atoi(size) > 1)
+            return true;
+    }
+
+    const char *tasks = getenv("SLURM_NTASKS");
+    return getenv("PMIX_RANK") && tasks && atoi(tasks) > 1;
+}
+
+yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **ranks)
+{
+    *ranks = NULL;
+
+    /* Open MPI loads parts of its own, which look for its symbols everywhere. */
+    void *library = dlopen(module, RTLD_NOW | RTLD_GLOBAL);
+    if (!library)
+        return yk_fail(context, YK_ERROR_EXTERNAL, "%s", dlerror());
+
+    const yk_ranks_driver *driver = dlsym(library, "yk_ranks_driver_mpi");
+    if (!driver || driver->size != sizeof *driver)
+        return yk_fail(context, YK_ERROR_EXTERNAL, "%s is of another version", module);
+
+    yk_ranks *made = yk_allocate(context, 1, sizeof *made);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    made->context = context;
+    made->driver = driver;
+    pthread_mutex_init(&made->lock, NULL);
+    if (!driver->open(&made->rank, &made->count))
+        return yk_fail(context, YK_ERROR_EXTERNAL, "%s cannot be started", driver->name);
+
+    made->hosts = yk_allocate(context, (size_t)made->count, sizeof *made->hosts);
+    if (!made->hosts)
+        return YK_ERROR_MEMORY;
+    if (!driver->hosts(made->hosts[0]))
+        return yk_fail(context, YK_ERROR_EXTERNAL, "%s does not reach all ranks", driver->name);
+
+    *ranks = made;
+    return YK_OK;
+}
+
+void yk_ranks_close(yk_ranks *ranks)
+{
+    /* The library stays loaded: it has handlers that run at the end of the program. */
+    ranks->driver->close();
+    pthread_mutex_destroy(&ranks->lock);
+    yk_release(ranks->context, ranks->hosts);
+    yk_release(ranks->context, ranks);
+}
+
+/* Messages ------------------------------------------------------------------------------------- */
+
+/* Waits: a moment between looks at something that has not happened for so long (s). False: the
+ * deadline has passed, or the context wants to stop. */
+static bool pause_for(yk_context *context, double begun, double deadline)
+{
+    double now = yk_clock_seconds();
+    double waited = now - begun;
+    if (now > deadline || (waited > SPIN && yk_stop_asked(context)))
+        return false;
+    if (waited < SPIN) {
+        sched_yield();
+        return true;
+    }
+
+    struct timespec sleep = {.tv_nsec = (long)(1e9 * fmin(SLEEP_FRACTION * waited, LONGEST_SLEEP))};
+    nanosleep(&sleep, NULL);
+    return true;
+}
+
+static yk_status report_silence(yk_context *context, double begun, double deadline)
+{
+    if (yk_clock_seconds() <= deadline)
+        return yk_fail(context, YK_ERROR_EXTERNAL, "had not answered when the run was stopped");
+
+    return yk_fail(context, YK_ERROR_EXTERNAL, "did not answer within %.3g s", deadline - begun);
+}
+
+yk_status yk_ranks_wait(yk_context *context, yk_ranks *ranks, int *from, int *tag, size_t *bytes,
+                        double deadline)
+{
+    const yk_ranks_driver *driver = ranks->driver;
+    double begun = yk_clock_seconds();
+
+    for (;;) {
+        /* Several looks before the clock is read. */
+        for (int i = 0; i < LOOKS; i++) {
+            pthread_mutex_lock(&ranks->lock);
+            bool there = driver->probe(from, tag, bytes);
+            pthread_mutex_unlock(&ranks->lock);
+            if (there)
+                return YK_OK;
+        }
+
+        if (!pause_for(context, begun, deadline))
+            return report_silence(context, begun, deadline);
+    }
+}
+
+yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, const void *bytes,
+                        size_t count, double deadline)
+{
+    const yk_ranks_driver *driver = ranks->driver;
+    yk_ranks_request request;
+    pthread_mutex_lock(&ranks->lock);
+    bool good = driver->send(bytes, count, to, tag, &request);
+    bool sent = good && driver->sent(&request);
+    pthread_mutex_unlock(&ranks->lock);
+    if (!good)
+        return yk_fail(context, YK_ERROR_EXTERNAL, "cannot be reached any more");
+
+    /* Short messages are gone at once; a long one waits for who takes it. */
+    double begun = yk_clock_seconds();
+    while (!sent) {
+        if (!pause_for(context, begun, deadline))
+            return report_silence(context, begun, deadline);
+
+        pthread_mutex_lock(&ranks->lock);
+        sent = driver->sent(&request);
+        pthread_mutex_unlock(&ranks->lock);
+    }
+    return YK_OK;
+}
+
+yk_status yk_ranks_take(yk_context *context, yk_ranks *ranks, int from, int tag, void *bytes,
+                        size_t count)
+{
+    pthread_mutex_lock(&ranks->lock);
+    bool good = ranks->driver->receive(bytes, count, from, tag);
+    pthread_mutex_unlock(&ranks->lock);
+    if (!good)
+        return yk_fail(context, YK_ERROR_EXTERNAL, "sent a message that cannot be received");
+
+    return YK_OK;
+}
+
+/* The transport -------------------------------------------------------------------------------- */
+
+typedef struct ranks_transport {
+    yk_transport base;
+    yk_ranks *ranks;
+    int rank, tag;
+    yk_body out, in; /* whole messages */
+} ranks_transport;
+
+static yk_status ranks_send(yk_transport *self, const void *head, size_t head_count,
+                            const void *body, size_t count, double deadline)
+{
+    ranks_transport *t = (ranks_transport *)self;
+    t->out.length = 0;
+    t->out.failed = false;
+    yk_put_bytes(&t->out, head, head_count);
+    yk_put_bytes(&t->out, body, count);
+    if (t->out.failed)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = yk_ranks_send(t->base.context, t->ranks, t->rank, t->tag, t->out.bytes,
+                                     t->out.length, deadline);
+
+    /* Bytes of a message that nobody took are still read by the library. */
+    if (status != YK_OK)
+        t->out = (yk_body){.context = t->base.context};
+    return status;
+}
+
+static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, double deadline)
+{
+    ranks_transport *t = (ranks_transport *)self;
+    unsigned char *target = bytes;
+    while (count > 0) {
+        /* The next message, whole. */
+        if (t->in.at == t->in.length) {
+            int from = t->rank;
+            int tag = t->tag;
+            size_t size;
+            yk_context *context = t->base.context;
+            yk_status status = yk_ranks_wait(context, t->ranks, &from, &tag, &size, deadline);
+            if (status != YK_OK)
+                return status;
+            if (!yk_body_reserve(&t->in, size))
+                return YK_ERROR_MEMORY;
+            status = yk_ranks_take(context, t->ranks, from, tag, t->in.bytes, size);
+            if (status != YK_OK)
+                return status;
+
+            t->in.length = size;
+            t->in.at = 0;
+        }
+
+        size_t have = t->in.length - t->in.at;
+        size_t piece = have < count ? have : count;
+        memcpy(target, t->in.bytes + t->in.at, piece);
+        t->in.at += piece;
+        target += piece;
+        count -= piece;
+    }
+    return YK_OK;
+}
+
+static void ranks_close(yk_transport *self)
+{
+    ranks_transport *t = (ranks_transport *)self;
+    yk_release(t->base.context, t->out.bytes);
+    yk_release(t->base.context, t->in.bytes);
+    yk_release(t->base.context, t);
+}
+
+yk_transport *yk_ranks_transport(yk_context *context, yk_ranks *ranks, int rank, int tag)
+{
+    static const yk_transport_ops ops = {ranks_send, ranks_receive, ranks_close};
+    ranks_transport *t = yk_allocate(context, 1, sizeof *t);
+    if (!t)
+        return NULL;
+
+    t->base = (yk_transport){&ops, context};
+    t->ranks = ranks;
+    t->rank = rank;
+    t->tag = tag;
+    t->out.context = context;
+    t->in.context = context;
+    return &t->base;
+}
+
+yk_status yk_ranks_remote(yk_context *context, yk_ranks *ranks, int rank, int index,
+                          const char *name, double deadline, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    yk_transport *transport = yk_ranks_transport(context, ranks, rank, YK_TAG_SUBSYSTEM + index);
+    if (!transport)
+        return YK_ERROR_MEMORY;
+
+    char who[300];
+    snprintf(who, sizeof who, "'%.150s' on rank %d (host %.63s)", name, rank, ranks->hosts[rank]);
+    yk_remote_def def = yk_remote_default();
+    def.subsystem = name;
+    def.deadline = deadline;
+    yk_remote_host host = {.name = who};
+    return yk_remote_over(context, &def, transport, -1, &host, subsystem);
+}
+
+/* Serving -------------------------------------------------------------------------------------- */
+
+typedef struct service {
+    yk_context *context;
+    yk_ranks *ranks;
+    int count;
+    yk_session **sessions; /* NULL: another rank has it */
+
+    /* Guards what follows. */
+    pthread_mutex_t lock;
+    bool *busy;
+    bool ended;
+    yk_status status;
+} service;
+
+/* A session that has a question and nobody who answers it, which is then taken; -1: none. */
+static int take_session(service *s)
+{
+    int found = -1;
+    pthread_mutex_lock(&s->lock);
+
+    /* From rank 0: the end, or a question to one of the subsystems that nobody works for. */
+    int from = 0;
+    int tag = YK_TAG_CONTROL;
+    size_t bytes;
+    pthread_mutex_lock(&s->ranks->lock);
+    if (s->ranks->driver->probe(&from, &tag, &bytes))
+        s->ended = true;
+
+    for (int i = 0; !s->ended && found < 0 && i < s->count; i++) {
+        tag = YK_TAG_SUBSYSTEM + i;
+        if (s->sessions[i] && !s->busy[i] && s->ranks->driver->probe(&from, &tag, &bytes))
+            found = i;
+    }
+    pthread_mutex_unlock(&s->ranks->lock);
+
+    if (found >= 0)
+        s->busy[found] = true;
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+static void *serve_questions(void *user)
+{
+    service *s = user;
+    double begun = yk_clock_seconds();
+    for (;;) {
+        int index = take_session(s);
+        pthread_mutex_lock(&s->lock);
+        bool ended = s->ended;
+        pthread_mutex_unlock(&s->lock);
+        if (ended)
+            return NULL;
+        if (index < 0) {
+            pause_for(s->context, begun, INFINITY);
+            continue;
+        }
+
+        yk_status status = yk_session_answer(s->sessions[index]);
+        begun = yk_clock_seconds();
+
+        /* Rank 0 cannot be reached: nobody is left to answer. */
+        pthread_mutex_lock(&s->lock);
+        s->busy[index] = false;
+        if (status != YK_OK) {
+            s->status = status;
+            s->ended = true;
+        }
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *const *subsystems,
+                         int count, const char *failure, int threads, double *seconds)
+{
+    enum { THREADS_MAX = 256 };
+    service s = {.context = context, .ranks = ranks, .count = count};
+    s.sessions = yk_allocate(context, (size_t)count + 1, sizeof *s.sessions);
+    s.busy = yk_allocate(context, (size_t)count + 1, sizeof *s.busy);
+    yk_status status = YK_OK;
+    if (!s.sessions || !s.busy)
+        status = YK_ERROR_MEMORY;
+
+    /* A session for each subsystem that is here, or should be. */
+    for (int i = 0; status == YK_OK && i < count; i++) {
+        yk_subsystem *subsystem = NULL;
+        if (!failure)
+            subsystem = subsystems[i];
+        if (!subsystem && !failure)
+            continue;
+
+        yk_transport *transport = yk_ranks_transport(context, ranks, 0, YK_TAG_SUBSYSTEM + i);
+        status = YK_ERROR_MEMORY;
+        if (transport)
+            status = yk_session_open(context, transport, subsystem, failure, &s.sessions[i]);
+    }
+
+    /* This thread and others, until rank 0 has said that it is enough. */
+    pthread_mutex_init(&s.lock, NULL);
+    pthread_t others[THREADS_MAX];
+    int started = 0;
+    while (status == YK_OK && started + 1 < threads && started < THREADS_MAX &&
+           pthread_create(&others[started], NULL, serve_questions, &s) == 0)
+        started++;
+    if (status == YK_OK)
+        serve_questions(&s);
+    for (int i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    pthread_mutex_destroy(&s.lock);
+    if (status == YK_OK)
+        status = s.status;
+
+    for (int i = 0; s.sessions && i < count; i++) {
+        if (s.sessions[i] && seconds)
+            seconds[i] = yk_session_seconds(s.sessions[i]);
+        yk_session_close(s.sessions[i]);
+    }
+    yk_release(context, s.sessions);
+    yk_release(context, s.busy);
+    return status;
+}
