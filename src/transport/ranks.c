@@ -11,9 +11,11 @@
 #include "base/clock.h"
 #include "yoke/transport.h"
 
-/* Who waits looks for a message all the time for SPIN (s), leaving the processor to others between
- * looks; then it sleeps for a fraction of the time that it has waited, so that a wait becomes longer
- * by that fraction at most. */
+/* Who waits looks for a message all the time, for BUSY (s) without a pause, because most answers
+ * come that fast, and up to SPIN (s) leaving the processor to others between looks; then it sleeps
+ * for a fraction of the time that it has waited, so that a wait becomes longer by that fraction at
+ * most. */
+static const double BUSY = 2e-5;
 static const double SPIN = 1e-3;
 static const double SLEEP_FRACTION = 1.0 / 16;
 static const double LONGEST_SLEEP = 1e-3;
@@ -87,6 +89,8 @@ static bool pause_for(yk_context *context, double begun, double deadline)
     double waited = now - begun;
     if (now > deadline || (waited > SPIN && yk_stop_asked(context)))
         return false;
+    if (waited < BUSY)
+        return true;
     if (waited < SPIN) {
         sched_yield();
         return true;
@@ -272,7 +276,7 @@ yk_status yk_ranks_remote(yk_context *context, yk_ranks *ranks, int rank, int in
 typedef struct service {
     yk_context *context;
     yk_ranks *ranks;
-    int count;
+    int count, threads;
     yk_session **sessions; /* NULL: another rank has it */
 
     /* Guards what follows. */
@@ -293,16 +297,26 @@ static int take_session(service *s)
     int tag = YK_TAG_CONTROL;
     size_t bytes;
     pthread_mutex_lock(&s->ranks->lock);
-    if (s->ranks->driver->probe(&from, &tag, &bytes))
+    if (s->threads == 1) {
+        /* Nobody is busy: whatever comes first is next. */
+        tag = YK_ANY;
+        if (s->ranks->driver->probe(&from, &tag, &bytes)) {
+            found = tag - YK_TAG_SUBSYSTEM;
+            s->ended = found < 0 || found >= s->count || !s->sessions[found];
+        }
+    } else if (s->ranks->driver->probe(&from, &tag, &bytes)) {
         s->ended = true;
+    }
 
-    for (int i = 0; !s->ended && found < 0 && i < s->count; i++) {
+    for (int i = 0; s->threads > 1 && !s->ended && found < 0 && i < s->count; i++) {
         tag = YK_TAG_SUBSYSTEM + i;
         if (s->sessions[i] && !s->busy[i] && s->ranks->driver->probe(&from, &tag, &bytes))
             found = i;
     }
     pthread_mutex_unlock(&s->ranks->lock);
 
+    if (s->ended)
+        found = -1;
     if (found >= 0)
         s->busy[found] = true;
     pthread_mutex_unlock(&s->lock);
@@ -314,7 +328,9 @@ static void *serve_questions(void *user)
     service *s = user;
     double begun = yk_clock_seconds();
     for (;;) {
-        int index = take_session(s);
+        int index = -1;
+        for (int i = 0; index < 0 && i < LOOKS; i++)
+            index = take_session(s);
         pthread_mutex_lock(&s->lock);
         bool ended = s->ended;
         pthread_mutex_unlock(&s->lock);
@@ -343,7 +359,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
                          int count, const char *failure, int threads, double *seconds)
 {
     enum { THREADS_MAX = 256 };
-    service s = {.context = context, .ranks = ranks, .count = count};
+    service s = {.context = context, .ranks = ranks, .count = count, .threads = threads};
     s.sessions = yk_allocate(context, (size_t)count + 1, sizeof *s.sessions);
     s.busy = yk_allocate(context, (size_t)count + 1, sizeof *s.busy);
     yk_status status = YK_OK;
