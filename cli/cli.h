@@ -31,6 +31,7 @@ int command_check(int argc, char **argv);
 int command_draw(int argc, char **argv);
 int command_plot(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_export(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_stability(int argc, char **argv);
 int command_converge(int argc, char **argv);

@@ -19,6 +19,7 @@ static const command_row commands[] = {
     {"draw", "draw the model at its start", command_draw},
     {"plot", "draw recorded channels over time", command_plot},
     {"report", "recorded runs as one HTML file: 3D playback, plots, findings", command_report},
+    {"export", "a recorded run for other programs: VTKHDF for ParaView, CSV", command_export},
     {"compare", "whether two recorded runs are the same, channel by channel", command_compare},
     {"stability",
      "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a "

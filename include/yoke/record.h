@@ -270,6 +270,12 @@ size_t yk_record_frame_count(const yk_record *record);
 double yk_record_frame_time(const yk_record *record, size_t frame);
 const float *yk_record_frame(const yk_record *record, size_t frame);
 
+/* The scene and its frames as a VTKHDF file, which ParaView and VTK open: PolyData with a step per
+ * frame. Particles are vertices with their radius, slender things lines, solids polygons; points
+ * have the numbers of their subsystem and body, and the strain where anything is strained. A file
+ * that is there is replaced. YK_ERROR_INPUT where the record has no frames. */
+yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, const char *path);
+
 /* Number of the channel with this name, or -1. */
 int yk_record_find(const yk_record *record, const char *name);
 

@@ -1,0 +1,115 @@
+/* yoke export: recorded runs in the formats of other programs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "yoke/record.h"
+
+static const char usage[] =
+    "export RESULTS -o FILE.vtkhdf\n"
+    "       yoke export RESULTS -o FILE.csv\n\n"
+    "Writes a recorded run for other programs. .vtkhdf is what the run looks like, for ParaView "
+    "and "
+    "VTK:\n"
+    "a step per frame, particles as vertices with their radius, slender things as lines, solids "
+    "as\n"
+    "polygons. .csv has every recorded channel with its unit, one line per sample.";
+
+/* Every sample again, into a file of another format. */
+static yk_status export_samples(yk_context *context, const yk_record *record, const char *file)
+{
+    const yk_record_header *header = yk_record_get_header(record);
+    size_t width = 0;
+    for (int i = 0; i < header->channel_count; i++)
+        width += (size_t)header->channels[i].components;
+
+    yk_file_recorder_def def = yk_file_recorder_default();
+    def.path = file;
+    yk_recorder *recorder = NULL;
+    double *row = yk_allocate(context, width + 1, sizeof *row);
+    yk_status status = row ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK)
+        status = yk_file_recorder_create(context, &def, &recorder);
+    if (status == YK_OK)
+        status = yk_recorder_begin(recorder, header);
+
+    /* Columns side by side make a row. */
+    for (size_t k = 0; k < yk_record_rows(record) && status == YK_OK; k++) {
+        double *to = row;
+        for (int i = 0; i < header->channel_count; i++)
+            for (int c = 0; c < header->channels[i].components; c++)
+                *to++ = yk_record_column(record, i, c)[k];
+        status = yk_recorder_sample(recorder, yk_record_time(record)[k], row);
+    }
+    if (status == YK_OK)
+        status = yk_recorder_end(recorder, yk_record_get_summary(record));
+
+    yk_recorder_destroy(recorder);
+    yk_release(context, row);
+    return status;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text);
+    size_t tail = strlen(ending);
+    return length > tail && strcmp(text + length - tail, ending) == 0;
+}
+
+int command_export(int argc, char **argv)
+{
+    const char *results = NULL;
+    const char *file = NULL;
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &file, "FILE", "where it goes; its ending says what it is"},
+        {.kind = OPTION_END},
+    };
+    int parsed = options_parse(usage, rows, argc, argv, &results, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+
+    bool scene = file && ends_with(file, ".vtkhdf");
+    if (!scene && !(file && ends_with(file, ".csv"))) {
+        fprintf(stderr, "yoke: name the file with -o: FILE.vtkhdf for ParaView, FILE.csv for the "
+                        "numbers\n");
+        return EXIT_MISUSE;
+    }
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    yk_record *record = NULL;
+    if (yk_record_load(context, results, &record) != YK_OK) {
+        print_failure(context);
+        yk_context_destroy(context);
+        return EXIT_MISUSE;
+    }
+
+    yk_status status;
+    size_t count = yk_record_frame_count(record);
+    const char *what = "step";
+    if (scene) {
+        status = yk_record_export_vtkhdf(context, record, file);
+    } else {
+        status = export_samples(context, record, file);
+        count = yk_record_rows(record);
+        what = "sample";
+    }
+
+    int code = EXIT_GOOD;
+    if (status == YK_OK) {
+        printf("%s: %zu %s%s\n", file, count, what, plural((long long)count));
+    } else {
+        print_failure(context);
+        code = status == YK_ERROR_INPUT ? EXIT_MISUSE : EXIT_FAILED;
+        if (scene && count == 0)
+            fprintf(stderr,
+                    "yoke: '%s' has no frames: record to .h5 with record.frames or "
+                    "--frames above 0\n",
+                    results);
+    }
+    yk_record_destroy(record);
+    yk_context_destroy(context);
+    return code;
+}

@@ -1,0 +1,687 @@
+/* The scene of a record and its frames as VTKHDF 2.0, the format of ParaView and VTK on HDF5: PolyData whose
+ * points move from step to step while its cells stay. Its specification is "VTKHDF format specification" of the
+ * VTK documentation.
+ *
+ *   /VTKHDF                          attributes Version (2, 0) and Type
+ *   NumberOfPoints, Points           of one step; of all steps, one behind the other
+ *   Vertices, Lines, Polygons, Strips: NumberOfCells, NumberOfConnectivityIds, Offsets, Connectivity
+ *   PointData                        radius, subsystem and body, the same in all steps; strain
+ *   Steps                            attribute NSteps; Values (s), and where each step begins in what is above
+ *
+ * Particles are vertices with their radius. Everything slender is a line, everything solid is polygons. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/vec3.h"
+#include "record/hdf5_access.h"
+#include "record/hdf5_output.h"
+#include "record/pack.h"
+#include "yoke/record.h"
+
+enum { SIDES = 24, ARCS = 6, HULL_MAX = 200, DEFLATE = 3, CHUNK_ROWS = 16384 };
+
+/* The kinds of cells, in the order in which VTK counts them. */
+typedef enum topology { VERTICES, LINES, POLYGONS, STRIPS, TOPOLOGIES } topology;
+
+static const char *const topology_names[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
+
+/* A point in the axes of a body of the scene, or of the ground. */
+typedef struct anchor {
+    int body, subsystem;
+    float radius; /* of a particle; 0: the point is on something else */
+    yk_vec3 point;
+} anchor;
+
+/* Arrays grow in packs, whose memory is that of a context. */
+typedef struct mesh {
+    const yk_record_scene *scene;
+    yk_pack anchors;                  /* of anchor */
+    yk_pack connectivity[TOPOLOGIES]; /* of int64_t: points of the cells */
+    yk_pack offsets[TOPOLOGIES];      /* of int64_t: where cells begin there, and the end */
+} mesh;
+
+static size_t count_points(const mesh *m)
+{
+    return m->anchors.size / sizeof(anchor);
+}
+
+static size_t count_ids(const yk_pack *pack)
+{
+    return pack->size / sizeof(int64_t);
+}
+
+/* Cells ---------------------------------------------------------------------------------------- */
+
+static int64_t add_point(mesh *m, int body, yk_vec3 point, double radius)
+{
+    anchor a = {.body = body, .radius = (float)radius, .point = point};
+    if (body != YK_SCENE_GROUND)
+        a.subsystem = m->scene->bodies[body].subsystem;
+    yk_pack_bytes(&m->anchors, &a, sizeof a);
+    return (int64_t)count_points(m) - 1;
+}
+
+/* A point that is given in the axes of a shape. */
+static int64_t add_corner(mesh *m, const yk_shape *shape, double x, double y, double z)
+{
+    yk_vec3 rotated = yk_q_rotate(shape->orientation, yk_v3(x, y, z));
+    return add_point(m, shape->body, yk_v3_add(shape->position, rotated), 0);
+}
+
+static void add_cell(mesh *m, topology kind, const int64_t *points, size_t count)
+{
+    yk_pack_bytes(&m->connectivity[kind], points, count * sizeof *points);
+    int64_t end = (int64_t)count_ids(&m->connectivity[kind]);
+    yk_pack_bytes(&m->offsets[kind], &end, sizeof end);
+}
+
+/* The surface that a line in the plane of x and z makes about the z axis: `profile` has radius and height of
+ * its points. */
+static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)[2], int count)
+{
+    int64_t before[SIDES];
+    int64_t now[SIDES];
+    for (int i = 0; i < count; i++) {
+        /* A ring of points, or one point on the axis. */
+        bool on_axis = profile[i][0] == 0;
+        for (int k = 0; k < SIDES; k++) {
+            double angle = 2 * YK_PI * k / SIDES;
+            now[k] = now[0];
+            if (k == 0 || !on_axis)
+                now[k] = add_corner(m, shape, profile[i][0] * cos(angle),
+                                    profile[i][0] * sin(angle), profile[i][1]);
+        }
+
+        /* Faces between this ring and the one before; triangles where one of them is a point. */
+        for (int k = 0; k < SIDES && i > 0; k++) {
+            int next = (k + 1) % SIDES;
+            int64_t face[4] = {before[k], before[next], now[next], now[k]};
+            if (on_axis)
+                add_cell(m, POLYGONS, face, 3);
+            else if (before[0] == before[1])
+                add_cell(m, POLYGONS, face + 1, 3);
+            else
+                add_cell(m, POLYGONS, face, 4);
+        }
+        memcpy(before, now, sizeof before);
+    }
+}
+
+/* Half circles about (0, -z) and (0, z): a sphere, or a capsule. */
+static void add_round(mesh *m, const yk_shape *shape, double radius, double z)
+{
+    double profile[2 * ARCS + 2][2];
+    int count = 0;
+    for (int i = 0; i <= ARCS; i++, count++) {
+        double angle = 0.5 * YK_PI * (i - ARCS) / ARCS;
+        profile[count][0] = i > 0 ? radius * cos(angle) : 0;
+        profile[count][1] = radius * sin(angle) - z;
+    }
+    for (int i = z > 0 ? 0 : 1; i <= ARCS; i++, count++) {
+        double angle = 0.5 * YK_PI * i / ARCS;
+        profile[count][0] = i < ARCS ? radius * cos(angle) : 0;
+        profile[count][1] = radius * sin(angle) + z;
+    }
+    add_revolved(m, shape, (const double(*)[2])profile, count);
+}
+
+static void add_cylinder(mesh *m, const yk_shape *shape)
+{
+    double radius = shape->size.x;
+    double z = shape->size.z;
+    const double profile[4][2] = {{0, -z}, {radius, -z}, {radius, z}, {0, z}};
+
+    /* Bottom, side and top, as far as they are not open. */
+    static const unsigned walls[3] = {YK_OPEN_BOTTOM, YK_OPEN_LEFT, YK_OPEN_TOP};
+    for (int i = 0; i < 3; i++)
+        if (!(shape->open & walls[i]))
+            add_revolved(m, shape, &profile[i], 2);
+}
+
+static void add_box(mesh *m, const yk_shape *shape)
+{
+    /* Corner i is at -x or +x by its first bit, likewise y and z. */
+    int64_t corners[8];
+    for (int i = 0; i < 8; i++)
+        corners[i] = add_corner(m, shape, i & 1 ? shape->size.x : -shape->size.x,
+                                i & 2 ? shape->size.y : -shape->size.y,
+                                i & 4 ? shape->size.z : -shape->size.z);
+
+    /* In the order of the bits of open walls: -x, +x, -y, +y, -z, +z. */
+    static const int faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                    {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
+    for (int i = 0; i < 6; i++) {
+        if (shape->open >> i & 1)
+            continue;
+
+        int64_t face[4];
+        for (int k = 0; k < 4; k++)
+            face[k] = corners[faces[i][k]];
+        add_cell(m, POLYGONS, face, 4);
+    }
+}
+
+/* Hulls ---------------------------------------------------------------------------------------- */
+
+/* The corners of a face of a hull, a plane that has all points in it or behind it, in turn about its middle;
+ * their number, or 0 where the plane is no face. */
+static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double height, double near,
+                       int *face)
+{
+    int found = 0;
+    yk_vec3 middle = yk_v3(0, 0, 0);
+    for (int i = 0; i < count; i++) {
+        double above = yk_v3_dot(normal, points[i]) - height;
+        if (above > near)
+            return 0;
+        if (above < -near)
+            continue;
+        face[found++] = i;
+        middle = yk_v3_add(middle, points[i]);
+    }
+    middle = yk_v3_scale(1.0 / found, middle);
+
+    /* Sorted by their angle; faces have few corners. */
+    yk_vec3 u;
+    yk_vec3 w;
+    yk_v3_tangents(normal, &u, &w);
+    double angles[HULL_MAX];
+    for (int i = 0; i < found; i++) {
+        yk_vec3 arm = yk_v3_sub(points[face[i]], middle);
+        double angle = atan2(yk_v3_dot(arm, w), yk_v3_dot(arm, u));
+        int corner = face[i];
+        int at = i;
+        for (; at > 0 && angles[at - 1] > angle; at--) {
+            angles[at] = angles[at - 1];
+            face[at] = face[at - 1];
+        }
+        angles[at] = angle;
+        face[at] = corner;
+    }
+
+    /* Points inside of the face, or on its edges, are no corners of it. */
+    for (int i = 0; i < found && found > 3;) {
+        yk_vec3 last = points[face[(i + found - 1) % found]];
+        yk_vec3 next = points[face[(i + 1) % found]];
+        yk_vec3 across = yk_v3_sub(next, last);
+        yk_vec3 bend = yk_v3_cross(yk_v3_sub(points[face[i]], last), across);
+        if (yk_v3_dot(bend, normal) > near * yk_v3_norm(across)) {
+            i++;
+            continue;
+        }
+
+        /* Without it the one before may be none either. */
+        memmove(&face[i], &face[i + 1], (size_t)(found - 1 - i) * sizeof *face);
+        found--;
+        i = i > 0 ? i - 1 : 0;
+    }
+    return found;
+}
+
+/* Every plane through three points that has all others on one side is a face; hulls have few points. Of more
+ * than HULL_MAX the points alone are shown. */
+static void add_hull(mesh *m, const yk_shape *shape)
+{
+    int count = shape->point_count;
+    const yk_vec3 *points = shape->points;
+    int64_t first = (int64_t)count_points(m);
+    double size = 0;
+    for (int i = 0; i < count; i++) {
+        int64_t id = add_corner(m, shape, points[i].x, points[i].y, points[i].z);
+        size = fmax(size, yk_v3_norm(yk_v3_sub(points[i], points[0])));
+        if (count > HULL_MAX)
+            add_cell(m, VERTICES, &id, 1);
+    }
+    if (count > HULL_MAX)
+        return;
+
+    /* A triangle is its own face. */
+    if (count == 3) {
+        add_cell(m, POLYGONS, (const int64_t[]){first, first + 1, first + 2}, 3);
+        return;
+    }
+
+    /* Planes that were found before are not looked at again. */
+    yk_vec3 normals[2 * HULL_MAX];
+    double heights[2 * HULL_MAX];
+    int faces = 0;
+    double near = 1e-7 * size;
+    for (int i = 0; i < count; i++) {
+        for (int j = i + 1; j < count; j++) {
+            for (int k = j + 1; k < count; k++) {
+                yk_vec3 normal =
+                    yk_v3_cross(yk_v3_sub(points[j], points[i]), yk_v3_sub(points[k], points[i]));
+                if (yk_v3_norm(normal) < near * size)
+                    continue;
+
+                /* Either side of it may be the outer one. */
+                normal = yk_v3_unit(normal);
+                for (int side = 0; side < 2 && faces < 2 * HULL_MAX; side++) {
+                    double height = yk_v3_dot(normal, points[i]);
+                    bool known = false;
+                    for (int f = 0; f < faces && !known; f++)
+                        known = yk_v3_dot(normals[f], normal) > 1 - 1e-9 &&
+                                fabs(heights[f] - height) <= near;
+
+                    int corners[HULL_MAX];
+                    int found = 0;
+                    if (!known)
+                        found = face_points(points, count, normal, height, near, corners);
+                    if (found > 2) {
+                        int64_t cell[HULL_MAX];
+                        for (int c = 0; c < found; c++)
+                            cell[c] = first + corners[c];
+                        add_cell(m, POLYGONS, cell, (size_t)found);
+                        normals[faces] = normal;
+                        heights[faces++] = height;
+                    }
+                    normal = yk_v3_neg(normal);
+                }
+            }
+        }
+    }
+}
+
+/* The scene ------------------------------------------------------------------------------------ */
+
+/* From the origin of the shape to its end, which may be on another body. */
+static void add_line(mesh *m, const yk_shape *shape)
+{
+    int64_t ends[2];
+    ends[0] = add_corner(m, shape, 0, 0, 0);
+    if (shape->end == shape->body)
+        ends[1] = add_corner(m, shape, shape->size.x, shape->size.y, shape->size.z);
+    else
+        ends[1] = add_point(m, shape->end, shape->size, 0);
+    add_cell(m, LINES, ends, 2);
+}
+
+static void add_shape(mesh *m, const yk_shape *shape)
+{
+    const yk_record_body *body = NULL;
+    if (shape->body != YK_SCENE_GROUND)
+        body = &m->scene->bodies[shape->body];
+
+    switch (shape->kind) {
+    case YK_SHAPE_SPHERE:
+        if (body && body->motion == YK_BODY_POINT) {
+            int64_t id = add_point(m, shape->body, shape->position, shape->size.x);
+            add_cell(m, VERTICES, &id, 1);
+        } else {
+            add_round(m, shape, shape->size.x, 0);
+        }
+        break;
+    case YK_SHAPE_CAPSULE: add_round(m, shape, shape->size.x, shape->size.z); break;
+    case YK_SHAPE_BOX:
+    case YK_SHAPE_BOX_CAVITY: add_box(m, shape); break;
+    case YK_SHAPE_CYLINDER:
+    case YK_SHAPE_CYLINDER_CAVITY: add_cylinder(m, shape); break;
+    case YK_SHAPE_LINE:
+    case YK_SHAPE_EDGE:
+    case YK_SHAPE_ACTUATOR: add_line(m, shape); break;
+    case YK_SHAPE_HULL: add_hull(m, shape); break;
+    default: break; /* planes have no end, joints no size */
+    }
+}
+
+/* Where a frame has what belongs to a body: indices of the first numbers; -1: it has none. */
+typedef struct body_slot {
+    ptrdiff_t position, orientation, strain;
+} body_slot;
+
+static body_slot *find_slots(yk_context *context, const yk_record_scene *scene)
+{
+    body_slot *slots = yk_allocate(context, (size_t)scene->body_count + 1, sizeof *slots);
+    if (!slots)
+        return NULL;
+
+    /* One table behind the other, see yk_frame_table. */
+    ptrdiff_t position = 0;
+    ptrdiff_t orientation = (ptrdiff_t)yk_scene_table_size(scene, YK_FRAME_POSITION);
+    ptrdiff_t strain = orientation + (ptrdiff_t)yk_scene_table_size(scene, YK_FRAME_ORIENTATION);
+    for (int i = 0; i < scene->body_count; i++) {
+        const yk_record_body *body = &scene->bodies[i];
+        slots[i] = (body_slot){-1, -1, -1};
+        if (body->motion != YK_BODY_FIXED) {
+            slots[i].position = position;
+            position += 3;
+        }
+        if (body->motion == YK_BODY_MOVES) {
+            slots[i].orientation = orientation;
+            orientation += 4;
+        }
+        if (body->strained)
+            slots[i].strain = strain++;
+    }
+    return slots;
+}
+
+/* Where a point is in a frame. */
+static yk_vec3 locate(const mesh *m, const body_slot *slots, const float *frame, const anchor *a)
+{
+    if (a->body == YK_SCENE_GROUND)
+        return a->point;
+
+    const yk_record_body *body = &m->scene->bodies[a->body];
+    const body_slot *slot = &slots[a->body];
+    yk_vec3 position = body->position;
+    yk_quat orientation = body->orientation;
+    if (slot->position >= 0) {
+        const float *p = frame + slot->position;
+        position = yk_v3((double)p[0], (double)p[1], (double)p[2]);
+    }
+    if (slot->orientation >= 0) {
+        const float *q = frame + slot->orientation;
+        orientation = (yk_quat){(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
+    }
+    return yk_v3_add(position, yk_q_rotate(orientation, a->point));
+}
+
+/* Writing --------------------------------------------------------------------------------------- */
+
+/* A dataset of `rows` rows, all of them written at once where there are values. */
+static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t rows,
+                            hsize_t columns, hid_t memory_type, const void *values)
+{
+    const hsize_t size[2] = {rows, columns};
+    const hsize_t chunk[2] = {rows < CHUNK_ROWS ? rows : CHUNK_ROWS, columns};
+    int rank = columns > 1 ? 2 : 1;
+    hid_t space = H5Screate_simple(rank, size, NULL);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(properties, 0);
+    if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_chunk(properties, rank, chunk);
+        H5Pset_shuffle(properties);
+        H5Pset_deflate(properties, DEFLATE);
+    }
+
+    hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    H5Pclose(properties);
+    H5Sclose(space);
+    if (dataset >= 0 && values && rows > 0 &&
+        H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+        H5Dclose(dataset);
+        return H5I_INVALID_HID;
+    }
+    return dataset;
+}
+
+static bool write_whole(hid_t group, const char *name, hid_t type, hsize_t rows, hsize_t columns,
+                        hid_t memory_type, const void *values)
+{
+    hid_t dataset = create_dataset(group, name, type, rows, columns, memory_type, values);
+    return dataset >= 0 && H5Dclose(dataset) >= 0;
+}
+
+static bool write_ids(hid_t group, const char *name, const int64_t *ids, hsize_t rows,
+                      hsize_t columns)
+{
+    return write_whole(group, name, H5T_STD_I64LE, rows, columns, H5T_NATIVE_INT64, ids);
+}
+
+static hid_t create_group(hid_t parent, const char *name)
+{
+    return H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+}
+
+static bool write_attribute(hid_t group, const char *name, hid_t file_type, hid_t memory_type,
+                            hsize_t count, const void *values)
+{
+    hid_t space = count > 1 ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = attribute >= 0 && H5Awrite(attribute, memory_type, values) >= 0;
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    H5Sclose(space);
+    return done;
+}
+
+/* What the file is, and the cells, which are the same in all steps. */
+static bool write_cells(hid_t root, const mesh *m)
+{
+    static const char type[] = "PolyData";
+    const int64_t version[2] = {2, 0};
+    hid_t text = H5Tcopy(H5T_C_S1);
+    H5Tset_size(text, sizeof type - 1);
+    H5Tset_strpad(text, H5T_STR_NULLPAD);
+    int64_t points = (int64_t)count_points(m);
+    bool done = write_attribute(root, "Version", H5T_STD_I64LE, H5T_NATIVE_INT64, 2, version) &&
+                write_attribute(root, "Type", text, text, 1, type) &&
+                write_ids(root, "NumberOfPoints", &points, 1, 1);
+    H5Tclose(text);
+
+    for (int i = 0; i < TOPOLOGIES && done; i++) {
+        const yk_pack *connectivity = &m->connectivity[i];
+        const yk_pack *offsets = &m->offsets[i];
+        int64_t ids = (int64_t)count_ids(connectivity);
+        int64_t cells = (int64_t)count_ids(offsets) - 1;
+        hid_t group = create_group(root, topology_names[i]);
+        done = group >= 0 && write_ids(group, "NumberOfCells", &cells, 1, 1) &&
+               write_ids(group, "NumberOfConnectivityIds", &ids, 1, 1) &&
+               write_ids(group, "Connectivity", (const int64_t *)(const void *)connectivity->data,
+                         (hsize_t)ids, 1) &&
+               write_ids(group, "Offsets", (const int64_t *)(const void *)offsets->data,
+                         (hsize_t)cells + 1, 1);
+        if (group >= 0)
+            H5Gclose(group);
+    }
+    return done;
+}
+
+/* One step of a dataset of all steps. */
+static bool write_step(hid_t dataset, hsize_t step, hsize_t rows, hsize_t columns,
+                       const float *values)
+{
+    const hsize_t from[2] = {step * rows, 0};
+    const hsize_t count[2] = {rows, columns};
+    hid_t memory = H5Screate_simple(columns > 1 ? 2 : 1, count, NULL);
+    hid_t file = H5Dget_space(dataset);
+    H5Sselect_hyperslab(file, H5S_SELECT_SET, from, NULL, count, NULL);
+    bool done = H5Dwrite(dataset, H5T_NATIVE_FLOAT, memory, file, H5P_DEFAULT, values) >= 0;
+    H5Sclose(file);
+    H5Sclose(memory);
+    return done;
+}
+
+/* Points of all steps, and the strain at them where anything is strained. */
+static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record *record,
+                         const body_slot *slots, float *scratch)
+{
+    hsize_t steps = yk_record_frame_count(record);
+    hsize_t points = count_points(m);
+    const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
+    bool strained = yk_scene_table_size(m->scene, YK_FRAME_STRAIN) > 0;
+    hid_t places =
+        create_dataset(root, "Points", H5T_IEEE_F32LE, steps * points, 3, H5T_NATIVE_FLOAT, NULL);
+    hid_t strains = H5I_INVALID_HID;
+    bool done = places >= 0;
+    if (strained) {
+        strains = create_dataset(data, "strain", H5T_IEEE_F32LE, steps * points, 1,
+                                 H5T_NATIVE_FLOAT, NULL);
+        done = done && strains >= 0;
+    }
+
+    for (hsize_t step = 0; step < steps && done; step++) {
+        const float *frame = yk_record_frame(record, step);
+        for (hsize_t i = 0; i < points; i++) {
+            yk_vec3 p = locate(m, slots, frame, &anchors[i]);
+            scratch[3 * i] = (float)p.x;
+            scratch[3 * i + 1] = (float)p.y;
+            scratch[3 * i + 2] = (float)p.z;
+        }
+        done = write_step(places, step, points, 3, scratch);
+        if (!strained || !done)
+            continue;
+
+        for (hsize_t i = 0; i < points; i++) {
+            const anchor *a = &anchors[i];
+            scratch[i] = 0;
+            if (a->body != YK_SCENE_GROUND && slots[a->body].strain >= 0)
+                scratch[i] = frame[slots[a->body].strain];
+        }
+        done = write_step(strains, step, points, 1, scratch);
+    }
+
+    if (strains >= 0)
+        H5Dclose(strains);
+    if (places >= 0)
+        H5Dclose(places);
+    return done;
+}
+
+/* What points belong to, which stays. */
+static bool write_owners(hid_t data, const mesh *m, float *scratch)
+{
+    size_t points = count_points(m);
+    const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
+    for (size_t i = 0; i < points; i++)
+        scratch[i] = anchors[i].radius;
+    bool done = write_whole(data, "radius", H5T_IEEE_F32LE, points, 1, H5T_NATIVE_FLOAT, scratch);
+
+    int32_t *numbers = (int32_t *)(void *)scratch;
+    for (size_t i = 0; i < points; i++)
+        numbers[i] = anchors[i].subsystem;
+    done =
+        done && write_whole(data, "subsystem", H5T_STD_I32LE, points, 1, H5T_NATIVE_INT32, numbers);
+    for (size_t i = 0; i < points; i++)
+        numbers[i] = anchors[i].body;
+    return done && write_whole(data, "body", H5T_STD_I32LE, points, 1, H5T_NATIVE_INT32, numbers);
+}
+
+/* Times, and where each step begins. Cells are those of the first step, as one part. */
+static bool write_steps(hid_t root, const mesh *m, const yk_record *record, double *times,
+                        int64_t *ids)
+{
+    size_t steps = yk_record_frame_count(record);
+    int64_t number = (int64_t)steps;
+    int64_t points = (int64_t)count_points(m);
+    for (size_t i = 0; i < steps; i++)
+        times[i] = yk_record_frame_time(record, i);
+
+    hid_t group = create_group(root, "Steps");
+    bool done = group >= 0 &&
+                write_attribute(group, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &number) &&
+                write_whole(group, "Values", H5T_IEEE_F64LE, steps, 1, H5T_NATIVE_DOUBLE, times);
+    hid_t data = H5I_INVALID_HID;
+    if (done)
+        data = create_group(group, "PointDataOffsets");
+    done = done && data >= 0;
+
+    /* The same in all steps. */
+    memset(ids, 0, 4 * steps * sizeof *ids);
+    done = done && write_ids(group, "PartOffsets", ids, steps, 1) &&
+           write_ids(group, "CellOffsets", ids, steps, TOPOLOGIES) &&
+           write_ids(group, "ConnectivityIdOffsets", ids, steps, TOPOLOGIES) &&
+           write_ids(data, "radius", ids, steps, 1) &&
+           write_ids(data, "subsystem", ids, steps, 1) && write_ids(data, "body", ids, steps, 1);
+    for (size_t i = 0; i < steps; i++)
+        ids[i] = 1;
+    done = done && write_ids(group, "NumberOfParts", ids, steps, 1);
+
+    /* Of each step its own. */
+    for (size_t i = 0; i < steps; i++)
+        ids[i] = (int64_t)i * points;
+    done = done && write_ids(group, "PointOffsets", ids, steps, 1);
+    if (yk_scene_table_size(m->scene, YK_FRAME_STRAIN) > 0)
+        done = done && write_ids(data, "strain", ids, steps, 1);
+
+    if (data >= 0)
+        H5Gclose(data);
+    if (group >= 0)
+        H5Gclose(group);
+    return done;
+}
+
+static yk_status write_file(yk_context *context, const char *path, const mesh *m,
+                            const yk_record *record)
+{
+    /* Memory for a step of everything, and for a row of all steps. */
+    size_t steps = yk_record_frame_count(record);
+    body_slot *slots = find_slots(context, m->scene);
+    float *scratch = yk_allocate(context, 3 * count_points(m) + 1, sizeof *scratch);
+    double *times = yk_allocate(context, steps + 1, sizeof *times);
+    int64_t *ids = yk_allocate(context, 4 * steps + 1, sizeof *ids);
+    yk_status status = YK_ERROR_MEMORY;
+    if (slots && scratch && times && ids) {
+        yk_hdf5_session session;
+        yk_hdf5_output output = {0};
+        yk_hdf5_enter(&session);
+        hid_t file = yk_hdf5_output_create(path, &output);
+        bool done = file >= 0;
+        if (done) {
+            hid_t root = create_group(file, "VTKHDF");
+            hid_t data = create_group(root, "PointData");
+            done = root >= 0 && data >= 0 && write_cells(root, m) &&
+                   write_owners(data, m, scratch) &&
+                   write_points(root, data, m, record, slots, scratch) &&
+                   write_steps(root, m, record, times, ids);
+            if (data >= 0)
+                H5Gclose(data);
+            if (root >= 0)
+                H5Gclose(root);
+            done = H5Fclose(file) >= 0 && done;
+        }
+        yk_hdf5_leave(&session);
+
+        /* An error of the disk says more than what the library makes of it. */
+        status = YK_OK;
+        const char *reason = session.reason;
+        if (output.error != 0)
+            reason = strerror(output.error);
+        if (!done || output.error != 0)
+            status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, reason);
+    }
+
+    yk_release(context, slots);
+    yk_release(context, scratch);
+    yk_release(context, times);
+    yk_release(context, ids);
+    return status;
+}
+
+yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, const char *path)
+{
+    const yk_record_scene *scene = yk_record_get_header(record)->scene;
+    if (!scene || yk_record_frame_count(record) == 0)
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "the record has no frames, so there is nothing to be seen of it");
+
+    /* Points and cells of all shapes; every kind of cells begins at 0. */
+    mesh m = {.scene = scene, .anchors = {.context = context}};
+    for (int i = 0; i < TOPOLOGIES; i++) {
+        m.connectivity[i].context = context;
+        m.offsets[i].context = context;
+        yk_pack_bytes(&m.offsets[i], &(int64_t){0}, sizeof(int64_t));
+    }
+    for (int i = 0; i < scene->shape_count; i++)
+        add_shape(&m, &scene->shapes[i]);
+    bool failed = m.anchors.failed;
+    for (int i = 0; i < TOPOLOGIES; i++)
+        failed = failed || m.connectivity[i].failed || m.offsets[i].failed;
+
+    /* The file appears in one piece, and an older one stays where that fails. */
+    yk_status status = YK_ERROR_MEMORY;
+    size_t bytes = strlen(path) + 8;
+    char *part = yk_allocate(context, bytes, 1);
+    if (part && !failed) {
+        snprintf(part, bytes, "%s.part", path);
+        remove(part);
+        status = write_file(context, part, &m, record);
+        if (status == YK_OK && rename(part, path) != 0)
+            status =
+                yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+        if (status != YK_OK)
+            remove(part);
+    }
+
+    yk_release(context, part);
+    yk_pack_destroy(&m.anchors);
+    for (int i = 0; i < TOPOLOGIES; i++) {
+        yk_pack_destroy(&m.connectivity[i]);
+        yk_pack_destroy(&m.offsets[i]);
+    }
+    return status;
+}
