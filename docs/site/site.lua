@@ -1,11 +1,13 @@
 -- The documentation as a static site. Runs inside of pandoc, which reads the Markdown and writes HTML with MathML:
 --
---   pandoc --lua-filter docs/site/site.lua /dev/null      from the root of the tree, with SITE_OUT in the environment
+--   pandoc --lua-filter docs/site/site.lua /dev/null      from the root of the tree, with SITE_OUT in the environment,
+--                                                         and SITE_GALLERY where models are to be seen in motion
 --
 -- Every Markdown file becomes a page at its own path (README.md: index.html), every public header a page of api/, and
 -- every other file that a page links to is copied (pictures) or shown as text. A link that leads nowhere ends the build.
 
 local out = os.getenv("SITE_OUT")
+local gallery = os.getenv("SITE_GALLERY") -- a folder with NAME.webp of models in motion, or nil
 local files, folders = {}, {} -- of the tree: path -> true
 local wanted, queue = {}, {} -- files beyond the Markdown that pages link to
 local failures = 0
@@ -232,6 +234,26 @@ local function coloured(text, language)
   return table.concat(lines, "\n")
 end
 
+-- A model in motion, as a page shows it: where that is not wanted, and where there is no such picture, its still one.
+local function moving(page, model, width)
+  local file = gallery and io.open(gallery .. "/" .. model .. ".webp", "rb")
+  local still = "models/pictures/" .. model .. ".svg"
+  if not file or not files[still] then
+    return nil
+  end
+  local target = "models/pictures/" .. model .. ".webp"
+  write(target, file:read("a"))
+  file:close()
+  resolve(page, "README.md", still)
+  return string.format(
+    '<picture><source media="(prefers-reduced-motion: reduce)" srcset="%s"><img src="%s" width="%d" alt="%s in motion" loading="lazy"></picture>',
+    relative(page, still),
+    relative(page, target),
+    width,
+    model
+  )
+end
+
 local function put_markdown(path)
   local page = page_of(path)
   local title, headings = nil, {}
@@ -252,6 +274,11 @@ local function put_markdown(path)
       return image
     end,
     RawInline = function(raw)
+      local model = path == "models/README.md" and raw.text:match('^<img src="pictures/([^"]*)%.svg"')
+      local shown = model and moving(page, model, 160)
+      if shown then
+        return pandoc.RawInline("html", shown)
+      end
       for source in raw.text:gmatch('src="([^"]*)"') do
         resolve(page, path, source)
       end
@@ -264,6 +291,11 @@ local function put_markdown(path)
       return pandoc.Div({ block }, pandoc.Attr("", { "table" }))
     end,
   })
+  local model = path:match("^models/([^/]+)/README%.md$")
+  local shown = model and moving(page, model, 320)
+  if shown then
+    body.content:insert(2, pandoc.RawBlock("html", "<p>" .. shown .. "</p>"))
+  end
   local html = pandoc.write(pandoc.Pandoc(body.content), "html5", { html_math_method = "mathml" })
   put_page(page, title or path, html, headings)
 end

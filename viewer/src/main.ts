@@ -550,6 +550,12 @@ class App {
     this.plots.redraw();
   }
 
+  /** For the gallery: the model at a part of the time of the run, 0 to 1, as a picture; null where there is none. */
+  picture(part: number, width: number, height: number): string | null {
+    this.setTime(this.start + part * (this.end - this.start));
+    return this.view?.picture(width, height) ?? null;
+  }
+
   /** For tests: the contacts that are drawn, each with its point, normal and force. */
   contacts(): number[][] {
     return this.view?.contactForces?.shown ?? [];

@@ -1030,14 +1030,29 @@ export class View3D {
 
   resize(): void {
     const box = this.element.parentElement!.getBoundingClientRect();
-    const width = Math.max(1, Math.floor(box.width));
-    const height = Math.max(1, Math.floor(box.height));
+    this.setSize(Math.max(1, Math.floor(box.width)), Math.max(1, Math.floor(box.height)));
+  }
+
+  private setSize(width: number, height: number): void {
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     const scale = (this.renderer.getPixelRatio() * height) / Math.tan(((this.camera.fov / 2) * Math.PI) / 180);
     for (const set of this.particleSets) if (set.mesh instanceof Points) (set.mesh.material as ShaderMaterial).uniforms.scale.value = scale;
     this.dirty = true;
+  }
+
+  /** The model as it is now, whole and of this size in pixels, as PNG in the text of an address. */
+  picture(width: number, height: number): string {
+    const ratio = this.renderer.getPixelRatio();
+    this.renderer.setPixelRatio(1);
+    this.setSize(width, height);
+    this.view(this.viewed);
+    this.renderer.render(this.three, this.camera);
+    const shot = this.element.toDataURL("image/png");
+    this.renderer.setPixelRatio(ratio);
+    this.resize();
+    return shot;
   }
 
   draw(): void {

@@ -1,0 +1,37 @@
+// The model of a report in motion, as pictures: frame-000.png and so on in FOLDER. scripts/gallery makes moving pictures of them.
+//
+// usage: node film.mjs REPORT FOLDER [COUNT [WIDTH HEIGHT]]
+//
+// Exit code 77 where there is no Chromium.
+
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [report, folder, count = "48", width = "320", height = "240"] = process.argv.slice(2);
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+if (!browserPath) {
+  console.error("film: Chromium is not installed");
+  process.exit(77);
+}
+const { chromium } = await import("playwright-core");
+const browser = await chromium.launch({
+  executablePath: browserPath,
+  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+});
+try {
+  const tab = await browser.newPage({ colorScheme: "light" });
+  await tab.goto(pathToFileURL(resolve(report)).href, { timeout: 120000 });
+  await tab.waitForFunction(() => window.yoke !== undefined, null, { timeout: 120000 });
+  mkdirSync(folder, { recursive: true });
+  for (let i = 0; i < Number(count); i++) {
+    const shot = await tab.evaluate(([part, w, h]) => window.yoke.picture(part, w, h), [i / (Number(count) - 1), Number(width), Number(height)]);
+    if (shot === null) throw new Error("the report has nothing to be seen in 3D");
+    writeFileSync(join(folder, `frame-${String(i).padStart(3, "0")}.png`), Buffer.from(shot.replace(/^.*,/, ""), "base64"));
+  }
+} catch (error) {
+  console.error(`film: ${report}: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  await browser.close();
+}
