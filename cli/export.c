@@ -102,12 +102,13 @@ int command_export(int argc, char **argv)
         printf("%s: %zu %s%s\n", file, count, what, plural((long long)count));
     } else {
         print_failure(context);
-        code = status == YK_ERROR_INPUT ? EXIT_MISUSE : EXIT_FAILED;
+        code = EXIT_FAILED;
+        if (status == YK_ERROR_INPUT)
+            code = EXIT_MISUSE;
         if (scene && count == 0)
             fprintf(stderr,
-                    "yoke: '%s' has no frames: record to .h5 with record.frames or "
-                    "--frames above 0\n",
-                    results);
+                    "yoke: its subsystems have nothing to draw, or record.frames (--frames) was 0; "
+                    "-o FILE.csv works\n");
     }
     yk_record_destroy(record);
     yk_context_destroy(context);

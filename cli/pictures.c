@@ -378,6 +378,8 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     /* "position in m", or the unit alone where the panel's curves are of several quantities. */
     const char *quantity = quantity_of(&curves[leader]);
     const char *unit = channel_of(&curves[leader])->unit;
+    if (strcmp(unit, "1") == 0)
+        unit = ""; /* a number */
     bool one_quantity = true;
     for (int i = leader; i < count; i++) {
         bool here = same_unit(&curves[leader], &curves[i]);
@@ -409,6 +411,8 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
 
     double size = fmax(fabs(low), fabs(high));
     yk_text_add(context, script, "set autoscale y\n");
+    yk_text_add(context, script, "set offsets graph 0, graph 0, graph 0.04, graph %s\n",
+                low < 0 ? "0.04" : "0");
     if (isfinite(size) && size < 1e-12)
         yk_text_add(context, script, "set yrange [-1e-12:1e-12]\n");
     else if (isfinite(size) && high - low < 1e-9 * size)
@@ -416,7 +420,7 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
                     high + 0.5 * size);
 
     /* Curves after the first have other dashes, so that those that coincide can all be seen. */
-    static const char *const dashes[] = {"solid", "'-'", "'.'", "'-.'"};
+    static const char *const dashes[] = {"solid", "'-'", "'-.'", "'_'"};
     const char *comma = "plot ";
     for (int i = leader, shown = 0; i < count; i++) {
         if (!same_unit(&curves[leader], &curves[i]))
@@ -454,12 +458,12 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
     if (longest < 16)
         columns = 4;
 
-    char layout[64];
-    snprintf(layout, sizeof layout, "multiplot layout %d,1 title", panels > 0 ? panels : 1);
-
-    add_title(context, &script, layout, title);
+    /* The empty line below the title is for the legend of the first panel. */
+    yk_text_add(context, &script, "set multiplot layout %d,1 title ", panels > 0 ? panels : 1);
+    gnuplot_quote(context, &script, title);
+    yk_text_add(context, &script, ".\"\\n\" noenhanced\n");
     yk_text_add(context, &script,
-                "set grid\nset key below center horizontal maxcols %d samplen 2\n", columns);
+                "set grid\nset key above center horizontal maxcols %d samplen 3\n", columns);
     yk_text_add(context, &script, "set tics out nomirror\nset lmargin 12\nset rmargin 3\n");
     if (panels > 2)
         yk_text_add(context, &script, "set tics font ',10'\nset key font ',11'\n");

@@ -2,23 +2,16 @@
 //
 // usage: node film.mjs REPORT FOLDER [COUNT [WIDTH HEIGHT]]
 //
-// Exit code 77 where there is no Chromium.
+// Exit code 77 where there is no Chromium or no report.
 
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { findBrowser } from "./tests/browser.mjs";
 
 const [report, folder, count = "48", width = "320", height = "240"] = process.argv.slice(2);
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (!browserPath) {
-  console.error("film: Chromium is not installed");
-  process.exit(77);
-}
-const { chromium } = await import("playwright-core");
-const browser = await chromium.launch({
-  executablePath: browserPath,
-  args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
-});
+const launch = await findBrowser(report);
+const browser = await launch();
 try {
   const tab = await browser.newPage({ colorScheme: "light" });
   await tab.goto(pathToFileURL(resolve(report)).href, { timeout: 120000 });

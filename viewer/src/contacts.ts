@@ -17,7 +17,7 @@ export interface Particle {
 /** Particles of one frame by the cells that their centres lie in. */
 class Grid {
   private readonly next: Int32Array;
-  private heads = new Int32Array(1);
+  private readonly heads: Int32Array;
   private readonly centres: Float32Array;
   private readonly cell: number;
 
@@ -38,8 +38,8 @@ class Grid {
     this.heads.fill(-1);
     this.particles.forEach((particle, n) => {
       frames.readPosition(particle.body, frame, 0, this.centres, 3 * n);
-      const [i, j, k] = [0, 1, 2].map((c) => Math.floor(this.centres[3 * n + c] / this.cell));
-      const slot = this.slot(i, j, k);
+      const { centres, cell } = this;
+      const slot = this.slot(Math.floor(centres[3 * n] / cell), Math.floor(centres[3 * n + 1] / cell), Math.floor(centres[3 * n + 2] / cell));
       this.next[n] = this.heads[slot];
       this.heads[slot] = n;
     });

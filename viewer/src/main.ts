@@ -11,6 +11,7 @@ import { trustPanel, verdict } from "./trust";
 import { button, colourOf, el, number, unitText } from "./ui";
 
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+const BODIES_SMOOTH = 2000; // up to which edges are smooth without a graphics processor
 const CONTACTS_SHOWN = 60; // in a frame; where there are more they are shown when they are asked for
 
 class App {
@@ -125,7 +126,7 @@ class App {
     this.viewport.append(canvas);
     let view: View3D;
     try {
-      view = new View3D(canvas);
+      view = new View3D(canvas, run.scene!.bodies.length > BODIES_SMOOTH);
     } catch {
       canvas.remove();
       this.viewport.append(el("div", { class: "empty" }, [el("p", { text: "This browser offers no WebGL, so the model cannot be shown; plots work." })]));

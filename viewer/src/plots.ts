@@ -175,6 +175,7 @@ class Card {
       label: curve.label,
       stroke: this.colour(curve),
       width: 1.4,
+      pxAlign: 0, // slow curves are no stairs
       dash: this.runs.length > 1 ? DASHES[curve.run % DASHES.length] : [],
       show: !this.hidden.has(curve.label),
       spanGaps: true,

@@ -72,7 +72,9 @@ interface Instances {
 }
 
 const IMPOSTORS_FROM = 6000;
+const MANY = 5000; // shapes, or points that bound them: from there on not all are looked at
 const GROUND = "#8a939c"; // of what belongs to nobody
+const PICKED = new Color("#ff9d2e");
 const UP_Y = new Vector3(0, 1, 0);
 
 function isSlender(kind: Kind): boolean {
@@ -89,6 +91,37 @@ function material(colour: string, options: { opacity?: number } = {}): MeshLambe
     made.side = DoubleSide;
   }
   return made;
+}
+
+/** Whether WebGL is drawn by the processor. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+/** Of many points those that lie furthest out, along directions all around. */
+function outermost(points: Vector3[]): Vector3[] {
+  const count = 80;
+  const kept: Vector3[] = [];
+  for (let i = 0; i < count; i++) {
+    const z = 1 - (2 * i + 1) / count;
+    const angle = i * Math.PI * (3 - Math.sqrt(5));
+    const direction = new Vector3(Math.sqrt(1 - z * z) * Math.cos(angle), Math.sqrt(1 - z * z) * Math.sin(angle), z);
+    let most = -Infinity;
+    let best = points[0];
+    for (const point of points) {
+      const along = point.dot(direction);
+      if (along > most) {
+        most = along;
+        best = point;
+      }
+    }
+    kept.push(best);
+  }
+  return kept;
 }
 
 /** A helix along y from 0 to 1 of radius 1, as a tube. */
@@ -172,7 +205,7 @@ export class View3D {
   private readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
   private readonly controls: OrbitControls;
   private root = new Group();
-  private bodies: Group[] = [];
+  private groups = new Map<number, Group>(); // of the bodies that something solid is fixed to
   private instances: Instances[] = [];
   private ends: InstancedMesh | null = null;
   private endItems: { body: number; point: Vector3; subsystem: number; scale: number }[] = [];
@@ -209,10 +242,12 @@ export class View3D {
   showContacts = false;
   showStrain = true;
 
-  constructor(canvas: HTMLCanvasElement) {
+  /** `heavy`: there is so much to draw that a processor that has to do it should not smooth edges. */
+  constructor(canvas: HTMLCanvasElement, heavy: boolean) {
     this.element = canvas;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    const plain = heavy && drawsInSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !plain, preserveDrawingBuffer: true });
+    this.renderer.setPixelRatio(plain ? 1 : Math.min(window.devicePixelRatio, 2));
     this.renderer.localClippingEnabled = true;
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
@@ -236,7 +271,7 @@ export class View3D {
     this.three.add(this.root);
     this.scene = run.scene;
     this.frames = run.frames;
-    this.bodies = [];
+    this.groups = new Map();
     this.instances = [];
     this.particleSets = [];
     this.endItems = [];
@@ -257,13 +292,6 @@ export class View3D {
     this.measureModel();
     const ground = new Group();
     this.root.add(ground);
-    for (const body of scene.bodies) {
-      const group = new Group();
-      group.matrixAutoUpdate = false;
-      void body;
-      this.bodies.push(group);
-      this.root.add(group);
-    }
 
     // Particles are spheres on bodies without a name, subsystem by subsystem.
     const particles = new Map<number, { bodies: number[]; radii: number[] }>();
@@ -283,7 +311,7 @@ export class View3D {
         else if (shape.kind === Kind.Edge) springs.push(item);
         else lines.push(item);
       } else {
-        this.addSolid(shape, subsystem, shape.body >= 0 ? this.bodies[shape.body] : ground);
+        this.addSolid(shape, subsystem, shape.body >= 0 ? this.groupOf(shape.body) : ground);
       }
     }
     this.addLines(lines);
@@ -299,6 +327,17 @@ export class View3D {
     this.addGrid();
     this.setTime(this.frames && this.frames.count ? this.frames.time[0] : 0);
     this.view("iso");
+  }
+
+  private groupOf(body: number): Group {
+    let group = this.groups.get(body);
+    if (!group) {
+      group = new Group();
+      group.matrixAutoUpdate = false;
+      this.groups.set(body, group);
+      this.root.add(group);
+    }
+    return group;
   }
 
   /** Points that bound a shape, in the axes of its body. */
@@ -340,14 +379,10 @@ export class View3D {
     const high = new Vector3(-Infinity, -Infinity, -Infinity);
     for (const shape of shapes) {
       const still = shape.body < 0 || scene.bodies[shape.body].motion === Motion.Fixed || !this.frames;
-      for (const corner of this.cornersOf(shape))
+      const corners = shape.kind === Kind.Sphere && shapes.length > MANY ? [new Vector3().fromArray(shape.position)] : this.cornersOf(shape);
+      for (const corner of corners)
         for (let f = 0; f < (still ? 1 : count); f += stride) {
-          const point = new Vector3();
-          if (shape.body >= 0 && (still || !this.frames)) {
-            const body = scene.bodies[shape.body];
-            const o = body.orientation;
-            point.copy(corner).applyQuaternion(new Quaternion(o[1], o[2], o[3], o[0])).add(TEMP_V.fromArray(body.position));
-          } else this.pointOn(shape.body, corner, f, 0, point);
+          const point = this.pointOn(shape.body, corner, f, 0, new Vector3());
           low.min(point);
           high.max(point);
           this.extremes.push(point);
@@ -358,6 +393,7 @@ export class View3D {
       high.set(1, 1, 1);
       this.extremes.push(low, high);
     }
+    if (this.extremes.length > MANY) this.extremes = outermost(this.extremes);
     this.centre.copy(low).add(high).multiplyScalar(0.5);
     this.spread = Math.max(high.distanceTo(low), 1e-9);
   }
@@ -578,7 +614,7 @@ export class View3D {
       const base = new Color(colourOf(set.subsystem));
       for (let i = 0; i < set.bodies.length; i++) {
         const shade = 0.86 + 0.28 * ((i * 0.61803398875) % 1);
-        const colour = set.bodies[i] === this.selected?.body ? new Color("#ff9d2e") : base.clone().multiplyScalar(shade);
+        const colour = set.bodies[i] === this.selected?.body ? PICKED : base.clone().multiplyScalar(shade);
         set.mesh.setColorAt(i, colour);
       }
       set.mesh.instanceColor!.needsUpdate = true;
@@ -665,14 +701,17 @@ export class View3D {
 
   private pointOn(body: number, point: Vector3, frame: number, part: number, out: Vector3): Vector3 {
     out.copy(point);
-    if (body < 0 || !this.frames) {
-      if (body >= 0) out.applyMatrix4(this.bodies[body].matrix);
-      return out;
-    }
-    this.frames.readOrientation(body, frame, part, this.scratchQ);
-    this.frames.readPosition(body, frame, part, this.scratchP);
+    if (body < 0) return out;
     const q = this.scratchQ;
     const p = this.scratchP;
+    if (this.frames && this.frames.count > 0) {
+      this.frames.readOrientation(body, frame, part, q);
+      this.frames.readPosition(body, frame, part, p);
+    } else {
+      const { position, orientation } = this.scene!.bodies[body];
+      [p[0], p[1], p[2]] = position;
+      [q[3], q[0], q[1], q[2]] = orientation;
+    }
     return out.applyQuaternion(TEMP_Q.set(q[0], q[1], q[2], q[3])).add(TEMP_V.set(p[0], p[1], p[2]));
   }
 
@@ -690,20 +729,13 @@ export class View3D {
     [this.frame, this.part] = this.frames ? this.frames.locate(t) : [0, 0];
     const { frame, part } = this;
 
-    const q = this.scratchQ;
-    const p = this.scratchP;
+    const origin = new Vector3();
     const one = new Vector3(1, 1, 1);
-    scene.bodies.forEach((body, i) => {
-      const group = this.bodies[i];
-      if (body.motion === Motion.Fixed || !this.frames || this.frames.count === 0) {
-        const o = body.orientation;
-        group.matrix.compose(TEMP_V.fromArray(body.position), TEMP_Q.set(o[1], o[2], o[3], o[0]), one);
-      } else if (group.children.length > 0) {
-        this.frames.readPosition(i, frame, part, p);
-        this.frames.readOrientation(i, frame, part, q);
-        group.matrix.compose(TEMP_V.set(p[0], p[1], p[2]), TEMP_Q.set(q[0], q[1], q[2], q[3]), one);
-      }
-    });
+    for (const [body, group] of this.groups) {
+      this.pointOn(body, origin.set(0, 0, 0), frame, part, origin);
+      const q = this.scratchQ;
+      group.matrix.compose(origin, TEMP_Q.set(q[0], q[1], q[2], q[3]), one);
+    }
     this.moveSlender();
     this.moveParticles();
     this.moveArrows();
@@ -733,7 +765,7 @@ export class View3D {
         if (spring) return;
         const strain = this.strainOf(item.shape);
         base.set(colourOf(item.subsystem));
-        if (this.isSelected(item)) base.set("#ff9d2e");
+        if (this.isSelected(item)) base.set(PICKED);
         else if (this.showStrain && strain >= 0 && this.strainHigh > 0) strainColour(base, strain / this.strainHigh, base);
         set.mesh.setColorAt(i, colour.copy(base));
         if (this.ends && item.shape.kind === Kind.Line) {
@@ -1019,8 +1051,8 @@ export class View3D {
       const own = object.userData.picked as Picked | undefined;
       if (!own || !(object instanceof Mesh) || !(object.material instanceof MeshLambertMaterial)) return;
       const on = picked !== null && own.subsystem === picked.subsystem && own.body === picked.body && own.name === picked.name;
-      object.material.emissive.set(on ? "#ff8c1a" : "#000000");
-      object.material.emissiveIntensity = on ? 0.55 : 1;
+      object.material.userData.colour ??= object.material.color.clone(); // walls share theirs
+      object.material.color.copy(on ? PICKED : object.material.userData.colour);
     });
     this.colourParticles();
     this.setTime(this.time);

@@ -267,6 +267,12 @@ function modes(file: string, table: Columns): HTMLElement[] {
     const y = makeAxis(`${name[0] === "u" ? "displacement" : "rotation"} along ${name[1]}`, -1.1, 1.1, false, HEIGHT - BOX.bottom, BOX.top);
     const drawing = makeFrame(x, y);
     const line = svg("polyline", { fill: "none", stroke: colourOf(one - 1), "stroke-width": 2 });
+
+    // How far each node goes to either side, for eyes and papers that see one moment.
+    for (const side of [-1, 1]) {
+      const reach = rows.map((i, k) => `${x.at(k + 1).toFixed(1)},${y.at((side * Math.sign(re[i] || 1) * Math.hypot(re[i], im[i] || 0)) / most).toFixed(1)}`);
+      drawing.append(svg("polyline", { points: reach.join(" "), fill: "none", stroke: colourOf(one - 1), "stroke-opacity": 0.45, "stroke-dasharray": "4 3" }));
+    }
     drawing.append(line);
     const place = (phase: number) => {
       const [c, s] = [Math.cos(phase), Math.sin(phase)];
