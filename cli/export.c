@@ -41,6 +41,7 @@ static yk_status export_samples(yk_context *context, const yk_record *record, co
                 *to++ = yk_record_column(record, i, c)[k];
         status = yk_recorder_sample(recorder, yk_record_time(record)[k], row);
     }
+
     if (status == YK_OK)
         status = yk_recorder_end(recorder, yk_record_get_summary(record));
 
@@ -110,6 +111,7 @@ int command_export(int argc, char **argv)
                     "yoke: its subsystems have nothing to draw, or record.frames (--frames) was 0; "
                     "-o FILE.csv works\n");
     }
+
     yk_record_destroy(record);
     yk_context_destroy(context);
     return code;

@@ -116,6 +116,7 @@ bool ranks_begin(void)
             dup2(nowhere, STDERR_FILENO);
         }
     }
+
     return true;
 }
 
@@ -129,6 +130,7 @@ int ranks_end(int code)
         /* Rank 0 says when it is over. */
         while (!ended && take_message(0, &m, INFINITY) == YK_OK)
             continue;
+
         m = (message){.kind = MESSAGE_GOODBYE};
         send_message(0, &m, INFINITY);
         code = EXIT_GOOD;
@@ -141,6 +143,7 @@ int ranks_end(int code)
         m = (message){.kind = MESSAGE_END};
         together = send_message(rank, &m, deadline) == YK_OK && together;
     }
+
     for (int rank = 1; all->rank == 0 && together && rank < all->count; rank++)
         do
             together = take_message(rank, &m, deadline) == YK_OK;
@@ -224,6 +227,7 @@ static yk_status choose_places(void *user, yk_context *own, const char *const *n
         ranks[i] = best;
         loads[best]++;
     }
+
     free(loads);
 
     /* The others wait for this before they make any. */
@@ -232,6 +236,7 @@ static yk_status choose_places(void *user, yk_context *own, const char *const *n
         m.ranks[i] = ranks[i];
         places[i] = ranks[i];
     }
+
     place_count = count;
     yk_status status = YK_OK;
     for (int rank = 1; status == YK_OK && rank < all->count; rank++)
@@ -253,6 +258,7 @@ static yk_status ask_rank(void *user, yk_context *own, const char *name, int ind
                            yk_last_message(context));
         ready[rank] = m.kind == MESSAGE_READY;
     }
+
     return yk_ranks_remote(own, all, rank, index, name, answer_deadline, subsystem);
 }
 
@@ -279,9 +285,11 @@ void ranks_print(const yk_scenario_info *info)
         for (int i = 0; i < place_count && i < info->subsystem_count; i++) {
             if (places[i] != rank)
                 continue;
+
             printf("%s %s", comma, info->names[i]);
             comma = ",";
         }
+
         printf("\n");
     }
 }
@@ -323,6 +331,7 @@ static int scheme_threads(const yk_scheme_def *scheme)
             return threads;
         return (int)sysconf(_SC_NPROCESSORS_ONLN);
     }
+
     return 1;
 }
 
@@ -361,6 +370,7 @@ int ranks_serve(const yk_scenario_def *given)
             subsystems = info->subsystems;
             threads = scheme_threads(&info->scheme);
         }
+
         yk_ranks_serve(context, all, subsystems, place_count, failure, threads, NULL);
     }
 

@@ -55,6 +55,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
             *(strrchr(whole, '/') + 1) = '\0';
             snprintf(beside, sizeof beside, "%.4000s", whole);
         }
+
         free(whole);
         options.mesh_folder = beside;
     }
@@ -83,6 +84,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
     yk_import_destroy(import);
     if (written)
         return strdup(file);
+
     yk_archive_remove(context, *folder);
     *folder = NULL;
     return NULL;
@@ -118,6 +120,7 @@ static int export(int argc, char **argv)
     loaded l;
     if (!load_scenario(scenario, &sets, LOAD_TO_RUN, &l))
         return l.code;
+
     close_scenario(&l);
 
     yk_context *context = open_context();

@@ -66,11 +66,13 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     /* Where time is short it has to come further than a run that failed. */
     if (a->stopped || status == YK_ERROR_MEMORY)
         return UNKNOWN;
+
     bool cut = status == YK_INTERRUPTED;
     if (serious || (YK_FAILED(status) && !cut))
         return FAILS;
     if (cut && !(reached > a->failed))
         return UNKNOWN;
+
     remedy->tried = reached;
     return HELPS;
 }
@@ -97,6 +99,7 @@ static int find(const yk_remedy *list, int count, const yk_remedy *remedy)
         if (same)
             return i;
     }
+
     return -1;
 }
 
@@ -126,6 +129,7 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
             if (f->remedies[k].kind == YK_REMEDY_CHANGE && find(asked, count, &f->remedies[k]) < 0)
                 asked[count++] = f->remedies[k];
     }
+
     bool shorter_alone = count == 0;
     if (shorter_alone)
         asked[count++] = (yk_remedy){.kind = YK_REMEDY_CHANGE};
@@ -158,8 +162,10 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
             bool change = f->remedies[k].kind == YK_REMEDY_CHANGE;
             if (change && known >= 0 && (outcomes[known] == FAILS || known == helping))
                 continue;
+
             f->remedies[kept++] = f->remedies[k];
         }
+
         f->remedy_count = kept;
 
         if (helping < 0)
@@ -170,5 +176,6 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
         f->remedies[0] = helps;
         f->remedy_count++;
     }
+
     yk_cache_destroy(cache);
 }

@@ -326,6 +326,7 @@ static yk_status read_journal(sweep *s, const char *path)
                 status = YK_ERROR_MEMORY;
                 break;
             }
+
             s->kept_capacity = (int)capacity;
         }
 
@@ -364,6 +365,7 @@ static yk_status share_journal(sweep *s)
             memcpy(bytes, s->fingerprints, keys);
             memcpy(bytes + keys, s->kept, values);
         }
+
         yk_status status = YK_OK;
         for (int rank = 1; status == YK_OK && rank < team->count; rank++)
             status = team->send(team->user, rank, bytes, keys + values);
@@ -382,6 +384,7 @@ static yk_status share_journal(sweep *s)
     s->fingerprints = yk_allocate(s->context, size + 1, 1);
     if (!s->fingerprints)
         return YK_ERROR_MEMORY;
+
     status = team->take(team->user, 0, s->fingerprints, size);
     s->kept_count = (int)count;
     s->kept = (double *)(s->fingerprints + count);
@@ -443,6 +446,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
             status = yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", own,
                              strerror(errno));
     }
+
     yk_text_destroy(s->context, &path);
     return status;
 }

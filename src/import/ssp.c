@@ -149,6 +149,7 @@ static void write_quoted(FILE *to, const char *text)
         else
             fputc(c, to);
     }
+
     fputc('"', to);
 }
 
@@ -178,6 +179,7 @@ static yk_status find_unit(reader *r, const yk_xml_element *document, const char
             return status;
         }
     }
+
     return YK_OK;
 }
 
@@ -243,6 +245,7 @@ static yk_status transform(reader *r, const yk_xml_element *at, linear *l)
         l->offset = factor * l->offset + offset;
         l->gain *= factor;
     }
+
     return YK_OK;
 }
 
@@ -306,6 +309,7 @@ static yk_status open_component(reader *r, part *p)
         snprintf(reason, sizeof reason, "%s", yk_last_message(r->context));
         return yk_robot_fail(r->robot, p->xml, "component '%.60s': %s", p->name, reason);
     }
+
     return YK_OK;
 }
 
@@ -361,6 +365,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -425,6 +430,7 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
         v->text = text;
         return YK_OK;
     }
+
     if (is(type, "Boolean") && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
         v->number = strcmp(text, "true") == 0;
         return YK_OK;
@@ -436,11 +442,13 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
         for (const yk_xml_element *e = first_of(places[i], "Enumerations"); e; e = e->next) {
             if (strcmp(text_of(e, "name"), text_of(type, "name")) != 0)
                 continue;
+
             for (const yk_xml_element *item = e->first; item; item = item->next)
                 if (is(item, "Item") && strcmp(text_of(item, "name"), text) == 0)
                     return number_of(r, item, "value", 0, &v->number);
         }
     }
+
     return number_of(r, type, "value", 0, &v->number);
 }
 
@@ -487,6 +495,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
             r->settings[i] = s;
             return YK_OK;
         }
+
         yk_building *building = &r->robot->building;
         yk_building_append(building, &r->settings, &r->setting_count, &s, sizeof s);
         return building->status;
@@ -525,6 +534,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
             carried.unit = unit_here;
             carried.after = (linear){1, 0};
         }
+
         if (status == YK_OK && !v.text)
             status = transform(r, c, &carried.after);
         if (!converts(c))
@@ -534,6 +544,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -620,14 +631,17 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
             if (status == YK_OK)
                 status = apply(r, m, to, target, other, 0);
         }
+
         if (status == YK_OK && !renamed) {
             char target[600];
             snprintf(target, sizeof target, "%.250s%.250s", prefix, name);
             status = apply(r, e, to, target, v, 0);
         }
+
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -643,6 +657,7 @@ static const yk_xml_element *find_connection(const reader *r, int system, int to
             strcmp(text_of(c, "endConnector"), name) == 0)
             return c;
     }
+
     return NULL;
 }
 
@@ -685,6 +700,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
             status = transform(r, c, &l);
         if (status != YK_OK)
             return status;
+
         whole->offset += whole->gain * l.offset;
         whole->gain *= l.gain;
 
@@ -708,6 +724,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
                 return YK_OK;
         }
     }
+
     return yk_robot_fail(r->robot, *last, "connections go round in a circle");
 }
 
@@ -720,11 +737,13 @@ static const char *find_section(const reader *r, const char *element, const char
     for (const yk_xml_element *a = first_of(system, "Annotations"); a; a = a->next) {
         if (strcmp(text_of(a, "type"), YK_SSP_ANNOTATION) != 0)
             continue;
+
         for (const yk_xml_element *s = first_of(a, "Coupling"); s; s = s->next)
             if (strcmp(text_of(s, "element"), element) == 0 &&
                 strcmp(text_of(s, "name"), name) == 0)
                 return text_of(s, "value");
     }
+
     return NULL;
 }
 
@@ -767,6 +786,7 @@ static yk_status check_annotation(reader *r)
             }
         }
     }
+
     return YK_OK;
 }
 
@@ -822,6 +842,7 @@ static yk_status find_wires(reader *r)
                 return building->status;
         }
     }
+
     return YK_OK;
 }
 
@@ -844,10 +865,12 @@ static void write_wires(const reader *r, FILE *to)
             fprintf(to, ", gain: ");
             yk_write_number(to, w->l.gain);
         }
+
         if (w->l.offset != 0) {
             fprintf(to, ", offset: ");
             yk_write_number(to, w->l.offset);
         }
+
         fprintf(to, "}\n");
     }
 }
@@ -885,6 +908,7 @@ static yk_status check_connections(reader *r)
             }
         }
     }
+
     return YK_OK;
 }
 
@@ -911,6 +935,7 @@ static void write_ports(const reader *r, FILE *to, int index)
             used = used || (w->from == index && w->output == i);
             used = used || (w->to == index && w->input == i);
         }
+
         if (!used)
             continue;
 
@@ -922,6 +947,7 @@ static void write_ports(const reader *r, FILE *to, int index)
         fprintf(to, "}");
         separator = ",";
     }
+
     if (separator[0] == ',')
         fprintf(to, "}\n");
 }
@@ -1050,10 +1076,12 @@ static yk_status write_scenario(reader *r, FILE *to)
         const char *value = find_section(r, "", last[i]);
         if (!value)
             continue;
+
         fprintf(to, "\n%s: ", last[i]);
         write_section(to, value, strlen(value));
         fprintf(to, "\n");
     }
+
     return YK_OK;
 }
 
@@ -1102,15 +1130,18 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
             status = YK_ERROR_MEMORY;
             break;
         }
+
         if (pass == 0) {
             status = write_scenario(&r, to);
         } else {
             yk_robot_write_notes(robot, to);
             fputs(body, to);
         }
+
         if (fclose(to) != 0 && status == YK_OK)
             status = YK_ERROR_MEMORY;
     }
+
     free(body);
 
     int components = 0;

@@ -46,6 +46,7 @@ static void add_scalar(yk_context *context, yk_text *to, const char *text, bool 
             yk_text_add(context, to, "\\");
         yk_text_add(context, to, "%c", *text);
     }
+
     yk_text_add(context, to, "\"");
 }
 
@@ -67,14 +68,17 @@ static void add_flow(yk_context *context, yk_text *to, const yk_node *node)
     for (const yk_node *c = node->first; c; c = c->next) {
         if (map && c->line == 0)
             continue;
+
         yk_text_add(context, to, "%s", separator);
         if (map) {
             add_scalar(context, to, c->key, false);
             yk_text_add(context, to, ": ");
         }
+
         add_flow(context, to, c);
         separator = ", ";
     }
+
     yk_text_add(context, to, map ? "}" : "]");
 }
 
@@ -117,6 +121,7 @@ static void add_annotation(writer *w)
             bool ports = strcmp(name, "ports") == 0;
             if (!section || ports)
                 continue;
+
             add_section(w, yk_node_name(s), name, section);
         }
 
@@ -127,12 +132,14 @@ static void add_annotation(writer *w)
         for (const yk_node *p = yk_node_items(s, "ports"); p; p = p->next) {
             if (strcmp(yk_node_text(p, "type"), "signal") == 0)
                 continue;
+
             yk_text_add(w->context, &flow, "%s", separator);
             add_scalar(w->context, &flow, yk_node_name(p), false);
             yk_text_add(w->context, &flow, ": ");
             add_flow(w->context, &flow, p);
             separator = ", ";
         }
+
         if (flow.data) {
             ADD("          <yoke:Section");
             add_attribute(w, "element", yk_node_name(s));
@@ -141,9 +148,11 @@ static void add_annotation(writer *w)
             yk_text_add_xml(w->context, &w->text, flow.data);
             ADD("}\"/>\n");
         }
+
         w->text.failed = w->text.failed || flow.failed;
         yk_text_destroy(w->context, &flow);
     }
+
     ADD("        </yoke:Coupling>\n      </ssc:Annotation>\n    </ssd:Annotations>\n");
 }
 
@@ -202,6 +211,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
         add_unit(w, v);
         ADD("/></ssd:Connector>\n");
     }
+
     ADD("        </ssd:Connectors>\n");
 
     /* What is set before the start. */
@@ -233,6 +243,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
         add_unit(w, v);
         ADD("/></ssv:Parameter>\n");
     }
+
     if (set)
         ADD("                </ssv:Parameters>\n              </ssv:ParameterSet>\n"
             "            </ssd:ParameterValues>\n          </ssd:ParameterBinding>\n"
@@ -260,6 +271,7 @@ static const char *variable_of(const writer *w, int subsystem, int port, const c
     /* Without ports of its own each variable is one. */
     if (!node)
         return name;
+
     const char *type = yk_node_text(node, "type");
     if (strcmp(type, "signal") == 0)
         return yk_node_text(node, "variable");
@@ -335,6 +347,7 @@ static yk_status add_connections(writer *w)
             ADD("><ssc:LinearTransformation factor=\"%.17g\" offset=\"%.17g\"/></ssd:Connection>\n",
                 wire->gain, wire->offset);
     }
+
     if (w->info->wire_count > 0)
         ADD("    </ssd:Connections>\n");
     return YK_OK;
@@ -410,6 +423,7 @@ static yk_status collect(writer *w, const char *folder)
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 

@@ -130,6 +130,7 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
         yk_nonsmooth_body_motion(builder->world, body, &motion);
         joint.marker[side] = yk_marker_on(def->marker[0], motion.position, motion.orientation);
     }
+
     return taken(builder, yk_world_add_joint(builder->world, &joint));
 }
 
@@ -172,6 +173,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
         int signal = taken(builder, yk_world_add_signal(world, def->name));
         return signal == YK_NO_ID ? YK_NO_ID : (int)world->model.port_count + signal;
     }
+
     if (world->model.signal_count > 0) {
         yk_status status = yk_fail(context, YK_ERROR_ARGUMENT,
                                    "port '%s': add it before all signal ports", def->name);

@@ -109,6 +109,7 @@ static double normal_quantile(double u, double cut)
         else
             high = middle;
     }
+
     return 0.5 * (low + high);
 }
 
@@ -268,6 +269,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "packing: not one particle of radius %g fits in the cavity", largest);
     }
+
     if (!(across <= CELLS_MAX && along <= CELLS_MAX)) {
         yk_packing_destroy(context, packing);
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -437,6 +439,7 @@ static yk_status settle(bed *b, yk_packing *packing)
             yk_nonsmooth_body_motion(b->world, b->first + i, &motion);
             sum += yk_v3_norm2(motion.velocity);
         }
+
         packing->speed = sqrt(sum / def->count);
         packing->at_rest = yk_nonsmooth_time(b->world) > shaken && packing->speed < rest;
         yk_log(b->context, YK_LOG_DEBUG, "%d particles settle: %.2f s, still %.2g m/s", def->count,
@@ -512,6 +515,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
         yk_packing_destroy(context, packing);
         return status;
     }
+
     if (packing->at_rest)
         return YK_OK;
     return yk_fail(
@@ -531,6 +535,7 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
         if (body < 0)
             return body;
     }
+
     return first;
 }
 
@@ -632,6 +637,7 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
                            path, number, column_names[groups[g][0]], column_names[groups[g][1] - 1],
                            present);
     }
+
     return YK_OK;
 }
 
@@ -649,6 +655,7 @@ static bool read_values(const char *line, int count, double *values)
         if (i + 1 < count && *at++ != ',')
             return false;
     }
+
     return *at == '\0';
 }
 

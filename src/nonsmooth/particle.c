@@ -212,6 +212,7 @@ double yk_particle_top(const yk_particle *particle, yk_quat orientation, double 
         yk_vec3 farthest = yk_solid_support(&particle->parts[i], up);
         top = fmax(top, yk_v3_dot(farthest, up));
     }
+
     return radius * top;
 }
 

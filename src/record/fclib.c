@@ -78,6 +78,7 @@ static bool has(const fclib_file *in, const char *name)
         size_t length = (size_t)(end + 1 - name);
         if (length >= sizeof part)
             return false;
+
         memcpy(part, name, length);
         part[length] = '\0';
 
@@ -151,6 +152,7 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
         yk_release(in->context, values);
         return NULL;
     }
+
     return values;
 }
 
@@ -171,6 +173,7 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
         refuse(in, "'%s/%s' is %d, expected %d to %d", group, name, result, low, high);
         return low;
     }
+
     return result;
 }
 
@@ -340,6 +343,7 @@ static yk_status send_problem(void *user, int stream)
     for (int i = 0; i < LISTS && sent; i++) {
         if (lists[i].count == 0)
             continue;
+
         sent = fwrite(lists[i].values, lists[i].size, lists[i].count, out) == lists[i].count;
     }
 

@@ -106,6 +106,7 @@ static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)
             else
                 add_cell(m, POLYGONS, face, 4);
         }
+
         memcpy(before, now, sizeof before);
     }
 }
@@ -120,11 +121,13 @@ static void add_round(mesh *m, const yk_shape *shape, double radius, double z)
         profile[count][0] = i > 0 ? radius * cos(angle) : 0;
         profile[count][1] = radius * sin(angle) - z;
     }
+
     for (int i = z > 0 ? 0 : 1; i <= ARCS; i++, count++) {
         double angle = 0.5 * YK_PI * i / ARCS;
         profile[count][0] = i < ARCS ? radius * cos(angle) : 0;
         profile[count][1] = radius * sin(angle) + z;
     }
+
     add_revolved(m, shape, (const double(*)[2])profile, count);
 }
 
@@ -179,9 +182,11 @@ static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double 
             return 0;
         if (above < -near)
             continue;
+
         face[found++] = i;
         middle = yk_v3_add(middle, points[i]);
     }
+
     middle = yk_v3_scale(1.0 / found, middle);
 
     /* Sorted by their angle; faces have few corners. */
@@ -198,6 +203,7 @@ static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double 
             angles[at] = angles[at - 1];
             face[at] = face[at - 1];
         }
+
         angles[at] = angle;
         face[at] = corner;
     }
@@ -218,6 +224,7 @@ static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double 
         found--;
         i = i > 0 ? i - 1 : 0;
     }
+
     return found;
 }
 
@@ -235,6 +242,7 @@ static void add_hull(mesh *m, const yk_shape *shape)
         if (count > HULL_MAX)
             add_cell(m, VERTICES, &id, 1);
     }
+
     if (count > HULL_MAX)
         return;
 
@@ -278,6 +286,7 @@ static void add_hull(mesh *m, const yk_shape *shape)
                         normals[faces] = normal;
                         heights[faces++] = height;
                     }
+
                     normal = yk_v3_neg(normal);
                 }
             }
@@ -349,13 +358,16 @@ static body_slot *find_slots(yk_context *context, const yk_record_scene *scene)
             slots[i].position = position;
             position += 3;
         }
+
         if (body->motion == YK_BODY_MOVES) {
             slots[i].orientation = orientation;
             orientation += 4;
         }
+
         if (body->strained)
             slots[i].strain = strain++;
     }
+
     return slots;
 }
 
@@ -373,10 +385,12 @@ static yk_vec3 locate(const mesh *m, const body_slot *slots, const float *frame,
         const float *p = frame + slot->position;
         position = yk_v3((double)p[0], (double)p[1], (double)p[2]);
     }
+
     if (slot->orientation >= 0) {
         const float *q = frame + slot->orientation;
         orientation = (yk_quat){(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
     }
+
     return yk_v3_add(position, yk_q_rotate(orientation, a->point));
 }
 
@@ -406,6 +420,7 @@ static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t r
         H5Dclose(dataset);
         return H5I_INVALID_HID;
     }
+
     return dataset;
 }
 
@@ -468,6 +483,7 @@ static bool write_cells(hid_t root, const mesh *m)
         if (group >= 0)
             H5Gclose(group);
     }
+
     return done;
 }
 
@@ -512,6 +528,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
             scratch[3 * i + 1] = (float)p.y;
             scratch[3 * i + 2] = (float)p.z;
         }
+
         done = write_step(places, step, points, 3, scratch);
         if (!strained || !done)
             continue;
@@ -522,6 +539,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
             if (a->body != YK_SCENE_GROUND && slots[a->body].strain >= 0)
                 scratch[i] = frame[slots[a->body].strain];
         }
+
         done = write_step(strains, step, points, 1, scratch);
     }
 
@@ -624,6 +642,7 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
                 H5Gclose(root);
             done = H5Fclose(file) >= 0 && done;
         }
+
         yk_hdf5_leave(&session);
 
         /* An error of the disk says more than what the library makes of it. */
@@ -656,6 +675,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
         m.offsets[i].context = context;
         yk_pack_bytes(&m.offsets[i], &(int64_t){0}, sizeof(int64_t));
     }
+
     for (int i = 0; i < scene->shape_count; i++)
         add_shape(&m, &scene->shapes[i]);
     bool failed = m.anchors.failed;
@@ -683,5 +703,6 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
         yk_pack_destroy(&m.connectivity[i]);
         yk_pack_destroy(&m.offsets[i]);
     }
+
     return status;
 }

@@ -152,6 +152,7 @@ yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, c
         sent = driver->sent(&request);
         pthread_mutex_unlock(&ranks->lock);
     }
+
     return YK_OK;
 }
 
@@ -212,6 +213,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
                 return status;
             if (!yk_body_reserve(&t->in, size))
                 return YK_ERROR_MEMORY;
+
             status = yk_ranks_take(context, t->ranks, from, tag, t->in.bytes, size);
             if (status != YK_OK)
                 return status;
@@ -227,6 +229,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
         target += piece;
         count -= piece;
     }
+
     return YK_OK;
 }
 
@@ -313,6 +316,7 @@ static int take_session(service *s)
         if (s->sessions[i] && !s->busy[i] && s->ranks->driver->probe(&from, &tag, &bytes))
             found = i;
     }
+
     pthread_mutex_unlock(&s->ranks->lock);
 
     if (s->ended)
@@ -351,6 +355,7 @@ static void *serve_questions(void *user)
             s->status = status;
             s->ended = true;
         }
+
         pthread_mutex_unlock(&s->lock);
     }
 }
@@ -400,6 +405,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
             seconds[i] = yk_session_seconds(s.sessions[i]);
         yk_session_close(s.sessions[i]);
     }
+
     yk_release(context, s.sessions);
     yk_release(context, s.busy);
     return status;

@@ -197,6 +197,7 @@ static void take_oldest(remote *r)
         read_state(r, body);
         status = done(r, status);
     }
+
     if (YK_FAILED(status) && r->outcome == YK_OK)
         r->outcome = status;
 }
@@ -271,6 +272,7 @@ static yk_body *ask_later(remote *r)
         take_all(r);
         return_counts(r);
     }
+
     r->body.length = 0;
     r->body.failed = false;
     return &r->body;
@@ -445,6 +447,7 @@ static yk_status remote_post(yk_subsystem *self, double t, double h, const yk_in
         yk_put_whole(ask_later(r), (uint32_t)left + 1);
         r->taken = 0;
     }
+
     put_step(r, t, h, inputs);
     r->posted++;
     if (left > 0)
@@ -569,6 +572,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
         put_model(body, model);
         status = answer(r, YK_FRAME_STEP_MODEL);
     }
+
     if (YK_FAILED(status))
         return status;
 
@@ -777,10 +781,12 @@ static yk_status read_scene(remote *r)
     r->bodies = yk_allocate(r->context, bodies + 1, sizeof *r->bodies);
     if (!r->bodies)
         return YK_ERROR_MEMORY;
+
     for (uint32_t i = 0; i < bodies && !body->failed; i++) {
         yk_scene_body *one = &r->bodies[r->body_count++];
         if (!read_name(r, &one->name))
             return YK_ERROR_MEMORY;
+
         one->motion = (yk_body_motion)yk_get_whole(body);
         one->part = (int)yk_get_whole(body);
         one->strained = (int)yk_get_whole(body);
@@ -794,11 +800,13 @@ static yk_status read_scene(remote *r)
     r->shapes = yk_allocate(r->context, shapes + 1, sizeof *r->shapes);
     if (!r->shapes)
         return YK_ERROR_MEMORY;
+
     for (uint32_t i = 0; i < shapes && !body->failed; i++) {
         yk_shape *one = &r->shapes[r->shape_count++];
         one->kind = (yk_shape_kind)yk_get_whole(body);
         if (!read_name(r, &one->name))
             return YK_ERROR_MEMORY;
+
         one->body = (int)yk_get_whole(body);
         one->end = (int)yk_get_whole(body);
         one->open = yk_get_whole(body);
@@ -815,10 +823,12 @@ static yk_status read_scene(remote *r)
         yk_vec3 *list = yk_allocate(r->context, points, sizeof *list);
         if (!list)
             return YK_ERROR_MEMORY;
+
         yk_get_numbers(body, &list->x, 3 * (size_t)points);
         one->points = list;
         one->point_count = (int)points;
     }
+
     return done(r, status);
 }
 

@@ -79,6 +79,7 @@ static double *take_numbers(yk_session *s, size_t count)
         s->numbers = grown;
         s->number_count = count;
     }
+
     return s->numbers;
 }
 
@@ -480,6 +481,7 @@ static void answer_mark(yk_session *s)
         size_t words = rollback->layout(s->subsystem).words;
         s->mark = yk_allocate(s->context, words + 1, sizeof *s->mark);
     }
+
     if (!s->mark) {
         refuse(s, "it has no state image");
         return;
@@ -747,6 +749,7 @@ static yk_status receive(yk_session *s, uint16_t *kind, uint64_t *number)
         refuse(s, why);
         reply(s, YK_FRAME_HELLO, *number);
     }
+
     return status;
 }
 
@@ -1040,6 +1043,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
                 yk_fail(context, YK_ERROR_EXTERNAL, "no process for a client: %s", strerror(errno));
             break;
         }
+
         clients++;
     }
 
