@@ -53,6 +53,12 @@ const char *yk_robot_keep(yk_robot *robot, const char *file)
 void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *format, ...)
 {
     yk_import_note note = {.file = element->file, .line = element->line};
+
+    /* The name as the robot keeps it: a document may be gone before its notes are read. */
+    for (int i = 0; i < robot->file_count; i++)
+        if (strcmp(robot->files[i], element->file) == 0)
+            note.file = robot->files[i];
+
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(note.text, sizeof note.text, format, arguments);
