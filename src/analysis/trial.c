@@ -290,6 +290,9 @@ static void *make_own_runs(void *user)
     return NULL;
 }
 
+/* A message to rank 0 is the number of a run and its result, which is aligned as any type is. */
+enum { MESSAGE_HEAD = 16 };
+
 /* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that has left is given
  * nothing; one that never comes is not waited for. */
 static yk_status hand_out(sharing *s, char *message)
@@ -300,7 +303,7 @@ static yk_status hand_out(sharing *s, char *message)
         return yk_fail(s->context, YK_ERROR_MEMORY, "no thread for the runs of rank 0");
 
     static const double LOOK = 0.01; /* s */
-    size_t whole = sizeof(int32_t) + s->def->result_size;
+    size_t whole = MESSAGE_HEAD + s->def->result_size;
     yk_status status = YK_OK;
     for (;;) {
         pthread_mutex_lock(&s->lock);
@@ -327,7 +330,7 @@ static yk_status hand_out(sharing *s, char *message)
         status = team->take(team->user, from, message, bytes);
         memcpy(&index, message, sizeof index);
         if (status == YK_OK && index >= 0 && index < s->def->count)
-            finish_run(s, index, message + sizeof index);
+            finish_run(s, index, message + MESSAGE_HEAD);
         index = take_run(s);
         if (status == YK_OK && index != NO_RUN)
             status = team->send(team->user, from, &index, sizeof index);
@@ -346,7 +349,7 @@ static yk_status hand_out(sharing *s, char *message)
 static yk_status take_orders(sharing *s, char *message)
 {
     const yk_team *team = s->def->team;
-    size_t whole = sizeof(int32_t) + s->def->result_size;
+    size_t whole = MESSAGE_HEAD + s->def->result_size;
     int32_t index = NO_RUN;
     memset(message, 0, whole);
 
@@ -364,7 +367,7 @@ static yk_status take_orders(sharing *s, char *message)
         if (status != YK_OK)
             return status;
 
-        s->def->work(s->def->user, index, message + sizeof index);
+        s->def->work(s->def->user, index, message + MESSAGE_HEAD);
     }
 }
 
@@ -383,7 +386,7 @@ yk_status yk_trials_share(yk_context *context, const yk_shared_work *def)
 
     /* A result for each thread, and one on its way. */
     s.results = yk_allocate(context, (size_t)threads, def->result_size);
-    char *message = yk_allocate(context, 1, sizeof(int32_t) + def->result_size);
+    char *message = yk_allocate(context, 1, MESSAGE_HEAD + def->result_size);
     if (status == YK_OK && (!s.results || !message))
         status = YK_ERROR_MEMORY;
     if (status == YK_OK && pool)
