@@ -400,9 +400,11 @@ void fuzz_checkpoint(const unsigned char *data, size_t size)
     if (file) {
         size_t count = 0;
         const unsigned char *section = yk_checkpoint_find(file, "state", &count);
-        volatile unsigned char sum = 0;
-        for (size_t i = 0; section && i < count; i++)
-            sum ^= section[i];
+        uint64_t sum = 0;
+        if (section)
+            sum = yk_hash_bytes(YK_HASH_START, section, count);
+        require(!section || sum == yk_hash_bytes(YK_HASH_START, section, count),
+                "a section has all of its bytes");
         yk_checkpoint_close(context, file);
     }
 
