@@ -13,16 +13,9 @@
 
 #include "contact/global.h"
 #include "contact/write.h"
-#include "record/apart.h"
 #include "record/hdf5_access.h"
 
 enum { PATH_BYTES = 64, ROWS_MAX = 100000000 };
-
-/* Limits of the process that reads, with a multiple of the bytes of the file. */
-static const double SECONDS = 5;
-static const double SECONDS_PER_BYTE = 1e-6;
-static const double BYTES = 1e9;
-static const double BYTES_PER_BYTE = 8;
 
 /* A file that is read; all functions do nothing once something is wrong. */
 typedef struct fclib_file {
@@ -480,21 +473,9 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode))
         return yk_fail(context, YK_ERROR_FILE, "'%s' is not a file that can be read", path);
 
-    /* No other thread may be within the library when the process is copied. */
-    char what[1200];
-    snprintf(what, sizeof what, "'%.1000s' is a damaged HDF5 file: reading it", path);
     fclib_file in = {.context = context, .path = path, .status = YK_OK};
-    yk_apart_def def = {
-        .work = send_problem,
-        .receive = receive_problem,
-        .user = &in,
-        .seconds = SECONDS + SECONDS_PER_BYTE * (double)found.st_size,
-        .bytes = (uint64_t)(BYTES + BYTES_PER_BYTE * (double)found.st_size),
-        .lock = yk_hdf5_lock,
-        .unlock = yk_hdf5_unlock,
-        .what = what,
-    };
-    in.status = yk_apart(context, &def);
+    in.status = yk_hdf5_read_apart(context, path, (double)found.st_size, send_problem,
+                                   receive_problem, &in);
     if (in.status == YK_OK && (in.data.dim < 2 || in.data.dim > 5))
         refuse(&in, "contacts of dimension %d", in.data.dim);
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "record/apart.h"
+
 /* HDF5 has one state per process, and not every build of it is safe for threads. Contexts of
  * different threads are independent of each other by our own rule, so the lock has to be the
  * process's too. */
@@ -75,6 +77,33 @@ static bool write_attribute(hid_t object, const char *name, hid_t type, hid_t sp
     H5Tclose(type);
 
     return written;
+}
+
+yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
+                             yk_status (*work)(void *user, int stream),
+                             yk_status (*receive)(void *user, int stream), void *user)
+{
+    /* What that process may take (s of the processor, bytes): so much, and so much for each byte of
+     * the file, which files of any content do with a hundredth of. */
+    static const double SECONDS = 5;
+    static const double SECONDS_PER_BYTE = 1e-6;
+    static const double BYTES = 1e9;
+    static const double BYTES_PER_BYTE = 8;
+
+    /* No other thread may be within the library when the process is copied. */
+    char what[1200];
+    snprintf(what, sizeof what, "'%.1000s' is a damaged HDF5 file: reading it", path);
+    yk_apart_def def = {
+        .work = work,
+        .receive = receive,
+        .user = user,
+        .seconds = SECONDS + SECONDS_PER_BYTE * size,
+        .bytes = (uint64_t)(BYTES + BYTES_PER_BYTE * size),
+        .lock = yk_hdf5_lock,
+        .unlock = yk_hdf5_unlock,
+        .what = what,
+    };
+    return yk_apart(context, &def);
 }
 
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text)

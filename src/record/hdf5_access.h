@@ -25,6 +25,12 @@ void yk_hdf5_leave(const yk_hdf5_session *session);
 void yk_hdf5_lock(void);
 void yk_hdf5_unlock(void);
 
+/* Reads a file of so many bytes in a process of its own (apart.h), within limits that its size sets:
+ * the library does not survive every damaged file. */
+yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
+                             yk_status (*work)(void *user, int stream),
+                             yk_status (*receive)(void *user, int stream), void *user);
+
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text);
 bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count);
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value);

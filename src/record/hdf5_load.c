@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "record/apart.h"
 #include "record/hdf5_access.h"
 #include "record/hdf5_scene.h"
 #include "record/journal.h"
@@ -422,13 +421,6 @@ yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to)
 
 /* In a process of its own ----------------------------------------------------------------------- */
 
-/* What that process may take (s of the processor, bytes): so much, and so much for each byte of the
- * file, which files of any content do with a hundredth of. */
-static const double SECONDS = 5;
-static const double SECONDS_PER_BYTE = 1e-6;
-static const double BYTES = 1e9;
-static const double BYTES_PER_BYTE = 8;
-
 /* A recorder that passes everything on as a journal. */
 typedef struct sender {
     yk_recorder base;
@@ -554,22 +546,9 @@ yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, b
     if (stat(path, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
 
-    char what[1200];
-    snprintf(what, sizeof what, "'%.1000s' is a damaged HDF5 file: reading it", path);
     reading r = {.context = context, .path = path, .to = to};
-    yk_apart_def def = {
-        .work = send_file,
-        .receive = receive_file,
-        .user = &r,
-        .seconds = SECONDS + SECONDS_PER_BYTE * (double)found.st_size,
-        .bytes = (uint64_t)(BYTES + BYTES_PER_BYTE * (double)found.st_size),
-        .what = what,
-    };
-
-    /* No other thread may be within the library when the process is copied. */
-    def.lock = yk_hdf5_lock;
-    def.unlock = yk_hdf5_unlock;
-    yk_status status = yk_apart(context, &def);
+    yk_status status =
+        yk_hdf5_read_apart(context, path, (double)found.st_size, send_file, receive_file, &r);
     *complete = r.contents.complete;
     return status;
 }
