@@ -546,24 +546,19 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
             status = hashed;
         yk_watch_conclude(&r.watch, status, r.report);
 
+        /* The message of a failed step must survive those of trials and of the end of the record. */
+        char *failure = NULL;
+        if (status != YK_OK)
+            failure = yk_text_copy(context, yk_last_message(context));
+
         /* What may help is tried, where a second run of the scenario is a run of the same: not with
          * partners in other processes. */
         yk_finding_kind kind;
         bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
         bool may_try = def->source && (!YK_FAILED(status) || numerical) &&
                        yk_report_serious(r.report, &kind) && yk_system_find_unsaved(r.system) < 0;
-        if (may_try) {
-            char *message = yk_text_copy(context, yk_last_message(context));
+        if (may_try)
             yk_remedies_try(context, r.info, def, r.report);
-            if (message)
-                yk_fail(context, status, "%s", message);
-            yk_release(context, message);
-        }
-
-        /* The message of a failed step must survive a message about the end of the record. */
-        char *failure = NULL;
-        if (status != YK_OK)
-            failure = yk_text_copy(context, yk_last_message(context));
 
         /* A run that can be resumed leaves its record open; one that has ended needs no
          * checkpoints. */
