@@ -12,6 +12,15 @@
 
 #include <cmocka.h> /* wants the headers above before it */
 
+/* Sanitizers bring an allocator of their own, which fails and forks in other ways. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
 #define assert_near(actual, expected, tolerance) \
     yk_assert_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 

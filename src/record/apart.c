@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What the child says last. */
@@ -48,6 +49,47 @@ static double address_space(void)
     return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
+/* Only the thread that asks is copied. A lock that another one holds at that moment stays locked in
+ * the child for ever: not one of the C library, which sees to that, but one of another allocator. A
+ * child that twice in a row has used no time of the processor between two looks ends itself. */
+static unsigned look_seconds;
+static double time_used;
+static int idle_looks;
+
+static void end_if_still(int number)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    double used = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+
+    /* Looking takes some microseconds itself. */
+    if (used - time_used > 1e-3)
+        idle_looks = 0;
+    else
+        idle_looks++;
+    time_used = used;
+    alarm(look_seconds);
+    if (idle_looks == 2) {
+        signal(number, SIG_DFL);
+        raise(number); /* comes when this handler returns */
+    }
+}
+
+static void watch_progress(int idle_seconds)
+{
+    look_seconds = (unsigned)(idle_seconds + 1) / 2;
+    struct sigaction action = {.sa_handler = end_if_still, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+
+    /* The thread that asked may have been one that leaves this signal to others. */
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
+    alarm(look_seconds);
+}
+
 _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def, int stream,
                                     int last)
 {
@@ -56,6 +98,7 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
                                   SIGXCPU, SIGPIPE, SIGINT,  SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
+    watch_progress(def->idle_seconds);
 
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
@@ -177,9 +220,15 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
     }
 
     /* It did not come to its end. */
+    bool killed = ended == child && WIFSIGNALED(state);
+    if (killed && WTERMSIG(state) == SIGALRM)
+        return yk_fail(
+            context, YK_ERROR_EXTERNAL,
+            "%s stood still for %d s in a process of its own: another thread held a lock "
+            "when the process was copied, or the disk does not answer; try again",
+            def->what, def->idle_seconds);
     if (def->crashed)
         *def->crashed = true;
-    bool killed = ended == child && WIFSIGNALED(state);
     if (killed && WTERMSIG(state) == SIGXCPU)
         return yk_fail(context, YK_ERROR_INPUT, "%s did not end within %g s of the processor",
                        def->what, ceil(def->seconds));

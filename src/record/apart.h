@@ -17,23 +17,25 @@ typedef struct yk_apart_def {
     void *result;
     size_t result_bytes; /* at most YK_APART_RESULT_MAX */
 
-    /* Limits of the child: time of the processor (s), and memory beyond that of the caller. */
+    /* Limits of the child: time of the processor (s), memory beyond that of the caller, and seconds
+     * for which it may stand still. */
     double seconds;
     uint64_t bytes;
+    int idle_seconds; /* YK_APART_IDLE unless a test is in a hurry */
 
     /* Hold, while the process is copied, what other threads may be within of; both may be NULL. */
     void (*lock)(void);
     void (*unlock)(void);
 
-    /* The beginning of the message about a child that did not come to its end: "'a.h5' is a damaged
-     * file: reading it". */
+    /* The beginning of the message about a child that did not come to its end: "reading 'a.h5'". */
     const char *what;
-    bool *crashed; /* set where it did not; may be NULL */
+    bool *crashed; /* set where it crashed or took too much; may be NULL */
 } yk_apart_def;
 
-enum { YK_APART_RESULT_MAX = 256 };
+enum { YK_APART_RESULT_MAX = 256, YK_APART_IDLE = 20 };
 
-/* YK_ERROR_INPUT where the child did not come to its end, YK_ERROR_EXTERNAL where there can be none. */
+/* YK_ERROR_INPUT where the child crashed or took too much; YK_ERROR_EXTERNAL where there can be none,
+ * or it stood still, as one does that waits for a lock of a thread that was not copied. */
 yk_status yk_apart(yk_context *context, const yk_apart_def *def);
 
 #endif

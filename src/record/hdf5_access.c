@@ -92,18 +92,25 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
 
     /* No other thread may be within the library when the process is copied. */
     char what[1200];
-    snprintf(what, sizeof what, "'%.1000s' is a damaged HDF5 file: reading it", path);
+    bool crashed = false;
+    snprintf(what, sizeof what, "reading '%.1000s'", path);
     yk_apart_def def = {
         .work = work,
         .receive = receive,
         .user = user,
         .seconds = SECONDS + SECONDS_PER_BYTE * size,
         .bytes = (uint64_t)(BYTES + BYTES_PER_BYTE * size),
+        .idle_seconds = YK_APART_IDLE,
         .lock = yk_hdf5_lock,
         .unlock = yk_hdf5_unlock,
         .what = what,
+        .crashed = &crashed,
     };
-    return yk_apart(context, &def);
+    yk_status status = yk_apart(context, &def);
+    if (crashed)
+        yk_fail(context, status, "'%.1000s' is a damaged HDF5 file: %s", path,
+                yk_last_message(context));
+    return status;
 }
 
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text)

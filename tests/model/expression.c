@@ -9,14 +9,6 @@
 
 #include "model/expression.h"
 
-#if defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 #if !SANITIZED
 /* Counts every request of the program, muParser's C++ included. */
 static long allocations;

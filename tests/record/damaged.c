@@ -10,19 +10,6 @@
 
 static int files = 40;
 
-/* Sanitizers end a process that gets no memory. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* Work in a child --------------------------------------------------------------------------------*/
 
 typedef struct exchange {
@@ -80,6 +67,15 @@ static yk_status leave(void *user, int stream)
     return YK_OK;
 }
 
+static yk_status wait_for_ever(void *user, int stream)
+{
+    (void)user;
+    (void)stream;
+    while (pause() < 0)
+        continue;
+    return YK_OK;
+}
+
 static yk_status run_for_ever(void *user, int stream)
 {
     (void)stream;
@@ -110,6 +106,7 @@ static void expect(test_folder *folder, yk_status (*work)(void *, int), yk_statu
                         .result_bytes = sizeof e.number,
                         .seconds = 1,
                         .bytes = 1 << 30,
+                        .idle_seconds = 4,
                         .what = "the work"};
     yk_status got = yk_apart(folder->context, &def);
     if (got != status || !strstr(yk_last_message(folder->context), message))
@@ -144,6 +141,9 @@ static void what_a_child_does_ends_in_a_message(void **state)
     expect(folder, crash, YK_ERROR_INPUT, "the work ended with signal 11");
     expect(folder, leave, YK_ERROR_INPUT, "the work ended before it was done");
     expect(folder, run_for_ever, YK_ERROR_INPUT, "the work did not end within 1 s");
+    expect(folder, wait_for_ever, YK_ERROR_EXTERNAL, "the work stood still for 4 s");
+
+    /* Sanitizers end a process that gets no memory. */
     if (!SANITIZED)
         expect(folder, take_all_memory, YK_ERROR_MEMORY, "no more");
 }

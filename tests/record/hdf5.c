@@ -252,11 +252,16 @@ static void full_disk_is_an_error_and_leaves_whole_blocks(void **state)
     yk_record_destroy(record);
 }
 
+/* A file is read in a copy of the process. The C library sees to it that its allocator can be used
+ * there whatever other threads do; the allocators of sanitizers do not. */
 static void *record_in_thread(void *user)
 {
     test_folder *mine = user;
     for (int i = 0; i < 20; i++) {
         record_file(mine, "a.h5", 1500, NULL);
+        if (SANITIZED)
+            continue;
+
         yk_record *record = load_file(mine, "a.h5");
         assert_samples(record, 1500);
         yk_record_destroy(record);
@@ -277,8 +282,12 @@ static void threads_may_record_at_the_same_time(void **state)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
+        yk_record *record = load_file(folders[i], "a.h5");
+        assert_samples(record, 1500);
+        yk_record_destroy(record);
         close_folder(&folders[i]);
+    }
 }
 
 int main(void)
