@@ -6,12 +6,22 @@
 
 #include "coupling/system.h"
 
+/* A gap at the start (rad) beyond which the markers are not misplaced by rounding or a guess but
+ * rotated against each other; gaps (m, rad; m/s, rad/s) that are worth a message. */
+static const double ROTATED = 0.01;
+static const double NOTABLE = 1e-6;
+static const double NOTABLE_SPEED = 1e-5;
+
 const char *yk_participant_message(const yk_participant *p)
 {
+    /* A subsystem whose results are refused has nothing to say itself. */
     const yk_subsystem_ops *ops = p->subsystem->ops;
+    const char *message = "";
     if (ops->message)
-        return ops->message(p->subsystem);
-    return yk_status_text(p->status);
+        message = ops->message(p->subsystem);
+    if (!message || !*message)
+        return yk_status_text(p->status);
+    return message;
 }
 
 yk_status yk_system_report_failure(yk_system *system, int participant)
@@ -67,12 +77,19 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
         const yk_interface *interface = &system->interfaces[run.interface];
         const char *a = yk_interface_a(system, interface)->name;
         const char *b = yk_interface_b(system, interface)->name;
+
+        /* Sides that had to jump to each other are the first suspects. */
+        char start[120] = "";
+        if (interface->start_gap > NOTABLE)
+            snprintf(start, sizeof start,
+                     "let its two sides, which are %.3g m apart at first, start in one place, or ",
+                     interface->start_gap);
         return yk_fail(context, p->status,
                        "the coupling is unstable: it made %s, most at interface '%s' between '%s' "
                        "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
-                       "t = %g s (%.*s); %s",
+                       "t = %g s (%.*s); %s%s",
                        made, interface->def.name, a, b, p->name, step, scheme, t, length, why,
-                       remedy);
+                       start, remedy);
     }
 
     /* Where energies are not known, nobody can say which of the two it was. */
@@ -140,12 +157,6 @@ yk_status yk_system_check_finite(yk_system *system)
 
     return YK_OK;
 }
-
-/* A gap at the start (rad) beyond which the markers are not misplaced by rounding or a guess but
- * rotated against each other; gaps (m, rad; m/s, rad/s) that are worth a message. */
-static const double ROTATED = 0.01;
-static const double NOTABLE = 1e-6;
-static const double NOTABLE_SPEED = 1e-5;
 
 yk_status yk_system_report_start_gap(yk_system *system, const char *name,
                                      const yk_interface_error *gap)

@@ -160,6 +160,7 @@ yk_status yk_system_start(yk_system *system)
         yk_interface *interface = &system->interfaces[i];
         const yk_interface_error *gap = &interface->statistics.largest;
         yk_ledger_add_gap(system, interface, system->start);
+        interface->start_gap = gap->position;
         status = yk_system_report_start_gap(system, interface->def.name, gap);
         if (status != YK_OK)
             return status;

@@ -114,6 +114,9 @@ typedef struct yk_interface {
     /* What the iterations of this step left of the wrench's change (N, N m). */
     double residual;
 
+    /* Between the two sides before anything closed it (m). */
+    double start_gap;
+
     /* Over the run; as they were before a step that may be taken back. */
     yk_interface_statistics statistics;
     yk_interface_statistics kept;

@@ -66,13 +66,24 @@ static int first_side(const yk_nonsmooth *self, const yk_joint_model *joint)
 static const double NOTABLE_CHANGE = 0.5;
 static const double NO_SPEED = 1e-6;
 
-/* Velocities at the start that a joint forbids, which the first step takes away like an impact. One
- * warning, of the joint that takes most. */
-static void warn_of_velocities(const yk_nonsmooth *self, double t, double h, const yk_input *inputs)
+/* Gap of a joint at the start (m, rad) that no rounding of given poses makes. */
+static const double NOTABLE_GAP = 1e-4;
+
+static const char *joint_name(const yk_joint_model *joint)
+{
+    return joint->name ? joint->name : "";
+}
+
+/* Poses at the start that a joint does not allow, which the first step pulls together within its
+ * time, and velocities that it forbids, which the step takes away like an impact. One warning each,
+ * of the joint where it is most. */
+static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
     double largest = 0;
+    double widest = NOTABLE_GAP;
     const yk_joint_model *worst = NULL;
+    const yk_joint_model *open = NULL;
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (joint->port >= 0 || joint->driver >= 0 || !acts(self, joint))
@@ -88,20 +99,35 @@ static void warn_of_velocities(const yk_nonsmooth *self, double t, double h, con
         double speed = yk_v3_norm(a.velocity) + yk_v3_norm(b.velocity) +
                        yk_v3_norm(a.angular_velocity) + yk_v3_norm(b.angular_velocity);
         for (int k = 0; k < joint->joint.row_count; k++) {
-            double rate = fabs(yk_row_rate(&joint->joint.row[k], &place));
+            const yk_row *row = &joint->joint.row[k];
+            double rate = fabs(yk_row_rate(row, &place));
             if (rate > NOTABLE_CHANGE * speed + NO_SPEED && rate > largest) {
                 largest = rate;
                 worst = joint;
             }
+
+            if (yk_row_on_velocity(row->kind))
+                continue;
+            double gap = fabs(yk_row_value(row, &place));
+            if (gap > widest) {
+                widest = gap;
+                open = joint;
+            }
         }
     }
 
+    if (open)
+        yk_log(self->context, YK_LOG_WARNING,
+               "joint '%s' starts open by %.3g (m or rad), which the first step closes within "
+               "%.3g s; give poses that fit the joint, and the joint its place: without one it "
+               "holds the origins of its bodies together",
+               joint_name(open), widest, h);
     if (worst)
         yk_log(self->context, YK_LOG_WARNING,
                "joint '%s' forbids the velocities that its bodies start with, by %.3g (m/s or "
                "rad/s), which the first step takes away like an impact; give velocities that all "
                "joints allow",
-               worst->name ? worst->name : "", largest);
+               joint_name(worst), largest);
 }
 
 yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
@@ -111,7 +137,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
     size_t count = 0;
 
     if (self->steps == 0)
-        warn_of_velocities(self, t, h, inputs);
+        warn_of_start(self, t, h, inputs);
 
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];

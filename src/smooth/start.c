@@ -274,6 +274,50 @@ static void warn_of_velocities(const yk_smooth *smooth)
            yk_v3_norm(now->angular_velocity));
 }
 
+/* Movement by joints at the start, as a fraction of the size of the model, and rotation (rad), that
+ * a rough guess of poses does not need. */
+static const double NOTABLE_MOVEMENT = 0.2;
+static const double NOTABLE_ROTATION = 0.5;
+
+/* Joints bring a rough guess of the poses together. A body that goes far for that has a joint in
+ * the wrong place, most often one without a place of its own. */
+static void warn_of_poses(const yk_smooth *smooth)
+{
+    const yk_smooth_model *model = &smooth->model;
+    double length = model->length_scale;
+    double largest = 0;
+    double moved = 0;
+    double rotated = 0;
+    int worst = -1;
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_smooth_node_def *given = &model->def.nodes[i];
+        const node_state *now = &smooth->state.now[i];
+
+        yk_vec3 position = yk_v3_add(given->position, given->displacement);
+        yk_quat orientation = yk_q_unit(given->orientation);
+        orientation = yk_q_unit(yk_q_mul(yk_so3_exp(given->rotation), orientation));
+
+        double distance = yk_v3_norm(yk_v3_sub(now->position, position));
+        yk_quat between = yk_q_mul(now->orientation, yk_q_conjugate(orientation));
+        double angle = yk_v3_norm(yk_so3_log(between));
+        bool notable = distance > NOTABLE_MOVEMENT * length || angle > NOTABLE_ROTATION;
+        if (!notable || distance + length * angle <= largest)
+            continue;
+
+        largest = distance + length * angle;
+        moved = distance;
+        rotated = angle;
+        worst = i;
+    }
+
+    if (worst >= 0)
+        yk_log(model->context, YK_LOG_WARNING,
+               "%s: the joints move '%s' by %.3g m and %.3g rad at the start, away from where it "
+               "is given; give poses that fit the joints, and joints their place: without one they "
+               "hold the origins of their bodies together",
+               model->def.name, model->nodes[worst].name, moved, rotated);
+}
+
 yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -298,8 +342,12 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
 
     /* Velocities, accelerations and multipliers. */
     status = yk_smooth_begin_motion(smooth);
-    if (!YK_FAILED(status) && work->inputs == work->own_inputs)
-        warn_of_velocities(smooth); /* once: starts with inputs repeat this one */
+
+    /* Once: starts with inputs repeat this one. */
+    if (!YK_FAILED(status) && work->inputs == work->own_inputs) {
+        warn_of_poses(smooth);
+        warn_of_velocities(smooth);
+    }
 
     /* Multipliers of constraints at position level repeat their errors by a factor of about
      * -rho_inf from step to step, and by more where the joints' directions turn. */

@@ -271,6 +271,18 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
     assert_non_null(strstr(message, " to t = "));
     assert_non_null(strstr(message, "subsystem '"));
     assert_non_null(strstr(message, "the scheme index1"));
+    assert_null(strstr(message, "()"));
+    assert_null(strstr(message, "apart"));
+    close_masses(&p);
+
+    /* Sides that start apart are said to be. */
+    defs[1].position = 0.25;
+    assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+    do {
+        status = yk_system_step(p.system, NULL);
+    } while (status == YK_OK && yk_system_steps(p.system) < 100000);
+    assert_int_equal(status, YK_ERROR_NOT_FINITE);
+    assert_non_null(strstr(yk_last_message(context), "which are 0.25 m apart at first"));
     close_masses(&p);
 }
 

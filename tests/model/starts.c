@@ -1,4 +1,4 @@
-/* Starts that are not what they seem: velocities that joints forbid, bodies inside of each other,
+/* Starts that are not what they seem: poses and velocities that joints forbid, bodies inside of each other,
  * tensors that no body has, sides that start apart. Each is said, and good ones are silent. */
 #include "loading.h"
 
@@ -84,6 +84,39 @@ static void velocities_that_joints_forbid_are_named(void **state)
     assert_int_equal(warnings, 0);
 }
 
+static void poses_that_joints_do_not_allow_are_named(void **state)
+{
+    (void)state;
+
+    static const char text[] =
+        "parameters: {away: 0.2}\n"
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  m:\n"
+        "    solver: %s\n"
+        "    bodies: {link: {mass: 1, inertia: [1, 1, 1], position: [away, 0, 0]}}\n"
+        "    joints: {hinge: {type: revolute, between: [ground, link],\n"
+        "                     markers: [{offset: [0.2, 0, 0]}, {}]}}\n";
+
+    /* Where the joint has it, no word; joints of the smooth solver assemble rough guesses. */
+    char file[sizeof text + 16];
+    snprintf(file, sizeof file, text, "smooth");
+    start(file, NULL);
+    assert_int_equal(warnings, 0);
+    start(file, "parameters.away=0.21");
+    assert_int_equal(warnings, 0);
+    start(file, "parameters.away=0.7");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(heard, "the joints move 'link' by 0.5 m and 0 rad at the start"));
+
+    snprintf(file, sizeof file, text, "nonsmooth");
+    start(file, NULL);
+    assert_int_equal(warnings, 0);
+    start(file, "parameters.away=0.7");
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(heard, "joint 'hinge' starts open by 0.5 (m or rad)"));
+}
+
 static void bodies_inside_of_each_other_are_named(void **state)
 {
     (void)state;
@@ -137,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_that_joints_forbid_are_named),
+        cmocka_unit_test(poses_that_joints_do_not_allow_are_named),
         cmocka_unit_test(bodies_inside_of_each_other_are_named),
         cmocka_unit_test(tensors_that_no_body_has_are_refused),
         cmocka_unit_test(sides_that_start_apart_are_named),
