@@ -271,7 +271,8 @@ static yk_status read_scenario(study *s)
                          "advise: the scenario has no interfaces, so there is nothing to couple");
 
     /* What is compared, each once: position and velocity of the interfaces, and what is recorded;
-     * not gaps and created energies, which are errors themselves, nor iterations. */
+     * not gaps and created energies, which are errors themselves, nor iterations, nor energies of
+     * subsystems: of merged ones only their sum is known. */
     for (int i = 0; status == YK_OK && i < most; i++) {
         char *name = s->names[s->channel_count];
         int recorded = i - of_interfaces;
@@ -282,7 +283,7 @@ static yk_status read_scenario(study *s)
             snprintf(name, sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
         } else {
             yk_channel_kind kind = scenario->rows[recorded].kind;
-            if (yk_channel_tells_of_coupling(kind))
+            if (yk_channel_tells_of_coupling(kind) || kind == YK_CHANNEL_ENERGY)
                 continue;
 
             snprintf(name, sizeof *s->names, "%s", info->channels[recorded].name);

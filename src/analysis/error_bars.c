@@ -492,6 +492,12 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
 
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration)
 {
+    /* The arm by which forces are compared with torques: how far anything moves. */
+    double arm = 0;
+    for (int i = 0; i < count; i++)
+        if (strcmp(channels[i].unit, "m") == 0)
+            arm = fmax(arm, channels[i].range);
+
     for (int i = 0; i < count; i++) {
         /* It moves, if it does beside its own size, and beside all others that compare with it. */
         yk_channel_error *e = &channels[i];
@@ -502,6 +508,11 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
             bool same = strcmp(other->unit, e->unit) == 0;
             if (same)
                 moves = moves && e->range > AT_REST * other->range;
+
+            /* Torques that a joint does not carry are there by the rounding of its forces. */
+            bool torque = strcmp(e->unit, "N m") == 0 && strcmp(other->unit, "N") == 0;
+            if (torque)
+                moves = moves && e->range > AT_REST * arm * other->size;
 
             /* Of a quantity whose rate this is, once or twice by time: what it amounts to. */
             size_t length = strlen(other->unit);

@@ -74,9 +74,9 @@ void yk_error_distance(const yk_error_input *input, yk_channel_error *error);
 void yk_error_extrapolate(const yk_error_input *input, double *const *truth,
                           yk_channel_error *error);
 
-/* Exempts channels that hardly move beside others of their unit, or beside their own size, and
- * velocities that over the duration (s) move nothing: errors have nothing there that they could
- * be compared with. */
+/* Exempts channels that hardly move beside others of their unit, or beside their own size, torques
+ * that are nothing beside the forces at the arm of the motion, and velocities that over the duration
+ * (s) move nothing: errors have nothing there that they could be compared with. */
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration);
 
 #endif

@@ -148,6 +148,40 @@ static void the_choice_holds_to_the_end(void **state)
     free(a);
 }
 
+/* A load that swings below a trolley, without a list of what to record: all channels count, of which
+ * the torque at the pin is nothing but rounding, and energies are known of the whole alone where
+ * subsystems are merged. Neither may make a scheme look wrong. */
+static void channels_that_show_nothing_do_not_count(void **state)
+{
+    static const char text[] =
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  trolley:\n"
+        "    solver: smooth\n"
+        "    bodies: {cart: {mass: 400, inertia: [50, 50, 50], position: [0, 0, 5]}}\n"
+        "    joints: {rail: {type: prismatic, between: [ground, cart], at: [0, 0, 5],\n"
+        "                    axis: [1, 0, 0]}}\n"
+        "    ports: {hook: {on: cart}}\n"
+        "  load:\n"
+        "    solver: smooth\n"
+        "    bodies: {rod: {mass: 900, inertia: [90, 90, 10], position: [1, 0, 3]}}\n"
+        "    ports: {top: {on: rod, offset: [-1, 0, 2]}}\n"
+        "interfaces:\n"
+        "  - {name: pin, between: [trolley.hook, load.top], joint: revolute, axis: [0, 1, 0]}\n"
+        "coupling: {scheme: explicit}\n";
+    yk_advise_def def = question("trolley.yaml", NULL, 0);
+    def.scenario.text = text;
+    yk_advice *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+
+    static const char *const good[] = {"tight, quasi-newton", "explicit, forces", "relaxed",
+                                       "index1, degree 2", "monolithic"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(row_of(a, good[i])->outcome, YK_ADVICE_GOOD);
+    assert_int_equal(row_of(a, "explicit, original")->outcome, YK_ADVICE_UNSTABLE);
+    free(a);
+}
+
 static void what_cannot_be_asked_is_refused(void **state)
 {
     yk_advice *a = malloc(sizeof *a);
@@ -171,6 +205,7 @@ int main(void)
         cmocka_unit_test(heavy_partners_are_not_moved_explicitly),
         cmocka_unit_test(missing_capabilities_are_named),
         cmocka_unit_test(the_choice_holds_to_the_end),
+        cmocka_unit_test(channels_that_show_nothing_do_not_count),
         cmocka_unit_test(what_cannot_be_asked_is_refused),
     };
     return cmocka_run_group_tests_name("advise", tests, create_context, destroy_context);

@@ -91,6 +91,28 @@ static void two_runs_take_order_one(void **state)
     assert_true(two.covered == 1 && two.ratio < 2.2);
 }
 
+static void torques_count_beside_forces_at_the_arm_of_the_motion(void **state)
+{
+    (void)state;
+    yk_channel_error channels[] = {
+        {.unit = "m", .range = 2, .size = 5},
+        {.unit = "N", .range = 1e3, .size = 1e4},
+        {.unit = "N m", .range = 3e-3, .size = 3e-3}, /* of 2e4 N m nothing */
+        {.unit = "N m", .range = 3, .size = 3},
+    };
+    yk_error_exempt_resting(channels, 3, 1);
+    assert_false(channels[0].exempt);
+    assert_false(channels[1].exempt);
+    assert_true(channels[2].exempt);
+    yk_error_exempt_resting(channels, 4, 1);
+    assert_false(channels[3].exempt);
+
+    /* Where nothing moves there is no arm, and a torque counts by itself. */
+    channels[2].exempt = false;
+    yk_error_exempt_resting(channels + 1, 2, 1);
+    assert_false(channels[2].exempt);
+}
+
 /* A velocity that changes sign at an impact, whose time is wrong by a few steps. */
 static double impact(double t, double h)
 {
@@ -289,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_are_measured_and_bars_hold),
         cmocka_unit_test(two_runs_take_order_one),
+        cmocka_unit_test(torques_count_beside_forces_at_the_arm_of_the_motion),
         cmocka_unit_test(a_jump_counts_by_its_mean),
         cmocka_unit_test(a_transient_without_impacts_counts_by_its_peak),
         cmocka_unit_test(chaos_is_reported_with_its_time),
