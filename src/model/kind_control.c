@@ -10,7 +10,7 @@ static const yk_word form_words[] = {
     {"rate", "the command's rate is P e + I ∫e + D e', from the offset on"},
     {NULL, NULL},
 };
-static const yk_field point_item = {"point", YK_TYPE_NUMBERS, .least = 2, .most = 2,
+static const yk_field point_item = {"points", YK_TYPE_NUMBERS, .least = 2, .most = 2,
                                     .text = "time (s) and value"};
 
 static const yk_field loop_fields[] = {

@@ -30,7 +30,7 @@ static const yk_field scalar_fields[] = {
 };
 
 static const yk_field variable_item = {
-    "variable", YK_TYPE_TEXT, .text = "a variable of the FMU; 0: the component is always zero"};
+    "variables", YK_TYPE_TEXT, .text = "a variable of the FMU; 0: the component is always zero"};
 
 #define MARKER_FIELD(word, largest, what)                                              \
     {                                                                                  \
@@ -106,9 +106,9 @@ static const yk_field setting_fields[] = {
     {0},
 };
 static const yk_section setting_section = {"setting", "A value before the start.", setting_fields};
-static const yk_field setting_item = {"setting", YK_TYPE_SECTION, .section = &setting_section,
+static const yk_field setting_item = {"settings", YK_TYPE_SECTION, .section = &setting_section,
                                       .text = "a value"};
-static const yk_field channel_item = {"channel", YK_TYPE_TEXT, .text = "a variable"};
+static const yk_field channel_item = {"variables", YK_TYPE_TEXT, .text = "a variable"};
 
 static const yk_field fields[] = {
     {"file", YK_TYPE_PATH, .required = true, .text = "the FMU, FMI 2.0 or 3.0"},

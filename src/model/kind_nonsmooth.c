@@ -38,10 +38,10 @@ static const yk_section material_section = {
     "unless `material_pairs` says otherwise; "
     "where only one yields, its stiffness and damping do; of moduli 1/E* = 1/E1 + 1/E2.",
     material_fields};
-static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section,
+static const yk_field material_item = {"materials", YK_TYPE_SECTION, .section = &material_section,
                                        .text = ""};
 
-static const yk_field pair_end = {"between", YK_TYPE_TEXT, .text = "one of `materials`"};
+static const yk_field pair_end = {"materials", YK_TYPE_TEXT, .text = "one of `materials`"};
 static const yk_field pair_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &pair_end,
      .text = "two of `materials`, or one twice"},
@@ -80,7 +80,7 @@ static const yk_field pair_item = {"material_pairs", YK_TYPE_SECTION, .section =
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-static const yk_field passes_item = {"passes", YK_TYPE_TEXT, .text = "a group"};
+static const yk_field passes_item = {"groups", YK_TYPE_TEXT, .text = "a group"};
 static const yk_field shape_fields[] = {
     {"material", YK_TYPE_TEXT, .text = "one of `materials`; without, the surface has no friction"},
     {"position", YK_ORIGIN, .text = "of its middle, in the body's axes"},
@@ -106,7 +106,7 @@ static const yk_word open_words[] = {{"left", "-x; the curved wall of a cylinder
                                      {"bottom", "-z"},
                                      {"top", "+z"},
                                      {NULL, NULL}};
-static const yk_field open_item = {"open", YK_TYPE_CHOICE, .words = open_words, .text = "a wall"};
+static const yk_field open_item = {"walls", YK_TYPE_CHOICE, .words = open_words, .text = "a wall"};
 static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", YK_VECTOR, .text = "x, y, z"};
 static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, YK_VECTOR,
                                      .text = "three numbers of points, from 0"};
@@ -189,7 +189,7 @@ static const yk_section box_cavity = {
 /* In the order of yk_solid_kind. */
 static const yk_section *const shape_variants[] = {
     &sphere, &capsule, &box, &cylinder, &hull, &mesh, &plane, &cylinder_cavity, &box_cavity, NULL};
-static const yk_field shape_item = {"shape",
+static const yk_field shape_item = {"shapes",
                                     YK_TYPE_VARIANT,
                                     .section = &shape_section,
                                     .variants = shape_variants,

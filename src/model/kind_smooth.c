@@ -166,7 +166,7 @@ static const yk_section line = {"line", "", line_fields};
 
 /* In the order of yk_shape_kind. */
 static const yk_section *const shape_variants[] = {&sphere, &box, &cylinder, &capsule, &line, NULL};
-static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_variants,
+static const yk_field shape_item = {"shapes", YK_TYPE_VARIANT, .variants = shape_variants,
                                     .selector = "type", .text = "Something to draw"};
 
 /* The solver ----------------------------------------------------------------------------------- */

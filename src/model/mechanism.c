@@ -36,7 +36,8 @@ static const yk_field gravity_fields[] = {
 const yk_section yk_gravity_keys = {"gravity", NULL, gravity_fields};
 
 /* Two markers. */
-static const yk_field end_item = {"between", YK_TYPE_TEXT, .text = "a body, a node, or `ground`"};
+static const yk_field end_item = {"bodies or nodes", YK_TYPE_TEXT,
+                                  .text = "a body, a node, or `ground`"};
 
 /* Joints --------------------------------------------------------------------------------------- */
 
