@@ -510,11 +510,13 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
      * two sides, each of which its interfaces share. */
     int worst = 0;
     double most = -INFINITY;
+    double at_interfaces = 0;
 
     for (int i = 0; i < watch->count; i++) {
         const yk_interface_def *interface = &info->interfaces[i];
         const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
         double made = yk_system_interface_statistics(watch->system, i).energy_created;
+        at_interfaces += made;
         if (lost)
             made = -made;
 
@@ -546,6 +548,11 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
                            "%.3g J were there at the start or fed in, most at interface '%s' "
                            "between '%s' and '%s'",
                            present, energy.scale, interface->name, a, b);
+    else if (!lost && at_interfaces < 0.5 * made_energy)
+        f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, fraction,
+                           "coupling and integration create energy: %.3g J, %.3g %% of the %.3g J "
+                           "at the start and fed in, most of it the integration of '%s'",
+                           made_energy, 100 * fraction, energy.scale, info->names[maker]);
     else
         f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, sign * fraction,
                            "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and "
