@@ -472,21 +472,29 @@ static void set_port_outputs(yk_nonsmooth *self, double h)
     }
 }
 
-/* Names the first body whose velocity is not finite. */
+/* Names the body whose velocity is not finite, or so large that its square is not. */
 static yk_status report_not_finite(yk_nonsmooth *self)
 {
     int body = -1;
-    for (size_t slot = 0; slot < self->model.body_count && body < 0; slot++) {
+    double fastest = -1;
+    for (size_t slot = 0; slot < self->model.body_count; slot++) {
         const yk_body_state *state = &self->state.bodies[slot];
-        if (yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity))
+        double speed = fabs(state->velocity.x) + fabs(state->velocity.y) + fabs(state->velocity.z) +
+                       fabs(state->angular_velocity.x) + fabs(state->angular_velocity.y) +
+                       fabs(state->angular_velocity.z);
+        if (speed <= fastest)
             continue;
 
         body = self->model.body_of[slot];
+        fastest = speed;
+        if (!isfinite(speed))
+            break;
     }
 
     const char *name = body >= 0 ? self->model.names[body] : NULL;
+    const char *what = isfinite(fastest) ? "energy" : "velocity";
     return yk_fail(self->context, YK_ERROR_NOT_FINITE,
-                   "t = %g: the velocity of body %d (%s) is not finite", self->state.run.time, body,
+                   "t = %g: the %s of body %d (%s) is not finite", self->state.run.time, what, body,
                    name ? name : "no name");
 }
 

@@ -228,7 +228,35 @@ static void test_convex_pairs(void **state)
     }
 }
 
-/* Against sums over a fine grid. */
+/* In closed form. */
+static void test_masses_are_exact(void **state)
+{
+    (void)state;
+    const double density = 3, r = 0.72, b = 0.52, l = 0.4;
+    const double ball = density * 4 / 3 * YK_PI * r * r * r;
+    const double bar = density * 2 * YK_PI * r * r * l;
+    const double brick = density * 8 * r * b * l;
+    const struct {
+        yk_solid_kind kind;
+        double mass, xx, zz;
+    } cases[] = {
+        {YK_SOLID_SPHERE, ball, 0.4 * ball * r * r, 0.4 * ball * r * r},
+        {YK_SOLID_CAPSULE, bar + ball,
+         bar * (3 * r * r + 4 * l * l) / 12 + ball * (0.4 * r * r + l * l + 0.75 * r * l),
+         0.5 * bar * r * r + 0.4 * ball * r * r},
+        {YK_SOLID_BOX, brick, brick * (b * b + l * l) / 3, brick * (r * r + b * b) / 3},
+        {YK_SOLID_CYLINDER, bar, bar * (3 * r * r + 4 * l * l) / 12, 0.5 * bar * r * r},
+    };
+    for (int k = 0; k < 4; k++) {
+        yk_solid s = solid(cases[k].kind, yk_v3(r, b, l), yk_v3(0, 0, 0));
+        yk_mat3 inertia;
+        assert_relative(yk_solid_mass(&s, density, &inertia), cases[k].mass, 1e-14);
+        assert_relative(inertia.m[0][0], cases[k].xx, 1e-14);
+        assert_relative(inertia.m[2][2], cases[k].zz, 1e-14);
+    }
+}
+
+/* What has that mass is what others touch: sums over a grid, as exact as its cells. */
 static void test_masses(void **state)
 {
     (void)state;
@@ -417,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_standing_and_lying_cylinder),
         cmocka_unit_test(test_box_on_box),
         cmocka_unit_test(test_convex_pairs),
+        cmocka_unit_test(test_masses_are_exact),
         cmocka_unit_test(test_masses),
         cmocka_unit_test(test_directions_of_random_pairs),
         cmocka_unit_test(test_broad_against_brute_force),
