@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/inputs.h"
+#include "model/undefined.h"
 #include "record/checkpoint.h"
 #include "yoke/analysis.h"
 
@@ -448,6 +449,21 @@ static yk_status make_step(run *r, int64_t number, yk_status *sound)
     return status;
 }
 
+/* The status of a step that failed, from t on. An expression of time without a value there is the
+ * cause, whatever a solver or the energies made of it: a mistake in the scenario, which no other
+ * scheme or step mends. */
+static yk_status explain_failure(const run *r, int64_t number, double t, yk_status status)
+{
+    bool numerical =
+        status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE || status == YK_ERROR_SINGULAR;
+    char what[1024];
+    if (!numerical || !yk_scenario_find_undefined(r->scenario, t, r->info->step, what, sizeof what))
+        return status;
+
+    return yk_fail(r->context, YK_ERROR_INPUT, "step %lld of %lld failed: %s", (long long)number,
+                   (long long)r->info->steps, what);
+}
+
 /* From sample to sample, with progress reported and checkpoints written now and then. */
 static yk_status step_to_end(run *r)
 {
@@ -463,13 +479,14 @@ static yk_status step_to_end(run *r)
 
     for (int64_t n = first; !YK_FAILED(status) && n <= steps; n++) {
         yk_status sound = YK_OK;
+        double t = yk_system_time(r->system);
         status = make_step(r, n, &sound);
         if (status == YK_ERROR_STOPPED)
             return yk_fail(r->context, YK_INTERRUPTED,
                            "stopped in the midst of step %lld of %lld, after t = %g s",
                            (long long)n, (long long)steps, yk_system_time(r->system));
         if (YK_FAILED(status))
-            return status;
+            return explain_failure(r, n, t, status);
         if (status == YK_NOT_CONVERGED)
             r->converged = false;
 
@@ -485,7 +502,7 @@ static yk_status step_to_end(run *r)
         if (YK_FAILED(status))
             break;
         if (YK_FAILED(sound))
-            return sound;
+            return explain_failure(r, n, t, sound);
         if (!report_progress(r, n, last) && !last)
             return stop(r);
         if (!last)

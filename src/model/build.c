@@ -116,7 +116,12 @@ yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
         return status;
 
     /* The scenario destroys it, after the subsystems that use it. */
-    *entry = (yk_scenario_function){*expression, builder->functions};
+    *entry = (yk_scenario_function){
+        .expression = *expression,
+        .node = node,
+        .of_time = count == 1,
+        .next = builder->functions,
+    };
     builder->functions = entry;
 
     return YK_OK;

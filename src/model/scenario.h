@@ -25,6 +25,8 @@ extern const double yk_length_units[], yk_mass_units[];
 /* An expression that built subsystems use. */
 typedef struct yk_scenario_function {
     yk_expression *expression;
+    const yk_node *node; /* its text */
+    bool of_time;        /* and of nothing else */
     struct yk_scenario_function *next;
 } yk_scenario_function;
 

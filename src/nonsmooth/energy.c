@@ -134,7 +134,7 @@ bool yk_world_balance_energy(yk_nonsmooth *self, double h)
     run->dissipated += step->loss + joints - sum - step->contact_work;
     run->work += step->supply;
     run->port_work += step->port_work;
-    return isfinite(sum);
+    return isfinite(sum) && isfinite(step->supply);
 }
 
 void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)

@@ -472,30 +472,35 @@ static void set_port_outputs(yk_nonsmooth *self, double h)
     }
 }
 
-/* Names the body whose velocity is not finite, or so large that its square is not. */
+/* Names the first body whose velocity is not finite, or what holds one of known motion. */
 static yk_status report_not_finite(yk_nonsmooth *self)
 {
-    int body = -1;
-    double fastest = -1;
-    for (size_t slot = 0; slot < self->model.body_count; slot++) {
+    const yk_world_model *model = &self->model;
+    for (size_t slot = 0; slot < model->body_count; slot++) {
         const yk_body_state *state = &self->state.bodies[slot];
-        double speed = fabs(state->velocity.x) + fabs(state->velocity.y) + fabs(state->velocity.z) +
-                       fabs(state->angular_velocity.x) + fabs(state->angular_velocity.y) +
-                       fabs(state->angular_velocity.z);
-        if (speed <= fastest)
+        bool moves = yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity);
+        bool held = true;
+        if (slot >= model->dynamic_count) {
+            const yk_wrench *reaction = &self->state.reactions[slot - model->dynamic_count];
+            held = yk_v3_finite(reaction->force) && yk_v3_finite(reaction->torque);
+        }
+
+        if (moves && held)
             continue;
 
-        body = self->model.body_of[slot];
-        fastest = speed;
-        if (!isfinite(speed))
-            break;
+        int body = model->body_of[slot];
+        const char *name = model->names[body];
+        return yk_fail(self->context, YK_ERROR_NOT_FINITE,
+                       "t = %g: the %s of body %d (%s) is not finite: check the forces on it and "
+                       "what prescribes its motion, or use a smaller step",
+                       self->state.run.time, moves ? "reaction" : "velocity", body,
+                       name ? name : "no name");
     }
 
-    const char *name = body >= 0 ? self->model.names[body] : NULL;
-    const char *what = isfinite(fastest) ? "energy" : "velocity";
     return yk_fail(self->context, YK_ERROR_NOT_FINITE,
-                   "t = %g: the %s of body %d (%s) is not finite", self->state.run.time, what, body,
-                   name ? name : "no name");
+                   "t = %g: the work of the forces is not finite, though all velocities are: they "
+                   "are too large to be squared; use a smaller step",
+                   self->state.run.time);
 }
 
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *inputs)

@@ -600,6 +600,36 @@ static void test_drum(void **state)
     scene_end(&s);
 }
 
+/* A motion without a value is named in the step in which it is asked for. */
+static void lose_value(void *user, double t, yk_motion *motion)
+{
+    double x = sqrt(*(double *)user - t);
+    *motion = (yk_motion){
+        .position = {x, 0, 0}, .orientation = {1, 0, 0, 0}, .velocity = {-0.5 / x, 0, 0}};
+}
+
+static void test_motion_without_value(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.name = "cam";
+    body.fixed = true;
+    double last = 0.035;
+    assert_int_equal(
+        yk_world_prescribe(s.world, yk_world_add_body(s.world, &body), lose_value, &last), YK_OK);
+    add_ball(&s, 0.1, yk_v3(0, 0, 1), rough(0));
+
+    double h = 0.01;
+    start(&s, h);
+    run(&s, h, 3);
+    assert_int_equal(yk_nonsmooth_step(s.world, h), YK_ERROR_NOT_FINITE);
+    assert_non_null(strstr(yk_last_message(s.context), "t = 0.03: the velocity of body 0 (cam)"));
+    assert_non_null(strstr(yk_last_message(s.context), "what prescribes its motion"));
+    scene_end(&s);
+}
+
 /* Rolling resistance M = rolling * N slows a rolling sphere by 5/7 rolling g / r, spinning
  * resistance its spin by 5/2 spinning g / r^2, both constant until it stops. */
 static void test_rolling_and_spinning_friction(void **state)
@@ -746,6 +776,7 @@ int main(void)
         cmocka_unit_test(test_gripper_holds_log),
         cmocka_unit_test(test_mesh_has_no_bumps),
         cmocka_unit_test(test_drum),
+        cmocka_unit_test(test_motion_without_value),
         cmocka_unit_test(test_rolling_and_spinning_friction),
         cmocka_unit_test(test_settled_bed_stays),
     };
