@@ -248,26 +248,45 @@ void set_grace(int time)
     grace = time;
 }
 
-/* The first signal lets the present step end and the record be closed; the next one ends the
- * program at once. */
+/* Signals within so many ms of the first one are the same request: terminals, launchers and batch
+ * systems send several to a group of processes. */
+enum { ONE_REQUEST = 1000 };
+
+/* The first signal lets the present step end and the record be closed; one that comes later ends
+ * the program at once. */
 static void note_interrupt(int number)
 {
     static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";
-    interrupted_at = milliseconds();
+    sig_atomic_t now = milliseconds();
+    if (interrupted) {
+        if (now > interrupted_at + ONE_REQUEST) {
+            signal(number, SIG_DFL);
+            raise(number); /* comes when this handler returns */
+        }
+
+        return;
+    }
+
+    interrupted_at = now;
     interrupted = 1;
-    signal(number, SIG_DFL);
     if (number == SIGINT && isatty(STDERR_FILENO))
         (void)!write(STDERR_FILENO, note, sizeof note - 1);
 }
 
 void catch_interrupts(void)
 {
-    signal(SIGINT, note_interrupt);
-    signal(SIGTERM, note_interrupt);
+    /* SIGHUP stays ignored under nohup. */
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action;
+        sigaction(signals[i], NULL, &action);
+        if (signals[i] == SIGHUP && action.sa_handler == SIG_IGN)
+            continue;
 
-    /* One that was ignored stays so, as under nohup. */
-    if (signal(SIGHUP, note_interrupt) == SIG_IGN)
-        signal(SIGHUP, SIG_IGN);
+        action = (struct sigaction){.sa_handler = note_interrupt};
+        sigemptyset(&action.sa_mask);
+        sigaction(signals[i], &action, NULL);
+    }
 }
 
 static bool is_overdue(void *user)
