@@ -75,7 +75,8 @@ void yk_get_bytes(yk_body *body, void *bytes, size_t count)
     /* What is not there reads as zeros; the reader asks once, at the end, whether all was there. */
     if (body->failed || count > body->length - body->at) {
         body->failed = true;
-        memset(bytes, 0, count);
+        if (count > 0)
+            memset(bytes, 0, count);
         return;
     }
 
