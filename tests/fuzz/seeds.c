@@ -19,7 +19,7 @@ static const struct {
 } targets[] = {
     {"expression", fuzz_expression}, {"mesh", fuzz_mesh},     {"modal", fuzz_modal},
     {"contact", fuzz_contact},       {"fmu", fuzz_fmu},       {"frames", fuzz_frames},
-    {"results", fuzz_results},       {"system", fuzz_system}, {"journal", fuzz_journal},
+    {"results", fuzz_results},       {"import", fuzz_import}, {"journal", fuzz_journal},
     {"checkpoint", fuzz_checkpoint},
 };
 

@@ -51,7 +51,8 @@ static void remove_folder(void)
     static const char *const names[] = {"a.stl", "a.obj",    "a.fem",
                                         "a.csv", "0.csv",    "1.csv",
                                         "2.csv", "a.fmu",    "modelDescription.xml",
-                                        "a.ssd", "part.fmu", "a.checkpoint"};
+                                        "a.ssd", "part.fmu", "a.checkpoint",
+                                        "a.mbd"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -209,10 +210,11 @@ void fuzz_fmu(const unsigned char *data, size_t size)
     yk_context_destroy(context);
 }
 
-void fuzz_system(const unsigned char *data, size_t size)
+void fuzz_import(const unsigned char *data, size_t size)
 {
     yk_context *context = yk_context_create(NULL);
-    const char *path = write_file("a.ssd", data, size);
+    bool xml = size > 0 && data[0] == '<';
+    const char *path = write_file(xml ? "a.ssd" : "a.mbd", data, size);
 
     /* The FMU is the same for all inputs. */
     static char fmu[128];

@@ -16,8 +16,9 @@ void fuzz_modal(const unsigned char *data, size_t size);
 void fuzz_contact(const unsigned char *data, size_t size);
 /* An FMU: an archive where it begins with "PK", else its model description. */
 void fuzz_fmu(const unsigned char *data, size_t size);
-/* A description of a system of FMUs (SSP), beside an FMU `part.fmu` without a binary. */
-void fuzz_system(const unsigned char *data, size_t size);
+/* A model of another program: XML where it begins with '<' (URDF, MJCF, or SSP beside an FMU
+ * `part.fmu` without a binary), else one of MBDyn. */
+void fuzz_import(const unsigned char *data, size_t size);
 /* Frames: the first byte 'c' are those of a client, else those of a server. Behind "hex:" the bytes
  * are given by their digits, so that seeds are text. */
 void fuzz_frames(const unsigned char *data, size_t size);
