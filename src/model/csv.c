@@ -90,7 +90,7 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
             table->column[k] = i;
         }
 
-        if (table->column[k] < 0 && k < required)
+        if (k < required && table->column[k] < 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s:%d: there is no column '%s': the first line names the columns", path,
                            table->line, names[k]);

@@ -323,7 +323,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
     /* The words before it are those that it is not. */
     const char *valid[WORDS_MAX];
     int count = 0;
-    for (; field->words[count].word && count < WORDS_MAX; count++) {
+    for (; count < WORDS_MAX && field->words[count].word; count++) {
         valid[count] = field->words[count].word;
         if (strcmp(node->text, valid[count]) != 0)
             continue;
@@ -540,7 +540,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
     /* The variant of that name. */
     const char *valid[WORDS_MAX];
     int count = 0;
-    for (; field->variants[count] && count < WORDS_MAX; count++) {
+    for (; count < WORDS_MAX && field->variants[count]; count++) {
         const yk_section *variant = field->variants[count];
         valid[count] = variant->name;
         if (strcmp(word->text, variant->name) != 0)

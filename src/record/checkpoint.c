@@ -79,12 +79,13 @@ static yk_status write_sections(yk_context *context, const char *path,
     };
     memcpy(start.magic, MAGIC, sizeof MAGIC);
     put(&out, &start, sizeof start);
+    const uint64_t nothing = 0;
     for (int i = 0; i < count; i++) {
         section_head head = {.count = sections[i].count};
         memcpy(head.name, sections[i].name, sizeof head.name);
         put(&out, &head, sizeof head);
         put(&out, sections[i].bytes, sections[i].count);
-        put(&out, &(uint64_t){0}, padding(head.count));
+        put(&out, &nothing, padding(head.count));
     }
 
     /* The checksum last, and all of it on the disk before it gets its name. */

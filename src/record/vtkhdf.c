@@ -89,8 +89,9 @@ static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)
         bool on_axis = profile[i][0] == 0;
         for (int k = 0; k < SIDES; k++) {
             double angle = 2 * YK_PI * k / SIDES;
-            now[k] = now[0];
-            if (k == 0 || !on_axis)
+            if (k > 0 && on_axis)
+                now[k] = now[0];
+            else
                 now[k] = add_corner(m, shape, profile[i][0] * cos(angle),
                                     profile[i][0] * sin(angle), profile[i][1]);
         }

@@ -73,8 +73,8 @@ yk_status yk_smooth_go_on(const yk_smooth_model *model, double t, double h, doub
 void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *state,
                           yk_smooth_workspace *work, double s);
 /* From position, velocity and acceleration alone, for methods without a past. */
-void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_state *state, int node,
-                              double h, trial_node *trial);
+void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_state *state, int i,
+                              double h, trial_node *node);
 /* Of the matrix of a step, where joint equations are redundant. */
 double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smooth_state *state,
                                       const yk_smooth_workspace *work);
