@@ -36,8 +36,12 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     for (size_t i = 0; i < model->dynamic_count && status == YK_OK; i++) {
         const yk_body_model *body = &model->bodies[i];
         problem->nodes[i] = (yk_network_node){.inverse_mass = 1 / body->mass};
+
+        /* Room for tensors is made here: those in global axes are set by threads, in every step. */
         if (body->radius > 0)
             status = yk_network_radius(problem->network, i, body->radius);
+        else
+            status = yk_network_inertia(problem->network, i, &model->tensors[body->tensor].inverse);
     }
 
     return status;

@@ -1,6 +1,8 @@
 /* Memory that systems take when they are made and started: every request fails once, for all
- * integrators and for schemes with memory of their own. Each time it is told, nothing crashes and
- * nothing leaks; steps ask for no more. */
+ * solvers, integrators and schemes. Each time it is told, nothing crashes and nothing leaks; steps
+ * ask for no more. */
+#include <string.h>
+
 #include "budget.h"
 #include "test.h"
 #include "yoke/model.h"
@@ -14,6 +16,8 @@ typedef struct memory_case {
 
 #define INTEGRATOR(text) "subsystems.mechanism.integrator={" text "}"
 #define CHAIN "tests/system/relaxed/chain.yaml"
+#define SPLIT "models/split-pendulum/scenario.yaml"
+#define TWO_MASSES "models/two-mass-oscillator/scenario.yaml"
 #define SLIDER_CRANK "models/slider-crank/scenario.yaml"
 
 static const memory_case cases[] = {
@@ -29,11 +33,31 @@ static const memory_case cases[] = {
     {"relaxed, jacobi", CHAIN, {"coupling={scheme: relaxed, order: jacobi, threads: 2}"}},
     {"relaxed, flexible", "studies/relaxed/absolute.yaml", {NULL}},
     {"index1", "models/coupled-pendulum/scenario.yaml", {NULL}},
+    {"oscillators, explicit", TWO_MASSES, {NULL}},
+    {"oscillators, tight", TWO_MASSES, {"coupling={scheme: tight}"}},
+    {"oscillators, loose", TWO_MASSES, {"coupling={scheme: loose}"}},
+    {"oscillators, rim", TWO_MASSES, {"coupling={scheme: rim}"}},
+    {"oscillators, index1", TWO_MASSES, {"coupling={scheme: index1}"}},
+    {"fall back",
+     TWO_MASSES,
+     {"coupling.on_failure={type: fall-back, scheme: tight}", "parameters.right_mass=1.9"}},
+    {"halved steps", TWO_MASSES, {"coupling.on_failure={type: halve}"}},
+    {"step control", SPLIT, {"time.tolerance=1e-4", "coupling={scheme: tight}"}},
+    {"two solvers, explicit", SPLIT, {NULL}},
+    {"two solvers, rim", SPLIT, {"coupling={scheme: rim}"}},
+    {"controller and hydraulics", "models/servo-cylinder/scenario.yaml", {NULL}},
+    {"controller and wires", "models/controlled-arm/scenario.yaml", {NULL}},
+    {"boxes", "models/box-stack/scenario.yaml", {NULL}},
+    {"impacts", "models/newton-cradle/scenario.yaml", {NULL}},
+    {"modes of another program", "models/modal-cantilever/scenario.yaml", {NULL}},
+    {"beams", "models/cantilever/scenario.yaml", {NULL}},
 };
 
 typedef struct outcome {
     yk_status status;
     bool loaded;
+    bool contacts; /* steps take memory where there are more of them than ever before */
+    uint64_t hash; /* of the last state */
     long at_load, at_start, at_end; /* requests up to there */
 } outcome;
 
@@ -56,6 +80,9 @@ static outcome run_limited(const memory_case *c, long fails)
         end.status = yk_scenario_load(context, &def, diagnostics, &scenario);
     end.loaded = end.status == YK_OK;
     end.at_load = b.made;
+    for (int i = 0; end.loaded && i < yk_scenario_get(scenario)->subsystem_count; i++)
+        if (strcmp(yk_scenario_get(scenario)->solvers[i], "nonsmooth") == 0)
+            end.contacts = true;
     if (end.status == YK_OK)
         end.status = yk_scenario_system(scenario, &system);
     if (end.status == YK_OK)
@@ -69,6 +96,8 @@ static outcome run_limited(const memory_case *c, long fails)
             end.at_start = b.made;
     }
     end.at_end = b.made;
+    if (end.status >= 0)
+        yk_system_state_hash(system, &end.hash);
     if (end.status < 0 && fails < 0)
         print_error("%s\n", yk_last_message(context));
     yk_scenario_destroy(scenario);
@@ -86,9 +115,14 @@ static void every_request_may_fail(void **state)
     outcome whole = run_limited(c, -1);
     assert_true(whole.loaded && whole.status >= 0);
     assert_true(whole.at_start > whole.at_load);
-    assert_int_equal(whole.at_end, whole.at_start); /* stepping takes no memory */
-    for (long fails = whole.at_load; fails < whole.at_start; fails++) {
+    if (!whole.contacts)
+        assert_int_equal(whole.at_end, whole.at_start); /* stepping takes no memory */
+    for (long fails = whole.at_load; fails < whole.at_end; fails++) {
         outcome end = run_limited(c, fails);
+
+        /* Worlds of bodies give back what they do not need; where that fails nothing is lost. */
+        if (whole.contacts && end.status >= 0 && end.hash == whole.hash)
+            continue;
         if (end.status != YK_ERROR_MEMORY)
             print_error("%s: request %ld fails, status %d\n", c->name, fails, end.status);
         assert_int_equal(end.status, YK_ERROR_MEMORY);
