@@ -243,12 +243,14 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
         shape.size = yk_v3_scale(radius, part->size);
         shape.material = material;
 
-        /* The model copies the corners. */
-        yk_vec3 *scaled = particle->points + part->point_count;
-        for (int k = 0; k < part->point_count; k++)
-            scaled[k] = yk_v3_scale(radius, part->points[k]);
-        shape.points = scaled;
-        shape.point_count = part->point_count;
+        /* The model copies the corners of those that have any. */
+        if (part->point_count > 0) {
+            yk_vec3 *scaled = particle->points + part->point_count;
+            for (int k = 0; k < part->point_count; k++)
+                scaled[k] = yk_v3_scale(radius, part->points[k]);
+            shape.points = scaled;
+            shape.point_count = part->point_count;
+        }
 
         int added = yk_world_add_shape(self, &shape);
         if (added < 0)
