@@ -172,7 +172,7 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
             continue;
 
         double own = events->next(subsystem, t + sliver);
-        if (!(own < next))
+        if (!(own < next) || own > end + sliver)
             continue;
 
         double following = events->next(subsystem, own * (1 + DBL_EPSILON));

@@ -61,7 +61,7 @@ typedef struct remote {
     yk_port_value *values;
     yk_energy energy;
     yk_state_layout layout;
-    double event_after, event; /* the next one after a time */
+    double event_after, event; /* the next one after a time; NaN: none is known */
     double predicted_step;     /* of the predictions; NaN: there are none */
     yk_motion *predicted;
     double *samples; /* of all channels */
@@ -620,8 +620,8 @@ static double remote_next_event(const yk_subsystem *self, double t)
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
 
-    /* That of the last answer is known. */
-    if (t == r->event_after)
+    /* That of the last answer is known, and is the next one of all times up to it. */
+    if (t >= r->event_after && t < r->event)
         return r->event;
 
     yk_put_number(ask(r), t);
