@@ -424,6 +424,9 @@ yk_status yk_system_state_set(yk_system *system, const double *image);
 /* A fingerprint of that image, or of the outputs where there is none: equal states have equal
  * hashes, to the last bit. */
 yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
+/* Whether subsystems in other processes have answered. Images, energies and channels that were read
+ * before count where this is YK_OK: reading them cannot fail by itself. */
+yk_status yk_system_check_partners(yk_system *system);
 
 /* Whether the image means something outside this process, so that it can be kept in a file. Where
  * it does not, or where there is none, the first subsystem that is to blame; -1: all is well. */

@@ -487,6 +487,9 @@ typedef struct yk_remote_ops {
      * the call that follows. */
     void (*mark)(yk_subsystem *self);
     yk_status (*rewind)(yk_subsystem *self);
+    /* The outcome of calls that have none of their own, such as those that read the state, energies
+     * and channels: what they returned counts where this is YK_OK. */
+    yk_status (*check)(const yk_subsystem *self);
 } yk_remote_ops;
 
 /* The table of a subsystem --------------------------------------------------------------------- */

@@ -115,6 +115,13 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, const yk_run_state *run)
     yk_system_memory_save(self->system, memory);
     yk_watch_save(self->watch, watch);
 
+    /* A state that did not come whole must not take the place of an older one that did. */
+    yk_status whole = yk_system_check_partners(self->system);
+    if (whole != YK_OK) {
+        yk_pack_destroy(&pack);
+        return whole;
+    }
+
     yk_checkpoint_section sections[] = {
         {.bytes = pack.data, .count = pack.size},
         {.bytes = state, .count = self->state_words * sizeof *state},

@@ -124,6 +124,9 @@ static yk_status sample(run *r)
         return YK_OK;
 
     yk_scenario_sample(r->scenario, r->row);
+    yk_status status = yk_system_check_partners(r->system);
+    if (status != YK_OK)
+        return status;
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
 }
 
@@ -133,6 +136,9 @@ static yk_status record_frame(run *r)
         return YK_OK;
 
     yk_scene_read(&r->scene);
+    yk_status status = yk_system_check_partners(r->system);
+    if (status != YK_OK)
+        return status;
     return yk_recorder_frame(r->def->recorder, yk_system_time(r->system), r->scene.frame);
 }
 

@@ -316,5 +316,23 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
     *hash = yk_hash_bytes(*hash, image, system->layout.words * sizeof *image);
     yk_release(system->context, image);
 
+    yk_status status = yk_system_check_partners(system);
+    if (status != YK_OK)
+        *hash = 0;
+    return status;
+}
+
+yk_status yk_system_check_partners(yk_system *system)
+{
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
+        const yk_remote_ops *remote = m->subsystem->ops->remote;
+        yk_status status = YK_OK;
+        if (remote)
+            status = remote->check(m->subsystem);
+        if (YK_FAILED(status))
+            return yk_fail(system->context, status, "%s", yk_participant_message(m));
+    }
+
     return YK_OK;
 }

@@ -61,6 +61,7 @@ typedef struct remote {
     yk_port_value *values;
     yk_energy energy;
     yk_state_layout layout;
+    double *mark;              /* where the server keeps none */
     double event_after, event; /* the next one after a time; NaN: none is known */
     double predicted_step;     /* of the predictions; NaN: there are none */
     yk_motion *predicted;
@@ -395,6 +396,13 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     size_t largest = ports + 8 * words + YK_PARTNER_MESSAGE;
     if (!YK_FAILED(status) && !yk_body_reserve(&r->body, largest))
         return YK_ERROR_MEMORY;
+    if (YK_FAILED(status) || r->capabilities & YK_CAN_WORK_AHEAD)
+        return status;
+
+    double *mark = yk_reallocate(r->context, r->mark, r->layout.words + 1, sizeof *mark);
+    if (!mark)
+        return YK_ERROR_MEMORY;
+    r->mark = mark;
     return status;
 }
 
@@ -474,6 +482,16 @@ static yk_status remote_rewind(yk_subsystem *self)
     r->posted = 0;
     r->model_posted = false;
     return post(r, YK_FRAME_REWIND);
+}
+
+static yk_status remote_check(const yk_subsystem *self)
+{
+    /* A connection that was lost is lost for good; other outcomes are reported once. */
+    remote *r = (remote *)(uintptr_t)self;
+    take_all(r);
+    if (r->broken)
+        return YK_ERROR_EXTERNAL;
+    return r->outcome;
 }
 
 static void remote_output(const yk_subsystem *self, int port, yk_port_value *value)
@@ -590,7 +608,13 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
     return status;
 }
 
-/* The contract lets no failure out of the next four: after one the step that follows fails. */
+/* The contract lets no failure out of the next four: it is the outcome of the call that follows. */
+static bool has_failed(remote *r, yk_status status)
+{
+    if (YK_FAILED(status) && r->outcome == YK_OK)
+        r->outcome = status;
+    return YK_FAILED(status);
+}
 
 static void remote_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
@@ -608,7 +632,7 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
     yk_put_whole(body, (uint32_t)port);
     yk_put_number(body, h);
     *motion = r->values[port].motion;
-    if (YK_FAILED(answer(r, YK_FRAME_PREDICT)))
+    if (has_failed(r, answer(r, YK_FRAME_PREDICT)))
         return;
 
     yk_get_numbers(&r->body, &motion->position.x, sizeof *motion / sizeof(double));
@@ -625,7 +649,7 @@ static double remote_next_event(const yk_subsystem *self, double t)
         return r->event;
 
     yk_put_number(ask(r), t);
-    if (YK_FAILED(answer(r, YK_FRAME_NEXT_EVENT)))
+    if (has_failed(r, answer(r, YK_FRAME_NEXT_EVENT)))
         return INFINITY;
 
     double event = yk_get_number(&r->body);
@@ -640,10 +664,10 @@ static double remote_next_event(const yk_subsystem *self, double t)
 static void remote_state_get(const yk_subsystem *self, double *image)
 {
     remote *r = (remote *)(uintptr_t)self;
-    /* Zeros, should the partner have left: the step that follows says so. */
+    /* Zeros, should the partner have left: `check` says so. */
     memset(image, 0, r->layout.words * sizeof *image);
     ask(r);
-    if (YK_FAILED(answer(r, YK_FRAME_STATE_GET)))
+    if (has_failed(r, answer(r, YK_FRAME_STATE_GET)))
         return;
 
     yk_get_numbers(&r->body, image, r->layout.words);
@@ -659,7 +683,7 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     if (!r->sampled) {
         r->sampled = true;
         ask(r);
-        if (!YK_FAILED(answer(r, YK_FRAME_CHANNELS))) {
+        if (!has_failed(r, answer(r, YK_FRAME_CHANNELS))) {
             yk_get_numbers(&r->body, r->samples, r->channel_words);
             done(r, YK_OK);
         }
@@ -860,7 +884,7 @@ static void remote_poses(const yk_subsystem *self, yk_scene_pose *list)
     size_t count = (size_t)r->body_count;
     memset(list, 0, count * sizeof *list);
     ask(r);
-    if (YK_FAILED(answer(r, YK_FRAME_POSES)))
+    if (has_failed(r, answer(r, YK_FRAME_POSES)))
         return;
 
     yk_get_numbers(&r->body, &list->position.x, count * sizeof *list / sizeof(double));
@@ -878,7 +902,7 @@ static int remote_contact_points(const yk_subsystem *self, yk_contact_point *lis
 {
     remote *r = (remote *)(uintptr_t)self;
     yk_put_whole(ask(r), (uint32_t)capacity);
-    if (YK_FAILED(answer(r, YK_FRAME_CONTACT_POINTS)))
+    if (has_failed(r, answer(r, YK_FRAME_CONTACT_POINTS)))
         return 0;
 
     /* With a capacity of 0, how many there may be. */
@@ -921,13 +945,10 @@ static void remote_destroy(yk_subsystem *self)
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
         r->host.release(r->host.user);
-    void *blocks[] = {r->ports,         r->causalities,
-                      r->channels,      r->values,
-                      r->predicted,     r->samples,
-                      r->bodies,        r->shapes,
-                      r->channel_first, r->counts,
-                      r->body.bytes,    r->ahead.bytes,
-                      r->counts_before, r};
+    void *blocks[] = {
+        r->ports,      r->causalities, r->channels,      r->values,        r->predicted,
+        r->samples,    r->bodies,      r->shapes,        r->channel_first, r->counts,
+        r->body.bytes, r->ahead.bytes, r->counts_before, r->mark,          r};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(r->context, blocks[i]);
 }
@@ -951,6 +972,7 @@ static const yk_remote_ops remote_ops = {
     .post_model = remote_post_model,
     .mark = remote_mark,
     .rewind = remote_rewind,
+    .check = remote_check,
 };
 static const yk_scene_ops scene_ops = {
     .size = sizeof(yk_scene_ops),
@@ -963,6 +985,41 @@ static const yk_contact_point_ops contact_point_ops = {sizeof(yk_contact_point_o
                                                        remote_contact_points};
 static const yk_channel_ops channel_ops = {sizeof(yk_channel_ops), remote_channels,
                                            remote_read_channel};
+
+/* Servers that keep no marks: the image comes here and goes back, and nothing is sent ahead. */
+
+static yk_status plain_post(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                            int left)
+{
+    (void)self, (void)t, (void)h, (void)inputs, (void)left;
+    return YK_ERROR_CAPABILITY;
+}
+
+static yk_status plain_post_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                  const yk_step_model *model)
+{
+    (void)self, (void)t, (void)h, (void)inputs, (void)model;
+    return YK_OK;
+}
+
+static void plain_mark(yk_subsystem *self)
+{
+    remote_state_get(self, ((remote *)self)->mark);
+}
+
+static yk_status plain_rewind(yk_subsystem *self)
+{
+    return remote_state_set(self, ((remote *)self)->mark);
+}
+
+static const yk_remote_ops plain_ops = {
+    .size = sizeof(yk_remote_ops),
+    .post = plain_post,
+    .post_model = plain_post_model,
+    .mark = plain_mark,
+    .rewind = plain_rewind,
+    .check = remote_check,
+};
 
 /* Meeting -------------------------------------------------------------------------------------- */
 
@@ -1196,6 +1253,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         r->ops.contact_points = &contact_point_ops;
 
     /* What servers have learnt since the first of them. */
+    r->ops.remote = &plain_ops;
     if (r->capabilities & YK_CAN_WORK_AHEAD) {
         r->ops.remote = &remote_ops;
         r->ops.image_is_local = remote_image_is_local;
