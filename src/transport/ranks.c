@@ -7,19 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "yoke/transport.h"
 
 /* Who waits looks for a message all the time, for BUSY (s) without a pause, because most answers
- * come that fast, and up to SPIN (s) leaving the processor to others between looks; then it sleeps
- * for a fraction of the time that it has waited, so that a wait becomes longer by that fraction at
- * most. */
+ * come that fast, and for up to MOST_SPIN (s) leaving the processor to others between looks; then it
+ * sleeps for a fraction of the time that it has waited, so that a wait becomes longer by that
+ * fraction at most. How long it looks follows from what has helped before: ranks that wait for long
+ * leave their processors to those that compute. The fraction is small where every rank has a core
+ * of its own, and larger where they share them. */
 static const double BUSY = 2e-5;
-static const double SPIN = 1e-3;
-static const double SLEEP_FRACTION = 1.0 / 16;
+static const double MOST_SPIN = 1e-3;
+static const double SLEEP_FRACTION = 1.0 / 64;
+static const double SLEEP_FRACTION_SHARED = 1.0 / 16;
 static const double LONGEST_SLEEP = 1e-3;
-enum { LOOKS = 8 };
+enum { LOOKS = 8, NOTHING_SEEN = -1 };
 
 /* Life ----------------------------------------------------------------------------------------- */
 
@@ -49,7 +53,12 @@ yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **rank
     const yk_ranks_driver *driver = dlsym(library, "yk_ranks_driver_mpi");
     if (!driver || driver->size != sizeof *driver)
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s is of another version", module);
+    return yk_ranks_meet(context, driver, ranks);
+}
 
+yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_ranks **ranks)
+{
+    *ranks = NULL;
     yk_ranks *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
@@ -66,6 +75,16 @@ yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **rank
     if (!driver->hosts(made->hosts[0]))
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s does not reach all ranks", driver->name);
 
+    /* How ranks that wait treat those beside them. */
+    int beside = 0;
+    for (int i = 0; i < made->count; i++)
+        beside += strcmp(made->hosts[i], made->hosts[made->rank]) == 0;
+    made->spin = MOST_SPIN;
+    made->sleep_fraction = SLEEP_FRACTION;
+    if (beside > sysconf(_SC_NPROCESSORS_ONLN))
+        made->sleep_fraction = SLEEP_FRACTION_SHARED;
+    made->seen_tag = NOTHING_SEEN;
+
     *ranks = made;
     return YK_OK;
 }
@@ -81,52 +100,90 @@ void yk_ranks_close(yk_ranks *ranks)
 
 /* Messages ------------------------------------------------------------------------------------- */
 
-/* Waits: a moment between looks at something that has not happened for so long (s). False: the
- * deadline has passed, or the context wants to stop. */
-static bool pause_for(yk_context *context, double begun, double deadline)
+/* Of one wait. */
+typedef struct waiting {
+    double begun; /* 0: nothing was waited for yet */
+    double spin;  /* s */
+    bool slept;
+} waiting;
+
+/* Waits a moment between looks at something that has not happened. False: the deadline has passed,
+ * or the context wants to stop. */
+static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double deadline)
 {
     double now = yk_clock_seconds();
-    double waited = now - begun;
-    if (now > deadline || (waited > SPIN && yk_stop_asked(context)))
+    if (w->begun == 0) {
+        pthread_mutex_lock(&ranks->lock);
+        w->spin = ranks->spin;
+        pthread_mutex_unlock(&ranks->lock);
+        w->begun = now;
+    }
+
+    double waited = now - w->begun;
+    if (now > deadline || (waited > w->spin && yk_stop_asked(context)))
         return false;
     if (waited < BUSY)
         return true;
-    if (waited < SPIN) {
+    if (waited < w->spin) {
         sched_yield();
         return true;
     }
 
-    struct timespec sleep = {.tv_nsec = (long)(1e9 * fmin(SLEEP_FRACTION * waited, LONGEST_SLEEP))};
+    w->slept = true;
+    double seconds = fmin(ranks->sleep_fraction * waited, LONGEST_SLEEP);
+    struct timespec sleep = {.tv_nsec = (long)(1e9 * seconds)};
     nanosleep(&sleep, NULL);
     return true;
 }
 
-static yk_status report_silence(yk_context *context, double begun, double deadline)
+/* After a wait, with the lock: the next one looks for longer where that has helped. */
+static void learn(yk_ranks *ranks, const waiting *w)
+{
+    if (w->begun == 0)
+        return;
+    if (w->slept)
+        ranks->spin = fmax(ranks->spin / 2, BUSY);
+    else
+        ranks->spin = fmin(2 * ranks->spin, MOST_SPIN);
+}
+
+static yk_status report_silence(yk_context *context, const waiting *w, double deadline)
 {
     if (yk_clock_seconds() <= deadline)
         return yk_fail(context, YK_ERROR_EXTERNAL, "had not answered when the run was stopped");
 
-    return yk_fail(context, YK_ERROR_EXTERNAL, "did not answer within %.3g s", deadline - begun);
+    return yk_fail(context, YK_ERROR_EXTERNAL, "did not answer within %.3g s", deadline - w->begun);
+}
+
+/* With the lock. A message that was seen before is there. */
+static bool look(yk_ranks *ranks, int *from, int *tag, size_t *bytes)
+{
+    if (ranks->seen_tag == NOTHING_SEEN || *tag != ranks->seen_tag || *from != ranks->seen_from)
+        return ranks->driver->probe(from, tag, bytes);
+
+    *bytes = ranks->seen_bytes;
+    ranks->seen_tag = NOTHING_SEEN;
+    return true;
 }
 
 yk_status yk_ranks_wait(yk_context *context, yk_ranks *ranks, int *from, int *tag, size_t *bytes,
                         double deadline)
 {
-    const yk_ranks_driver *driver = ranks->driver;
-    double begun = yk_clock_seconds();
-
+    waiting w = {0};
     for (;;) {
-        /* Several looks before the clock is read. */
+        /* Several looks before the clock is read: most messages are there already. */
         for (int i = 0; i < LOOKS; i++) {
             pthread_mutex_lock(&ranks->lock);
-            bool there = driver->probe(from, tag, bytes);
+            bool there = look(ranks, from, tag, bytes);
+            if (there)
+                learn(ranks, &w);
             pthread_mutex_unlock(&ranks->lock);
             if (there)
                 return YK_OK;
         }
 
-        if (!pause_for(context, begun, deadline))
-            return report_silence(context, begun, deadline);
+        if (!pause_for(context, ranks, &w, deadline))
+            return report_silence(context, &w, deadline);
     }
 }
 
@@ -143,10 +200,10 @@ yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, c
         return yk_fail(context, YK_ERROR_EXTERNAL, "cannot be reached any more");
 
     /* Short messages are gone at once; a long one waits for who takes it. */
-    double begun = yk_clock_seconds();
+    waiting w = {0};
     while (!sent) {
-        if (!pause_for(context, begun, deadline))
-            return report_silence(context, begun, deadline);
+        if (!pause_for(context, ranks, &w, deadline))
+            return report_silence(context, &w, deadline);
 
         pthread_mutex_lock(&ranks->lock);
         sent = driver->sent(&request);
@@ -177,6 +234,21 @@ typedef struct ranks_transport {
     yk_body out, in; /* whole messages */
 } ranks_transport;
 
+/* The kind of a frame is in its header. */
+static void count_frame(yk_ranks *ranks, const yk_body *frame)
+{
+    size_t kind = 0;
+    if (frame->length >= YK_FRAME_HEADER)
+        kind = frame->bytes[4] | (size_t)frame->bytes[5] << 8;
+    if (kind >= YK_FRAME_KIND_END)
+        return;
+
+    pthread_mutex_lock(&ranks->lock);
+    ranks->traffic[kind].messages++;
+    ranks->traffic[kind].bytes += (int64_t)frame->length;
+    pthread_mutex_unlock(&ranks->lock);
+}
+
 static yk_status ranks_send(yk_transport *self, const void *head, size_t head_count,
                             const void *body, size_t count, double deadline)
 {
@@ -188,6 +260,7 @@ static yk_status ranks_send(yk_transport *self, const void *head, size_t head_co
     if (t->out.failed)
         return YK_ERROR_MEMORY;
 
+    count_frame(t->ranks, &t->out);
     yk_status status = yk_ranks_send(t->base.context, t->ranks, t->rank, t->tag, t->out.bytes,
                                      t->out.length, deadline);
 
@@ -220,6 +293,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
 
             t->in.length = size;
             t->in.at = 0;
+            count_frame(t->ranks, &t->in);
         }
 
         size_t have = t->in.length - t->in.at;
@@ -306,6 +380,11 @@ static int take_session(service *s)
         if (s->ranks->driver->probe(&from, &tag, &bytes)) {
             found = tag - YK_TAG_SUBSYSTEM;
             s->ended = found < 0 || found >= s->count || !s->sessions[found];
+            if (!s->ended) {
+                s->ranks->seen_from = from;
+                s->ranks->seen_tag = tag;
+                s->ranks->seen_bytes = bytes;
+            }
         }
     } else if (s->ranks->driver->probe(&from, &tag, &bytes)) {
         s->ended = true;
@@ -330,7 +409,7 @@ static int take_session(service *s)
 static void *serve_questions(void *user)
 {
     service *s = user;
-    double begun = yk_clock_seconds();
+    waiting w = {0};
     for (;;) {
         int index = -1;
         for (int i = 0; index < 0 && i < LOOKS; i++)
@@ -341,12 +420,15 @@ static void *serve_questions(void *user)
         if (ended)
             return NULL;
         if (index < 0) {
-            pause_for(s->context, begun, INFINITY);
+            pause_for(s->context, s->ranks, &w, INFINITY);
             continue;
         }
 
+        pthread_mutex_lock(&s->ranks->lock);
+        learn(s->ranks, &w);
+        pthread_mutex_unlock(&s->ranks->lock);
+        w = (waiting){0};
         yk_status status = yk_session_answer(s->sessions[index]);
-        begun = yk_clock_seconds();
 
         /* Rank 0 cannot be reached: nobody is left to answer. */
         pthread_mutex_lock(&s->lock);

@@ -42,18 +42,33 @@ typedef struct yk_ranks_driver {
     bool (*sent)(yk_ranks_request *request);
 } yk_ranks_driver;
 
+/* What went between this rank and the others. */
+typedef struct yk_ranks_traffic {
+    int64_t messages, bytes;
+} yk_ranks_traffic;
+
 typedef struct yk_ranks {
     yk_context *context;
     int rank, count;
     char (*hosts)[YK_HOST_NAME];
     const yk_ranks_driver *driver;
-    pthread_mutex_t lock; /* around calls of the driver */
+
+    /* Around calls of the driver, and for what follows. */
+    pthread_mutex_t lock;
+    double spin;           /* s that a wait looks for its message before it sleeps */
+    double sleep_fraction; /* of the time waited, that it sleeps then */
+    /* A message that was seen but not taken yet, which need not be looked for again. */
+    int seen_from, seen_tag;
+    size_t seen_bytes;
+    yk_ranks_traffic traffic[YK_FRAME_KIND_END]; /* of frames, either way */
 } yk_ranks;
 
 /* Whether a launcher has started this process with others, as its environment says. */
 bool yk_ranks_launched(void);
 /* Loads the module and meets the others. */
 yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **ranks);
+/* Meets them by a driver that is at hand. */
+yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_ranks **ranks);
 /* Leaves together with the others. */
 void yk_ranks_close(yk_ranks *ranks);
 
@@ -74,7 +89,8 @@ yk_status yk_ranks_remote(yk_context *context, yk_ranks *ranks, int rank, int in
 
 /* Answers what rank 0 asks of the subsystems, NULL where another rank has it, on so many threads,
  * until a message with the control tag comes. `failure`: why there are none, which is then the
- * answer to everything; NULL: nothing failed. Receives the seconds that each has computed. */
+ * answer to everything; NULL: nothing failed. Receives the seconds that each has computed since it
+ * was started. */
 yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *const *subsystems,
                          int count, const char *failure, int threads, double *seconds);
 

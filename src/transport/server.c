@@ -901,7 +901,8 @@ yk_status yk_session_answer(yk_session *s)
         refuse(s, "the subsystem has not been started");
     else
         questions[kind].answer(s);
-    s->seconds += yk_clock_seconds() - begun;
+    if (questions[kind].running)
+        s->seconds += yk_clock_seconds() - begun;
 
     return reply(s, kind, number);
 }
