@@ -1,6 +1,8 @@
-/* A remote subsystem is one like any other: the oscillators through a socket and through memory. */
+/* A remote subsystem is one like any other: the oscillators through a socket, through memory and
+ * through messages between ranks, which are those of an MPI under mpirun -n 2. */
 #include "conformance.h"
 
+#include "transport/rank_serving.h"
 #include "transport/serving.h"
 #include "yoke/physics.h"
 
@@ -37,6 +39,23 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     return yk_remote_create(context, &def, subsystem);
 }
 
+/* Ranks have what they were started with: one subsystem after the other is met, each once. */
+enum { ON_RANK = 200 };
+static rank_serving rank;
+static int met;
+
+static yk_status create_on_rank(yk_context *context, int index, yk_subsystem **subsystem)
+{
+    (void)index;
+    return create_there(NULL, context, "two-step", subsystem);
+}
+
+static yk_status create_by_rank(yk_context *context, const void *user, yk_subsystem **subsystem)
+{
+    (void)user;
+    return yk_ranks_remote(context, rank.ranks, 1, met++, "two-step", 30, subsystem);
+}
+
 static const place two_step = {"two-step", false};
 static const place exact = {"exact", true};
 
@@ -50,13 +69,20 @@ static const conformance_case cases[] = {
     {"exact, wrench, by socket", create, &exact, .causality = YK_TAKES_WRENCH,
      .constrained = YK_AXIS_X, .amplitude = 5, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 4, .energy_order = 4, .scale = 1},
+    {"two-step, wrench, by rank", create_by_rank, NULL, .causality = YK_TAKES_WRENCH,
+     .constrained = YK_AXIS_X, .amplitude = 5, .frequency = 9, .step = 4e-3, .steps = 100,
+     .order = 2, .energy_order = 2, .scale = 1},
+    {"two-step, motion, by rank", create_by_rank, NULL, .causality = YK_TAKES_MOTION,
+     .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 4e-3, .steps = 100,
+     .order = 2, .energy_order = 2, .scale = 1},
 };
 
 int main(void)
 {
-    if (!serving_start(&server, NULL, NULL, create_there))
+    if (!rank_serving_start(&rank, create_on_rank, ON_RANK) ||
+        !serving_start(&server, NULL, NULL, create_there))
         return 1;
     int failed = conformance_run(cases, sizeof cases / sizeof *cases);
     serving_stop(&server);
-    return failed;
+    return failed + !rank_serving_stop(&rank);
 }

@@ -1,5 +1,5 @@
-/* Remote subsystems: the same bits as in one process, and partners that end, hang, or do not know
- * the secret. */
+/* Remote subsystems: the same bits as in one process by every transport, and partners that end,
+ * hang, or do not know the secret. Under mpirun -n 2 ranks are those of the launcher. */
 #include "test.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "context.h"
 #include "coupling/description.h"
+#include "rank_serving.h"
 #include "serving.h"
 #include "yoke/model.h"
 #include "yoke/physics.h"
@@ -48,6 +49,23 @@ static yk_status make_there(yk_context *context, const char *name, const void *u
     return yk_remote_create(context, &def, subsystem);
 }
 
+/* On a rank the halves lie in turns, each to be met once. */
+enum { ON_RANK = 20 };
+static rank_serving rank;
+static int met;
+
+static yk_status create_on_rank(yk_context *context, int index, yk_subsystem **subsystem)
+{
+    return create_half(NULL, context, index % 2 ? "right" : "left", subsystem);
+}
+
+static yk_status make_on_rank(yk_context *context, const char *name, const void *user,
+                              yk_subsystem **subsystem)
+{
+    (void)user;
+    return yk_ranks_remote(context, rank.ranks, 1, met++, name, 20, subsystem);
+}
+
 static uint64_t run(yk_context *context, const char *scheme, make_half make, const void *user)
 {
     static const char *const names[] = {"left", "right"};
@@ -79,7 +97,7 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
     return hash;
 }
 
-/* Every scheme, by memory, by a UNIX socket and by TCP. */
+/* Every scheme, by memory, by a UNIX socket, by TCP and by messages between ranks. */
 static void test_bits(void **state)
 {
     static const char *const schemes[] = {"explicit", "loose", "tight", "index1", "rim"};
@@ -99,6 +117,8 @@ static void test_bits(void **state)
         for (int k = 0; k < 3; k++)
             if (run(*state, schemes[i], make_there, &defs[k]) != here)
                 fail_msg("%s: other bits over %s", schemes[i], defs[k].address);
+        if (run(*state, schemes[i], make_on_rank, NULL) != here)
+            fail_msg("%s: other bits between ranks", schemes[i]);
     }
     serving_stop(&local);
     serving_stop(&inet);
@@ -154,6 +174,74 @@ static void test_silence(void **state)
         yk_input input = {0};
         assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_ERROR_EXTERNAL);
         assert_non_null(strstr(left->ops->message(left), "did not answer within 0.5 s"));
+        left->ops->destroy(left);
+        signal_group(&s, SIGKILL);
+        serving_stop(&s);
+    }
+}
+
+/* The same of ranks, which nobody can see end but their launcher. */
+static void test_silent_rank(void **state)
+{
+    yk_context *context = *state;
+    if (yk_ranks_launched())
+        skip();
+
+    static const int signals[] = {SIGSTOP, SIGKILL};
+    for (int i = 0; i < 2; i++) {
+        rank_serving s;
+        assert_true(rank_serving_start(&s, create_on_rank, 2));
+        yk_subsystem *left;
+        assert_int_equal(yk_ranks_remote(context, s.ranks, 1, 0, "left", 0.5, &left), YK_OK);
+        assert_int_equal(left->ops->connect(left, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
+        assert_int_equal(left->ops->start(left, 0, 1e-3, NULL), YK_OK);
+        assert_int_equal(kill(s.process, signals[i]), 0);
+        if (signals[i] == SIGKILL)
+            waitpid(s.process, NULL, 0);
+        yk_input input = {0};
+        assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_ERROR_EXTERNAL);
+        const char *message = left->ops->message(left);
+        assert_non_null(strstr(message, "the partner 'left' on rank 1 (host host-1)"));
+        if (signals[i] == SIGSTOP)
+            assert_non_null(strstr(message, "did not answer within 0.5 s"));
+        else
+            assert_non_null(strstr(message, "cannot be reached any more"));
+        left->ops->destroy(left);
+        kill(s.process, SIGKILL);
+        rank_serving_stop(&s);
+    }
+}
+
+/* A state that could not be read is no state: neither a hash nor a checkpoint is made of it. */
+static void test_lost_state(void **state)
+{
+    for (int socket = 0; socket < 2; socket++) {
+        serving s;
+        assert_true(serving_start(&s, NULL, NULL, create_half));
+        yk_subsystem *left = open_left(*state, &s, 0.5, socket);
+        double image[64] = {0};
+        assert_true(left->ops->rollback->layout(left).words <= 64);
+        left->ops->rollback->get(left, image);
+        assert_int_equal(left->ops->remote->check(left), YK_OK);
+
+        yk_system_description def = {0};
+        def.subsystems = &left;
+        def.names = (const char *const[]){"left"};
+        def.subsystem_count = 1;
+        def.step = 1e-3;
+        def.scheme.ops = yk_scheme_find("explicit");
+        yk_system *system;
+        uint64_t hash;
+        if (yk_system_make(*state, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
+            fail_msg("%s", yk_last_message(*state));
+        assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
+        assert_int_equal(yk_system_check_partners(system), YK_OK);
+
+        signal_group(&s, SIGSTOP);
+        assert_int_equal(yk_system_state_hash(system, &hash), YK_ERROR_EXTERNAL);
+        assert_int_equal(yk_system_check_partners(system), YK_ERROR_EXTERNAL);
+        assert_non_null(strstr(yk_last_message(*state), "did not answer within 0.5 s"));
+        yk_system_destroy(system);
         left->ops->destroy(left);
         signal_group(&s, SIGKILL);
         serving_stop(&s);
@@ -220,9 +308,13 @@ static void test_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bits),    cmocka_unit_test(test_end),
-        cmocka_unit_test(test_silence), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bits),       cmocka_unit_test(test_end),
+        cmocka_unit_test(test_silence),    cmocka_unit_test(test_silent_rank),
+        cmocka_unit_test(test_lost_state), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_secret),
     };
-    return cmocka_run_group_tests_name("remote", tests, create_context, destroy_context);
+    if (!rank_serving_start(&rank, create_on_rank, ON_RANK))
+        return 1;
+    int failed = cmocka_run_group_tests_name("remote", tests, create_context, destroy_context);
+    return failed + !rank_serving_stop(&rank);
 }
