@@ -103,6 +103,7 @@ typedef struct loaded {
 /* What a scenario is loaded for. */
 typedef enum load_purpose {
     LOAD_TO_RUN,
+    LOAD_AGAIN,         /* to run, what was loaded before: warnings have been given */
     LOAD_TO_DIFFERENCE, /* for differences of runs (see yk_scenario_def) */
     LOAD_TO_CHECK /* everything that is worth a word goes to stderr, also what a run sets right */
 } load_purpose;

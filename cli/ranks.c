@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,7 +15,9 @@
 /* What ranks say to each other as processes: a kind and what belongs to it. */
 enum {
     MESSAGE_PLACES = 1, /* from rank 0: the rank of every subsystem */
+    MESSAGE_LOADING,    /* to rank 0: subsystems are still being loaded */
     MESSAGE_READY,      /* to rank 0: subsystems are loaded, or could not be */
+    MESSAGE_COSTS,      /* from rank 0: what did they cost? To rank 0: the seconds of each */
     MESSAGE_END,        /* from rank 0: no more is to be done */
     MESSAGE_GOODBYE,    /* to rank 0: this rank ends */
     SUBSYSTEMS_MAX = 1000
@@ -21,19 +25,25 @@ enum {
 
 typedef struct message {
     int32_t kind;
-    int32_t count;
-    int32_t ranks[SUBSYSTEMS_MAX];
+    int32_t count; /* of the numbers: ranks or seconds */
+    double numbers[SUBSYSTEMS_MAX];
 } message;
 
 /* s that ranks which have nothing more to do may take to say so. */
 static const double PATIENCE = 2;
 
+/* s between signs of life of a rank that loads its subsystems. */
+enum { SIGN_SECONDS = 1 };
+
 static yk_context *context;
 static yk_ranks *all;
 static bool ended; /* rank 0 has said so */
 static int places[SUBSYSTEMS_MAX];
+static bool fixed[SUBSYSTEMS_MAX]; /* placed by the scenario, or by the scheme */
 static int place_count;
-static bool *ready; /* ranks that have loaded their subsystems */
+static double costs[SUBSYSTEMS_MAX]; /* s, as they were measured */
+static int cost_steps;               /* in so many macro steps; 0: they were not */
+static bool *ready;                  /* ranks that have loaded their subsystems */
 static double answer_deadline;
 static int visible_errors = -1; /* stderr of ranks that are silent */
 
@@ -56,7 +66,7 @@ yk_ranks *ranks_all(void)
 
 static yk_status send_message(int to, message *m, double deadline)
 {
-    size_t size = offsetof(message, ranks) + (size_t)m->count * sizeof *m->ranks;
+    size_t size = offsetof(message, numbers) + (size_t)m->count * sizeof *m->numbers;
     return yk_ranks_send(context, all, to, YK_TAG_CONTROL, m, size, deadline);
 }
 
@@ -200,47 +210,62 @@ const yk_team *ranks_team(void)
 
 /* Subsystems on ranks -------------------------------------------------------------------------- */
 
-/* Rank 0: those that the scenario leaves open go where the fewest are. */
+/* Rank 0: those that the scenario leaves open go, the most costly first, where the least is to be
+ * done yet (Graham's rule: no more than 4/3 of the best). Costs that nobody has measured are
+ * equal. */
 static yk_status choose_places(void *user, yk_context *own, const char *const *names, int count,
                                int *ranks)
 {
     (void)user;
     (void)names;
-    int *loads = calloc((size_t)all->count, sizeof *loads);
+    double *loads = calloc((size_t)all->count, sizeof *loads);
     if (!loads || count > SUBSYSTEMS_MAX) {
         free(loads);
         return yk_fail(own, YK_ERROR_MEMORY, "out of memory");
     }
 
-    for (int i = 0; i < count; i++)
-        if (ranks[i] >= 0)
-            loads[ranks[i]]++;
     for (int i = 0; i < count; i++) {
-        if (ranks[i] >= 0)
-            continue;
+        if (cost_steps == 0)
+            costs[i] = 1;
+        fixed[i] = ranks[i] >= 0;
+        if (fixed[i])
+            loads[ranks[i]] += costs[i];
+    }
+
+    for (;;) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (ranks[i] < 0 && (next < 0 || costs[i] > costs[next]))
+                next = i;
+        if (next < 0)
+            break;
 
         /* Of equals the last: rank 0 has the coupling to do as well. */
         int best = all->count - 1;
         for (int rank = all->count - 2; rank >= 0; rank--)
             if (loads[rank] < loads[best])
                 best = rank;
-        ranks[i] = best;
-        loads[best]++;
+        ranks[next] = best;
+        loads[best] += costs[next];
     }
 
     free(loads);
 
-    /* The others wait for this before they make any. */
+    /* The others wait for this before they make any. From here on counts what goes between them. */
+    memset(all->traffic, 0, sizeof all->traffic);
     message m = {.kind = MESSAGE_PLACES, .count = count};
     for (int i = 0; i < count; i++) {
-        m.ranks[i] = ranks[i];
+        m.numbers[i] = ranks[i];
         places[i] = ranks[i];
     }
 
     place_count = count;
     yk_status status = YK_OK;
-    for (int rank = 1; status == YK_OK && rank < all->count; rank++)
+    for (int rank = 1; status == YK_OK && rank < all->count; rank++) {
+        ready[rank] = false;
         status = send_message(rank, &m, INFINITY);
+    }
+
     return status;
 }
 
@@ -249,13 +274,14 @@ static yk_status ask_rank(void *user, yk_context *own, const char *name, int ind
 {
     (void)user;
 
-    /* Loading may take as long as it likes. */
+    /* Loading may take as long as it likes, if there are signs of life. */
     message m = {0};
     while (!ready[rank]) {
-        yk_status status = take_message(rank, &m, INFINITY);
+        double deadline = yk_clock_seconds() + answer_deadline + SIGN_SECONDS;
+        yk_status status = take_message(rank, &m, deadline);
         if (status != YK_OK)
-            return yk_fail(own, status, "rank %d (host %s) %s", rank, all->hosts[rank],
-                           yk_last_message(context));
+            return yk_fail(own, status, "the partner '%s' on rank %d (host %s) %s", name, rank,
+                           all->hosts[rank], yk_last_message(context));
         ready[rank] = m.kind == MESSAGE_READY;
     }
 
@@ -279,20 +305,142 @@ const yk_scenario_hosts *ranks_hosts(double deadline)
 
 void ranks_print(const yk_scenario_info *info)
 {
+    double whole = 0;
+    for (int i = 0; i < place_count; i++)
+        whole += costs[i];
+
     for (int rank = 0; rank < ranks_count() && all; rank++) {
         printf("  rank %d (%s):", rank, all->hosts[rank]);
         const char *comma = "";
+        double own = 0;
         for (int i = 0; i < place_count && i < info->subsystem_count; i++) {
             if (places[i] != rank)
                 continue;
 
             printf("%s %s", comma, info->names[i]);
             comma = ",";
+            own += costs[i];
         }
 
+        if (cost_steps > 0 && own > 0)
+            printf("; %.0f %% of the cost", 100 * own / whole);
         printf("\n");
     }
+
+    if (cost_steps > 0 && all)
+        printf("  placed by what %d macro step%s cost\n", cost_steps, plural(cost_steps));
 }
+
+void ranks_print_traffic(int64_t steps)
+{
+    if (!all)
+        return;
+
+    /* What a scheme asks for, what is recorded, whole states; the rest is said once at the start. */
+    static const yk_frame_kind recorded[] = {YK_FRAME_CHANNELS, YK_FRAME_SCENE, YK_FRAME_POSES,
+                                             YK_FRAME_CONTACT_POINTS};
+    static const yk_frame_kind images[] = {YK_FRAME_STATE_GET, YK_FRAME_STATE_SET};
+    static const yk_frame_kind steps_of[] = {
+        YK_FRAME_STEP,       YK_FRAME_ITERATE, YK_FRAME_SENSITIVITY, YK_FRAME_INTERFACE_MODEL,
+        YK_FRAME_STEP_MODEL, YK_FRAME_PREDICT, YK_FRAME_NEXT_EVENT,  YK_FRAME_STEPS,
+        YK_FRAME_MARK,       YK_FRAME_REWIND,  YK_FRAME_COUNTS};
+    const struct {
+        const yk_frame_kind *kinds;
+        size_t count;
+    } groups[] = {{steps_of, sizeof steps_of / sizeof *steps_of},
+                  {recorded, sizeof recorded / sizeof *recorded},
+                  {images, sizeof images / sizeof *images}};
+    yk_ranks_traffic sums[3] = {{0}};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        for (size_t k = 0; k < groups[i].count; k++) {
+            const yk_ranks_traffic *one = &all->traffic[groups[i].kinds[k]];
+            sums[i].messages += one->messages;
+            sums[i].bytes += one->bytes;
+        }
+
+    printf(
+        "  with other ranks: %.4g messages and %.4g bytes per macro step; %.3g kB of samples and "
+        "poses, %.3g kB of states\n",
+        (double)sums[0].messages / (double)steps, (double)sums[0].bytes / (double)steps,
+        1e-3 * (double)sums[1].bytes, 1e-3 * (double)sums[2].bytes);
+}
+
+/* Costs ---------------------------------------------------------------------------------------- */
+
+/* Whether another placement could be better, and the first steps may be made twice. */
+static bool is_worth_measuring(const yk_scenario_info *info)
+{
+    /* Partners outside of the scenario are met once. */
+    bool good = !(yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES);
+    for (int i = 0; i < info->subsystem_count; i++)
+        if (strcmp(info->solvers[i], "remote") == 0 || strcmp(info->solvers[i], "mbdyn") == 0)
+            good = false;
+    if (!good)
+        return false;
+
+    /* One that can go elsewhere shares its rank with others. */
+    for (int i = 0; i < place_count; i++)
+        for (int k = 0; !fixed[i] && k < place_count; k++)
+            if (k != i && places[k] == places[i])
+                return true;
+    return false;
+}
+
+bool ranks_measure(const loaded *l)
+{
+    enum { STEPS_MOST = 20, STEPS_FRACTION = 50 };
+    static const double SECONDS_MOST = 2;
+    yk_system *system;
+    if (!all || !is_worth_measuring(yk_scenario_get(l->scenario)) ||
+        yk_scenario_system(l->scenario, &system) != YK_OK)
+        return false;
+
+    /* The first macro steps, a small fraction of all, but one at least. */
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    int64_t most = info->steps / STEPS_FRACTION;
+    if (most < 1)
+        most = 1;
+    if (most > STEPS_MOST)
+        most = STEPS_MOST;
+    double begun = yk_clock_seconds();
+    int steps = 0;
+    yk_status status = yk_system_start(system);
+    while (!YK_FAILED(status) && steps < most) {
+        status = yk_system_step(system, NULL);
+        if (!YK_FAILED(status))
+            steps++;
+        if (yk_clock_seconds() - begun > SECONDS_MOST)
+            break;
+    }
+
+    /* What they cost here, and what the others say. A step that failed will fail again, in the run
+     * itself, which reports it. */
+    double seconds[SUBSYSTEMS_MAX];
+    for (int i = 0; i < place_count; i++) {
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        seconds[i] = s.seconds + s.model_seconds;
+    }
+
+    for (int rank = 1; rank < all->count; rank++) {
+        message m = {.kind = MESSAGE_COSTS};
+        double deadline = yk_clock_seconds() + answer_deadline;
+        status = send_message(rank, &m, deadline);
+        while (status == YK_OK && (m.kind != MESSAGE_COSTS || m.count == 0))
+            status = take_message(rank, &m, deadline);
+        if (status != YK_OK)
+            return false;
+
+        for (int i = 0; i < place_count && i < m.count; i++)
+            if (places[i] == rank)
+                seconds[i] = m.numbers[i];
+    }
+
+    memcpy(costs, seconds, (size_t)place_count * sizeof *costs);
+    cost_steps = steps;
+    return true;
+}
+
+/* Other ranks ---------------------------------------------------------------------------------- */
 
 /* Other ranks: as rank 0 has decided. */
 static yk_status hear_places(void *user, yk_context *own, const char *const *names, int count,
@@ -313,7 +461,7 @@ static yk_status hear_places(void *user, yk_context *own, const char *const *nam
                        "rank 0 has %d subsystems, rank %d has %d: they read different scenarios",
                        m.count, all->rank, count);
     for (int i = 0; i < count; i++)
-        ranks[i] = m.ranks[i];
+        ranks[i] = (int)m.numbers[i];
     return YK_OK;
 }
 
@@ -335,24 +483,67 @@ static int scheme_threads(const yk_scheme_def *scheme)
     return 1;
 }
 
-int ranks_serve(const yk_scenario_def *given)
-{
-    /* Interrupts are for rank 0, which asks for the last step and lets the others go. */
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    dup2(visible_errors, STDERR_FILENO);
+/* Signs of life to rank 0 while this rank loads its subsystems, from a thread of its own. */
+typedef struct signs {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool running, over;
+} signs;
 
+static void *send_signs(void *user)
+{
+    signs *s = user;
+    pthread_mutex_lock(&s->lock);
+    while (!s->over) {
+        struct timespec next;
+        clock_gettime(CLOCK_REALTIME, &next);
+        next.tv_sec += SIGN_SECONDS;
+        if (pthread_cond_timedwait(&s->changed, &s->lock, &next) == 0)
+            continue;
+
+        message m = {.kind = MESSAGE_LOADING};
+        send_message(0, &m, yk_clock_seconds() + SIGN_SECONDS);
+    }
+
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static void begin_signs(signs *s)
+{
+    *s = (signs){.over = false};
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    s->running = pthread_create(&s->thread, NULL, send_signs, s) == 0;
+}
+
+static void end_signs(signs *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->over = true;
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    if (s->running)
+        pthread_join(s->thread, NULL);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+}
+
+/* Loads what rank 0 wants to be here and answers its questions. True: it has asked for the costs,
+ * and will say again what is to be here. */
+static bool serve_once(const yk_scenario_def *def)
+{
     /* The mistakes of a scenario are listed by rank 0. */
-    const yk_scenario_hosts hosts = {all->rank, all->count, hear_places, NULL, NULL};
-    yk_scenario_def def = *given;
-    def.hosts = &hosts;
+    signs s;
     place_count = -1;
+    begin_signs(&s);
     yk_scenario *scenario = NULL;
-    yk_status status = yk_scenario_load(context, &def, NULL, &scenario);
+    yk_status status = yk_scenario_load(context, def, NULL, &scenario);
     char *failure = NULL;
     if (status != YK_OK)
         failure = yk_text_copy(context, yk_last_message(context));
+    end_signs(&s);
 
     /* A scenario that could not be read: rank 0 may have been able to. */
     message m = {0};
@@ -360,6 +551,7 @@ int ranks_serve(const yk_scenario_def *given)
         if (m.kind == MESSAGE_PLACES)
             place_count = m.count;
 
+    bool again = false;
     if (!ended) {
         m = (message){.kind = MESSAGE_READY};
         send_message(0, &m, INFINITY);
@@ -371,10 +563,40 @@ int ranks_serve(const yk_scenario_def *given)
             threads = scheme_threads(&info->scheme);
         }
 
-        yk_ranks_serve(context, all, subsystems, place_count, failure, threads, NULL);
+        /* Until rank 0 has something else to say. */
+        double seconds[SUBSYSTEMS_MAX] = {0};
+        status = yk_ranks_serve(context, all, subsystems, place_count, failure, threads, seconds);
+        if (status == YK_OK)
+            status = take_message(0, &m, INFINITY);
+        again = status == YK_OK && m.kind == MESSAGE_COSTS;
+        if (again) {
+            m.count = place_count;
+            memcpy(m.numbers, seconds, (size_t)place_count * sizeof *seconds);
+            again = send_message(0, &m, INFINITY) == YK_OK;
+        }
     }
 
     yk_scenario_destroy(scenario);
     yk_release(context, failure);
+    return again;
+}
+
+int ranks_serve(const yk_scenario_def *given)
+{
+    /* Interrupts are for rank 0, which asks for the last step and lets the others go. */
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    dup2(visible_errors, STDERR_FILENO);
+
+    /* What takes long to load, such as settled particles, is kept for the second time. */
+    const yk_scenario_hosts hosts = {all->rank, all->count, hear_places, NULL, NULL};
+    yk_scenario_def def = *given;
+    def.hosts = &hosts;
+    def.cache = yk_cache_create();
+    while (serve_once(&def))
+        continue;
+
+    yk_cache_destroy(def.cache);
     return EXIT_GOOD;
 }

@@ -24,6 +24,9 @@ yk_ranks *ranks_all(void);
 /* Rank 0: where subsystems are, for a scenario that is to run; answers of other ranks may take so
  * long (s). NULL without a launcher. */
 const yk_scenario_hosts *ranks_hosts(double deadline);
+/* Rank 0, after a scenario was loaded and before it runs: measures what the steps of its subsystems
+ * cost where another placement could be better. True: load it again, and they are placed by it. */
+bool ranks_measure(const loaded *l);
 /* Other ranks: the subsystems that rank 0 wants to be here, until it has no more questions. Returns
  * the exit code. */
 int ranks_serve(const yk_scenario_def *def);
@@ -31,5 +34,7 @@ int ranks_serve(const yk_scenario_def *def);
 const yk_team *ranks_team(void);
 /* Rank 0: a line per rank with its subsystems. */
 void ranks_print(const yk_scenario_info *info);
+/* Rank 0: what went between the ranks in a run of so many macro steps. */
+void ranks_print_traffic(int64_t steps);
 
 #endif

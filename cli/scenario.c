@@ -134,7 +134,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status == YK_OK)
         status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
-    if (out->diagnostics)
+    if (out->diagnostics && (purpose != LOAD_AGAIN || YK_FAILED(status)))
         print_diagnostics(out->context, out->diagnostics);
     if (!YK_FAILED(status))
         return true;
