@@ -63,6 +63,8 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
     /* Where it is: from the axes of its body to those of the subsystem and of the system. */
     static const yk_scene_pose ground = {.orientation = {1, 0, 0, 0}};
     const yk_scene_pose *on = shape->body < 0 ? &ground : &poses[shape->body];
+    if (!yk_v3_finite(on->position))
+        return; /* it is not there */
     yk_vec3 position = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->position));
     yk_quat orientation = yk_q_mul(on->orientation, shape->orientation);
 

@@ -402,7 +402,10 @@ static void put_words(buffer *json, buffer *arrays, uint16_t *words, size_t fram
     put_array(json, arrays, words, frames * size, sizeof *words);
 }
 
-/* Positions between the least and the largest of each coordinate. */
+enum { LAST_POSITION = 65534, NO_POSITION = 65535 };
+
+/* Positions between the least and the largest of each coordinate; the last word says that there is
+ * no position in that frame. */
 static void put_positions(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
                           size_t size, uint16_t *words)
 {
@@ -430,19 +433,19 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
             largest = 0;
         }
         low[k] = least;
-        scale[k] = (largest - least) / 65535;
+        scale[k] = (largest - least) / LAST_POSITION;
     }
 
-    /* Positions as parts of 65535 of it. */
+    /* Positions as parts of it. */
     for (size_t i = 0; i < s->count; i++) {
         const float *values = yk_record_frame(record, selected(s, i));
         for (size_t k = 0; k < size; k++) {
             float at = 0;
             if (scale[k] > 0)
                 at = (values[k] - low[k]) / scale[k];
-            words[i * size + k] = 0;
-            if (isfinite(at))
-                words[i * size + k] = (uint16_t)lroundf(fminf(at, 65535));
+            words[i * size + k] = NO_POSITION;
+            if (isfinite(values[k]))
+                words[i * size + k] = (uint16_t)lroundf(fminf(at, LAST_POSITION));
         }
     }
 

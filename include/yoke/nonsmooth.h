@@ -219,6 +219,50 @@ yk_particles_def yk_particles_in_box(int count, double radius, yk_vec3 half_edge
 /* The cavity that a packing fills, as a shape of a body, with the packing's surface. */
 yk_nonsmooth_shape_def yk_packing_cavity(const yk_packing_def *packing, int body);
 
+/* Emitters and sinks --------------------------------------------------------------------------- */
+
+/* Brings particles into the run. They appear one by one at random places of a region in which
+ * nothing else is; where all is taken, they wait, and come as soon as there is room.
+ *
+ *     ____________
+ *    |  o   o  o  |   region of the emitter: the cavity of its particles
+ *    |____________|
+ *     \   o  o   /
+ *      \ o  o  o/      what enters and leaves counts as energy fed in and taken out
+ *       \ o  o /
+ *    -----------------
+ *         o   o       sink: whatever has its centre of mass in there is gone, and can be emitted again
+ *
+ * Particles are made when the model is, as many as there may be at a time, and wait outside of it
+ * until they are due: memory and state image have one size for the whole run. */
+typedef struct yk_emitter_def {
+    const char *name; /* of its channels */
+    /* `packing.count`: how many of its particles there may be at a time. The cavity with its
+     * position is where they appear, with this velocity and angular velocity each. Whether they
+     * are settled, and clearance and jitter of the lattice, do not count. */
+    yk_particles_def particles;
+    double rate;      /* particles per second; 0: by mass */
+    double mass_rate; /* kg/s */
+    double from;      /* s; the first one is due a while later, 1 / rate or its mass / mass_rate */
+    double until;     /* s */
+    int limit;        /* so many are emitted at most; 0: no limit */
+} yk_emitter_def;
+
+/* A lattice's default particles, from 0 on without end; a name, and one of the rates are missing. */
+yk_emitter_def yk_emitter_default(void);
+
+/* Takes particles out of the run: bodies without a name that nothing is joined to. */
+typedef struct yk_sink_def {
+    const char *name;
+    yk_solid_kind kind; /* box, cylinder, or plane: everything below z = 0 of its frame */
+    yk_vec3 position;   /* m */
+    yk_quat orientation;
+    yk_vec3 size; /* see yk_solid_kind (m); not of a plane */
+} yk_sink_def;
+
+/* Everything below z = 0. */
+yk_sink_def yk_sink_default(void);
+
 /* Building ------------------------------------------------------------------------------------- */
 
 /* When bodies go to sleep: all bodies of an island, which contacts, joints and forces connect,
@@ -295,6 +339,9 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
 /* The same in a body: their cavity becomes a shape at its centre, and they start there, at rest in
  * its axes, whatever their own position and velocity say. */
 int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particles_def *def);
+/* The emitter; its particles are bodies too, numbered on, which nothing can be joined to. */
+int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def);
+int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def);
 /* All six motions of a body follow a function, or the functions of a path. */
 void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_function function,
                             void *user);

@@ -229,7 +229,7 @@ typedef struct yk_scene_body {
 } yk_scene_body;
 
 typedef struct yk_scene_pose {
-    yk_vec3 position;
+    yk_vec3 position; /* not finite: the body is not there now, and nothing of it is drawn */
     yk_quat orientation;
     /* Of a beam there: the strain whose uniform extension would store the same energy, which for
      * bending is the curvature times the section's radius of gyration. */

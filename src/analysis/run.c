@@ -238,6 +238,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         [YK_FINDING_PASSAGE] = "passage",
         [YK_FINDING_FAILED] = "failed",
         [YK_FINDING_MENDED] = "mended",
+        [YK_FINDING_EMITTER] = "emitter",
     };
 
     if (!r->def->recorder)

@@ -49,7 +49,10 @@ static yk_status fill_bodies(yk_scene *scene)
 
             part = list[i].part;
 
-            const yk_scene_pose *pose = &scene->poses[i];
+            /* Who is not there at the start has a place in frames alone. */
+            yk_scene_pose *pose = &scene->poses[i];
+            if (!yk_v3_finite(pose->position))
+                pose->position = yk_v3(0, 0, 0);
             scene->bodies[moving->first + i] = (yk_record_body){
                 .name = list[i].name,
                 .subsystem = subsystem,

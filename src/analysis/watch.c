@@ -47,6 +47,8 @@ static const double ROUNDING_GAP = 1e-12;
  * with other programs miss by 22 times in a tenth of their steps, a stack that falls by more, in
  * most of them. */
 static const double UNRESOLVED_NOTABLE = 1e-3;
+/* Of the particles that were due from an emitter. */
+static const double SHORTFALL_NOTABLE = 0.01;
 static const double UNRESOLVED_SERIOUS = 0.25;
 static const double RATIO_SERIOUS = 30;
 /* Contacts up to which the accurate method is proposed; its cost grows with their square. */
@@ -771,6 +773,28 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
     }
 }
 
+/* Emitters that could not bring what they were to bring. */
+static void conclude_emitters(const yk_watch *watch, yk_run_report *report)
+{
+    for (int i = 0; i < watch->info->subsystem_count; i++) {
+        double shortfall = 0;
+        double exhausted = 0;
+        yk_watch_channel(watch->system, watch->info, i, "shortfall", &shortfall);
+        yk_watch_channel(watch->system, watch->info, i, "exhausted", &exhausted);
+        if (!(shortfall > SHORTFALL_NOTABLE))
+            continue;
+
+        const char *why = "no place in its region was free; make the region larger or the rate "
+                          "smaller, or let particles leave it faster";
+        if (exhausted > 0)
+            why = "all of its particles are there already; raise its capacity, or let sinks take "
+                  "particles";
+        yk_finding_add(report, YK_FINDING_EMITTER, false, -1, shortfall,
+                       "an emitter of subsystem '%s' has not brought %.3g %% of its particles: %s",
+                       watch->info->names[i], 100 * shortfall, why);
+    }
+}
+
 /* Steps that failed, and what the run did about them. */
 static void conclude_failures(const yk_watch *watch, yk_run_report *report)
 {
@@ -802,8 +826,8 @@ static void conclude_failures(const yk_watch *watch, yk_run_report *report)
 /* The cause comes first: iterations that do not converge let a coupling run away, and what runs
  * away has gaps, drifts and fails as well. */
 static void (*const conclusions[])(const yk_watch *watch, yk_run_report *report) = {
-    conclude_contacts, conclude_convergence, conclude_ripple,   conclude_energy,
-    conclude_gap,      conclude_drift,       conclude_passages, conclude_failures,
+    conclude_contacts, conclude_convergence, conclude_ripple,   conclude_energy,   conclude_gap,
+    conclude_drift,    conclude_passages,    conclude_emitters, conclude_failures,
 };
 
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)

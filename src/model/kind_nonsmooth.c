@@ -285,9 +285,7 @@ static const yk_word size_words[] = {
     {NULL, NULL}};
 static const yk_field sieve_item = {"sieves", YK_TYPE_NUMBERS, .least = 2, .most = 2,
                                     .text = "diameter (m) and fraction of the mass that passes"};
-static const yk_field lattice_fields[] = {
-    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
-     .text = "number of particles"},
+static const yk_field size_fields[] = {
     {"radius", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
      .text = "of a sphere with a particle's volume; without, `shape` has its own size"},
     {"distribution", YK_TYPE_CHOICE, .fallback = "uniform", .words = size_words,
@@ -302,6 +300,14 @@ static const yk_field lattice_fields[] = {
              "the diameter"},
     {"aligned", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "axes of all particles along those of the cavity; else at random"},
+    {0},
+};
+static const yk_section size_keys = {"sizes", NULL, size_fields};
+
+static const yk_field lattice_fields[] = {
+    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .text = "number of particles"},
+    YK_INCLUDE(size_keys),
     {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
      .text = "form of the cavity"},
     {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
@@ -338,6 +344,65 @@ static const yk_field particle_item = {"particles",
                                        .variants = particle_variants,
                                        .selector = "from",
                                        .text = "Many particles"};
+
+/* Emitters and sinks --------------------------------------------------------------------------- */
+
+static const yk_field emitter_fields[] = {
+    {"rate", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
+     .text = "particles per second; or `mass_rate`"},
+    {"mass_rate", YK_TYPE_NUMBER, "kg/s", .range = YK_POSITIVE, .text = "mass per second"},
+    {"capacity", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .text = "how many of its particles there may be at a time; memory is reserved for them. Those "
+             "that a sink has taken come again, with the size that they have"},
+    {"from", YK_TYPE_NUMBER, "s", "0",
+     .text = "when it begins: the first particle comes 1/rate later"},
+    {"until", YK_TYPE_NUMBER, "s", .text = "when it ends; without, it goes on"},
+    {"count", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
+     .text = "so many are emitted at most; without, there is no limit"},
+    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
+     .text = "of the particles"},
+    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = particle_shapes,
+     .selector = "type",
+     .text = "What a particle is; as large as a sphere of its radius by volume, where that is "
+             "given"},
+    YK_INCLUDE(size_keys),
+    {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
+    {"cavity", YK_TYPE_CHOICE, .fallback = "box", .words = cavity_words,
+     .text = "form of the region in which they appear"},
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+     .text = "its edges, or diameter twice and height"},
+    {"position", YK_ORIGIN, .text = "of its middle, global"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR, .text = "with which they appear"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "with which they appear, global axes"},
+    {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
+    {0},
+};
+static const yk_section emitter_section = {
+    "emitter",
+    "Brings particles while the run goes on, at random places of a region where nothing else is; "
+    "where none is free, they wait. Channels `NAME.emitted`, `NAME.emitted_mass`, `NAME.waiting`.",
+    emitter_fields};
+static const yk_field emitter_item = {"emitter", YK_TYPE_SECTION, .section = &emitter_section,
+                                      .text = ""};
+
+static const yk_field sink_fields[] = {
+    {"position", YK_ORIGIN, .text = "of its middle, or a point of the plane"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the global ones"},
+    {0},
+};
+static const yk_section sink_section = {"sink", "", sink_fields};
+static const yk_section sink_plane = {"plane", "Everything below z = 0.", plane_fields};
+static const yk_section *const sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
+static const yk_field sink_item = {
+    "sink",
+    YK_TYPE_VARIANT,
+    .section = &sink_section,
+    .variants = sink_variants,
+    .selector = "type",
+    .text = "Takes particles whose centre of mass is in it; bodies with a name stay. "
+            "Channels `NAME.removed`, `NAME.removed_mass`"};
 
 /* The solver ----------------------------------------------------------------------------------- */
 
@@ -417,6 +482,8 @@ static const yk_field fields[] = {
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
     {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
     {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many particles at once"},
+    {"emitters", YK_TYPE_NAMED, .item = &emitter_item, .text = "what brings particles in a run"},
+    {"sinks", YK_TYPE_NAMED, .item = &sink_item, .text = "what takes particles in a run"},
     {"joints", YK_TYPE_NAMED, .item = &yk_joint_item,
      .text = "joints and prescribed relative motions"},
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item,
@@ -453,5 +520,9 @@ const yk_section yk_nonsmooth_section = {
     "how deep a body whose motion an interface prescribes has entered what never moves "
     "and could not stop it, the `iterations` of the contact problem of the last step, "
     "and `asleep`, the number of bodies, where they may sleep; "
-    "`particles`: x, y, z of every particle, one after the other.",
+    "`particles`: x, y, z of every particle, one after the other, "
+    "no numbers where one is not there; with emitters or sinks "
+    "`present` and `present_mass`, the particles that are there, `shortfall`: "
+    "the largest fraction of what was due from an emitter and has not come, "
+    "and `exhausted`: 1 where that is because all of its particles are there already.",
     fields};

@@ -404,18 +404,16 @@ static void add_body(maker *m, const yk_node *item)
 /* Variants of `particles`, in the order of the schema. */
 enum { FROM_FILE, FROM_LATTICE, SETTLED };
 
-static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
+/* What lattices and emitters have in common: a cavity, and particles of many sizes. */
+static yk_packing_def sizes_of(const yk_node *item, yk_material material)
 {
     enum { BOX };
-
-    /* The lattice. */
     yk_packing_def def = yk_packing_default();
     def.cavity = YK_SOLID_CYLINDER_CAVITY;
     if (yk_node_choice(item, "cavity") == BOX)
         def.cavity = YK_SOLID_BOX_CAVITY;
 
     def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
-    def.count = yk_node_integer(item, "count");
     def.radius = 0;
     if (yk_node_get(item, "radius"))
         def.radius = yk_node_number(item, "radius");
@@ -426,9 +424,17 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     def.aligned = yk_node_boolean(item, "aligned");
     def.density = yk_node_number(item, "density");
     def.material = material;
+    def.seed = (uint64_t)yk_node_integer(item, "seed");
+    return def;
+}
+
+static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
+{
+    /* The lattice. */
+    yk_packing_def def = sizes_of(item, material);
+    def.count = yk_node_integer(item, "count");
     def.clearance = yk_node_number(item, "clearance");
     def.jitter = yk_node_number(item, "jitter");
-    def.seed = (uint64_t)yk_node_integer(item, "seed");
     def.gravity = yk_v3_norm(m->gravity);
     if (item->choice != SETTLED)
         return def;
@@ -458,8 +464,9 @@ static void release_data(maker *m, particle_data *data)
     yk_release(context, data->sieves);
 }
 
-/* The shape of the particles, and their sieve curve where there is one. */
-static yk_status read_particle(maker *m, const yk_node *item, yk_packing_def *def,
+/* The shape of the particles, and their sieve curve where there is one; `sized`: the item says how
+ * large they are. */
+static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_packing_def *def,
                                particle_data *data)
 {
     enum { CLUMP = YK_SOLID_HULL + 1 };
@@ -499,7 +506,7 @@ static yk_status read_particle(maker *m, const yk_node *item, yk_packing_def *de
     made->points = data->corners.points;
     made->point_count = data->corners.point_count;
     made->radii = data->radii;
-    if (status != YK_OK || item->choice == FROM_FILE)
+    if (status != YK_OK || !sized)
         return status;
 
     /* Sizes come from one place. */
@@ -598,7 +605,7 @@ static void add_particles(maker *m, const yk_node *item)
     if (item->choice != FROM_FILE)
         bed = packing_of(m, item, material);
     particle_data data = {0};
-    yk_status status = read_particle(m, item, &bed, &data);
+    yk_status status = read_particle(m, item, item->choice != FROM_FILE, &bed, &data);
     if (status != YK_OK) {
         note(m, status);
         release_data(m, &data);
@@ -636,6 +643,64 @@ static void add_particles(maker *m, const yk_node *item)
     int first = yk_nonsmooth_add_packing(m->model, &packing, &def);
     yk_packing_destroy(context, &packing);
     added(m, item, first);
+}
+
+/* Emitters and sinks --------------------------------------------------------------------------- */
+
+static void add_emitter(maker *m, const yk_node *item)
+{
+    /* By number or by mass. */
+    const yk_node *rate = yk_node_get(item, "rate"), *mass_rate = yk_node_get(item, "mass_rate");
+    if (!rate == !mass_rate) {
+        note(m, yk_builder_error(m->builder, mass_rate ? mass_rate : item,
+                                 "an emitter has a 'rate' (1/s) or a 'mass_rate' (kg/s), and not "
+                                 "both"));
+        return;
+    }
+
+    yk_emitter_def def = yk_emitter_default();
+    def.name = item->key;
+    if (rate)
+        def.rate = yk_node_number(item, "rate");
+    if (mass_rate)
+        def.mass_rate = yk_node_number(item, "mass_rate");
+    def.from = yk_node_number(item, "from");
+    if (yk_node_get(item, "until"))
+        def.until = yk_node_number(item, "until");
+    if (yk_node_get(item, "count"))
+        def.limit = yk_node_integer(item, "count");
+
+    /* What they are, and where they appear. */
+    yk_particles_def *particles = &def.particles;
+    particles->packing = sizes_of(item, material_of(m, item));
+    particles->packing.count = yk_node_integer(item, "capacity");
+    particles->position = yk_node_vector(item, "position");
+    particles->velocity = yk_node_vector(item, "velocity");
+    particles->angular_velocity = yk_node_vector(item, "angular_velocity");
+    particle_data data = {0};
+    yk_status status = read_particle(m, item, true, &particles->packing, &data);
+    if (status == YK_OK)
+        added(m, item, yk_nonsmooth_add_emitter(m->model, &def));
+    note(m, status);
+    release_data(m, &data);
+}
+
+static void add_sink(maker *m, const yk_node *item)
+{
+    enum { BOX, CYLINDER, PLANE };
+    yk_sink_def def = yk_sink_default();
+    def.name = item->key;
+    def.position = yk_node_vector(item, "position");
+    def.orientation = yk_node_orientation(item, "orientation");
+    if (item->choice == BOX) {
+        def.kind = YK_SOLID_BOX;
+        def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
+    } else if (item->choice == CYLINDER) {
+        double radius = yk_node_number(item, "radius");
+        def.kind = YK_SOLID_CYLINDER;
+        def.size = yk_v3(radius, radius, 0.5 * yk_node_number(item, "length"));
+    }
+    added(m, item, yk_nonsmooth_add_sink(m->model, &def));
 }
 
 /* Joints, forces, ports ------------------------------------------------------------------------ */
@@ -728,6 +793,8 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     if (m.status == YK_OK) {
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
         for_all(&m, "particles", add_particles);
+        for_all(&m, "emitters", add_emitter);
+        for_all(&m, "sinks", add_sink);
     }
 
     /* A model with mistakes is not made. */

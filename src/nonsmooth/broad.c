@@ -85,7 +85,8 @@ typedef struct build_job {
     yk_vec3 origin; /* low corner of all centres */
     int level_count;
     grid_level levels[LEVELS_MAX];
-    bool counting; /* first pass: only lengths of rows */
+    size_t entries; /* in the sorted order: all that are there */
+    bool counting;  /* first pass: only lengths of rows */
 } build_job;
 
 /* Numbered from 1, so that the neighbour on the low side has a number too. */
@@ -102,6 +103,11 @@ static uint64_t cell_key(uint64_t x, uint64_t y, uint64_t z)
     return (z << (2 * CELL_BITS)) | (y << CELL_BITS) | x;
 }
 
+static bool is_absent(const build_job *job, size_t i)
+{
+    return job->input->absent && job->input->absent[i];
+}
+
 static void choose_levels(build_job *job)
 {
     double smallest = INFINITY, largest = 0;
@@ -110,6 +116,9 @@ static void choose_levels(build_job *job)
     /* The range of sizes, and the low corner from which cells are numbered. */
     for (size_t i = 0; i < job->input->finite; i++) {
         const yk_ball *ball = &job->input->balls[i];
+        if (is_absent(job, i))
+            continue;
+
         smallest = fmin(smallest, ball->radius);
         largest = fmax(largest, ball->radius);
         low.x = fmin(low.x, ball->centre.x);
@@ -204,6 +213,9 @@ static void sort_into_cells(build_job *job)
     /* Each solid goes to the finest level whose cells hold its ball. */
     size_t count[LEVELS_MAX] = {0};
     for (size_t i = 0; i < broad->finite; i++) {
+        if (is_absent(job, i))
+            continue;
+
         double width = 2 * balls[i].radius + job->margin;
         int level = 0;
         while (level < job->level_count - 1 && job->levels[level].cell < width)
@@ -219,9 +231,13 @@ static void sort_into_cells(build_job *job)
         job->levels[l].begin = job->levels[l].end = begin;
         begin += count[l];
     }
+    job->entries = begin;
 
     /* Keys of the cells that the centres lie in. */
     for (size_t i = 0; i < broad->finite; i++) {
+        if (is_absent(job, i))
+            continue;
+
         grid_level *level = &job->levels[broad->level[i]];
         yk_vec3 p = yk_v3_sub(balls[i].centre, job->origin);
         double cell = level->cell;
@@ -236,7 +252,7 @@ static void sort_into_cells(build_job *job)
         sort_level(broad, &job->levels[l]);
 
     /* Balls in the same order, which the search reads one after the other. */
-    for (size_t k = 0; k < broad->finite; k++)
+    for (size_t k = 0; k < job->entries; k++)
         broad->sorted[k] = balls[broad->order[k]];
 }
 
@@ -492,13 +508,14 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
 
     /* Solids that move, in the order of cells up to the k-th. */
     uint32_t moving = 0;
-    for (size_t k = 0; input->still && k < broad->finite; k++) {
+    for (size_t k = 0; input->still && k < job.entries; k++) {
         moving += !input->still[broad->order[k]];
         broad->spare_order[k] = moving;
     }
 
     /* First pass: lengths of rows, added up to where they begin. */
-    yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);
+    memset(broad->row_start, 0, (broad->finite + 1) * sizeof *broad->row_start);
+    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, search_chunk, &job);
 
     uint64_t sum = 0;
     broad->row_start[0] = 0;
@@ -525,6 +542,6 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
 
     /* Second pass: the rows themselves. */
     job.counting = false;
-    yk_pool_run(broad->pool, broad->finite, ROWS_CHUNK, search_chunk, &job);
+    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, search_chunk, &job);
     return YK_OK;
 }

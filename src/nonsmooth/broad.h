@@ -41,6 +41,7 @@ typedef struct yk_broad_input {
     const uint8_t *
         still; /* NULL: none; of two that do not move there is no pair, and where all around are still, no
                              search */
+    const uint8_t *absent; /* of finite ones: left out; NULL: none is */
     bool (*may_touch)(const void *user, size_t a, size_t b);
     const void *user;
 } yk_broad_input;

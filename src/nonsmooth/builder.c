@@ -298,6 +298,20 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
     return first;
 }
 
+int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def)
+{
+    if (!ready(builder, NULL, 0))
+        return YK_NO_ID;
+    return taken(builder, yk_world_add_emitter(builder->world, def));
+}
+
+int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def)
+{
+    if (!ready(builder, NULL, 0))
+        return YK_NO_ID;
+    return taken(builder, yk_world_add_sink(builder->world, def));
+}
+
 int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particles_def *def)
 {
     if (!ready(builder, &body, 1))
@@ -350,6 +364,12 @@ static void check_names(yk_nonsmooth_builder *builder)
     if (model->port_count > 0)
         yk_building_unique(building, "ports", &model->ports->name, (int)model->port_count,
                            sizeof *model->ports);
+    if (model->emitter_count > 0)
+        yk_building_unique(building, "emitters", &model->emitters->name, (int)model->emitter_count,
+                           sizeof *model->emitters);
+    if (model->sink_count > 0)
+        yk_building_unique(building, "sinks", &model->sinks->name, (int)model->sink_count,
+                           sizeof *model->sinks);
     if (model->signal_count > 0)
         yk_building_unique(building, "ports", &model->signals->name, (int)model->signal_count,
                            sizeof *model->signals);

@@ -20,6 +20,7 @@ typedef struct yk_near_list {
     double wall_margin;    /* the same for pairs with an unbounded solid */
     yk_ball *balls;        /* of all parts */
     yk_quat *orientations; /* of parts that are not round: by extent_of, then the unbounded ones */
+    uint8_t *absent;       /* as of yk_collision, when it was made */
     double reach;          /* from the centre of unbounded solids to the farthest ball */
     double skin;           /* as it was last chosen */
     size_t age;            /* steps */
@@ -38,7 +39,8 @@ typedef struct yk_collision {
     int32_t *extent_of;    /* per finite part: index in half_extents; -1: round */
     yk_vec3 *half_extents; /* of boxes along the axes */
     size_t extent_count;
-    uint8_t *still; /* per part: sleeps or does not move in this step; NULL: bodies do not sleep */
+    uint8_t *still;  /* per part: sleeps or does not move in this step; NULL: bodies do not sleep */
+    uint8_t *absent; /* per finite part: its body is not there; NULL: all are */
     yk_near_list near;
     bool rebuilt; /* the list was made anew in this step */
 
@@ -66,6 +68,10 @@ size_t yk_collision_bytes(const yk_collision *collision);
 yk_status yk_collision_update_list(yk_collision *collision, double h, double *reach);
 void yk_collision_forget_list(yk_collision *collision);
 yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state, size_t part);
+yk_vec3 yk_world_part_centre(const yk_world_model *model, const yk_world_state *state, size_t part);
+/* Two parts of one body, of different worlds, or of two bodies whose motion is known, never
+ * touch. */
+bool yk_world_may_touch(const void *model, size_t a, size_t b);
 /* Whether groups and masks let two parts touch. */
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b);
 yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state,

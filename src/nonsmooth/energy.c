@@ -48,7 +48,7 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
     double sum = 0;
 
     for (size_t i = begin; i < end; i++) {
-        if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i))
+        if (yk_world_is_idle(&self->model, &self->state, (int32_t)i))
             continue;
 
         const yk_body_state *body = &self->state.bodies[i];
@@ -146,6 +146,9 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
         (yk_energy){.dissipated = run->dissipated, .work = run->work, .port_work = run->port_work};
 
     for (size_t i = 0; i < model->body_count; i++) {
+        if (yk_world_is_absent(model, &self->state, (int32_t)i))
+            continue;
+
         const yk_body_state *body = &self->state.bodies[i];
         energy->kinetic += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);
         energy->potential -= model->bodies[i].mass * yk_v3_dot(model->def.gravity, body->position);

@@ -14,7 +14,7 @@ static const yk_world_model *model_at(const yk_merge_def *merge, int part)
 /* Where the things of each world begin in the whole. */
 typedef struct totals {
     size_t bodies, tensors, parts, geometries, points, materials, surface_pairs, surfaces, shapes,
-        joints, forces, ports, signals, prescriptions;
+        joints, forces, ports, signals, prescriptions, emitters, sinks;
 } totals;
 
 static totals totals_before(const yk_merge_def *merge, int part)
@@ -36,6 +36,8 @@ static totals totals_before(const yk_merge_def *merge, int part)
         sum.ports += model->port_count;
         sum.signals += model->signal_count;
         sum.prescriptions += model->prescription_count;
+        sum.emitters += model->emitter_count;
+        sum.sinks += model->sink_count;
     }
 
     return sum;
@@ -146,6 +148,8 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         {&whole->signals, sum->signals, sizeof *whole->signals, &whole->signal_capacity},
         {&whole->prescriptions, sum->prescriptions, sizeof *whole->prescriptions,
          &whole->prescription_capacity},
+        {&whole->emitters, sum->emitters, sizeof *whole->emitters, NULL},
+        {&whole->sinks, sum->sinks, sizeof *whole->sinks, NULL},
         {&whole->world_bodies, worlds, sizeof *whole->world_bodies, NULL},
         {&whole->world_joints, worlds, sizeof *whole->world_joints, NULL},
         {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
@@ -203,6 +207,22 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         yk_prescription *made = &whole->prescriptions[whole->prescription_count++];
         *made = world->prescriptions[i];
         made->body = shifted(made->body, at);
+    }
+
+    /* What brings and takes particles of this world alone. */
+    for (size_t i = 0; i < world->emitter_count; i++) {
+        yk_emitter_model *made = &whole->emitters[whole->emitter_count++];
+        *made = world->emitters[i];
+        made->name = copied_name(whole, world->emitters[i].name, &status);
+        made->first += at->bodies;
+        made->world = number;
+    }
+
+    for (size_t i = 0; i < world->sink_count; i++) {
+        yk_sink_model *made = &whole->sinks[whole->sink_count++];
+        *made = world->sinks[i];
+        made->name = copied_name(whole, world->sinks[i].name, &status);
+        made->world = number;
     }
 
     /* Solids, which remember the world that they come from. */

@@ -61,6 +61,10 @@ void yk_world_model_destroy(yk_world_model *model)
         yk_release(context, model->ports[i].name);
     for (size_t i = 0; i < model->signal_count; i++)
         yk_release(context, model->signals[i].name);
+    for (size_t i = 0; i < model->emitter_count; i++)
+        yk_release(context, model->emitters[i].name);
+    for (size_t i = 0; i < model->sink_count; i++)
+        yk_release(context, model->sinks[i].name);
 
     void *blocks[] = {
         model->initial,        model->bodies,        model->names,        model->slot_of,
@@ -68,7 +72,8 @@ void yk_world_model_destroy(yk_world_model *model)
         model->points,         model->materials,     model->pair_laws,    model->joints,
         model->forces,         model->ports,         model->signals,      model->port_list,
         model->port_numbers,   model->prescriptions, model->world_bodies, model->world_joints,
-        model->driven_lengths, model->surface_pairs,
+        model->driven_lengths, model->surface_pairs, model->emitters,     model->sinks,
+        model->leaves,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(context, blocks[i]);

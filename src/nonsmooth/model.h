@@ -117,6 +117,28 @@ typedef struct yk_driven_length {
     double unit;
 } yk_driven_length;
 
+/* Its particles are bodies [first, first + count) as the user numbers. */
+typedef struct yk_emitter_model {
+    char *name;
+    size_t first, count;
+    double rate, mass_rate; /* one of them */
+    double from, until;
+    uint64_t limit;       /* UINT64_MAX: none */
+    bool cylinder;        /* the region; else a box */
+    yk_vec3 size;         /* as of a cavity */
+    yk_vec3 position;     /* of its middle */
+    yk_body_state motion; /* that particles appear with; position is not read */
+    bool random_orientation;
+    uint64_t seed;
+    int world; /* of a merged model */
+} yk_emitter_model;
+
+typedef struct yk_sink_model {
+    char *name;
+    yk_solid region;
+    int world; /* of a merged model */
+} yk_sink_model;
+
 typedef struct yk_world_model {
     yk_context *context;
     yk_nonsmooth_def def;
@@ -148,6 +170,8 @@ typedef struct yk_world_model {
     bool yields, coheres;      /* some of them do */
     double smallest_radius;    /* of the parts that move */
     double envelope;           /* gap from which contacts are seen */
+    bool periodic;             /* in some direction */
+    yk_vec3 period;            /* 0: not in this one */
 
     size_t joint_count, joint_capacity; /* those of ports among them */
     yk_joint_model *joints;
@@ -156,6 +180,13 @@ typedef struct yk_world_model {
     yk_force_model *forces;
     size_t prescription_count, prescription_capacity;
     yk_prescription *prescriptions;
+
+    /* Where there are any, bodies may be absent. */
+    size_t emitter_count;
+    yk_emitter_model *emitters;
+    size_t sink_count;
+    yk_sink_model *sinks;
+    uint8_t *leaves; /* per dynamic body, by slots: sinks take it; NULL: there are none */
 
     /* Ports, then signals, in one list; of a merged model those of each world in turn. */
     size_t port_count, port_capacity;
@@ -185,6 +216,8 @@ yk_status yk_world_list_ports(yk_world_model *model);
 /* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
  * capacities; once. */
 yk_status yk_world_freeze(yk_world_model *model);
+/* emitter.c: which bodies sinks may take; nothing is joined to particles of emitters. */
+yk_status yk_world_freeze_flow(yk_world_model *model);
 size_t yk_world_model_bytes(const yk_world_model *model);
 
 /* The solid of a part in its own frame: its kind, size and points, without a pose. */
@@ -193,6 +226,28 @@ yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part);
 static inline bool yk_world_is_dynamic(const yk_world_model *model, int32_t slot)
 {
     return slot >= 0 && model->bodies[slot].drive == YK_MOVED_BY_FORCES;
+}
+
+/* Whether bodies may be absent: before they are emitted, or after they left. */
+static inline bool yk_world_may_be_absent(const yk_world_model *model)
+{
+    return model->emitter_count > 0 || model->sink_count > 0;
+}
+
+/* What is to be added to a point so that it is the image nearest to another one. */
+static inline yk_vec3 yk_world_image(const yk_world_model *model, yk_vec3 of, yk_vec3 point)
+{
+    yk_vec3 shift = {0, 0, 0}, period = model->period;
+    if (!model->periodic)
+        return shift;
+
+    if (period.x > 0)
+        shift.x = period.x * rint((of.x - point.x) / period.x);
+    if (period.y > 0)
+        shift.y = period.y * rint((of.y - point.y) / period.y);
+    if (period.z > 0)
+        shift.z = period.z * rint((of.z - point.z) / period.z);
+    return shift;
 }
 
 /* Where the model of a body is, before and after the model is frozen. */

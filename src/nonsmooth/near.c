@@ -10,7 +10,7 @@
 #include "nonsmooth/blocks.h"
 #include "nonsmooth/collision.h"
 
-enum { BLOCKS_MAX = 16 };
+enum { BLOCKS_MAX = 20 };
 
 static size_t chunk_count(const yk_world_model *model)
 {
@@ -37,6 +37,8 @@ static size_t list_blocks(yk_collision *collision, yk_block *list)
         YK_BLOCK(collision->extent_of, finite),
         YK_BLOCK(collision->half_extents, others),
         YK_BLOCK_IF(model->def.sleeping.speed > 0, collision->still, model->part_count),
+        YK_BLOCK_IF(yk_world_may_be_absent(model), collision->absent, finite),
+        YK_BLOCK_IF(yk_world_may_be_absent(model), collision->near.absent, finite),
         YK_BLOCK(collision->near.balls, model->part_count),
         YK_BLOCK(collision->near.orientations, others + unbounded),
         YK_BLOCK(collision->found.keys, contacts),
@@ -114,9 +116,9 @@ size_t yk_collision_bytes(const yk_collision *collision)
 
 /* Solids --------------------------------------------------------------------------------------- */
 
-static yk_vec3 part_centre(const yk_world_model *model, const yk_world_state *state,
-                           const yk_part *part)
+yk_vec3 yk_world_part_centre(const yk_world_model *model, const yk_world_state *state, size_t index)
 {
+    const yk_part *part = &model->parts[index];
     yk_vec3 local = {0, 0, 0};
     if (part->geometry >= 0)
         local = model->geometries[part->geometry].position;
@@ -143,7 +145,7 @@ yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state
     const yk_part *part = &model->parts[index];
 
     yk_solid solid = yk_world_part_solid(model, part);
-    solid.position = part_centre(model, state, part);
+    solid.position = yk_world_part_centre(model, state, index);
     if (part->geometry >= 0)
         solid.rotation = yk_q_matrix(yk_world_part_orientation(model, state, index));
     return solid;
@@ -157,10 +159,12 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
     for (size_t i = begin; i < end; i++) {
         const yk_part *part = &collision->model->parts[i];
+        if (collision->absent)
+            collision->absent[i] = yk_world_is_absent(collision->model, state, part->body);
         if (part->round)
             collision->balls[i].centre = state->bodies[part->body].position;
         else
-            collision->balls[i].centre = part_centre(collision->model, state, part);
+            collision->balls[i].centre = yk_world_part_centre(collision->model, state, i);
     }
 }
 
@@ -182,9 +186,7 @@ bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const y
     return (mask_a & group_b) && (mask_b & group_a);
 }
 
-/* Two parts of one body, of different worlds, or of two bodies whose motion is known, never
- * touch. */
-static bool may_touch(const void *user, size_t i, size_t j)
+bool yk_world_may_touch(const void *user, size_t i, size_t j)
 {
     const yk_world_model *model = user;
     const yk_part *a = &model->parts[i], *b = &model->parts[j];
@@ -245,6 +247,11 @@ static yk_status separate_general_pairs(yk_collision *collision)
     return YK_OK;
 }
 
+static bool is_absent(const yk_collision *collision, size_t part)
+{
+    return collision->absent && collision->absent[part];
+}
+
 /* Where the orientation of a part is kept that is not round. */
 static size_t orientation_index(const yk_collision *collision, size_t part)
 {
@@ -279,7 +286,8 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         .half_extents = collision->half_extents,
         .unbounded_solids = collision->unbounded,
         .still = collision->still,
-        .may_touch = may_touch,
+        .absent = collision->absent,
+        .may_touch = yk_world_may_touch,
         .user = model,
     };
     if (collision->extent_count == 0)
@@ -297,6 +305,8 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     near->reach = 0;
     if (finite > 0)
         memcpy(near->balls, collision->balls, finite * sizeof *near->balls);
+    if (collision->absent)
+        memcpy(near->absent, collision->absent, finite * sizeof *near->absent);
     for (size_t i = finite; i < model->part_count; i++) {
         yk_vec3 centre = collision->unbounded[i - finite].position;
 
@@ -304,6 +314,9 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         near->balls[i].centre = centre;
         for (size_t k = 0; k < finite; k++) {
             const yk_ball *ball = &collision->balls[k];
+            if (is_absent(collision, k))
+                continue;
+
             near->reach =
                 fmax(near->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
         }
@@ -361,8 +374,11 @@ static void drift_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
     double largest = 0;
 
-    for (size_t i = begin; i < end; i++)
+    for (size_t i = begin; i < end; i++) {
+        if (is_absent(collision, i))
+            continue;
         largest = fmax(largest, drift_of(collision, i, collision->balls[i].centre, job->common));
+    }
     collision->partials[chunk] = largest;
 }
 
@@ -374,6 +390,8 @@ static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
     for (size_t i = begin; i < end; i++) {
         const yk_part *part = &collision->model->parts[i];
+        if (is_absent(collision, i))
+            continue;
         if (part->body < 0) {
             largest = fmax(largest, yk_v3_norm(job->common));
             continue;
@@ -413,11 +431,19 @@ static bool list_serves(yk_collision *collision, double reach)
     if (near->margin == 0)
         return false;
 
+    /* Who came since the list was made is not in it. */
+    if (collision->absent && memcmp(collision->absent, near->absent, finite) != 0)
+        return false;
+
     /* The mean of every 64th solid will do: any common motion is right, a good one saves work. */
     yk_vec3 shift = {0, 0, 0};
     size_t count = 0;
-    for (size_t i = 0; i < finite; i += 64, count++)
+    for (size_t i = 0; i < finite; i += 64) {
+        if (is_absent(collision, i))
+            continue;
         shift = yk_v3_add(shift, yk_v3_sub(collision->balls[i].centre, near->balls[i].centre));
+        count++;
+    }
     if (count > 0)
         shift = yk_v3_scale(1.0 / (double)count, shift);
 
@@ -439,10 +465,13 @@ static double find_approach(yk_collision *collision, double h)
     /* The mean velocity, by every 64th solid. */
     yk_vec3 common = {0, 0, 0};
     size_t count = 0;
-    for (size_t i = 0; i < model->finite_count; i += 64, count++) {
+    for (size_t i = 0; i < model->finite_count; i += 64) {
         int32_t slot = model->parts[i].body;
+        if (is_absent(collision, i))
+            continue;
         if (slot >= 0)
             common = yk_v3_add(common, bodies[slot].velocity);
+        count++;
     }
 
     if (count > 0)

@@ -32,6 +32,8 @@
 #ifndef YK_NONSMOOTH_NONSMOOTH_H
 #define YK_NONSMOOTH_NONSMOOTH_H
 
+#include <stdint.h>
+
 #include "base/function.h"
 #include "contact/solver.h"
 #include "mechanics/force.h"
@@ -50,6 +52,20 @@ typedef struct yk_nonsmooth_report {
     double collision_seconds, solve_seconds, step_seconds;
     yk_contact_report solver;
 } yk_nonsmooth_report;
+
+/* What an emitter has brought. */
+typedef struct yk_emitted {
+    uint64_t count;
+    double mass;      /* kg */
+    uint64_t waiting; /* particles that are due */
+    bool exhausted;   /* they wait because all of the emitter's are there already */
+} yk_emitted;
+
+/* What a sink has taken. */
+typedef struct yk_removed {
+    uint64_t count;
+    double mass; /* kg */
+} yk_removed;
 
 yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made);
 void yk_nonsmooth_destroy(yk_nonsmooth *self);
@@ -74,6 +90,9 @@ int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[
 int yk_world_add_signal(yk_nonsmooth *self, const char *name);
 /* The signal with this name, or -1. */
 int yk_world_find_signal(const yk_nonsmooth *self, const char *name);
+/* See yoke/nonsmooth.h. */
+int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def);
+int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def);
 /* All six motions of the body follow the function. */
 yk_status yk_world_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
 yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);
@@ -87,6 +106,10 @@ yk_status yk_nonsmooth_start(yk_nonsmooth *self, double t, double h);
 yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h);
 
 double yk_nonsmooth_time(const yk_nonsmooth *self);
+/* Since the start; and whether a body waits to be emitted, or has left through a sink. */
+yk_emitted yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter);
+yk_removed yk_nonsmooth_removed(const yk_nonsmooth *self, int sink);
+bool yk_nonsmooth_is_absent(const yk_nonsmooth *self, int body);
 int yk_nonsmooth_body_count(const yk_nonsmooth *self);
 double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
 /* The body with this name, or -1. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "nonsmooth/random.h"
 
 yk_packing_def yk_packing_default(void)
 {
@@ -73,18 +74,6 @@ void yk_packing_destroy(yk_context *context, yk_packing *packing)
     yk_release(context, packing->angular_velocities);
     yk_particle_destroy(context, &packing->particle);
     *packing = (yk_packing){0};
-}
-
-/* SplitMix64 (Steele, Lea, Flood 2014): a small generator of our own, so that a seed means the
- * same everywhere. */
-static double uniform(uint64_t *seed)
-{
-    *seed += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *seed;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
 }
 
 /* Sizes ---------------------------------------------------------------------------------------- */
@@ -302,21 +291,15 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
                 if (!box && sqrt(x * x + y * y) + half > def->size.x)
                     continue;
 
-                yk_vec3 shift = {room * (2 * uniform(&seed) - 1), room * (2 * uniform(&seed) - 1),
-                                 room * (2 * uniform(&seed) - 1)};
-                packing->radii[placed] = radius_at(def, radius, uniform(&seed));
+                yk_vec3 shift = {room * (2 * yk_random(&seed) - 1),
+                                 room * (2 * yk_random(&seed) - 1),
+                                 room * (2 * yk_random(&seed) - 1)};
+                packing->radii[placed] = radius_at(def, radius, yk_random(&seed));
 
-                /* Uniform in all rotations (Shoemake 1992). */
                 if (packing->orientations)
                     packing->orientations[placed] = yk_q_identity();
-                if (packing->orientations && !def->aligned) {
-                    double u = uniform(&orientation_seed);
-                    double a = 2 * YK_PI * uniform(&orientation_seed);
-                    double b = 2 * YK_PI * uniform(&orientation_seed);
-                    packing->orientations[placed] =
-                        (yk_quat){sqrt(u) * cos(b), sqrt(1 - u) * sin(a), sqrt(1 - u) * cos(a),
-                                  sqrt(u) * sin(b)};
-                }
+                if (packing->orientations && !def->aligned)
+                    packing->orientations[placed] = yk_random_orientation(&orientation_seed);
 
                 packing->positions[placed++] = yk_v3_add(yk_v3(x, y, z), shift);
             }

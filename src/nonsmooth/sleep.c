@@ -314,7 +314,10 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
     /* Everybody asleep and nothing disturbed: the step has nothing to solve. */
     wake_islands(self, h);
     mark_still(self);
-    if (self->state.sleep.asleep < model->dynamic_count)
+    size_t idle = 0;
+    for (size_t i = 0; i < model->dynamic_count; i++)
+        idle += yk_world_is_idle(model, &self->state, (int32_t)i);
+    if (idle < model->dynamic_count)
         return false;
     return !memchr(disturbed, 1, model->body_count);
 }
@@ -346,7 +349,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     bool any = false;
     for (size_t i = 0; i < count && sleep->asleep < count; i++) {
         double *rest_time = &sleep->rest_time[i];
-        if (isinf(*rest_time))
+        if (isinf(*rest_time) || yk_world_is_absent(&self->model, &self->state, (int32_t)i))
             continue;
 
         /* Slow in both senses, and left alone in this step. */

@@ -3,6 +3,7 @@
  *   bodies   position, orientation, velocity, angular velocity         continuous
  *   run      time, energies, step
  *   outputs  of ports, reactions of bodies of known motion, joints
+ *   flow     who is absent, what emitters have brought and sinks have taken
  *   contacts of the last step with their impulses, up to the capacity
  *   sleep    who sleeps since when, with which contacts, and what would wake them
  *
@@ -18,6 +19,8 @@ enum {
     PORT_WORDS = sizeof(yk_port_state) / sizeof(double),
     WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
     POSE_WORDS = sizeof(yk_rest_pose) / sizeof(double),
+    EMITTER_WORDS = sizeof(yk_emitter_state) / sizeof(double),
+    SINK_WORDS = sizeof(yk_sink_state) / sizeof(double),
     CONTACT_WORDS = 5, /* key, impulse */
     BLOCKS_MAX = 24
 };
@@ -63,6 +66,9 @@ static size_t list_blocks(const yk_world_model *model, yk_world_state *state, yk
         YK_BLOCK_IF(asleep, sleep->frozen.impulses, contacts),
         YK_BLOCK_IF(asleep, sleep->frozen.torques, general),
         YK_BLOCK_IF(asleep, sleep->frozen.points, contacts),
+        YK_BLOCK_IF(yk_world_may_be_absent(model), state->absent, dynamic),
+        YK_BLOCK(state->emitters, model->emitter_count),
+        YK_BLOCK(state->sinks, model->sink_count),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;
@@ -127,6 +133,20 @@ void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state 
     /* No contact, so that the first step starts from zero impulses. */
     state->contacts.count = state->contacts.round_count = 0;
     yk_contact_list_index(model, &state->contacts);
+
+    /* Particles of emitters are not there yet. */
+    if (state->absent)
+        memset(state->absent, 0, model->dynamic_count * sizeof *state->absent);
+    for (size_t i = 0; i < model->emitter_count; i++) {
+        const yk_emitter_model *emitter = &model->emitters[i];
+        state->emitters[i] =
+            (yk_emitter_state){.from = fmax(emitter->from, t), .random = emitter->seed};
+        for (size_t k = emitter->first; k < emitter->first + emitter->count; k++)
+            state->absent[model->slot_of[k]] = 1;
+    }
+
+    for (size_t i = 0; i < model->sink_count; i++)
+        state->sinks[i] = (yk_sink_state){0};
 }
 
 /* The image ------------------------------------------------------------------------------------ */
@@ -153,7 +173,11 @@ yk_state_layout yk_world_image_layout(const yk_world_model *model)
         sleep += 2 + 3 * contacts;
     }
 
-    return (yk_state_layout){continuous + RUN_WORDS + outputs + cache + sleep, continuous};
+    size_t flow = EMITTER_WORDS * model->emitter_count + SINK_WORDS * model->sink_count;
+    if (yk_world_may_be_absent(model))
+        flow += model->dynamic_count;
+
+    return (yk_state_layout){continuous + RUN_WORDS + outputs + cache + sleep + flow, continuous};
 }
 
 /* One walk serves both directions, so that they cannot disagree. */
@@ -223,6 +247,12 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     copy_words(walk, state->reactions, known * sizeof *state->reactions);
     copy_words(walk, state->joints, model->joint_count * sizeof *state->joints);
     copy_words(walk, state->joint_impulses, model->joint_row_count * sizeof *state->joint_impulses);
+
+    /* Who is there, and what came and went. */
+    if (state->absent)
+        copy_words(walk, state->absent, model->dynamic_count * sizeof *state->absent);
+    copy_words(walk, state->emitters, model->emitter_count * sizeof *state->emitters);
+    copy_words(walk, state->sinks, model->sink_count * sizeof *state->sinks);
 
     /* Contacts, and those of sleeping bodies. */
     yk_status status = walk_contacts(walk, &state->contacts);

@@ -62,6 +62,22 @@ typedef struct yk_sleep_state {
     yk_contact_list frozen; /* contacts of sleeping bodies; mean forces in place of impulses */
 } yk_sleep_state;
 
+/* Emitters and sinks: see emitter.c. */
+typedef struct yk_emitter_state {
+    double from;      /* when the first particle begins to be due (s) */
+    uint64_t random;  /* state of the random numbers */
+    uint64_t next;    /* of its particles; the first absent one from here on is emitted */
+    uint64_t emitted; /* since the start */
+    double mass;      /* of them (kg) */
+    uint64_t waiting; /* particles that are due */
+    uint64_t exhausted;
+} yk_emitter_state;
+
+typedef struct yk_sink_state {
+    uint64_t removed;
+    double mass;
+} yk_sink_state;
+
 typedef struct yk_world_state {
     yk_run run;
     yk_body_state *bodies;
@@ -73,6 +89,9 @@ typedef struct yk_world_state {
     double *joint_impulses;
     yk_contact_list contacts; /* of the last step, for the next to start from */
     yk_sleep_state sleep;
+    uint64_t *absent; /* per dynamic body: 1: not there; NULL: all are */
+    yk_emitter_state *emitters;
+    yk_sink_state *sinks;
 } yk_world_state;
 
 yk_status yk_world_state_create(const yk_world_model *model, yk_world_state *state);
@@ -95,6 +114,20 @@ static inline bool yk_world_is_asleep(const yk_world_model *model, const yk_worl
 {
     const double *rest_time = state->sleep.rest_time;
     return rest_time && slot >= 0 && (size_t)slot < model->dynamic_count && isinf(rest_time[slot]);
+}
+
+/* Waits to be emitted, or has left through a sink: it is at no place, and nothing acts on it. */
+static inline bool yk_world_is_absent(const yk_world_model *model, const yk_world_state *state,
+                                      int32_t slot)
+{
+    return state->absent && slot >= 0 && (size_t)slot < model->dynamic_count && state->absent[slot];
+}
+
+/* No step moves it. */
+static inline bool yk_world_is_idle(const yk_world_model *model, const yk_world_state *state,
+                                    int32_t slot)
+{
+    return yk_world_is_asleep(model, state, slot) || yk_world_is_absent(model, state, slot);
 }
 
 /* Of a body, or of the ground. */

@@ -212,9 +212,9 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const yk_wrench *f = self->step.applied ? &self->step.applied[i] : NULL;
         yk_network_node *node = &self->problem.nodes[i];
 
-        /* Who sleeps is a node at rest, which no row moves. */
+        /* Who sleeps or is absent is a node at rest, which no row moves. */
         self->step.before[i] = (yk_twist){body->velocity, body->angular_velocity};
-        if (yk_world_is_asleep(model, &self->state, (int32_t)i)) {
+        if (yk_world_is_idle(model, &self->state, (int32_t)i)) {
             node->velocity = node->spin = yk_v3(0, 0, 0);
             continue;
         }
@@ -432,7 +432,7 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_nonsmooth *self = job->self;
 
     for (size_t i = begin; i < end; i++) {
-        if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i))
+        if (yk_world_is_idle(&self->model, &self->state, (int32_t)i))
             continue;
 
         yk_body_state *body = &self->state.bodies[i];
@@ -548,6 +548,10 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     yk_world_watch_passages(self);
     if (sleeps)
         yk_sleep_end(self, h);
+
+    /* What leaves makes room for what comes. */
+    yk_world_drain(self);
+    yk_world_emit(self, t + h);
 
     self->state.run.time = t + h;
     self->state.run.step = h;

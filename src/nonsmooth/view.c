@@ -15,6 +15,15 @@ typedef enum channel_kind {
     CHANNEL_PASSAGE,
     CHANNEL_ITERATIONS,
     CHANNEL_ASLEEP,
+    CHANNEL_PRESENT,
+    CHANNEL_PRESENT_MASS,
+    CHANNEL_SHORTFALL,
+    CHANNEL_EXHAUSTED,
+    CHANNEL_EMITTED,
+    CHANNEL_EMITTED_MASS,
+    CHANNEL_WAITING,
+    CHANNEL_REMOVED,
+    CHANNEL_REMOVED_MASS,
     CHANNEL_PARTICLES,
     CHANNEL_POSITION,
     CHANNEL_ORIENTATION,
@@ -50,6 +59,26 @@ static const channel_row world_channels[] = {
 };
 static const channel_row asleep_channel = {CHANNEL_ASLEEP, "asleep", "1", 1};
 
+/* Where particles come and go: those that are there; the largest fraction of what was due that has
+ * not come; and each emitter and sink by itself. */
+static const channel_row flow_channels[] = {
+    {CHANNEL_PRESENT, "present", "1", 1},
+    {CHANNEL_PRESENT_MASS, "present_mass", "kg", 1},
+    {CHANNEL_SHORTFALL, "shortfall", "1", 1},
+    {CHANNEL_EXHAUSTED, "exhausted", "1", 1},
+};
+
+static const channel_row emitter_channels[] = {
+    {CHANNEL_EMITTED, "emitted", "1", 1},
+    {CHANNEL_EMITTED_MASS, "emitted_mass", "kg", 1},
+    {CHANNEL_WAITING, "waiting", "1", 1},
+};
+
+static const channel_row sink_channels[] = {
+    {CHANNEL_REMOVED, "removed", "1", 1},
+    {CHANNEL_REMOVED_MASS, "removed_mass", "kg", 1},
+};
+
 /* Force and torque of a body are those that hold it on a prescribed motion. */
 static const channel_row body_channels[] = {
     {CHANNEL_POSITION, "position", "m", 3},
@@ -71,6 +100,9 @@ static const channel_row joint_channels[] = {
 };
 
 enum {
+    FLOW_CHANNELS = sizeof flow_channels / sizeof *flow_channels,
+    EMITTER_CHANNELS = sizeof emitter_channels / sizeof *emitter_channels,
+    SINK_CHANNELS = sizeof sink_channels / sizeof *sink_channels,
     WORLD_CHANNELS = sizeof world_channels / sizeof *world_channels,
     BODY_CHANNELS = sizeof body_channels / sizeof *body_channels,
     JOINT_CHANNELS = sizeof joint_channels / sizeof *joint_channels
@@ -123,6 +155,20 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     if (status == YK_OK && model->def.sleeping.speed > 0)
         status = add_channel(self, &asleep_channel, 0, "");
 
+    /* What comes and goes, all together and one by one. */
+    for (int k = 0; k < FLOW_CHANNELS && yk_world_may_be_absent(model) && status == YK_OK; k++)
+        status = add_channel(self, &flow_channels[k], (size_t)world, "");
+    for (size_t i = 0; i < model->emitter_count; i++) {
+        bool own = model->world_count == 0 || model->emitters[i].world == world;
+        for (int k = 0; k < EMITTER_CHANNELS && own && status == YK_OK; k++)
+            status = add_channel(self, &emitter_channels[k], i, model->emitters[i].name);
+    }
+    for (size_t i = 0; i < model->sink_count; i++) {
+        bool own = model->world_count == 0 || model->sinks[i].world == world;
+        for (int k = 0; k < SINK_CHANNELS && own && status == YK_OK; k++)
+            status = add_channel(self, &sink_channels[k], i, model->sinks[i].name);
+    }
+
     /* Bodies without a name are particles, which share one channel. */
     int particles = 0;
     for (size_t i = e.body; i < e.body_end; i++)
@@ -168,6 +214,8 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
 
     size_t most =
         (WORLD_CHANNELS + 2) * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * model->joint_count;
+    most += FLOW_CHANNELS * worlds + EMITTER_CHANNELS * model->emitter_count +
+            SINK_CHANNELS * model->sink_count;
 
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
@@ -201,7 +249,10 @@ static void write_vector(double *values, yk_vec3 v)
     values[2] = v.z;
 }
 
-/* Positions of all bodies without a name. */
+/* Of a body that is at no place. */
+static const yk_vec3 NOWHERE = {NAN, NAN, NAN};
+
+/* Positions of all bodies without a name; of those that are absent no numbers. */
 static void write_particles(const yk_nonsmooth *self, int world, double *values)
 {
     const yk_world_model *model = &self->model;
@@ -211,7 +262,11 @@ static void write_particles(const yk_nonsmooth *self, int world, double *values)
         if (model->names[i])
             continue;
 
-        write_vector(values, self->state.bodies[model->slot_of[i]].position);
+        int32_t slot = model->slot_of[i];
+        yk_vec3 position = self->state.bodies[slot].position;
+        if (yk_world_is_absent(model, &self->state, slot))
+            position = NOWHERE;
+        write_vector(values, position);
         values += 3;
     }
 }
@@ -252,6 +307,15 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
     case CHANNEL_ITERATIONS: values[0] = (double)self->report.solver.iterations; break;
     case CHANNEL_ASLEEP: values[0] = (double)state->sleep.asleep; break;
+    case CHANNEL_PRESENT: values[0] = (double)yk_world_flow(self, (int)index).present; break;
+    case CHANNEL_PRESENT_MASS: values[0] = yk_world_flow(self, (int)index).mass; break;
+    case CHANNEL_SHORTFALL: values[0] = yk_world_flow(self, (int)index).shortfall; break;
+    case CHANNEL_EXHAUSTED: values[0] = yk_world_flow(self, (int)index).exhausted; break;
+    case CHANNEL_EMITTED: values[0] = (double)state->emitters[index].emitted; break;
+    case CHANNEL_EMITTED_MASS: values[0] = state->emitters[index].mass; break;
+    case CHANNEL_WAITING: values[0] = (double)state->emitters[index].waiting; break;
+    case CHANNEL_REMOVED: values[0] = (double)state->sinks[index].removed; break;
+    case CHANNEL_REMOVED_MASS: values[0] = state->sinks[index].mass; break;
     case CHANNEL_PARTICLES: write_particles(self, (int)index, values); break;
     case CHANNEL_POSITION: write_vector(values, body.position); break;
     case CHANNEL_ORIENTATION:
@@ -387,9 +451,14 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
     for (size_t i = 0; i < model->body_count; i++) {
         /* Before the run has memory, bodies are where the model puts them. */
         const yk_body_state *body = &model->initial[i];
-        if (self->laid_out)
+        bool absent = false;
+        if (self->laid_out) {
             body = &self->state.bodies[model->slot_of[i]];
+            absent = yk_world_is_absent(model, &self->state, model->slot_of[i]);
+        }
         list[i] = (yk_scene_pose){.position = body->position, .orientation = body->orientation};
+        if (absent)
+            list[i].position = NOWHERE;
     }
 }
 

@@ -13,6 +13,7 @@
  *                line.c          distances of two markers as ports
  *                energy.c        what is stored, lost and brought in
  *                sleep.c         islands that come to rest and what wakes them; frozen.c: their contacts
+ *                emitter.c       particles that come and go
  *                passage.c       bodies of known motion that pass through what never moves
  *                interface.c     how the ports answer to wrenches
  *                world.c         life, start, what can be asked between steps
@@ -47,6 +48,7 @@ typedef struct yk_step_work {
     double supply;       /* brought in by prescribed motions, drives and loads */
     double force_supply; /* of it, by loads */
     double port_work;    /* of it, through ports */
+    int32_t *around;     /* parts near the region of an emitter */
 } yk_step_work;
 
 /* Work space of sleeping: see sleep.c. */
@@ -215,6 +217,19 @@ void yk_frozen_take(yk_nonsmooth *self, double h);
 void yk_frozen_return(yk_nonsmooth *self, double h);
 /* Once the state has been set: what follows from it. */
 void yk_frozen_sum(yk_nonsmooth *self);
+
+/* emitter.c: at the end of a step, particles in sinks leave, and those that are due appear. */
+void yk_world_drain(yk_nonsmooth *self);
+void yk_world_emit(yk_nonsmooth *self, double t);
+/* Bodies that can be absent and are there, and their mass; the largest fraction of what was due
+ * from an emitter that has not come, and whether that one has no particles left. */
+typedef struct yk_flow {
+    size_t present;
+    double mass;
+    double shortfall;
+    bool exhausted;
+} yk_flow;
+yk_flow yk_world_flow(const yk_nonsmooth *self, int world);
 
 /* passage.c: whether a body would meet something that never moves, were its motion not prescribed
  * by a port; then at the start, and at the end of each step. */

@@ -5,7 +5,8 @@
  *   /VTKHDF                          attributes Version (2, 0) and Type
  *   NumberOfPoints, Points           of one step; of all steps, one behind the other
  *   Vertices, Lines, Polygons, Strips: NumberOfCells, NumberOfConnectivityIds, Offsets, Connectivity
- *   PointData                        radius, subsystem and body, the same in all steps; strain
+ *   PointData                        radius, subsystem and body, the same in all steps; strain.
+ *                                    Where bodies come and go, radius is that of each step, and 0 while one is not there
  *   Steps                            attribute NSteps; Values (s), and where each step begins in what is above
  *
  * Particles are vertices with their radius. Everything slender is a line, everything solid is polygons. */
@@ -38,6 +39,7 @@ typedef struct anchor {
 /* Arrays grow in packs, whose memory is that of a context. */
 typedef struct mesh {
     const yk_record_scene *scene;
+    bool varies;                      /* some body is not there in some frame */
     yk_pack anchors;                  /* of anchor */
     yk_pack connectivity[TOPOLOGIES]; /* of int64_t: points of the cells */
     yk_pack offsets[TOPOLOGIES];      /* of int64_t: where cells begin there, and the end */
@@ -372,11 +374,21 @@ static body_slot *find_slots(yk_context *context, const yk_record_scene *scene)
     return slots;
 }
 
-/* Where a point is in a frame. */
+/* Whether the body of a point is there in a frame; and where the point is. */
+static bool is_there(const body_slot *slots, const float *frame, const anchor *a)
+{
+    return a->body == YK_SCENE_GROUND || slots[a->body].position < 0 ||
+           isfinite(frame[slots[a->body].position]);
+}
+
 static yk_vec3 locate(const mesh *m, const body_slot *slots, const float *frame, const anchor *a)
 {
     if (a->body == YK_SCENE_GROUND)
         return a->point;
+
+    /* All points of what is not there fall together, so that nothing of it is seen. */
+    if (!is_there(slots, frame, a))
+        return yk_v3(0, 0, 0);
 
     const yk_record_body *body = &m->scene->bodies[a->body];
     const body_slot *slot = &slots[a->body];
@@ -503,6 +515,21 @@ static bool write_step(hid_t dataset, hsize_t step, hsize_t rows, hsize_t column
     return done;
 }
 
+/* Whether some body is not there in some frame. */
+static bool comes_and_goes(const yk_record *record)
+{
+    const yk_record_scene *scene = yk_record_get_header(record)->scene;
+    size_t positions = yk_scene_table_size(scene, YK_FRAME_POSITION);
+    for (size_t step = 0; step < yk_record_frame_count(record); step++) {
+        const float *frame = yk_record_frame(record, step);
+        for (size_t i = 0; i < positions; i += 3)
+            if (!isfinite(frame[i]))
+                return true;
+    }
+
+    return false;
+}
+
 /* Points of all steps, and the strain at them where anything is strained. */
 static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record *record,
                          const body_slot *slots, float *scratch)
@@ -514,7 +541,13 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
     hid_t places =
         create_dataset(root, "Points", H5T_IEEE_F32LE, steps * points, 3, H5T_NATIVE_FLOAT, NULL);
     hid_t strains = H5I_INVALID_HID;
+    hid_t radii = H5I_INVALID_HID;
     bool done = places >= 0;
+    if (m->varies) {
+        radii = create_dataset(data, "radius", H5T_IEEE_F32LE, steps * points, 1, H5T_NATIVE_FLOAT,
+                               NULL);
+        done = done && radii >= 0;
+    }
     if (strained) {
         strains = create_dataset(data, "strain", H5T_IEEE_F32LE, steps * points, 1,
                                  H5T_NATIVE_FLOAT, NULL);
@@ -531,6 +564,11 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         }
 
         done = write_step(places, step, points, 3, scratch);
+        if (m->varies && done) {
+            for (hsize_t i = 0; i < points; i++)
+                scratch[i] = is_there(slots, frame, &anchors[i]) ? anchors[i].radius : 0;
+            done = write_step(radii, step, points, 1, scratch);
+        }
         if (!strained || !done)
             continue;
 
@@ -544,6 +582,8 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         done = write_step(strains, step, points, 1, scratch);
     }
 
+    if (radii >= 0)
+        H5Dclose(radii);
     if (strains >= 0)
         H5Dclose(strains);
     if (places >= 0)
@@ -558,7 +598,8 @@ static bool write_owners(hid_t data, const mesh *m, float *scratch)
     const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
     for (size_t i = 0; i < points; i++)
         scratch[i] = anchors[i].radius;
-    bool done = write_whole(data, "radius", H5T_IEEE_F32LE, points, 1, H5T_NATIVE_FLOAT, scratch);
+    bool done = m->varies ||
+                write_whole(data, "radius", H5T_IEEE_F32LE, points, 1, H5T_NATIVE_FLOAT, scratch);
 
     int32_t *numbers = (int32_t *)(void *)scratch;
     for (size_t i = 0; i < points; i++)
@@ -594,8 +635,9 @@ static bool write_steps(hid_t root, const mesh *m, const yk_record *record, doub
     done = done && write_ids(group, "PartOffsets", ids, steps, 1) &&
            write_ids(group, "CellOffsets", ids, steps, TOPOLOGIES) &&
            write_ids(group, "ConnectivityIdOffsets", ids, steps, TOPOLOGIES) &&
-           write_ids(data, "radius", ids, steps, 1) &&
            write_ids(data, "subsystem", ids, steps, 1) && write_ids(data, "body", ids, steps, 1);
+    if (!m->varies)
+        done = done && write_ids(data, "radius", ids, steps, 1);
     for (size_t i = 0; i < steps; i++)
         ids[i] = 1;
     done = done && write_ids(group, "NumberOfParts", ids, steps, 1);
@@ -604,6 +646,8 @@ static bool write_steps(hid_t root, const mesh *m, const yk_record *record, doub
     for (size_t i = 0; i < steps; i++)
         ids[i] = (int64_t)i * points;
     done = done && write_ids(group, "PointOffsets", ids, steps, 1);
+    if (m->varies)
+        done = done && write_ids(data, "radius", ids, steps, 1);
     if (yk_scene_table_size(m->scene, YK_FRAME_STRAIN) > 0)
         done = done && write_ids(data, "strain", ids, steps, 1);
 
@@ -670,7 +714,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
                        "the record has no frames, so there is nothing to be seen of it");
 
     /* Points and cells of all shapes; every kind of cells begins at 0. */
-    mesh m = {.scene = scene, .anchors = {.context = context}};
+    mesh m = {.scene = scene, .varies = comes_and_goes(record), .anchors = {.context = context}};
     for (int i = 0; i < TOPOLOGIES; i++) {
         m.connectivity[i].context = context;
         m.offsets[i].context = context;

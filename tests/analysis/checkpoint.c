@@ -70,6 +70,7 @@ static const resumed_case cases[] = {
     {"tight, quasi-newton", "two-mass-oscillator", 300, {"time.end=0.06", "coupling.scheme=tight"}},
     {"rim", "two-mass-oscillator", 300, {"time.end=0.06", "coupling.scheme=rim"}},
     {"monolithic", "two-mass-oscillator", 300, {"time.end=0.06", "coupling.scheme=monolithic"}},
+    {"particles that come and go", "fed-hopper", 700, {"time.end=1"}},
     {"fallen back",
      "two-mass-oscillator",
      300,

@@ -242,6 +242,33 @@ static void bodies_that_pass_through_the_floor_are_found(void **state)
     assert_near(passage->value, 0.1 - lowest, 1e-9);
 }
 
+/* An emitter that brings all that is due is not mentioned; one that cannot is, with the reason. What
+ * comes in and leaves is no energy that was made or lost. */
+static void emitters_that_fall_short_are_found(void **state)
+{
+    static const char path[] = YOKE_SOURCE_DIR "/models/fed-hopper/scenario.yaml";
+    const char *const good[] = {"time.end=0.5", NULL};
+    const char *const few[] = {"time.end=0.5", "subsystems.world.emitters.rain.capacity=20", NULL};
+    const char *const crowded[] = {"time.end=0.2", "subsystems.world.emitters.rain.mass_rate=3",
+                                   "subsystems.world.emitters.rain.capacity=3000",
+                                   "subsystems.world.emitters.rain.velocity=[0, 0, 0]", NULL};
+    yk_run_report r = run_model(*state, path, good, NULL);
+    assert_int_equal(r.finding_count, 0);
+
+    r = run_model(*state, path, few, NULL);
+    const yk_finding *found = find(&r, YK_FINDING_EMITTER);
+    assert_non_null(found);
+    assert_false(found->serious);
+    assert_true(found->value > 0.5 && found->value < 1);
+    assert_non_null(strstr(found->text, "raise its capacity"));
+    assert_null(find(&r, YK_FINDING_ENERGY));
+
+    r = run_model(*state, path, crowded, NULL);
+    found = find(&r, YK_FINDING_EMITTER);
+    assert_non_null(found);
+    assert_non_null(strstr(found->text, "no place in its region was free"));
+}
+
 /* Twenty boxes under a load of 1000 kg: they stand with the default solver, and with one that does
  * not solve their contacts the run says so, with a remedy that lets them stand. */
 static void contacts_that_were_not_solved_are_found(void **state)
@@ -362,6 +389,7 @@ int main(void)
         cmocka_unit_test(iterations_that_do_not_converge_are_reported),
         cmocka_unit_test(drift_is_reported),
         cmocka_unit_test(bodies_that_pass_through_the_floor_are_found),
+        cmocka_unit_test(emitters_that_fall_short_are_found),
         cmocka_unit_test(contacts_that_were_not_solved_are_found),
     };
     return cmocka_run_group_tests_name("watch", tests, create_context, destroy_context);

@@ -1,12 +1,13 @@
 /* The nonsmooth solver behind its ports: a body on a spring driven by force, by a whole
- * prescribed motion and by one prescribed axis, and a bed of spheres in a shaken can. */
+ * prescribed motion and by one prescribed axis, and a bed of spheres in a shaken can, also one
+ * that is fed and drained. */
 #include "conformance.h"
 
 #include "nonsmooth/nonsmooth.h"
 
-typedef enum scene_kind { SPRING, CAN, SLEEPING_CAN } scene_kind;
+typedef enum scene_kind { SPRING, CAN, SLEEPING_CAN, FED_CAN } scene_kind;
 
-static const scene_kind spring = SPRING, can = CAN, sleeping_can = SLEEPING_CAN;
+static const scene_kind spring = SPRING, can = CAN, sleeping_can = SLEEPING_CAN, fed_can = FED_CAN;
 
 static yk_status add_sprung_body(yk_nonsmooth *world)
 {
@@ -55,11 +56,29 @@ static yk_status add_can(yk_nonsmooth *world)
     return yk_world_add_port(world, "can", number, &marker) < 0 ? YK_ERROR_MEMORY : YK_OK;
 }
 
+/* Spheres come in the upper half and leave in a corner of the lower one. */
+static yk_status feed_can(yk_nonsmooth *world)
+{
+    yk_emitter_def emitter = yk_emitter_default();
+    emitter.name = "rain";
+    emitter.rate = 100;
+    emitter.particles = yk_particles_in_box(10, 5e-3, yk_v3(0.02, 0.02, 0.01));
+    emitter.particles.position = yk_v3(0, 0, 0.03);
+    yk_sink_def sink = yk_sink_default();
+    sink.name = "drain";
+    sink.kind = YK_SOLID_BOX;
+    sink.position = yk_v3(0.05, 0, -0.05);
+    sink.size = yk_v3(0.03, 0.1, 0.04);
+    if (yk_world_add_emitter(world, &emitter) < 0 || yk_world_add_sink(world, &sink) < 0)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
+}
+
 static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
 {
     scene_kind kind = *(const scene_kind *)user;
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    bool has_can = kind == CAN || kind == SLEEPING_CAN;
+    bool has_can = kind != SPRING;
     def.gravity = yk_v3(0, 0, has_can ? -9.81 : 0);
     if (kind == SLEEPING_CAN)
         def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
@@ -68,6 +87,8 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     if (status < 0)
         return status;
     status = has_can ? add_can(world) : add_sprung_body(world);
+    if (status == YK_OK && kind == FED_CAN)
+        status = feed_can(world);
     if (status < 0) {
         yk_nonsmooth_destroy(world);
         return status;
@@ -95,6 +116,8 @@ static const conformance_case cases[] = {
      .order = 1, .energy_order = 1, .scale = 1},
     /* Impacts: no order, the books of energy are tested with the room. */
     {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200,
+     .order = -1, .energy_order = -1, .scale = 1},
+    {"fed can, all motions", create, &fed_can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200,
      .order = -1, .energy_order = -1, .scale = 1},
     /* The can holds still, and the bed falls asleep in it. */
     {"sleeping can", create, &sleeping_can, .port = 0, .causality = YK_TAKES_MOTION,

@@ -222,6 +222,49 @@ static void what_cannot_be_written_is_said(void **state)
     yk_record_destroy(record);
 }
 
+/* A particle that is not there in a frame has no size in it, and bounds of the scene stay finite. */
+static void particles_that_come_and_go(void **state)
+{
+    test_folder *folder = *state;
+    yk_record *record;
+    assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
+    yk_recorder *recorder = yk_record_recorder(record);
+    yk_record_header header = sample_header;
+    header.scene = &scene;
+    assert_int_equal(yk_recorder_begin(recorder, &header), YK_OK);
+    record_samples(recorder, 0, 3);
+    for (int i = 0; i < 3; i++) {
+        float values[11];
+        fill_frame(i, values);
+        if (i != 1)
+            values[3] = values[4] = values[5] = NAN;
+        assert_int_equal(yk_recorder_frame(recorder, 0.5 * i, values), YK_OK);
+    }
+    assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
+
+    const char *path = in_folder(folder, "flow.vtkhdf");
+    assert_int_equal(yk_record_export_vtkhdf(folder->context, record, path), YK_OK);
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    size_t points = (size_t)read_number(file, "VTKHDF/NumberOfPoints");
+    float *at = calloc(points * 3, 3 * sizeof *at);
+    float *radii = calloc(points * 3, sizeof *radii);
+    int64_t offsets[3];
+    read_dataset(file, "VTKHDF/Points", H5T_NATIVE_FLOAT, points * 3 * 3, at);
+    read_dataset(file, "VTKHDF/PointData/radius", H5T_NATIVE_FLOAT, points * 3, radii);
+    read_dataset(file, "VTKHDF/Steps/PointDataOffsets/radius", H5T_NATIVE_INT64, 3, offsets);
+    for (size_t i = 0; i < 9 * points; i++)
+        assert_true(isfinite(at[i]));
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(offsets[i], i * points);
+        assert_near(radii[i * points + 8], i == 1 ? 0.25 : 0, 0);
+    }
+    assert_near(at[3 * (points + 8) + 2], 3, 0);
+    free(at);
+    free(radii);
+    H5Fclose(file);
+    yk_record_destroy(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +272,7 @@ int main(void)
                                         close_folder),
         cmocka_unit_test_setup_teardown(points_are_where_frames_have_them, open_folder,
                                         close_folder),
+        cmocka_unit_test_setup_teardown(particles_that_come_and_go, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(what_cannot_be_written_is_said, open_folder, close_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,7 @@ class Grid {
     this.particles.forEach((particle, n) => {
       frames.readPosition(particle.body, frame, 0, this.centres, 3 * n);
       const { centres, cell } = this;
+      if (Number.isNaN(centres[3 * n])) return; // not there
       const slot = this.slot(Math.floor(centres[3 * n] / cell), Math.floor(centres[3 * n + 1] / cell), Math.floor(centres[3 * n + 2] / cell));
       this.next[n] = this.heads[slot];
       this.heads[slot] = n;
@@ -169,6 +170,7 @@ export class ContactForces {
   private centre(particle: number, frame: number, part: number): Vector3 {
     const p = [0, 0, 0];
     this.frames.readPosition(this.particles[particle].body, frame, part, p);
+    if (Number.isNaN(p[0])) this.frames.readPosition(this.particles[particle].body, frame, 0, p); // gone in the next one
     return new Vector3().fromArray(p);
   }
 

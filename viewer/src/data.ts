@@ -287,7 +287,7 @@ export class Frames {
     return [a, (t - time[a]) / (time[b] - time[a])];
   }
 
-  /** Where a body is, into 3 numbers. */
+  /** Where a body is, into 3 numbers; NaN where it is not there. */
   readPosition(body: number, frame: number, part: number, out: number[] | Float32Array, at = 0): void {
     const entry = this.moving[body];
     if (entry < 0) {
@@ -334,6 +334,8 @@ export class Frames {
     return entry < 0 ? NaN : this.strain[frame * this.strains + entry];
   }
 }
+
+const NO_POSITION = 65535; // of a body that is not there in a frame
 
 export interface Run {
   file: string;
@@ -451,7 +453,7 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
     const scale = reader.floats(f.scale);
     const words = reader.words(f.position, low.length || 1);
     const position = new Float32Array(words.length);
-    for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = low[k] + scale[k] * words[i];
+    for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = words[i] === NO_POSITION ? NaN : low[k] + scale[k] * words[i];
     const turns = new Int16Array(reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1).buffer);
     frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench)], decodeContacts(f.contact, reader));
   }

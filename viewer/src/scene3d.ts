@@ -72,6 +72,7 @@ interface Instances {
 }
 
 const IMPOSTORS_FROM = 6000;
+const FAR_AWAY = 1e9; // where particles are that are not there: behind what the camera sees
 const MANY = 5000; // shapes, or points that bound them: from there on not all are looked at
 const GROUND = "#8a939c"; // of what belongs to nobody
 const PICKED = new Color("#ff9d2e");
@@ -383,6 +384,7 @@ export class View3D {
       for (const corner of corners)
         for (let f = 0; f < (still ? 1 : count); f += stride) {
           const point = this.pointOn(shape.body, corner, f, 0, new Vector3());
+          if (Number.isNaN(point.x)) continue; // not there in this frame
           low.min(point);
           high.max(point);
           this.extremes.push(point);
@@ -734,7 +736,8 @@ export class View3D {
     for (const [body, group] of this.groups) {
       this.pointOn(body, origin.set(0, 0, 0), frame, part, origin);
       const q = this.scratchQ;
-      group.matrix.compose(origin, TEMP_Q.set(q[0], q[1], q[2], q[3]), one);
+      group.visible = !Number.isNaN(origin.x);
+      if (group.visible) group.matrix.compose(origin, TEMP_Q.set(q[0], q[1], q[2], q[3]), one);
     }
     this.moveSlender();
     this.moveParticles();
@@ -809,14 +812,19 @@ export class View3D {
       if (set.mesh instanceof InstancedMesh) {
         set.bodies.forEach((body, i) => {
           this.frames?.readPosition(body, this.frame, this.part, this.scratchP);
-          const r = set.radii[i];
+          const there = !Number.isNaN(this.scratchP[0]);
+          const r = there ? set.radii[i] : 0;
+          if (!there) this.scratchP.fill(0);
           (set.mesh as InstancedMesh).setMatrixAt(i, TEMP_M.makeScale(r, r, r).setPosition(this.scratchP[0], this.scratchP[1], this.scratchP[2]));
         });
         set.mesh.instanceMatrix.needsUpdate = true;
       } else {
         const attribute = set.mesh.geometry.getAttribute("position") as BufferAttribute;
         const array = attribute.array as Float32Array;
-        set.bodies.forEach((body, i) => this.frames?.readPosition(body, this.frame, this.part, array, 3 * i));
+        set.bodies.forEach((body, i) => {
+          this.frames?.readPosition(body, this.frame, this.part, array, 3 * i);
+          if (Number.isNaN(array[3 * i])) array.fill(FAR_AWAY, 3 * i, 3 * i + 3);
+        });
         attribute.needsUpdate = true;
       }
     }

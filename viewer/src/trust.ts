@@ -25,6 +25,7 @@ const TITLES: Record<string, string> = {
   passage: "A driven body passed through a wall",
   failed: "The run did not come to its end",
   mended: "Steps failed, and the run went on",
+  emitter: "Particles that were due did not come",
 };
 
 /** From what on a finding is reported, and from what on it is serious: docs/trust.md. */
