@@ -372,6 +372,7 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
 
     for (size_t i = 0; i < contacts; i++) {
         yk_contact *row = &work->rows[i];
+        *row = (yk_contact){.softness = 0};
         work->gaps[i] = yk_world_contact_row(self, i, h, row);
         row->bias = 0;
         row->impulse = row->torque = yk_v3(0, 0, 0);

@@ -2,6 +2,7 @@
 #include "scene.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "math/so3.h"
 
@@ -175,6 +176,58 @@ static void test_wall_receives_the_impulse(void **state)
     scene_end(&s);
 }
 
+/* New memory holds a byte that the test chooses. */
+static void *filled(void *user, void *block, size_t bytes)
+{
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    if (block)
+        return realloc(block, bytes);
+
+    void *fresh = malloc(bytes);
+    if (fresh)
+        memset(fresh, *(const int *)user, bytes);
+    return fresh;
+}
+
+/* What memory held before a run does not matter: two boxes and balls that hit each other. */
+static void test_old_memory_does_not_matter(void **state)
+{
+    (void)state;
+    for (yk_impact_law law = YK_IMPACT_NEWTON; law <= YK_IMPACT_SEQUENTIAL; law++) {
+        yk_vec3 after[2][4];
+        for (int dirty = 0; dirty < 2; dirty++) {
+            int byte = dirty ? 0x40 : 0;
+            yk_context_def context = yk_context_default();
+            context.allocate = filled;
+            context.allocate_user = &byte;
+            yk_nonsmooth_def def = scene_default();
+            def.gravity = yk_v3(0, 0, 0);
+            def.impact_law = law;
+            scene s = {.context = yk_context_create(&context)};
+            assert_int_equal(yk_world_create(s.context, &def, &s.world), YK_OK);
+            for (int i = 0; i < 4; i++) {
+                yk_vec3 at = {0.12 * i, 0.01 * (i % 2), 0.007 * i};
+                int body;
+                if (i % 2)
+                    body = add_ball(&s, 0.05, at, bouncing(0.7, 0.4));
+                else
+                    body = add_box(&s, yk_v3(0.05, 0.06, 0.04), at, 1, bouncing(0.7, 0.4));
+                set_velocity(&s, body, yk_v3(1 - i, 0.1 * i, 0), yk_v3(1, i, 2));
+            }
+            start(&s, 1e-3);
+            run(&s, 1e-3, 100);
+            for (int i = 0; i < 4; i++)
+                after[dirty][i] = motion_of(&s, i).velocity;
+            scene_end(&s);
+        }
+        assert_memory_equal(after[0], after[1], sizeof after[0]);
+        assert_true(fabs(after[0][3].x + 2) > 0.1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +235,7 @@ int main(void)
         cmocka_unit_test(test_lever),
         cmocka_unit_test(test_no_energy_is_created),
         cmocka_unit_test(test_wall_receives_the_impulse),
+        cmocka_unit_test(test_old_memory_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
