@@ -355,7 +355,8 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
                    link->to);
     }
-    put_format(json, "],\"contacts\":%d}", scene->contact_count);
+    put_format(json, "],\"contacts\":%d,\"watched\":%s}", scene->contact_count,
+               scene->watched ? "true" : "false");
 }
 
 /* Frames --------------------------------------------------------------------------------------- */
@@ -681,6 +682,8 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
     put_floats(json, arrays, record, &s, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
     put(json, ",\"wrench\":");
     put_floats(json, arrays, record, &s, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
+    put(json, ",\"watch\":");
+    put_floats(json, arrays, record, &s, from[YK_FRAME_WATCH], size[YK_FRAME_WATCH], scratch);
     put(json, ",\"contact\":");
     if (size[YK_FRAME_CONTACT] > 0)
         put_contacts(json, arrays, record, &s, from[YK_FRAME_CONTACT], size[YK_FRAME_CONTACT]);

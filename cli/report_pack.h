@@ -9,7 +9,8 @@
  *   positions             uint16 between the least and the largest of each coordinate, as differences from the frame
  *                         before
  *   orientations          int16, the quaternion times 32767, likewise
- *   strains, wrenches     float32
+ *   strains, wrenches,    float32
+ *   what is watched
  *   contacts              of each frame as many as it has: points as uint16 between the least and the largest of each
  *                         coordinate, normals as int8 times 127, forces as int16, parts of 32767 of the largest of
  *                         the frame; those below 0.5 % of it are left out, and the weakest where there are more than

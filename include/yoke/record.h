@@ -31,6 +31,9 @@
  *   /frames/orientation      of the bodies that move
  *   /frames/strain           of the bodies that are strained
  *   /frames/wrench           of the interfaces at markers: point, force and torque on the first side
+ *   /frames/watch            of each subsystem the energy that its integration made (J; NaN: not known), of each
+ *                            interface its gaps (m, rad, m/s, rad/s) and the energy that it created (J), and the
+ *                            iterations of the last macro step
  *   /frames/contact          of the strongest contacts: point, normal, and force on the side that it points to; zero
  *                            where there are fewer
  *
@@ -92,18 +95,26 @@ typedef struct yk_record_scene {
     const yk_record_link *links;
     int link_count;
     int contact_count; /* contact points of a frame, at most */
+    bool watched;      /* frames have the figures of YK_FRAME_WATCH */
     yk_vec3 up;        /* against gravity */
 } yk_record_scene;
 
 /* What a frame consists of, one after the other: positions (3 each) of the bodies that are not
  * fixed, orientations (4 each, w first) of those that move, strains of those that are strained,
- * point, force and torque (3 each) of the interfaces at markers, and point, normal and force (3
- * each) of contacts. */
+ * point, force and torque (3 each) of the interfaces at markers, what is watched, and point, normal
+ * and force (3 each) of contacts.
+ *
+ * Watched are: of each subsystem the energy that its integration made (J), NaN where it does not
+ * tell; of each interface its gaps in position, rotation, velocity and angular velocity (m, rad,
+ * m/s, rad/s) and the energy that it created (J); and the iterations of the last macro step. */
+enum { YK_WATCH_INTERFACE = 5 }; /* figures of an interface */
+
 typedef enum yk_frame_table {
     YK_FRAME_POSITION,
     YK_FRAME_ORIENTATION,
     YK_FRAME_STRAIN,
     YK_FRAME_WRENCH,
+    YK_FRAME_WATCH,
     YK_FRAME_CONTACT,
     YK_FRAME_TABLES
 } yk_frame_table;

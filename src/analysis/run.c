@@ -217,8 +217,17 @@ static void add_statistics(summary *s, run *r)
         add_figure(s, name, "largest_angular_velocity_error", interface.largest.angular_velocity,
                    "rad/s");
         add_figure(s, name, "energy_created", interface.energy_created, "J");
-        if (i < r->watch.count)
-            add_figure(s, name, "mass_ratio", r->watch.interfaces[i].probe.ratio, "");
+        if (i >= r->watch.count)
+            continue;
+
+        /* What the limits of the watch refer to: masses, the way that it went, and its velocity. */
+        const yk_watched *w = &r->watch.interfaces[i];
+        double velocity_gap = 0;
+        if (w->speed_squares > 0)
+            velocity_gap = sqrt(w->gap_squares / w->speed_squares);
+        add_figure(s, name, "mass_ratio", w->probe.ratio, "");
+        add_figure(s, name, "travel", w->travel, "m");
+        add_figure(s, name, "velocity_gap", velocity_gap, "");
     }
 }
 
@@ -245,7 +254,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         return YK_OK;
 
     /* As many numbers as there may be. */
-    int capacity = 15 + 3 * r->info->subsystem_count + 6 * r->info->interface_count +
+    int capacity = 15 + 3 * r->info->subsystem_count + 8 * r->info->interface_count +
                    (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];

@@ -204,6 +204,7 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     record->subsystems = info->names;
     record->solvers = info->solvers;
     record->subsystem_count = info->subsystem_count;
+    record->watched = true;
     record->link_count = info->interface_count + info->wire_count;
     scene->bodies = yk_allocate(context, (size_t)record->body_count + 1, sizeof *scene->bodies);
     scene->shapes = yk_allocate(context, (size_t)record->shape_count + 1, sizeof *scene->shapes);
@@ -298,8 +299,26 @@ void yk_scene_read(yk_scene *scene)
         wrench = put_vector(wrench, value->wrench.torque);
     }
 
+    /* What is watched: energies that integration made, gaps and energies of the interfaces, iterations. */
+    float *watch = wrench;
+    for (int i = 0; i < scene->info->subsystem_count; i++) {
+        yk_energy_balance balance = yk_system_balance(scene->system, i);
+        *watch++ = balance.known ? (float)balance.numerical : NAN;
+    }
+
+    for (int i = 0; i < scene->info->interface_count; i++) {
+        yk_interface_error gap = yk_system_interface_error(scene->system, i);
+        *watch++ = (float)gap.position;
+        *watch++ = (float)gap.rotation;
+        *watch++ = (float)gap.velocity;
+        *watch++ = (float)gap.angular_velocity;
+        *watch++ = (float)yk_system_interface_statistics(scene->system, i).energy_created;
+    }
+
+    *watch++ = (float)yk_system_statistics_get(scene->system).last_iterations;
+
     /* Contacts of each subsystem, zero behind the last. */
-    float *contact = wrench;
+    float *contact = watch;
     for (int m = 0; m < scene->moving_count; m++) {
         const struct moving *moving = &scene->moving[m];
         const yk_transform *transform = &moving->transform;

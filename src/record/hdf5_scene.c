@@ -10,13 +10,13 @@ enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64, DEFLATE = 3 };
 static const char *const table_names[YK_FRAME_TABLES] = {
     [YK_FRAME_POSITION] = "position", [YK_FRAME_ORIENTATION] = "orientation",
     [YK_FRAME_STRAIN] = "strain",     [YK_FRAME_WRENCH] = "wrench",
-    [YK_FRAME_CONTACT] = "contact",
+    [YK_FRAME_WATCH] = "watch",       [YK_FRAME_CONTACT] = "contact",
 };
 
-/* What an entry of a table has: coordinates of a point, a quaternion, one strain, three vectors. */
+/* What an entry of a table has: coordinates of a point, a quaternion, a number, three vectors. */
 static const hsize_t table_columns[YK_FRAME_TABLES] = {
     [YK_FRAME_POSITION] = 3, [YK_FRAME_ORIENTATION] = 4, [YK_FRAME_STRAIN] = 1,
-    [YK_FRAME_WRENCH] = 9,   [YK_FRAME_CONTACT] = 9,
+    [YK_FRAME_WRENCH] = 9,   [YK_FRAME_WATCH] = 1,       [YK_FRAME_CONTACT] = 9,
 };
 
 static hid_t create_group(hid_t parent, const char *name)
@@ -191,6 +191,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
                 yk_hdf5_write_texts(group, "solvers", scene->solvers, subsystems) &&
                 yk_hdf5_write_integer(group, "subsystem_count", scene->subsystem_count) &&
                 yk_hdf5_write_integer(group, "contact_count", scene->contact_count) &&
+                yk_hdf5_write_integer(group, "watched", scene->watched) &&
                 yk_hdf5_write_text(group, "up", up) &&
                 write_list(context, group, &body_layout, scene->bodies, scene->body_count) &&
                 write_list(context, group, &shape_layout, scene->shapes, scene->shape_count) &&
@@ -251,8 +252,12 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
                          yk_hdf5_frames *frames)
 {
     static const char *const units[YK_FRAME_TABLES] = {
-        [YK_FRAME_POSITION] = "m",       [YK_FRAME_ORIENTATION] = "1",   [YK_FRAME_STRAIN] = "1",
-        [YK_FRAME_WRENCH] = "m, N, N m", [YK_FRAME_CONTACT] = "m, 1, N",
+        [YK_FRAME_POSITION] = "m",
+        [YK_FRAME_ORIENTATION] = "1",
+        [YK_FRAME_STRAIN] = "1",
+        [YK_FRAME_WRENCH] = "m, N, N m",
+        [YK_FRAME_WATCH] = "J, m, rad, m/s, rad/s, 1",
+        [YK_FRAME_CONTACT] = "m, 1, N",
     };
     *frames = (yk_hdf5_frames){.time = H5I_INVALID_HID};
 
@@ -567,9 +572,11 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     scene->subsystems = (const char *const *)store->subsystems;
     scene->solvers = (const char *const *)store->solvers;
 
-    /* Records from before there were contacts in frames have none. */
+    /* Records from before there were contacts, or figures of the watch, in frames have none. */
     if (!yk_hdf5_read_integer(group, "contact_count", &scene->contact_count))
         scene->contact_count = 0;
+    int watched;
+    scene->watched = yk_hdf5_read_integer(group, "watched", &watched) && watched;
 
     scene->up = (yk_vec3){0, 0, 1};
     char *up = yk_hdf5_read_text(context, group, "up");

@@ -281,9 +281,17 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
             size += 1;
     }
 
-    for (int i = 0; table == YK_FRAME_WRENCH && i < scene->link_count; i++)
-        if (scene->links[i].kind == YK_LINK_MARKERS)
+    for (int i = 0; i < scene->link_count; i++) {
+        yk_link_kind kind = scene->links[i].kind;
+        if (table == YK_FRAME_WRENCH && kind == YK_LINK_MARKERS)
             size += 9;
+        if (table == YK_FRAME_WATCH && scene->watched && kind != YK_LINK_WIRE)
+            size += YK_WATCH_INTERFACE;
+    }
+
+    /* Of the subsystems one figure each, and the iterations. */
+    if (table == YK_FRAME_WATCH && scene->watched)
+        size += (size_t)scene->subsystem_count + 1;
     if (table == YK_FRAME_CONTACT)
         size = 9 * (size_t)scene->contact_count;
 

@@ -13,7 +13,7 @@
 #include "record/memory.h"
 #include "record/pack.h"
 
-enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
+enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
 
 static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'J', 'R', 'N', 'L'};
 
@@ -361,6 +361,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
     }
 
     yk_pack_number(pack, (uint64_t)scene->contact_count);
+    yk_pack_number(pack, scene->watched);
 }
 
 static yk_status append_pack(yk_journal *journal, yk_block_kind kind, yk_pack *pack)
@@ -541,6 +542,7 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         pack->failed = true;
     else
         scene->contact_count = (int)contacts;
+    scene->watched = yk_unpack_number(pack) != 0;
 
     return YK_OK;
 }

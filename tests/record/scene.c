@@ -49,11 +49,13 @@ static const yk_record_scene scene = {
     .links = links,
     .link_count = 2,
     .contact_count = 2,
+    .watched = true,
     .up = {0, 1, 0},
 };
 
-/* Two positions, one orientation, one strain, one wrench, two contacts. */
-enum { FRAME_SIZE = 2 * 3 + 4 + 1 + 9 + 2 * 9, FRAMES = 150 };
+/* Two positions, one orientation, one strain, one wrench, figures of two subsystems and one interface and
+ * the iterations, two contacts. */
+enum { FRAME_SIZE = 2 * 3 + 4 + 1 + 9 + (2 + YK_WATCH_INTERFACE + 1) + 2 * 9, FRAMES = 150 };
 
 static float frame_value(int frame, int k)
 {
@@ -102,6 +104,7 @@ static void assert_scene(const yk_record *record, int frames)
     assert_near(found->shapes[2].points[3].z, 3, 0);
 
     assert_int_equal(found->contact_count, 2);
+    assert_true(found->watched);
     assert_int_equal(found->link_count, 2);
     assert_string_equal(found->links[0].name, "tip");
     assert_int_equal(found->links[1].kind, YK_LINK_WIRE);

@@ -31,6 +31,7 @@ interface PackedFrames {
   orientation: Ref;
   strain: Ref;
   wrench: Ref;
+  watch: Ref;
   contact: PackedContacts | null;
 }
 
@@ -130,6 +131,7 @@ export interface Scene {
   shapes: Shape[];
   links: Link[];
   contacts: number; // of a frame, at most
+  watched: boolean; // frames have what is watched
 }
 
 export interface Channel {
@@ -137,6 +139,25 @@ export interface Channel {
   unit: string;
   labels: string[];
   columns: Float64Array[];
+  time?: Float64Array; // where it is not that of the samples
+}
+
+/** What is watched in every frame, in its order (include/yoke/record.h). */
+function watchedNames(scene: Scene): { name: string; unit: string }[] {
+  if (!scene.watched) return [];
+  const figures = [
+    ["gap", "m"],
+    ["gap_rotation", "rad"],
+    ["gap_velocity", "m/s"],
+    ["gap_angular_velocity", "rad/s"],
+    ["energy_created", "J"],
+  ];
+  const interfaces = scene.links.filter((link) => link.kind !== LinkKind.Wire);
+  return [
+    ...scene.subsystems.map((name) => ({ name: `${name}.energy_made`, unit: "J" })),
+    ...interfaces.flatMap((link) => figures.map(([figure, unit]) => ({ name: `${link.name}.${figure}`, unit }))),
+    { name: "coupling.iterations", unit: "1" },
+  ];
 }
 
 /** Numbers that grow at their end, with room behind them. */
@@ -209,10 +230,11 @@ export class Frames {
   readonly orientations: number;
   readonly strains: number;
   readonly wrenches: number;
+  readonly watched: { name: string; unit: string }[];
   private readonly times: Grown<Float64Array>;
   private readonly tables: Grown<Float32Array>[];
 
-  /** The tables: positions, orientations (w first), strains and wrenches. */
+  /** The tables: positions, orientations (w first), strains, wrenches, and what is watched. */
   constructor(
     readonly scene: Scene,
     time: Float64Array,
@@ -236,6 +258,7 @@ export class Frames {
     this.orientations = 4 * turning;
     this.strains = strained;
     this.wrenches = scene.links.filter((link) => link.kind === LinkKind.Markers).length;
+    this.watched = watchedNames(scene);
     this.times = new Grown(time);
     this.tables = tables.map((table) => new Grown(table));
   }
@@ -254,7 +277,7 @@ export class Frames {
 
   /** Frames as the solvers gave them, each with its tables one after the other. */
   append(times: Float64Array, values: Float32Array): void {
-    const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches];
+    const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches, this.watched.length];
     const size = times.length > 0 ? values.length / times.length : 0;
     let from = 0;
     sizes.forEach((width, t) => {
@@ -329,6 +352,17 @@ export class Frames {
     for (let k = 0; k < 4; k++) out[k] /= norm;
   }
 
+  /** What is watched, by name; null where it is not, or not known. */
+  watch(name: string): Channel | null {
+    const at = this.watched.findIndex((one) => one.name === name);
+    const values = this.tables[4].values;
+    const width = this.watched.length;
+    if (at < 0 || values.length < width || Number.isNaN(values[at])) return null;
+    const column = new Float64Array(this.count);
+    for (let i = 0; i < column.length; i++) column[i] = values[i * width + at];
+    return { name, unit: this.watched[at].unit, labels: [""], columns: [column], time: this.time };
+  }
+
   strainOf(body: number, frame: number): number {
     const entry = this.strained[body];
     return entry < 0 ? NaN : this.strain[frame * this.strains + entry];
@@ -357,6 +391,22 @@ export interface Run {
 export interface Report {
   software: string;
   runs: Run[];
+}
+
+/** A channel by its name: recorded, or what is watched in every run. */
+export function channelOf(run: Run, name: string): Channel | null {
+  return run.channels.find((channel) => channel.name === name) ?? run.frames?.watch(name) ?? null;
+}
+
+/** Names of all of them; of what is watched those in which something happens. */
+export function channelNames(run: Run): string[] {
+  const names = run.channels.map((channel) => channel.name);
+  for (const { name } of run.frames?.watched ?? []) {
+    if (names.includes(name)) continue;
+    const values = run.frames!.watch(name)?.columns[0];
+    if (values?.some((value) => value !== 0 && value !== values[values.length - 1])) names.push(name);
+  }
+  return names;
 }
 
 /** A text that was compressed and written as base64. */
@@ -455,7 +505,7 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
     const position = new Float32Array(words.length);
     for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = words[i] === NO_POSITION ? NaN : low[k] + scale[k] * words[i];
     const turns = new Int16Array(reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1).buffer);
-    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench)], decodeContacts(f.contact, reader));
+    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench), reader.floats(f.watch)], decodeContacts(f.contact, reader));
   }
   return {
     file: packed.file,

@@ -76,7 +76,7 @@ export class Live {
     }
     const run = report.runs[0];
     run.live = true;
-    if (run.scene && run.scene.shapes.length > 0) run.frames = new Frames(run.scene, new Float64Array(0), 0, [0, 1, 2, 3].map(() => new Float32Array(0)), new Contacts([], new Float32Array(0)));
+    if (run.scene && run.scene.shapes.length > 0) run.frames = new Frames(run.scene, new Float64Array(0), 0, [0, 1, 2, 3, 4].map(() => new Float32Array(0)), new Contacts([], new Float32Array(0)));
 
     let head = await this.more(run);
     while (run.time.length === 0 && head.state !== "ended") {
