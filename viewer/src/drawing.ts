@@ -1,17 +1,18 @@
-// Curves as an SVG drawing for papers: black axes on white, one line per curve, a legend beside it.
+// Curves as an SVG drawing: axes, one line per curve, a legend below. For papers black on white, on the page in its colours.
 
 import { number } from "./ui";
 
 export interface DrawnLine {
   label: string;
   colour: string;
+  dash?: number[];
   x: ArrayLike<number>;
   y: ArrayLike<number | null | undefined>;
 }
 
 const WIDTH = 640;
 const HEIGHT = 320;
-const BOX = { left: 72, right: 16, top: 34, bottom: 46 };
+const BOX = { left: 84, right: 16, top: 34, bottom: 46 };
 const POINTS = 4000; // of a line; where it has more, the least and the largest of pieces
 
 function escape(text: string): string {
@@ -41,12 +42,17 @@ function thinned(line: DrawnLine, from: number, to: number): [number, number][] 
     const part = points.slice(i, i + piece);
     const least = part.reduce((a, b) => (b[1] < a[1] ? b : a));
     const largest = part.reduce((a, b) => (b[1] > a[1] ? b : a));
-    kept.push(...(least[0] <= largest[0] ? [least, largest] : [largest, least]));
+    kept.push(...(part.indexOf(least) <= part.indexOf(largest) ? [least, largest] : [largest, least]));
   }
   return kept;
 }
 
-export function drawLines(plot: { title: string; xTitle: string; lines: DrawnLine[]; from?: number; to?: number }): string {
+export interface Drawing {
+  text: string;
+  at: (x: number, y: number) => [number, number]; // a point of the plot in the drawing
+}
+
+export function drawLines(plot: { title: string; xTitle: string; yTitle: string; lines: DrawnLine[]; from?: number; to?: number }, paper: boolean): Drawing {
   const spread = (values: ArrayLike<number | null | undefined>[]): [number, number] => {
     let low = Infinity;
     let high = -Infinity;
@@ -69,22 +75,40 @@ export function drawLines(plot: { title: string; xTitle: string; lines: DrawnLin
   const x = (v: number) => BOX.left + ((v - from) / (to - from || 1)) * (WIDTH - BOX.left - BOX.right);
   const y = (v: number) => HEIGHT - BOX.bottom - ((v - low + pad) / (high - low + 2 * pad)) * (HEIGHT - BOX.top - BOX.bottom);
 
-  const parts: string[] = [`<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`, `<text x="${BOX.left}" y="20" font-weight="bold">${escape(plot.title)}</text>`];
+  // Names below, in as many rows as they need.
+  const names: string[] = [];
+  let [column, row] = [BOX.left, 0];
+  for (const line of lines) {
+    if (!line.label) continue;
+    const width = 7 * line.label.length + 52;
+    if (column > BOX.left && column + width > WIDTH) [column, row] = [BOX.left, row + 1];
+    const top = HEIGHT + 8 + 18 * row;
+    names.push(`<path d="M${column},${top}h24" stroke="${line.colour}" stroke-width="2"${dashed(line)}/>`, `<text x="${column + 30}" y="${top + 4}">${escape(line.label)}</text>`);
+    column += width;
+  }
+  const height = names.length > 0 ? HEIGHT + 24 + 18 * row : HEIGHT;
+
+  const [ink, weak] = paper ? ["black", "#e3e3e3"] : ["currentColor", "var(--line)"];
+  const parts: string[] = [];
+  if (paper) parts.push(`<rect width="${WIDTH}" height="${height}" fill="white"/>`);
+  if (plot.title) parts.push(`<text x="${BOX.left}" y="20" font-weight="bold">${escape(plot.title)}</text>`);
   for (const tick of roundTicks(from, to, 7))
-    parts.push(`<path d="M${x(tick).toFixed(2)},${BOX.top}V${HEIGHT - BOX.bottom}" stroke="#e3e3e3"/>`, `<text x="${x(tick).toFixed(2)}" y="${HEIGHT - BOX.bottom + 16}" text-anchor="middle">${number(tick)}</text>`);
+    parts.push(`<path d="M${x(tick).toFixed(2)},${BOX.top}V${HEIGHT - BOX.bottom}" stroke="${weak}"/>`, `<text x="${x(tick).toFixed(2)}" y="${HEIGHT - BOX.bottom + 16}" text-anchor="middle">${number(tick)}</text>`);
   for (const tick of roundTicks(low - pad, high + pad, 5))
-    parts.push(`<path d="M${BOX.left},${y(tick).toFixed(2)}H${WIDTH - BOX.right}" stroke="#e3e3e3"/>`, `<text x="${BOX.left - 6}" y="${(y(tick) + 4).toFixed(2)}" text-anchor="end">${number(tick)}</text>`);
+    parts.push(`<path d="M${BOX.left},${y(tick).toFixed(2)}H${WIDTH - BOX.right}" stroke="${weak}"/>`, `<text x="${BOX.left - 6}" y="${(y(tick) + 4).toFixed(2)}" text-anchor="end">${number(tick)}</text>`);
   parts.push(
-    `<rect x="${BOX.left}" y="${BOX.top}" width="${WIDTH - BOX.left - BOX.right}" height="${HEIGHT - BOX.top - BOX.bottom}" fill="none" stroke="black"/>`,
+    `<rect x="${BOX.left}" y="${BOX.top}" width="${WIDTH - BOX.left - BOX.right}" height="${HEIGHT - BOX.top - BOX.bottom}" fill="none" stroke="${paper ? ink : weak}"/>`,
     `<text x="${(BOX.left + WIDTH - BOX.right) / 2}" y="${HEIGHT - 10}" text-anchor="middle">${escape(plot.xTitle)}</text>`,
   );
-  let at = WIDTH - BOX.right;
+  if (plot.yTitle) parts.push(`<text transform="translate(14,${(BOX.top + HEIGHT - BOX.bottom) / 2}) rotate(-90)" text-anchor="middle">${escape(plot.yTitle)}</text>`);
   for (const line of [...lines].reverse()) {
     const points = line.points.map(([px, py]) => `${x(px).toFixed(2)},${y(py).toFixed(2)}`).join(" ");
-    parts.push(`<polyline points="${points}" fill="none" stroke="${line.colour}" stroke-width="1.2"/>`);
-    if (!line.label) continue;
-    parts.push(`<text x="${at}" y="20" text-anchor="end" fill="${line.colour}">${escape(line.label)}</text>`);
-    at -= 8 * line.label.length + 16;
+    parts.push(`<polyline points="${points}" fill="none" stroke="${line.colour}" stroke-width="1.2"${dashed(line)}/>`);
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="Helvetica, Arial, sans-serif" font-size="12">${parts.join("\n")}</svg>\n`;
+  const text = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="${ink}">${[...parts, ...names].join("\n")}</svg>\n`;
+  return { text, at: (px, py) => [x(px), y(py)] };
+}
+
+function dashed(line: DrawnLine): string {
+  return line.dash?.length ? ` stroke-dasharray="${line.dash.join(" ")}"` : "";
 }

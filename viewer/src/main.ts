@@ -2,13 +2,13 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { decode, decodeText, Report, Run } from "./data";
+import { channelOf, decode, decodeText, Report, Run } from "./data";
 import { Live, LiveState } from "./live";
 import { Plots } from "./plots";
 import { Picked, View3D } from "./scene3d";
 import { showTables, Table } from "./tables";
 import { trustPanel, verdict } from "./trust";
-import { button, colourOf, el, number, unitText } from "./ui";
+import { button, colourOf, el, number, svg, unitText } from "./ui";
 
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const BODIES_SMOOTH = 2000; // up to which edges are smooth without a graphics processor
@@ -37,8 +37,11 @@ class App {
   private readonly atEnd = button("live", "stay at the present end of the run", () => this.setFollowing(!this.following));
   private readonly liveBar = el("progress", { attrs: { max: "1", value: "0", "aria-label": "progress of the run" } });
   private readonly liveText = el("span", { class: "left muted" });
+  private readonly measure = button("measure", "distance of two points (m)", () => undefined);
   private readonly tools = el("div", { class: "overlay tools" });
   private readonly contactForce = el("span"); // that is drawn thickest
+  private readonly arrowForce = el("span"); // of the longest arrows
+  private readonly triad = svg("svg", { class: "triad", viewBox: "-32 -32 64 64", role: "img", "aria-label": "axes" });
   private readonly names = el("div", { class: "legend-3d" });
   private readonly pickedBox = el("div", { class: "overlay picked", attrs: { hidden: "" } });
   private readonly message = el("div", { class: "overlay message", attrs: { hidden: "" } });
@@ -88,7 +91,7 @@ class App {
       chips.addEventListener("change", () => {
         this.run = runs[Number(chips.value)];
         if (this.view) {
-          this.view.load(this.run);
+          this.view.load(this.run, verdict(this.run).state === "bad");
           this.describe(this.view, this.run);
         }
         this.pick(null);
@@ -133,7 +136,7 @@ class App {
       return null;
     }
     this.run = run;
-    view.load(run);
+    view.load(run, verdict(run).state === "bad");
     view.onPick = (picked) => this.pick(picked);
     view.onMeasure = (text) => {
       this.message.hidden = text === "";
@@ -142,7 +145,10 @@ class App {
 
     const views = el("div", { class: "overlay views" });
     (["iso", "x", "y", "z"] as const).forEach((name, i) => views.append(button(name, `view ${name} (${i + 1})`, () => view.view(name))));
-    this.viewport.append(this.names, views, this.tools, this.pickedBox, this.message);
+    this.measure.addEventListener("click", () => view.setMeasuring(this.measure.classList.toggle("on")));
+    views.append(this.measure);
+    this.viewport.append(el("div", { class: "corner" }, [this.names, this.pickedBox]), views, this.triad, this.tools, this.message);
+    view.onTurn = () => this.drawTriad(view.axes);
     this.describe(view, run);
     view.resize();
     view.view("iso");
@@ -153,6 +159,8 @@ class App {
   private describe(view: View3D, run: Run): void {
     const tools = this.tools;
     tools.replaceChildren();
+    this.measure.classList.remove("on");
+    this.message.hidden = true;
     const toggle = (text: string, title: string, on: boolean, act: (on: boolean) => void) => {
       const made = button(text, title, () => {
         on = !on;
@@ -162,11 +170,17 @@ class App {
       made.classList.toggle("on", on);
       tools.append(made);
     };
-    if (view.hasArrows)
+    if (view.hasArrows) {
       toggle("wrenches", "forces (red) and torques (violet) of the interfaces", true, (on) => {
         view.showArrows = on;
+        this.arrowForce.hidden = !on;
         view.setTime(this.time);
       });
+      this.arrowForce.className = "scale wrench";
+      this.arrowForce.title = "force and torque of the longest arrows; larger ones are rare and drawn at most half longer";
+      this.showArrowScale(view);
+      tools.append(this.arrowForce);
+    }
     const contacts = view.contactForces;
     if (contacts) {
       const scale = el("span", { class: "scale contact", title: "force of a contact; larger ones are drawn like this one" }, ["0", el("i"), this.contactForce]);
@@ -191,10 +205,18 @@ class App {
     if (view.hasContainers) {
       const section = el("select", { title: "cut the model open", attrs: { "aria-label": "section" } });
       for (const axis of ["off", "x", "y", "z"]) section.append(el("option", { text: axis === "off" ? "no section" : `section ${axis}`, attrs: { value: axis } }));
-      section.addEventListener("change", () => view.setSection(section.value as "off" | "x" | "y" | "z"));
-      tools.append(section);
+      const where = el("input", { title: "where it is cut", attrs: { type: "range", min: "0", max: "1", step: "0.01", value: "0.5", "aria-label": "place of the section", hidden: "" } });
+      const cut = () => {
+        where.hidden = section.value === "off";
+        view.setSection(section.value as "off" | "x" | "y" | "z", Number(where.value));
+      };
+      section.addEventListener("change", () => {
+        where.value = "0.5";
+        cut();
+      });
+      where.addEventListener("input", cut);
+      tools.append(section, where);
     }
-    toggle("measure", "distance of two points (m)", false, (on) => view.setMeasuring(on));
 
     this.names.replaceChildren();
     run.scene?.subsystems.forEach((name, i) => {
@@ -203,6 +225,26 @@ class App {
       swatch.style.background = colourOf(i);
       this.names.append(el("span", {}, [swatch, name]));
     });
+  }
+
+  /** What the longest arrows of the interfaces stand for. */
+  private showArrowScale(view: View3D): void {
+    const [force, torque] = view.arrowSizes;
+    const parts: (Node | string)[] = [];
+    if (force > 0) parts.push(el("i", { class: "force" }), `${number(force, 2)} N`);
+    if (torque > 0) parts.push(el("i", { class: "torque" }), `${number(torque, 2)} N m`);
+    this.arrowForce.replaceChildren(...parts);
+  }
+
+  /** Where x, y and z point in the view; the axis that is nearest to the eye is drawn last. */
+  private drawTriad(axes: number[][]): void {
+    const order = [0, 1, 2].sort((a, b) => axes[a][2] - axes[b][2]);
+    const parts = order.flatMap((i) => {
+      const [x, y] = [22 * axes[i][0], -22 * axes[i][1]];
+      const name = "xyz"[i];
+      return [svg("line", { x1: 0, y1: 0, x2: x, y2: y, class: name }), svg("text", { x: 1.28 * x, y: 1.28 * y + 3.5, class: name, "text-anchor": "middle" }, name)];
+    });
+    this.triad.replaceChildren(...parts);
   }
 
   private transport(): HTMLElement {
@@ -266,8 +308,7 @@ class App {
     const input = el("input", { attrs: { type: "search", placeholder: "Plot a channel …", "aria-label": "plot a channel", autocomplete: "off" } });
     const list = el("ul", { attrs: { hidden: "" } });
     const names = this.plots.names();
-    const units = new Map<string, string>();
-    for (const run of this.report.runs) for (const channel of run.channels) units.set(channel.name, channel.unit);
+    const unitOf = (name: string) => this.report.runs.map((run) => channelOf(run, name)).find((channel) => channel !== null)?.unit ?? (name === "energy balance" ? "J" : "");
     let active = -1;
     const fill = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -275,7 +316,7 @@ class App {
       active = -1;
       list.replaceChildren(
         ...found.map((name) => {
-          const item = el("li", { class: this.plots.has(name) ? "open" : "", attrs: { "data-name": name } }, [el("span", { text: name }), el("span", { class: "muted", text: unitText(units.get(name) ?? "") })]);
+          const item = el("li", { class: this.plots.has(name) ? "open" : "", attrs: { "data-name": name } }, [el("span", { text: name }), el("span", { class: "muted", text: unitText(unitOf(name)) })]);
           item.addEventListener("mousedown", (event) => {
             event.preventDefault();
             this.plots.open(name, true);
@@ -311,7 +352,7 @@ class App {
   private openDefaults(): void {
     const still = (name: string) =>
       this.report.runs.every((run) =>
-        (run.channels.find((channel) => channel.name === name)?.columns ?? []).every((column) => {
+        (channelOf(run, name)?.columns ?? []).every((column) => {
           let low = Infinity;
           let high = -Infinity;
           for (const value of column) {
@@ -327,7 +368,8 @@ class App {
     const take = (test: RegExp, most: number) => {
       for (const name of names.filter((one) => test.test(one)).slice(0, most)) if (!wanted.includes(name)) wanted.push(name);
     };
-    for (const link of this.run.scene?.links ?? []) if (wanted.length < 1 && names.includes(`${link.name}.gap`)) wanted.push(`${link.name}.gap`);
+    const recorded = (name: string) => this.run.channels.some((channel) => channel.name === name);
+    for (const link of this.run.scene?.links ?? []) if (wanted.length < 1 && recorded(`${link.name}.gap`)) wanted.push(`${link.name}.gap`);
     take(/\.(position|angle|displacement)$/, 2);
     take(/\.(force|wrench)$/, 1);
     if (names.includes("energy balance")) wanted.push("energy balance");
@@ -456,6 +498,7 @@ class App {
     const touching = this.view?.contactForces;
     if (touching && !touched) this.describe(this.view!, this.run);
     if (touching) this.contactForce.textContent = `${number(touching.largestForce, 2)} N`;
+    if (this.view?.hasArrows) this.showArrowScale(this.view);
     this.plots.grow();
     this.setTime(this.following ? this.end : this.time);
     this.atEnd.classList.toggle("on", this.following);
@@ -540,8 +583,18 @@ class App {
       this.keyBox = null;
       return;
     }
-    const lines = ["space  play or pause", "← →  one frame, with shift ten", "Home End  start, end", "+ −  faster, slower", "l  loop", "1 2 3 4  views", "f  follow what is picked", "t  light or dark", "Esc  let go"];
-    this.keyBox = el("div", { class: "overlay keys" }, lines.map((line) => el("span", { text: line })));
+    const lines = [
+      ["space", "play or pause"],
+      ["← →", "one frame, with shift ten"],
+      ["Home End", "start, end"],
+      ["+ −", "faster, slower"],
+      ["l", "loop"],
+      ["1 2 3 4", "views"],
+      ["f", "follow what is picked"],
+      ["t", "light or dark"],
+      ["Esc", "let go"],
+    ];
+    this.keyBox = el("div", { class: "overlay keys" }, lines.map(([key, does]) => el("span", {}, [el("b", { text: key }), does])));
     this.viewport.append(this.keyBox);
   }
 
@@ -560,6 +613,11 @@ class App {
   /** For tests: the contacts that are drawn, each with its point, normal and force. */
   contacts(): number[][] {
     return this.view?.contactForces?.shown ?? [];
+  }
+
+  /** For tests: what the model takes up of the view. */
+  bounds(): number[] | null {
+    return this.view?.bounds ?? null;
   }
 
   /** For tests: where a body of the shown run is on the screen. */

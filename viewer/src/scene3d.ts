@@ -200,6 +200,7 @@ export class View3D {
   readonly element: HTMLCanvasElement;
   onPick: (picked: Picked | null) => void = () => {};
   onMeasure: (text: string) => void = () => {};
+  onTurn: () => void = () => {}; // the camera may have turned
 
   private readonly renderer: WebGLRenderer;
   private readonly three = new ThreeScene();
@@ -216,6 +217,7 @@ export class View3D {
   private actuators: Slender[] = [];
   private arrows: { shaft: InstancedMesh; head: InstancedMesh } | null = null;
   private arrowScale = [1, 1];
+  private arrowSize = [0, 0]; // N, N m: of the longest arrows
   private contacts: ContactForces | null = null;
   private containers: MeshLambertMaterial[] = [];
   private grid: GridHelper | null = null;
@@ -232,6 +234,8 @@ export class View3D {
   private followedAt = new Vector3();
   private selected: Picked | null = null;
   private section: Plane | null = null;
+  private low = new Vector3(); // corners of a box around the model over the run
+  private high = new Vector3();
   private measuring: { body: number; local: Vector3 }[] | null = null;
   private measureLine: LineSegments | null = null;
   private dirty = true;
@@ -265,7 +269,8 @@ export class View3D {
 
   // Building ------------------------------------------------------------------------------------
 
-  load(run: Run): void {
+  /** `apart`: the run is not to be trusted, and what flew away is not looked for. */
+  load(run: Run, apart: boolean): void {
     this.three.remove(this.root);
     this.root = new Group();
     this.three.clear();
@@ -290,7 +295,7 @@ export class View3D {
     if (!scene) return;
 
     this.up.fromArray(scene.up).normalize();
-    this.measureModel();
+    this.measureModel(apart);
     const ground = new Group();
     this.root.add(ground);
 
@@ -341,8 +346,8 @@ export class View3D {
     return group;
   }
 
-  /** Points that bound a shape, in the axes of its body. */
-  private cornersOf(shape: Shape): Vector3[] {
+  /** Points that bound a shape, each in the axes of the body that it is on. */
+  private cornersOf(shape: Shape): { body: number; point: Vector3 }[] {
     const [x, y, z] = shape.size;
     const half: Record<number, [number, number, number]> = {
       [Kind.Sphere]: [x, x, x],
@@ -355,23 +360,23 @@ export class View3D {
     const q = shape.orientation;
     const turn = new Quaternion(q[1], q[2], q[3], q[0]);
     const origin = new Vector3().fromArray(shape.position);
-    const list: Vector3[] = [];
-    const add = (px: number, py: number, pz: number) => list.push(new Vector3(px, py, pz).applyQuaternion(turn).add(origin));
+    const list: { body: number; point: Vector3 }[] = [];
+    const add = (px: number, py: number, pz: number) => list.push({ body: shape.body, point: new Vector3(px, py, pz).applyQuaternion(turn).add(origin) });
     if (shape.kind === Kind.Hull) for (let i = 0; i < shape.points.length; i += 3) add(shape.points[i], shape.points[i + 1], shape.points[i + 2]);
     else if (half[shape.kind]) {
       const [a, b, c] = half[shape.kind];
       for (const i of [-1, 1]) for (const j of [-1, 1]) for (const k of [-1, 1]) add(i * a, j * b, k * c);
     } else {
-      list.push(origin);
-      if (isSlender(shape.kind) && shape.end === shape.body) list.push(this.localEnd(shape));
+      list.push({ body: shape.body, point: origin });
+      if (isSlender(shape.kind)) list.push({ body: shape.end, point: this.endOn(shape) });
     }
     return list;
   }
 
-  /** What bounds everything over the whole run. */
-  private findExtremes(): void {
+  /** What bounds everything over the whole run; of one that flew apart what stays near its start. */
+  private findExtremes(bound?: { centre: Vector3; radius: number }): void {
     const scene = this.scene!;
-    const count = Math.max(1, this.frames?.count ?? 1);
+    const count = bound?.radius === Infinity ? 1 : Math.max(1, this.frames?.count ?? 1);
     const shapes = scene.shapes.filter((shape) => shape.kind !== Kind.Plane);
     const samples = Math.max(2, Math.min(24, count, Math.floor(60000 / Math.max(1, shapes.length))));
     const stride = Math.max(1, Math.floor((count - 1) / (samples - 1)) || 1);
@@ -379,16 +384,18 @@ export class View3D {
     const low = new Vector3(Infinity, Infinity, Infinity);
     const high = new Vector3(-Infinity, -Infinity, -Infinity);
     for (const shape of shapes) {
-      const still = shape.body < 0 || scene.bodies[shape.body].motion === Motion.Fixed || !this.frames;
-      const corners = shape.kind === Kind.Sphere && shapes.length > MANY ? [new Vector3().fromArray(shape.position)] : this.cornersOf(shape);
-      for (const corner of corners)
+      const corners = shape.kind === Kind.Sphere && shapes.length > MANY ? [{ body: shape.body, point: new Vector3().fromArray(shape.position) }] : this.cornersOf(shape);
+      for (const { body, point: corner } of corners) {
+        const still = body < 0 || scene.bodies[body].motion === Motion.Fixed || !this.frames;
         for (let f = 0; f < (still ? 1 : count); f += stride) {
-          const point = this.pointOn(shape.body, corner, f, 0, new Vector3());
+          const point = this.pointOn(body, corner, f, 0, new Vector3());
           if (Number.isNaN(point.x)) continue; // not there in this frame
+          if (bound && bound.centre.distanceTo(point) > bound.radius) continue;
           low.min(point);
           high.max(point);
           this.extremes.push(point);
         }
+      }
     }
     if (this.extremes.length === 0) {
       low.set(-1, -1, -1);
@@ -396,12 +403,17 @@ export class View3D {
       this.extremes.push(low, high);
     }
     if (this.extremes.length > MANY) this.extremes = outermost(this.extremes);
+    this.low.copy(low);
+    this.high.copy(high);
     this.centre.copy(low).add(high).multiplyScalar(0.5);
     this.spread = Math.max(high.distanceTo(low), 1e-9);
   }
 
-  private measureModel(): void {
-    this.findExtremes();
+  private measureModel(apart: boolean): void {
+    if (apart) {
+      this.findExtremes({ centre: new Vector3(), radius: Infinity }); // as it is at the start
+      this.findExtremes({ centre: this.centre.clone(), radius: 2 * this.spread });
+    } else this.findExtremes();
     this.size = this.spread;
     this.radius = 0.0065 * this.size;
     this.measureStrain();
@@ -561,15 +573,16 @@ export class View3D {
     // Round ends make one line of the pieces.
     for (const item of lines) {
       const s = item.shape;
-      const end = s.end === s.body ? this.localEnd(s) : new Vector3().fromArray(s.size);
       this.endItems.push({ body: s.body, point: new Vector3().fromArray(s.position), subsystem: item.subsystem, scale: 1 });
-      this.endItems.push({ body: s.end, point: end, subsystem: item.subsystem, scale: 1 });
+      this.endItems.push({ body: s.end, point: this.endOn(s), subsystem: item.subsystem, scale: 1 });
     }
     this.ends = this.instanced(new SphereGeometry(1, 12, 8), this.endItems.length);
     this.endItems.forEach((item, i) => this.ends!.setColorAt(i, new Color(colourOf(item.subsystem))));
   }
 
-  private localEnd(shape: Shape): Vector3 {
+  /** The far end of something slender, in the axes of the body that it is on. */
+  private endOn(shape: Shape): Vector3 {
+    if (shape.end !== shape.body) return new Vector3().fromArray(shape.size);
     const q = shape.orientation;
     return new Vector3().fromArray(shape.size).applyQuaternion(new Quaternion(q[1], q[2], q[3], q[0])).add(new Vector3().fromArray(shape.position));
   }
@@ -639,7 +652,7 @@ export class View3D {
     this.scaleArrows();
   }
 
-  /** The longest arrow of the run is a fifth of the model, rare peaks left out. */
+  /** The longest arrow of the run is a fifth of the model, rare peaks left out. Torques that are nothing beside the forces have none. */
   private scaleArrows(): void {
     const frames = this.frames;
     if (!frames) return;
@@ -651,8 +664,10 @@ export class View3D {
           sizes.push(Math.hypot(frames.wrench[at], frames.wrench[at + 1], frames.wrench[at + 2]));
         }
       sizes.sort((a, b) => a - b);
-      const high = sizes[Math.floor(0.98 * (sizes.length - 1))] || 1;
-      this.arrowScale[what] = (0.2 * this.size) / high;
+      const high = sizes[Math.floor(0.98 * (sizes.length - 1))] || 0;
+      const nothing = what === 1 ? 1e-4 * this.size * this.arrowSize[0] : 0;
+      this.arrowSize[what] = high > nothing ? high : 0;
+      this.arrowScale[what] = high > nothing ? (0.2 * this.size) / high : 0;
     }
   }
 
@@ -719,8 +734,7 @@ export class View3D {
 
   private endsOf(shape: Shape, frame: number, part: number): [Vector3, Vector3] {
     const a = this.pointOn(shape.body, new Vector3().fromArray(shape.position), frame, part, new Vector3());
-    const local = shape.end === shape.body ? this.localEnd(shape) : new Vector3().fromArray(shape.size);
-    return [a, this.pointOn(shape.end, local, frame, part, new Vector3())];
+    return [a, this.pointOn(shape.end, this.endOn(shape), frame, part, new Vector3())];
   }
 
   setTime(t: number): void {
@@ -870,10 +884,12 @@ export class View3D {
     this.moved = false;
     this.seen = this.spread;
     const direction = new Vector3();
-    const side = Math.abs(this.up.z) > 0.9 ? new Vector3(1, 0, 0) : new Vector3(0, 0, 1);
+
+    // With x to the right where it is not up, so that what moves in the plane of x and up is seen from its front.
+    const side = Math.abs(this.up.x) > 0.9 ? new Vector3(0, 1, 0) : new Vector3(1, 0, 0);
     const across = new Vector3().crossVectors(this.up, side).normalize();
     if (name === "iso") direction.copy(side).multiplyScalar(0.55).addScaledVector(across, -0.85).addScaledVector(this.up, 0.42);
-    else direction.set(name === "x" ? 1 : 0, name === "y" ? -1 : 0, name === "z" ? 1 : 0);
+    else direction.set(name === "x" ? 1 : 0, name === "y" ? (this.up.y > 0.5 ? 1 : -1) : 0, name === "z" ? 1 : 0);
     direction.normalize();
     this.camera.up.copy(this.up);
     if (Math.abs(direction.dot(this.up)) > 0.99) this.camera.up.copy(across);
@@ -928,19 +944,20 @@ export class View3D {
     this.dirty = true;
   }
 
-  /** Cuts containers, and what is in them, open at the middle of the model. */
-  setSection(axis: "off" | "x" | "y" | "z"): void {
+  /** Cuts the model open across an axis, at a part of its extent along that; 0.5 is the middle. */
+  setSection(axis: "off" | "x" | "y" | "z", part = 0.5): void {
     this.section = null;
     if (axis !== "off") {
       const normal = new Vector3(axis === "x" ? -1 : 0, axis === "y" ? 1 : 0, axis === "z" ? -1 : 0);
-      this.section = new Plane().setFromNormalAndCoplanarPoint(normal, this.centre);
+      if (axis === "y" && this.up.y > 0.5) normal.negate(); // what is seen from the side of the view is cut away
+      const point = this.low.clone().lerp(this.high, part);
+      this.section = new Plane().setFromNormalAndCoplanarPoint(normal, point);
     }
     const planes = this.section ? [this.section] : [];
     this.root.traverse((object) => {
-      if ((object instanceof Mesh || object instanceof Points) && object.material instanceof Material) {
-        object.material.clippingPlanes = planes;
-        if (!this.containers.includes(object.material as MeshLambertMaterial)) object.material.side = planes.length ? DoubleSide : object.material.side;
-      }
+      if (!((object instanceof Mesh || object instanceof Points || object instanceof LineSegments) && object.material instanceof Material)) return;
+      object.material.clippingPlanes = planes;
+      if (object instanceof Mesh && !this.containers.includes(object.material as MeshLambertMaterial)) object.material.side = planes.length ? DoubleSide : object.material.side;
     });
     this.dirty = true;
   }
@@ -1099,11 +1116,23 @@ export class View3D {
     if (!this.dirty) return;
     this.dirty = false;
     this.renderer.render(this.three, this.camera);
+    this.onTurn();
+  }
+
+  /** The axes of the system as they are seen: to the right, up, and towards the eye, for x, y and z. */
+  get axes(): number[][] {
+    const turn = this.camera.quaternion.clone().invert();
+    return [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)].map((axis) => axis.applyQuaternion(turn).toArray());
   }
 
   /** Links that have arrows, in the order of the wrenches. */
   get hasArrows(): boolean {
     return this.scene !== null && this.scene.links.some((link) => link.kind === LinkKind.Markers);
+  }
+
+  /** Force (N) and torque (N m) of the longest arrows; 0: it has none. */
+  get arrowSizes(): number[] {
+    return this.arrowSize;
   }
 
   get hasStrain(): boolean {
@@ -1121,6 +1150,24 @@ export class View3D {
 
   get hasContainers(): boolean {
     return this.containers.length > 0;
+  }
+
+  /** What the model takes up of the view now, for tests: left, top, right and bottom, as parts of it. */
+  get bounds(): [number, number, number, number] {
+    const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const shape of this.scene?.shapes ?? []) {
+      if (shape.kind === Kind.Plane) continue;
+      const own = this.cornersOf(shape).map(({ body, point }) => this.pointOn(body, point, this.frame, this.part, new Vector3()));
+      for (const point of isSlender(shape.kind) ? this.endsOf(shape, this.frame, this.part) : own) {
+        point.project(this.camera);
+        const [x, y] = [(point.x + 1) / 2, (1 - point.y) / 2];
+        box[0] = Math.min(box[0], x);
+        box[1] = Math.min(box[1], y);
+        box[2] = Math.max(box[2], x);
+        box[3] = Math.max(box[3], y);
+      }
+    }
+    return box;
   }
 
   /** Where a named body is on the screen, for tests. */

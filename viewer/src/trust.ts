@@ -1,8 +1,9 @@
 // What the run says of itself: findings with their remedies, indicators, and the schematic of what
 // is coupled with what.
 
-import { Figure, LinkKind, Run } from "./data";
-import { button, colourOf, copy, el, number, svg, unitText } from "./ui";
+import { channelOf, Figure, LinkKind, Run } from "./data";
+import { energyBalance } from "./plots";
+import { button, colourOf, copy, el, number, svg } from "./ui";
 
 interface Finding {
   kind: string;
@@ -89,10 +90,9 @@ export function verdict(run: Run): { text: string; state: "good" | "doubtful" | 
   return { text: "no remarks", state: "good" };
 }
 
-function sparkline(run: Run, name: string): Node | null {
-  const channel = run.channels.find((one) => one.name === name);
-  if (!channel || channel.columns.length !== 1) return null;
-  const values = channel.columns[0];
+/** Values as a small curve, of each piece the one that is furthest from zero. */
+function sparkline(values: ArrayLike<number> | undefined): Node | null {
+  if (!values || values.length < 2) return null;
   const n = Math.min(160, values.length);
   const picked: number[] = [];
   for (let i = 0; i < n; i++) {
@@ -107,53 +107,83 @@ function sparkline(run: Run, name: string): Node | null {
   const span = high - low || 1;
   const points = picked.map((v, i) => `${((i / (n - 1 || 1)) * 120).toFixed(1)},${(20 - ((v - low) / span) * 18).toFixed(1)}`).join(" ");
   const made = svg("svg", { viewBox: "0 0 120 22", width: 120, height: 22, class: "spark" });
-  made.append(svg("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1 }));
+  made.append(svg("title", {}, `over the run, from ${number(low, 3)} to ${number(high, 3)}`), svg("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1 }));
   return made;
 }
 
-function sentence(text: string, value: string, curve: Node | null): HTMLElement {
-  return el("tr", {}, [el("td", { text }), el("td", { class: "number", text: value }), el("td", { class: "curve" }, [curve])]);
+function curveOf(run: Run, name: string): Node | null {
+  const columns = channelOf(run, name)?.columns ?? [];
+  return columns.length === 1 ? sparkline(columns[0]) : null;
 }
 
-function indicators(run: Run): HTMLElement {
+/** Energy that all together made. */
+function energyCurve(run: Run): Node | null {
+  const columns = energyBalance(run)?.columns ?? [];
+  return sparkline(columns[columns.length - 1]);
+}
+
+/** The curve that shows a finding, with what it is. */
+function curveOfFinding(run: Run, finding: Finding): Node | null {
+  const kinds: Record<string, [string, Node | null]> = {
+    energy: ["energy made [J]", energyCurve(run)],
+    not_converged: ["iterations of a macro step", curveOf(run, "coupling.iterations")],
+    mass_ratio: ["gap [m]", curveOf(run, `${finding.interface}.gap`)],
+    drift: ["gap [m]", curveOf(run, `${finding.interface}.gap`)],
+    gap: ["gap in velocity [m/s]", curveOf(run, `${finding.interface}.gap_velocity`)],
+  };
+  const [text, curve] = kinds[finding.kind] ?? ["", null];
+  return curve ? el("div", { class: "curve-of muted" }, [curve, `${text} over the run`]) : null;
+}
+
+/** Each indicator of the run: what it says, its number, its limit and its curve; docs/trust.md. */
+function indicators(run: Run, list: Finding[]): HTMLElement {
   const by = new Map(run.summary.map((figure) => [figure.name, figure]));
   const value = (name: string) => by.get(name)?.value ?? null;
   const rows: HTMLElement[] = [];
+  const add = (text: string, figure: string, limit: string, curve: Node | null, kinds: string[] = [], link = "") => {
+    const found = list.filter((one) => kinds.includes(one.kind) && (link === "" || one.interface === link));
+    const state = found.some((one) => one.serious) ? "bad" : found.length > 0 ? "doubtful" : "";
+    rows.push(el("tr", {}, [el("td", { text }, limit ? [el("span", { class: "limit muted", text: limit })] : []), el("td", { class: `number ${state}`, text: figure }), el("td", { class: "curve" }, [curve])]));
+  };
+
   const made = value("energy_made");
   if (made !== null && Number.isFinite(made))
-    rows.push(sentence(made < 0 ? "Energy lost by coupling and integration, of that at the start and fed in" : "Energy made by coupling and integration, of that at the start and fed in", `${number(100 * Math.abs(made), 3)} %`, null));
+    add(`Coupling and integration ${made < 0 ? "lost" : "made"} energy, as a part of that at the start and fed in`, `${number(100 * Math.abs(made), 3)} %`, "Remark from 2 % made or taken away by interfaces, not to be trusted from 5 % made or 15 % taken away.", energyCurve(run), ["energy"]);
   const steps = value("steps");
   const iterations = value("iterations");
-  if (steps) rows.push(sentence("Macro steps", number(steps, 8), null));
   if (steps && iterations && iterations > steps) {
     const largest = value("largest_iterations");
-    const most = largest !== null ? `, at most ${largest}` : "";
-    rows.push(sentence("Iterations per macro step, on average", `${number(iterations / steps, 3)}${most}`, sparkline(run, "coupling.iterations")));
+    add("Iterations of a macro step, on average", `${number(iterations / steps, 3)}${largest !== null ? `, at most ${largest}` : ""}`, "Remark where they end at their limit and leave more than 0.01 % of an impulse open, not to be trusted from 2 %.", curveOf(run, "coupling.iterations"), ["not_converged"]);
   }
   const open = value("steps_not_converged");
-  if (open) rows.push(sentence("Steps whose iterations did not converge", number(open, 8), null));
+  if (open) add("Macro steps whose iterations did not converge", `${number(open, 8)} of ${number(steps, 8)}`, "", null, ["not_converged"]);
+
+  const scale = value("energy_scale");
   for (const link of run.scene?.links ?? []) {
     if (link.kind === LinkKind.Wire) continue;
     const name = link.name;
-    const add = (key: string, words: string, unit: string, channel: string) => {
-      const v = value(`${name}.${key}`);
-      if (v === null || v === 0) return;
-      rows.push(sentence(`${words} at interface ${name}`, `${number(v)} ${unitText(unit)}`, sparkline(run, `${name}.${channel}`)));
-    };
-    add("largest_position_error", "Largest gap", "m", "gap");
-    add("largest_rotation_error", "Largest gap in rotation", "rad", "gap_rotation");
-    add("largest_velocity_error", "Largest gap in velocity", "m/s", "gap_velocity");
-    add("energy_created", "Energy created", "J", "energy_created");
-    add("mass_ratio", "Mass of the motion side by that of the wrench side", "", "");
+    const figure = (key: string) => value(`${name}.${key}`) ?? 0;
+    const travel = figure("travel");
+    if (figure("largest_position_error"))
+      add(`The sides of interface ${name} are apart by at most`, `${number(figure("largest_position_error"))} m`, travel ? `Remark where the gap goes on growing beyond ${number(1e-5 * travel, 3)} m, 1e−5 of the way that the interface went.` : "", curveOf(run, `${name}.gap`), ["drift"], name);
+    if (figure("largest_rotation_error"))
+      add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("largest_rotation_error"))} rad`, "Remark where it goes on growing beyond 1e−5 rad.", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
+    if (figure("velocity_gap"))
+      add(`The velocities of the sides of interface ${name} differ by this part of its own, over the run`, `${number(100 * figure("velocity_gap"), 3)} %`, "Remark from 5 %, not to be trusted from 20 %.", curveOf(run, `${name}.gap_velocity`), ["gap"], name);
+    if (figure("energy_created"))
+      add(`Interface ${name} ${figure("energy_created") < 0 ? "took away" : "created"} energy`, `${number(Math.abs(figure("energy_created")))} J`, scale ? `It counts in the first line, where 2 % are ${number(0.02 * scale, 3)} J.` : "", curveOf(run, `${name}.energy_created`));
+    if (figure("mass_ratio"))
+      add(`Interface ${name}: mass of the side that takes the motion by that of the side that takes the wrench`, number(figure("mass_ratio")), "Tried at the start: remark where the scheme does not bear it.", null, ["mass_ratio"], name);
   }
   run.scene?.subsystems.forEach((name) => {
     const residual = value(`${name}.largest_contact_residual`);
-    if (residual !== null) rows.push(sentence(`Largest residual of the contacts in ${name}`, `${number(residual)} m/s`, sparkline(run, `${name}.residual`)));
-    const solving = run.channels.find((channel) => channel.name === `${name}.iterations`)?.columns[0];
-    if (solving) rows.push(sentence(`Most iterations for the contacts of a step in ${name}`, number(solving.reduce((most, v) => Math.max(most, v), 0), 6), sparkline(run, `${name}.iterations`)));
+    if (residual !== null) add(`The contacts in ${name} were solved up to a residual of`, `${number(residual)} m/s`, "Remark where more than 0.1 % of the steps leave more than their length resolves.", curveOf(run, `${name}.residual`), ["contact"]);
+    const solving = channelOf(run, `${name}.iterations`)?.columns[0];
+    if (solving) add(`Most iterations for the contacts of a step in ${name}`, number(solving.reduce((most, v) => Math.max(most, v), 0), 6), "", sparkline(solving));
   });
+  if (steps) add("Macro steps", number(steps, 8), "", null);
   const wall = value("wall_time");
-  if (wall !== null) rows.push(sentence("Time that the run took", `${number(wall, 3)} s`, null));
+  if (wall !== null) add("Time that the run took", `${number(wall, 3)} s`, "", null);
   return el("table", { class: "indicators" }, rows);
 }
 
@@ -204,11 +234,12 @@ export function trustPanel(runs: Run[]): HTMLElement {
           el("h3", { text: TITLES[finding.kind] ?? finding.kind.replace(/_/g, " ") }),
           el("p", { text: `${finding.text.charAt(0).toUpperCase()}${finding.text.slice(1)}.` }),
           el("p", { class: "muted", text: [sizeOf(finding), LIMITS[finding.kind]].filter(Boolean).join(". ") }),
+          curveOfFinding(run, finding),
           ...remedies,
         ]),
       );
     }
-    section.append(indicators(run));
+    section.append(indicators(run, list));
     const share = timeShare(run);
     if (share) section.append(share);
     if (run.scene && run.scene.subsystems.length > 1) section.append(schematic(run, list));
@@ -234,6 +265,7 @@ export function schematic(run: Run, list: Finding[]): HTMLElement {
     return [width / 2 + ((i % columns) - (inRow - 1) / 2) * cell, row * 120 + 60];
   };
   const named = (name: string): Finding | undefined => list.find((finding) => finding.interface === name);
+  const stateOf = (fault: Finding | undefined) => (fault ? (fault.serious ? "bad" : "doubtful") : "good");
   const pairs = new Map<string, number>();
   for (const link of scene.links) {
     const key = [link.from, link.to].sort((a, b) => a - b).join("-");
@@ -245,8 +277,7 @@ export function schematic(run: Run, list: Finding[]): HTMLElement {
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const mx = (x1 + x2) / 2 - ((y2 - y1) / length) * bend;
     const my = (y1 + y2) / 2 + ((x2 - x1) / length) * bend;
-    const fault = named(link.name);
-    const state = fault ? (fault.serious ? "bad" : "doubtful") : "good";
+    const state = stateOf(named(link.name));
     drawing.append(
       svg("path", {
         d: `M${x1},${y1} Q${2 * mx - (x1 + x2) / 2},${2 * my - (y1 + y2) / 2} ${x2},${y2}`,
@@ -257,8 +288,9 @@ export function schematic(run: Run, list: Finding[]): HTMLElement {
   }
   scene.subsystems.forEach((name, i) => {
     const [x, y] = at(i);
+    const state = stateOf(list.find((finding) => finding.interface === "" && finding.text.includes(`'${name}'`)));
     drawing.append(
-      svg("rect", { x: x - box.w / 2, y: y - box.h / 2, width: box.w, height: box.h, rx: 4, class: "box", style: `stroke:${colourOf(i)}` }),
+      svg("rect", { x: x - box.w / 2, y: y - box.h / 2, width: box.w, height: box.h, rx: 4, class: `box ${state}`, style: `stroke:${colourOf(i)}` }),
       svg("text", { x, y: y - 2, "text-anchor": "middle", class: "title" }, name),
       svg("text", { x, y: y + 14, "text-anchor": "middle", class: "solver" }, scene.solvers[i]),
     );

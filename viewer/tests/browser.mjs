@@ -4,8 +4,12 @@ import { existsSync, statSync } from "node:fs";
 
 const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** Ends the test as skipped. */
+/** Ends the test as skipped; where the viewer is required, as in CI, as failed. */
 export function skip(reason) {
+  if (process.env.YOKE_VIEWER === "required") {
+    console.error(`FAILED: ${reason}, and YOKE_VIEWER=required`);
+    process.exit(1);
+  }
   console.log(`skipped: ${reason}`);
   process.exit(77);
 }

@@ -3,9 +3,9 @@
 //
 // usage: node tests/report.mjs YOKE PAGE MODELS FOLDER    FOLDER keeps the reports and screenshots
 //
-// Exit code 77 where there is no Chromium or no viewer: the test is skipped.
+// Exit code 77 where there is no Chromium or no viewer: the test is skipped, unless the environment has YOKE_VIEWER=required.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -70,6 +70,17 @@ async function testReport(test) {
   console.log(`${test.model}: ${(statSync(`${base}.html`).size / 1e6).toFixed(2)} MB, open after ${seconds.toFixed(1)} s`);
   const clock = async () => parseFloat(await tab.locator(".clock").textContent());
   const from = await clock();
+
+  // All of the model is in the view over the whole run, and not small in it.
+  let largest = 0;
+  for (const time of ["0", "350", "700", "1000"]) {
+    await tab.locator('.transport input[type="range"]').fill(time);
+    const [left, top, right, bottom] = await tab.evaluate(() => window.yoke.bounds());
+    check(left >= 0 && top >= 0 && right <= 1 && bottom <= 1, `${test.model}: the model leaves the view at ${time} of 1000 of the run: ${[left, top, right, bottom]}`);
+    largest = Math.max(largest, right - left, bottom - top);
+  }
+  check(largest > 0.4, `${test.model}: the model takes up ${largest} of the view at most`);
+  await tab.locator('.transport input[type="range"]').fill("0");
 
   // Playing moves the time, and pausing stops it.
   await tab.keyboard.press("Space");
@@ -150,6 +161,64 @@ try {
   const pendulum = await testReport({ model: "double-pendulum", sets: ["time.end=1"], pick: ["mechanism", "lower"], channel: "mechanism.lower.position", column: "mechanism.lower.position:y [m]", component: 1, scale: 1 });
   const damper = await testReport({ model: "particle-damper", sets: ["time.end=0.02"], pick: ["damper", "can"], channel: "damper.contacts", column: "damper.contacts [1]", scale: 1, expect: "particle" });
   await testReport({ model: "log-crane", sets: ["time.end=0.2"], pick: ["mechanism", "log"], channel: "mechanism.log.position", column: "mechanism.log.position:z [m]", component: 2, scale: 1 });
+
+  // A mechanism that moves in x and y, with y up, is seen from its front; its other ends are found on other bodies too.
+  const hanging = await open(`${pendulum}.html`, { width: 1440, height: 860 }, "light");
+  const [inner, outer] = await hanging.tab.evaluate(() => [window.yoke.locate("mechanism", "upper"), window.yoke.locate("mechanism", "lower")]);
+  check(outer[0] - inner[0] > 80, `the pendulum along x is ${outer[0] - inner[0]} pixels wide from rod to rod`);
+  await hanging.context.close();
+  await testReport({ model: "modal-cantilever", sets: [], pick: ["strip", "strip"], channel: "strip.strip.tip.position", column: "strip.strip.tip.position:y [m]", component: 1, scale: 1e-3 });
+
+  // What is watched comes with every record: the same numbers as the channels and the summary have.
+  const split = makeReport({ model: "split-pendulum", sets: ["time.end=0.5"] });
+  const watched = await open(`${split}.html`, { width: 1440, height: 860 }, "light");
+  const figures = await watched.tab.evaluate(() => {
+    const run = window.yoke.report.runs[0];
+    const last = (values) => values[values.length - 1];
+    const recorded = (name) => last(run.channels.find((channel) => channel.name === name).columns[0]);
+    return ["gap", "gap_rotation", "energy_created"].map((name) => [name, last(run.frames.watch(`hinge.${name}`).columns[0]), recorded(`hinge.${name}`)]);
+  });
+  for (const [name, seen, recorded] of figures) check(Math.abs(seen - recorded) <= 1e-6 * Math.abs(recorded), `the frames have ${seen} for hinge.${name}, the channel ${recorded}`);
+  await watched.tab.getByRole("tab", { name: "Trust" }).click();
+  const indicators = await watched.tab.locator(".indicators tr").allTextContents();
+  check(indicators.some((text) => text.includes("velocities") && text.includes("Remark from 5 %")), `the indicators have no limits: ${indicators}`);
+  check((await watched.tab.locator(".indicators .spark").count()) >= 4, "the indicators have no curves");
+
+  // A phase plot has both axes named; what is saved has units.
+  await watched.tab.getByRole("tab", { name: "Plots" }).click();
+  const gap = watched.tab.locator('.card[data-channel="hinge.gap"]');
+  await gap.locator("select.mode").selectOption("phase");
+  await gap.locator("select.against").selectOption({ label: "against hinge.gap_velocity" });
+  const axes = await gap.locator("svg.phase text").allTextContents();
+  check(axes.includes("hinge.gap [m]") && axes.includes("hinge.gap_velocity [m/s]"), `the phase plot has the texts ${axes}`);
+  await watched.tab.screenshot({ path: `${split}-phase.png` });
+  await gap.locator("select.mode").selectOption("time");
+  for (const [kind, least] of [["CSV", 2000], ["PNG", 4000], ["SVG", 2000]]) {
+    const saving = watched.tab.waitForEvent("download");
+    await gap.getByRole("button", { name: kind, exact: true }).click();
+    const saved = readFileSync(await (await saving).path());
+    check(saved.length > least, `the ${kind} of a plot has ${saved.length} bytes`);
+    if (kind !== "PNG") check(saved.toString().includes("[m]") && saved.toString().includes("t [s]"), `the ${kind} of a plot has no units`);
+  }
+  for (const problem of watched.problems) check(false, `split-pendulum: ${problem}`);
+  await watched.context.close();
+
+  // A run that flew apart says so, with its remedies, and shows the model where it began.
+  const apart = join(folder, "apart");
+  const flown = ["--set", "coupling.inputs=original", "--set", "subsystems.lower.bodies.link.mass=20", "--set", "time.end=0.2"];
+  const ended = spawnSync(yoke, ["run", join(models, "split-pendulum", "scenario.yaml"), "--quiet", ...flown, "-o", `${apart}.h5`]);
+  check(ended.status === 1, `the run that flies apart ends with ${ended.status}`);
+  execFileSync(yoke, ["report", `${apart}.h5`, "-o", `${apart}.html`], { stdio: ["ignore", "inherit", "inherit"] });
+  const untrusted = await open(`${apart}.html`, { width: 1440, height: 860 }, "light");
+  const [left, , right] = await untrusted.tab.evaluate(() => window.yoke.bounds());
+  check(left >= 0 && right <= 1 && right - left > 0.3, `a model that flies apart takes up ${left} to ${right} of the view at its start`);
+  check((await untrusted.tab.locator("header .verdict").textContent()) === "do not trust this run", "a run that flew apart is trusted");
+  await untrusted.tab.locator("header .verdict").click();
+  check((await untrusted.tab.locator(".finding.serious .command code").allTextContents()).some((text) => text.includes("--set coupling.exchange=forces")), "no remedy as a command");
+  check((await untrusted.tab.locator(".schematic .link.bad").count()) === 1, "the schematic does not mark the interface");
+  await untrusted.tab.screenshot({ path: `${apart}.png` });
+  for (const problem of untrusted.problems) check(false, `apart: ${problem}`);
+  await untrusted.context.close();
 
   // The forces of contacts are those of the run: under a stack they carry its weight, which the scale reads.
   const stack = makeReport({ model: "box-stack", sets: [] });
