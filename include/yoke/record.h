@@ -11,7 +11,8 @@
  * HDF5 layout, plain enough for h5py, MATLAB and h5dump:
  *
  *   /                        attributes: format, format_version, software, title, command, scenario, complete
- *   /time                    seconds, one per row
+ *   /time                    seconds, one per row; the dimension scale of the rows of all channels, as /frames/time is
+ *                            of the frames. Rows are compressed (shuffle and deflate).
  *   /channels/left/position  rows x components (rows alone if there is one component); attributes: name, units,
  *                            labels, index. The dots of "left.position" part the groups.
  *   /summary/steps           one number; attributes: name, units, text, index

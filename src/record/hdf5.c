@@ -164,12 +164,29 @@ static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, con
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(properties, rank, chunk);
     H5Pset_obj_track_times(properties, 0);
+    yk_hdf5_compress(properties);
 
     hid_t dataset = create_dataset(parent, name, unit, index, space, properties, self->context);
     H5Pclose(properties);
     H5Sclose(space);
 
     return dataset;
+}
+
+/* Time is the scale of the rows of every channel. */
+static bool scale_channels(hdf5_writer *self)
+{
+    size_t count = (size_t)self->table_count - 1;
+    hid_t *datasets = yk_allocate(self->context, count + 1, sizeof *datasets);
+    if (!datasets)
+        return false;
+
+    for (size_t i = 0; i < count; i++)
+        datasets[i] = self->tables[i + 1].dataset;
+    bool done = yk_hdf5_set_scale(self->context, self->tables[0].dataset, "time", datasets, count);
+    yk_release(self->context, datasets);
+
+    return done;
 }
 
 /* The attributes of the file, and a dataset for the time and for each channel. */
@@ -205,6 +222,7 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
 
     if (channels >= 0)
         H5Gclose(channels);
+    done = done && scale_channels(self);
     if (done && header->scene)
         done = yk_hdf5_write_scene(self->context, self->id, header->scene) &&
                yk_hdf5_open_frames(self->context, self->id, header->scene, &self->frames);

@@ -129,6 +129,68 @@ bool yk_hdf5_write_integer(hid_t object, const char *name, int value)
     return write_attribute(object, name, H5Tcopy(H5T_NATIVE_INT), H5Screate(H5S_SCALAR), &value);
 }
 
+static bool write_fixed_text(hid_t object, const char *name, const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    return write_attribute(object, name, type, H5Screate(H5S_SCALAR), text);
+}
+
+bool yk_hdf5_set_scale(yk_context *context, hid_t scale, const char *name, const hid_t *datasets,
+                       size_t count)
+{
+    /* An entry of the list of those that a scale belongs to. */
+    typedef struct user {
+        hobj_ref_t dataset;
+        int dimension;
+    } user;
+    enum { ATTRIBUTE_BYTES = 60000, RANK_MAX = 3 };
+
+    user *users = yk_allocate(context, count + 1, sizeof *users);
+    hobj_ref_t own;
+    bool done = users && write_fixed_text(scale, "CLASS", "DIMENSION_SCALE") &&
+                write_fixed_text(scale, "NAME", name) &&
+                H5Rcreate(&own, scale, ".", H5R_OBJECT, H5I_INVALID_HID) >= 0;
+
+    /* Each dataset names the scale of its first dimension; the others have none. */
+    for (size_t i = 0; i < count && done; i++) {
+        hid_t space = H5Dget_space(datasets[i]);
+        int rank = H5Sget_simple_extent_ndims(space);
+        H5Sclose(space);
+        hvl_t scales[RANK_MAX] = {{.len = 1, .p = &own}};
+        const hsize_t size = (hsize_t)rank;
+        done = rank >= 1 && rank <= RANK_MAX &&
+               write_attribute(datasets[i], "DIMENSION_LIST", H5Tvlen_create(H5T_STD_REF_OBJ),
+                               H5Screate_simple(1, &size, NULL), scales) &&
+               H5Rcreate(&users[i].dataset, datasets[i], ".", H5R_OBJECT, H5I_INVALID_HID) >= 0;
+    }
+
+    /* And the scale names them, as far as an attribute can. */
+    if (done && count > 0 && count * sizeof *users <= ATTRIBUTE_BYTES) {
+        hid_t type = H5Tcreate(H5T_COMPOUND, sizeof *users);
+        H5Tinsert(type, "dataset", offsetof(user, dataset), H5T_STD_REF_OBJ);
+        H5Tinsert(type, "dimension", offsetof(user, dimension), H5T_NATIVE_INT);
+        const hsize_t size = count;
+        done =
+            write_attribute(scale, "REFERENCE_LIST", type, H5Screate_simple(1, &size, NULL), users);
+    }
+
+    yk_release(context, users);
+
+    return done;
+}
+
+void yk_hdf5_compress(hid_t properties)
+{
+    enum { DEFLATE = 3 };
+
+    /* Bytes of equal weight lie side by side for the compression: signs and exponents repeat. */
+    if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
+        H5Pset_shuffle(properties);
+        H5Pset_deflate(properties, DEFLATE);
+    }
+}
+
 /* One block: the pointers, then the texts. */
 static char **pack_texts(yk_context *context, char *const *texts, size_t count)
 {

@@ -34,6 +34,12 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text);
 bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count);
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value);
+/* Makes a dataset the scale of the first dimension of others, as h5py, xarray and MATLAB know it
+ * (HDF5 Dimension Scale Specification). */
+bool yk_hdf5_set_scale(yk_context *context, hid_t scale, const char *name, const hid_t *datasets,
+                       size_t count);
+/* Compression of what is written by the chunk; none where the library was built without. */
+void yk_hdf5_compress(hid_t properties);
 
 /* From the context's memory; NULL if the attribute is not there, is not a text or memory is
  * short. */

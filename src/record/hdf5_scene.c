@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64, DEFLATE = 3 };
+enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64 };
 
 static const char *const table_names[YK_FRAME_TABLES] = {
     [YK_FRAME_POSITION] = "position", [YK_FRAME_ORIENTATION] = "orientation",
@@ -230,11 +230,7 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
     H5Pset_chunk(properties, rank, chunk);
     H5Pset_obj_track_times(properties, 0);
 
-    /* Bytes of equal weight lie side by side for the compression: signs and exponents repeat. */
-    if (rank > 1 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
-        H5Pset_shuffle(properties);
-        H5Pset_deflate(properties, DEFLATE);
-    }
+    yk_hdf5_compress(properties);
 
     hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     H5Pclose(properties);
@@ -290,6 +286,8 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
     if (group < 0)
         return false;
 
+    hid_t tables[YK_FRAME_TABLES];
+    size_t table_count = 0;
     const hsize_t none[3] = {0, 1, 1}, times[3] = {1024, 1, 1};
     frames->time = create_table(group, "time", H5T_IEEE_F64LE, 1, none, times, "s");
     bool done = frames->time >= 0;
@@ -303,8 +301,10 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         frames->table[i] =
             create_table(group, table_names[i], H5T_IEEE_F32LE, 3, now, chunk, units[i]);
         done = frames->table[i] >= 0;
+        tables[table_count++] = frames->table[i];
     }
 
+    done = done && yk_hdf5_set_scale(context, frames->time, "time", tables, table_count);
     H5Gclose(group);
 
     return done;

@@ -43,6 +43,35 @@ static void assert_table(hid_t file, const char *path, const char *unit, int ran
     assert_int_equal(size[1], columns);
     assert_text_attribute(dataset, "units", unit);
     H5Sclose(space);
+
+    /* It is compressed, and its rows are those of the time, which is a dimension scale. */
+    hid_t properties = H5Dget_create_plist(dataset);
+    unsigned flags, setting;
+    size_t settings = 0;
+    assert_int_equal(H5Pget_filter2(properties, 0, &flags, &settings, &setting, 0, NULL, NULL),
+                     H5Z_FILTER_SHUFFLE);
+    H5Pclose(properties);
+    bool scale = strcmp(path, "/time") == 0;
+    hid_t attribute = H5Aopen(dataset, scale ? "REFERENCE_LIST" : "DIMENSION_LIST", H5P_DEFAULT);
+    assert_true(attribute >= 0);
+    if (!scale) {
+        hvl_t scales[2];
+        hid_t type = H5Aget_type(attribute);
+        assert_true(H5Aread(attribute, type, scales) >= 0);
+        assert_int_equal(scales[0].len, 1);
+        hid_t found = H5Rdereference2(file, H5P_DEFAULT, H5R_OBJECT, scales[0].p);
+        char name[16] = "";
+        H5Iget_name(found, name, sizeof name);
+        assert_string_equal(name, "/time");
+        if (rank > 1)
+            assert_int_equal(scales[1].len, 0);
+        hid_t entries = H5Aget_space(attribute);
+        H5Dvlen_reclaim(type, entries, H5P_DEFAULT, scales);
+        H5Sclose(entries);
+        H5Oclose(found);
+        H5Tclose(type);
+    }
+    H5Aclose(attribute);
     H5Dclose(dataset);
 }
 
