@@ -21,27 +21,25 @@ typedef struct averaged_options {
 typedef struct averaged {
     yk_scheme base; /* first, so that Yoke finds the operations */
     averaged_options options;
-    yk_wrench *last; /* one per interface; part of the state */
+    yk_wrench last[]; /* one per interface: the state */
 } averaged;
 
 static const yk_scheme_ops averaged_ops;
 
 static yk_status averaged_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
-    averaged *self = yk_allocate(yk_system_context(system), 1, sizeof *self);
+    size_t wrenches = (size_t)yk_system_interface_count(system) * sizeof(yk_wrench);
+    averaged *self = yk_allocate(yk_system_context(system), 1, sizeof *self + wrenches);
     if (!self)
         return YK_ERROR_MEMORY;
     self->base.ops = &averaged_ops;
     self->options = *(const averaged_options *)options;
     *scheme = &self->base;
-    self->last = yk_allocate(yk_system_context(system), (size_t)yk_system_interface_count(system),
-                             sizeof *self->last);
-    return self->last ? YK_OK : YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 static void averaged_destroy(yk_scheme *scheme, yk_system *system)
 {
-    yk_release(yk_system_context(system), ((averaged *)scheme)->last);
     yk_release(yk_system_context(system), scheme);
 }
 
@@ -80,7 +78,7 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
     for (int i = 0; i < yk_system_participant_count(system); i++)
         yk_system_carry_signals(system, i);
     for (int i = 0; i < yk_system_participant_count(system); i++)
-        if (yk_system_advance(system, i) < 0)
+        if (YK_FAILED(yk_system_advance(system, i)))
             return yk_system_report_failure(system, i);
     return YK_OK;
 }
