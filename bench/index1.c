@@ -37,7 +37,7 @@ static void step_chain(bench *run, int links, int threads)
         double seconds = -yk_clock_seconds(), cpu = -thread_seconds(), inside = 0;
         bench_start(run);
         for (int i = 0; good && i < STEPS; i++)
-            good = yk_system_step(s.system, NULL) >= 0;
+            good = !YK_FAILED(yk_system_step(s.system, NULL));
         bench_stop(run, STEPS * links);
         seconds += yk_clock_seconds(), cpu += thread_seconds();
         own = fmin(own, 1e9 * cpu / (STEPS * links));

@@ -33,7 +33,7 @@ static void run_model(bench *run, const char *model, const char *step, double en
         bench_start(run);
         seconds = -yk_clock_seconds();
         while (good && yk_system_time(s.system) < end)
-            good = yk_system_step(s.system, NULL) >= 0;
+            good = !YK_FAILED(yk_system_step(s.system, NULL));
         seconds += yk_clock_seconds();
         bench_stop(run, (double)yk_system_steps(s.system));
         if (!good)

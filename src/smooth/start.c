@@ -187,7 +187,7 @@ yk_status yk_smooth_begin_motion(yk_smooth *smooth)
 
     /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. */
     yk_status outcome = yk_smooth_find_redundant(smooth);
-    if (outcome < 0)
+    if (YK_FAILED(outcome))
         return outcome;
 
     /* The integrator's own first factors. */

@@ -287,9 +287,9 @@ static yk_scenario *load(const case_source *from, outcome *o)
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     o->status = yk_diagnostics_create(o->context, &diagnostics);
-    if (o->status >= 0)
+    if (!YK_FAILED(o->status))
         o->status = yk_scenario_load(o->context, &from->def, diagnostics, &scenario);
-    if (o->status < 0) {
+    if (YK_FAILED(o->status)) {
         const char *why = yk_diagnostics_count(diagnostics)
                               ? yk_diagnostics_get(diagnostics, 0)->message
                               : yk_last_message(o->context);
@@ -312,9 +312,9 @@ static bool run_source(const case_source *from, bool tries, outcome *o)
         return false;
     yk_system *system = NULL;
     yk_status status = yk_scenario_system(scenario, &system);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_record_create(o->context, &o->record);
-    bool accepted = status >= 0;
+    bool accepted = !YK_FAILED(status);
     if (accepted) {
         clock_t start = clock();
         yk_run_def def = {
@@ -445,7 +445,7 @@ static bool find_reference(work *w)
         const variant *v = &references[w->reference];
         int every = COARSE_FACTOR * FINE_PARTS;
         bool accepted = run(w->asked, w->c, v, w->step / FINE_PARTS, 0, every, &w->fine);
-        if (accepted && w->fine.status >= 0 && w->fine.status != YK_INTERRUPTED)
+        if (accepted && !YK_FAILED(w->fine.status) && w->fine.status != YK_INTERRUPTED)
             return true;
         release(&w->fine);
     }
@@ -454,8 +454,8 @@ static bool find_reference(work *w)
 
 static bool is_reported(const outcome *o, char *said, size_t size)
 {
-    snprintf(said, size, "%.190s", o->status < 0 ? o->message : "");
-    if (o->status < 0)
+    snprintf(said, size, "%.190s", YK_FAILED(o->status) ? o->message : "");
+    if (YK_FAILED(o->status))
         return true;
     for (int i = 0; i < o->report.finding_count; i++)
         if (o->report.findings[i].serious) {
@@ -472,7 +472,8 @@ static void judge_runs(work *w)
         double step = w->step * step_factors[i];
         int every = (int)lround(COARSE_FACTOR / step_factors[i]);
         w->coarse_errors[i] = INFINITY;
-        if (run(w->asked, w->c, &references[w->reference], step, 0, every, &o) && o.status >= 0)
+        if (run(w->asked, w->c, &references[w->reference], step, 0, every, &o) &&
+            !YK_FAILED(o.status))
             w->coarse_errors[i] = distance(o.record, w->fine.record);
         release(&o);
     }
@@ -489,7 +490,7 @@ static void judge_runs(work *w)
                 snprintf(r.said, sizeof r.said, "refused: %.180s", o.message);
             } else {
                 bool reported = is_reported(&o, r.said, sizeof r.said);
-                r.error = o.status < 0 ? INFINITY : distance(o.record, w->fine.record);
+                r.error = YK_FAILED(o.status) ? INFINITY : distance(o.record, w->fine.record);
                 bool coarse = w->coarse_errors[i] > TOO_COARSE && r.error < 10;
                 if (o.status == YK_INTERRUPTED) {
                     r.judgement = BROKEN;
@@ -516,7 +517,7 @@ static void judge_stability(work *w)
     double end = fmax(w->end, LONG_RUN_STEPS * w->step);
     outcome base;
     bool known = run(w->asked, w->c, &references[w->reference], w->step, end, COARSE_FACTOR, &base);
-    known = known && base.status >= 0 && base.status != YK_INTERRUPTED;
+    known = known && !YK_FAILED(base.status) && base.status != YK_INTERRUPTED;
 
     for (int v = 0; known && v < VARIANT_COUNT; v++) {
         row r = {.question = ASK_STABILITY,
@@ -533,8 +534,8 @@ static void judge_stability(work *w)
         }
         r.error = reach(o.record, base.record);
         bool away = !(r.error <= RAN_AWAY) || o.status == YK_ERROR_NOT_FINITE;
-        bool stays = r.error < STAYED && o.status >= 0 && o.status != YK_INTERRUPTED;
-        if (o.status < 0)
+        bool stays = r.error < STAYED && !YK_FAILED(o.status) && o.status != YK_INTERRUPTED;
+        if (YK_FAILED(o.status))
             snprintf(r.said, sizeof r.said, "%.190s", o.message);
         release(&o);
         /* A run that stops for another reason, such as an impact that its iterations do not
@@ -552,7 +553,7 @@ static void judge_stability(work *w)
         yk_stability_def def = yk_stability_default();
         yk_status status =
             scenario ? yk_stability(o.context, scenario, &def, &verdict) : YK_ERROR_INPUT;
-        if (status < 0) {
+        if (YK_FAILED(status)) {
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", o.context ? yk_last_message(o.context) : "");
         } else {
@@ -602,8 +603,8 @@ static void judge_error(work *w)
                  .judgement = NOT_COUNTED,
                  .error = NAN};
         outcome o;
-        if (!run(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &o) || o.status < 0 ||
-            o.status == YK_INTERRUPTED) {
+        if (!run(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &o) ||
+            YK_FAILED(o.status) || o.status == YK_INTERRUPTED) {
             release(&o);
             continue;
         }
@@ -634,7 +635,7 @@ static void judge_error(work *w)
         yk_error_report *bars = NULL;
         yk_status status =
             scenario ? yk_error_estimate(o.context, &error_def, &bars) : YK_ERROR_INPUT;
-        if (status < 0 || !bars) {
+        if (YK_FAILED(status) || !bars) {
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(o.context));
         } else {
@@ -724,9 +725,9 @@ static void judge_advice(work *w)
     yk_context *context = yk_context_create(&context_def);
     yk_advice *advice = calloc(1, sizeof *advice);
     yk_diagnostics *diagnostics = NULL;
-    if (context && advice && yk_diagnostics_create(context, &diagnostics) >= 0) {
+    if (context && advice && !YK_FAILED(yk_diagnostics_create(context, &diagnostics))) {
         yk_status status = yk_advise(context, &def, diagnostics, advice);
-        if (status < 0) {
+        if (YK_FAILED(status)) {
             /* A scenario that loads and gets no advice is told why. */
             r.judgement = yk_diagnostics_count(diagnostics) > 0 ? BROKEN : UNDECIDED;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(context));
@@ -741,7 +742,8 @@ static void judge_advice(work *w)
             outcome o;
             r.step = best->step;
             bool accepted = run(w->asked, w->c, &pasted, 0, 0, 1, &o);
-            r.error = accepted && o.status >= 0 ? distance(o.record, w->fine.record) : INFINITY;
+            r.error =
+                accepted && !YK_FAILED(o.status) ? distance(o.record, w->fine.record) : INFINITY;
             r.judgement = r.error <= def.tolerance ? RIGHT : MISS;
             snprintf(r.said, sizeof r.said, "%.150s, step %g s", best->name, best->step);
             release(&o);

@@ -32,10 +32,10 @@ static yk_run_report *ask(yk_context *context, const char *text, const char *con
         print_error("%s\n", yk_diagnostics_text(diagnostics));
     assert_int_equal(status, YK_OK);
     status = yk_scenario_system(scenario, &system);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
-    assert_true(yk_system_start(system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(system)));
     yk_run_report *report = calloc(1, sizeof *report);
     assert_int_equal(yk_limits_find(context, system, yk_scenario_get(scenario), report, probes),
                      YK_OK);

@@ -158,11 +158,11 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
                 run(now->model, now->overrides, remedy, "time.end=0.8", &mended);
                 bool serious = yk_report_serious(&mended.report, &kind);
                 double off = yk_record_distance(mended.record, truth.record, &largest);
-                if (mended.status < 0 || serious || !(off < 0.03))
+                if (YK_FAILED(mended.status) || serious || !(off < 0.03))
                     print_error("case %d, %s: status %d, %s, off by %.3g\n", (int)c,
                                 remedy->overrides[0], mended.status,
                                 serious ? mended.report.findings[0].text : "", off);
-                assert_true(mended.status >= 0);
+                assert_true(!YK_FAILED(mended.status));
                 assert_false(serious);
                 const yk_finding *left = find(&mended.report, now->kind);
                 if (left)

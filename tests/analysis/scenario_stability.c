@@ -52,7 +52,7 @@ static double run_creates(yk_context *context, const question *q)
     for (int i = 0; i < yk_scenario_get(scenario)->interface_count; i++)
         created += yk_system_interface_statistics(system, i).energy_created;
     yk_scenario_destroy(scenario);
-    return status < 0 ? INFINITY : created / report.largest_energy;
+    return YK_FAILED(status) ? INFINITY : created / report.largest_energy;
 }
 
 /* tests/analysis/stability.c compares yk_two_mass_radius with the recurrence matrices of the

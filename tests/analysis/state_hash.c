@@ -27,7 +27,7 @@ static uint64_t hash_of(const char *model, const char *const *overrides)
 
     yk_run_report report;
     yk_run_def run = {.recorder = yk_record_recorder(record)};
-    assert_true(yk_run(context, scenario, &run, &report) >= 0);
+    assert_true(!YK_FAILED(yk_run(context, scenario, &run, &report)));
 
     const yk_record_summary *summary = yk_record_get_summary(record);
     for (int i = 0; i < summary->count; i++)

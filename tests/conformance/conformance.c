@@ -106,9 +106,9 @@ static void bed_steps(bed *b, int first, int count, double h, const yk_motion *o
     for (int i = first; i < first + count; i++) {
         drive(b, i * h, h, origin);
         yk_status status = b->subsystem->ops->step(b->subsystem, i * h, h, b->inputs);
-        if (status < 0 && b->subsystem->ops->message)
+        if (YK_FAILED(status) && b->subsystem->ops->message)
             print_error("step %d: %s\n", i, b->subsystem->ops->message(b->subsystem));
-        assert_true(status >= 0);
+        assert_true(!YK_FAILED(status));
     }
 }
 

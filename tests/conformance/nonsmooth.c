@@ -84,12 +84,12 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
         def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
     yk_nonsmooth *world;
     yk_status status = yk_world_create(context, &def, &world);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
     status = has_can ? add_can(world) : add_sprung_body(world);
     if (status == YK_OK && kind == FED_CAN)
         status = feed_can(world);
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         yk_nonsmooth_destroy(world);
         return status;
     }
@@ -114,7 +114,7 @@ static const conformance_case cases[] = {
     {"actuator, length", create, &spring, .port = 1, .causality = YK_TAKES_MOTION,
      .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 1e-3, .steps = 400,
      .order = 1, .energy_order = 1, .scale = 1},
-    /* Impacts: no order, the books of energy are tested with the room. */
+    /* Impacts: no order, the energy balance is tested with the module. */
     {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200,
      .order = -1, .energy_order = -1, .scale = 1},
     {"fed can, all motions", create, &fed_can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200,

@@ -167,7 +167,7 @@ static void errors_say_what_and_where(void **state)
     yk_contact_problem problem;
     assert_int_equal(yk_contact_read(context, "no/such/file.dat", &problem), YK_ERROR_FILE);
     assert_non_null(strstr(yk_last_message(context), "no/such/file.dat"));
-    assert_true(yk_contact_read(context, ".", &problem) < 0);
+    assert_true(YK_FAILED(yk_contact_read(context, ".", &problem)));
     yk_context_destroy(context);
 }
 

@@ -340,7 +340,7 @@ static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps,
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
     if (status == YK_OK)
         status = yk_system_start(b->system);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
 }

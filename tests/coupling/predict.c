@@ -116,9 +116,9 @@ static yk_motion predicted(yk_subsystem *of, yk_subsystem *partner, yk_port_kind
     any_scheme scheme = any_scheme_default();
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
-    assert_true(yk_system_start(system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(system)));
     for (int n = 0; n < 2; n++)
-        assert_true(yk_system_step(system, NULL) >= 0);
+        assert_true(!YK_FAILED(yk_system_step(system, NULL)));
 
     yk_system_keep_start(system);
     yk_motion motion;

@@ -689,7 +689,7 @@ static void test_every_kind_of_interface(void **state)
 static void expect_refusal(yk_context *context, bench *b, const char *word)
 {
     yk_system *system = NULL;
-    assert_true(bench_create(context, b, &system) < 0);
+    assert_true(YK_FAILED(bench_create(context, b, &system)));
     assert_null(system);
     if (!strstr(yk_last_message(context), word))
         fail_msg("'%s' says nothing of '%s'", yk_last_message(context), word);

@@ -310,7 +310,7 @@ static void a_restored_state_brings_back_the_wires(void **state)
 static void expect_refusal(yk_context *context, const yk_system_description *def, const char *words)
 {
     yk_system *system;
-    assert_true(yk_system_make(context, def, &system) < 0);
+    assert_true(YK_FAILED(yk_system_make(context, def, &system)));
     if (!strstr(yk_last_message(context), words))
         print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));

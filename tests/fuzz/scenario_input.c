@@ -55,11 +55,11 @@ static void run_a_little(yk_context *context, yk_scenario *scenario)
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
         status = yk_system_start(system);
-    for (int i = 0; i < 2 && status >= 0; i++) {
+    for (int i = 0; i < 2 && !YK_FAILED(status); i++) {
         status = yk_system_step(system, NULL);
         yk_scenario_sample(scenario, sample);
     }
-    require(status >= 0 || yk_last_message(context)[0], "a failure has a message");
+    require(!YK_FAILED(status) || yk_last_message(context)[0], "a failure has a message");
     yk_release(context, sample);
 }
 

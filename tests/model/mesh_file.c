@@ -118,7 +118,7 @@ static void expect(yk_context *context, const char *ending, const char *text, co
     fputs(text, file);
     fclose(file);
     yk_mesh mesh;
-    assert_true(yk_mesh_read(context, path, 1, &mesh) < 0);
+    assert_true(YK_FAILED(yk_mesh_read(context, path, 1, &mesh)));
     if (!strstr(yk_last_message(context), message))
         fail_msg("expected '%s', got '%s'", message, yk_last_message(context));
     assert_null(mesh.points);
@@ -184,7 +184,7 @@ static void test_scenario(void **state)
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     for (int i = 0; i < 1000; i++)
-        assert_true(yk_system_step(system, NULL) >= 0);
+        assert_true(!YK_FAILED(yk_system_step(system, NULL)));
     const yk_port_value *end = yk_system_output(system, 0, 0);
     assert_true(fabs(end->motion.position.z - 0.6) < 1e-3);
     unload(&l);

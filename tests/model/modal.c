@@ -194,7 +194,7 @@ static yk_vec3 swing(yk_context *context, const yk_flexible *body)
     def.options.newton_relative = 1e-10, def.options.newton_absolute = 1e-13;
     yk_smooth *model;
     assert_int_equal(yk_smooth_make(context, &def, &model), YK_OK);
-    assert_true(yk_smooth_start(model, 0, 1e-3) >= 0);
+    assert_true(!YK_FAILED(yk_smooth_start(model, 0, 1e-3)));
     for (int i = 0; i < 200; i++)
         assert_int_equal(yk_smooth_step(model, i * 1e-3, 1e-3), YK_OK);
     yk_motion motion;

@@ -97,7 +97,7 @@ static double largest_rise(int moving, int fixed, int number, double h, yk_mater
             first = now;
         least = fmin(least, now);
         rise = fmax(rise, now - least - back * (first - least));
-        assert_true(yk_nonsmooth_step(s.world, h) >= 0);
+        assert_true(!YK_FAILED(yk_nonsmooth_step(s.world, h)));
     }
     scene_end(&s);
     return rise;

@@ -111,7 +111,7 @@ static inline void run(scene *s, double h, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_status status = yk_nonsmooth_step(s->world, h);
-        if (status < 0)
+        if (YK_FAILED(status))
             fail_msg("step %d: %s", i, yk_last_message(s->context));
     }
 }
@@ -119,7 +119,7 @@ static inline void run(scene *s, double h, int steps)
 static inline void start(scene *s, double h)
 {
     yk_status status = yk_nonsmooth_start(s->world, 0, h);
-    if (status < 0)
+    if (YK_FAILED(status))
         fail_msg("start: %s", yk_last_message(s->context));
 }
 

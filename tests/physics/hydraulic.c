@@ -76,7 +76,7 @@ static yk_status move(yk_subsystem *s, double t, double from, double to, double 
     for (int i = 0; i < steps; i++) {
         yk_input inputs[2] = {linear_signal(from + rate * i * h, rate)};
         yk_status status = s->ops->step(s, t + i * h, h, inputs);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
     return YK_OK;

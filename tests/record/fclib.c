@@ -165,7 +165,7 @@ static void rolling_is_read(void **state)
 static void expect_refusal(test_folder *self, const char *path, const char *why)
 {
     yk_contact_problem problem;
-    assert_true(yk_fclib_read(self->context, path, &problem) < 0);
+    assert_true(YK_FAILED(yk_fclib_read(self->context, path, &problem)));
     if (!strstr(yk_last_message(self->context), why))
         fail_msg("'%s' lacks '%s'", yk_last_message(self->context), why);
 }

@@ -58,7 +58,7 @@ static void tip_displacement(yk_context *context, const char *x, const char *y, 
     assert_int_equal(status, YK_OK);
     yk_system *system;
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    assert_true(yk_system_start(system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(system)));
     yk_scenario_sample(scenario, moved);
     for (int i = 0; i < 3; i++)
         moved[i] -= start[i];

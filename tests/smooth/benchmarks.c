@@ -83,7 +83,7 @@ static void open_model(const benchmark_case *c, benchmark_run *r)
     assert_int_equal(status, YK_OK);
     r->info = yk_scenario_get(r->scenario);
     assert_int_equal(yk_scenario_system(r->scenario, &r->system), YK_OK);
-    assert_true(yk_system_start(r->system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(r->system)));
     r->sample = calloc((size_t)r->info->sample_size, sizeof *r->sample);
 }
 
@@ -129,9 +129,9 @@ static void step_to(benchmark_run *r, double t)
 {
     while (yk_system_time(r->system) < t - 0.5 * r->info->step) {
         yk_status status = yk_system_step(r->system, NULL);
-        if (status < 0)
+        if (YK_FAILED(status))
             print_error("%s\n", yk_last_message(r->context));
-        assert_true(status >= 0);
+        assert_true(!YK_FAILED(status));
     }
     yk_scenario_sample(r->scenario, r->sample);
 }

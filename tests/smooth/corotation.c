@@ -26,7 +26,7 @@ static outcome run(yk_context *context, const yk_smooth_description *def, int sl
 {
     yk_smooth *model = NULL;
     assert_int_equal(yk_smooth_make(context, def, &model), YK_OK);
-    assert_true(yk_smooth_start(model, 0, h) >= 0);
+    assert_true(!YK_FAILED(yk_smooth_start(model, 0, h)));
     yk_subsystem *s = yk_smooth_subsystem(model);
     size_t words = s->ops->rollback->layout(s).words;
     double *mark = malloc(3 * words * sizeof *mark), *first = mark + words, *again = first + words;

@@ -78,20 +78,20 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
 static void start(setting *s, double h)
 {
     yk_status status = yk_smooth_make(s->context, &s->def, &s->model);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_smooth_start(s->model, 0, h);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(s->context));
-    assert_true(status >= 0);
+    assert_true(!YK_FAILED(status));
 }
 
 static void run(setting *s, double h, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_status status = yk_smooth_step(s->model, i * h, h);
-        if (status < 0)
+        if (YK_FAILED(status))
             print_error("%s\n", yk_last_message(s->context));
-        assert_true(status >= 0);
+        assert_true(!YK_FAILED(status));
     }
 }
 
@@ -347,9 +347,9 @@ static void attachments_move_as_they_say(void **state)
         start(&s, h);
         run(&s, h, 200);
         yk_motion before = tip_motion(&s);
-        assert_true(yk_smooth_step(s.model, 200 * h, h) >= 0);
+        assert_true(!YK_FAILED(yk_smooth_step(s.model, 200 * h, h)));
         yk_motion here = tip_motion(&s);
-        assert_true(yk_smooth_step(s.model, 201 * h, h) >= 0);
+        assert_true(!YK_FAILED(yk_smooth_step(s.model, 201 * h, h)));
         yk_motion after = tip_motion(&s);
         yk_vec3 slope = yk_v3_scale(0.5 / h, yk_v3_sub(after.velocity, before.velocity));
         assert_near(yk_v3_norm(yk_v3_sub(slope, here.acceleration)), 0, 2e-2 * yk_v3_norm(slope));
@@ -393,7 +393,7 @@ static char *complaint(yk_context *context, const char *text)
     yk_system *system;
     if (status == YK_OK)
         status = yk_scenario_system(scenario, &system);
-    char *said = status < 0 ? yk_diagnostics_text(diagnostics) : NULL;
+    char *said = YK_FAILED(status) ? yk_diagnostics_text(diagnostics) : NULL;
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     unlink(path);

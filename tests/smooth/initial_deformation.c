@@ -36,7 +36,7 @@ static void run(yk_context *context, const char *text, int steps, double values[
     }
     assert_int_equal(status, YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    assert_true(yk_system_start(system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(system)));
     for (int i = 0; i < steps; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
     yk_scenario_sample(scenario, values);
@@ -175,7 +175,7 @@ static void too_many_amplitudes_are_refused(void **state)
     yk_diagnostics *diagnostics;
     yk_scenario *scenario;
     assert_int_equal(yk_diagnostics_create(*state, &diagnostics), YK_OK);
-    assert_true(yk_scenario_load(*state, &def, diagnostics, &scenario) < 0);
+    assert_true(YK_FAILED(yk_scenario_load(*state, &def, diagnostics, &scenario)));
     char *report = yk_diagnostics_text(diagnostics);
     assert_non_null(strstr(report, "start.yaml:8:"));
     assert_non_null(strstr(report, "has 6 shapes, not 7"));

@@ -16,9 +16,9 @@ static bool run_with(int allowed, void (*make)(model_kit *kit), int *live)
     yk_status status = yk_smooth_make(context, kit_def(&kit), &model);
     if (status == YK_OK)
         status = yk_smooth_start(model, 0, 1e-3);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_smooth_step(model, 0, 1e-3);
-    bool done = status >= 0;
+    bool done = !YK_FAILED(status);
     if (!done)
         assert_int_equal(status, YK_ERROR_MEMORY);
     if (!done)
@@ -56,9 +56,9 @@ static bool run_flexible(int allowed, bool modal, int *live)
         status = yk_smooth_make(context, kit_def(&kit), &model);
     if (status == YK_OK)
         status = yk_smooth_start(model, 0, 1e-4);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_smooth_step(model, 0, 1e-4);
-    bool done = status >= 0;
+    bool done = !YK_FAILED(status);
     if (!done)
         assert_int_equal(status, YK_ERROR_MEMORY);
     yk_smooth_destroy(model);

@@ -78,7 +78,7 @@ static int run(const kind *of, double force, double deflection[SAMPLES])
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    assert_true(yk_system_start(system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(system)));
     for (int i = 0; i < SAMPLES; i++) {
         for (int k = 0; k < 5; k++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);

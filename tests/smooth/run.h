@@ -27,9 +27,9 @@ static inline void run_start(run *r, double h)
     r->t = 0;
     r->h = h;
     yk_status status = yk_smooth_start(r->model, 0, h);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(r->context));
-    assert_true(status >= 0);
+    assert_true(!YK_FAILED(status));
 }
 
 /* Steps of the size given at the start, up to time `end`. */

@@ -118,10 +118,10 @@ static double run_to_end(loading *l, double *sample)
 {
     yk_system *system;
     assert_int_equal(yk_scenario_system(l->scenario, &system), YK_OK);
-    assert_true(yk_system_start(system) >= 0);
+    assert_true(!YK_FAILED(yk_system_start(system)));
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     for (int64_t i = 0; i < info->steps; i++)
-        assert_true(yk_system_step(system, NULL) >= 0);
+        assert_true(!YK_FAILED(yk_system_step(system, NULL)));
     yk_scenario_sample(l->scenario, sample);
     return yk_system_time(system);
 }

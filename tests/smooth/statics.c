@@ -48,9 +48,9 @@ static void find(const char *parameter, double value, const char *text, double a
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
     yk_status status = yk_system_start(system);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s = %g: %s\n", parameter, value, yk_last_message(l.context));
-    assert_true(status >= 0);
+    assert_true(!YK_FAILED(status));
     yk_scenario_sample(l.scenario, at);
     unload(&l);
 }

@@ -100,7 +100,7 @@ static void start_of(const char *const *overrides, char text[2001])
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
     assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    if (yk_system_start(system) < 0)
+    if (YK_FAILED(yk_system_start(system)))
         strncat(text, yk_last_message(context), 2000 - strlen(text));
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);

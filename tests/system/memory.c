@@ -90,15 +90,15 @@ static outcome run_limited(const memory_case *c, long fails)
     end.at_start = b.made;
     /* Sensitivities are made room for when they are first asked for. */
     bool sensitive = end.loaded && yk_scenario_get(scenario)->scheme.ops == yk_scheme_index1();
-    for (int i = 0; i < STEPS && end.status >= 0; i++) {
+    for (int i = 0; i < STEPS && !YK_FAILED(end.status); i++) {
         end.status = yk_system_step(system, NULL);
         if (i < FIRST_STEPS && sensitive)
             end.at_start = b.made;
     }
     end.at_end = b.made;
-    if (end.status >= 0)
+    if (!YK_FAILED(end.status))
         yk_system_state_hash(system, &end.hash);
-    if (end.status < 0 && fails < 0)
+    if (YK_FAILED(end.status) && fails < 0)
         print_error("%s\n", yk_last_message(context));
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
@@ -113,7 +113,7 @@ static void every_request_may_fail(void **state)
 {
     const memory_case *c = *state;
     outcome whole = run_limited(c, -1);
-    assert_true(whole.loaded && whole.status >= 0);
+    assert_true(whole.loaded && !YK_FAILED(whole.status));
     assert_true(whole.at_start > whole.at_load);
     if (!whole.contacts)
         assert_int_equal(whole.at_end, whole.at_start); /* stepping takes no memory */
@@ -121,7 +121,7 @@ static void every_request_may_fail(void **state)
         outcome end = run_limited(c, fails);
 
         /* Worlds of bodies give back what they do not need; where that fails nothing is lost. */
-        if (whole.contacts && end.status >= 0 && end.hash == whole.hash)
+        if (whole.contacts && !YK_FAILED(end.status) && end.hash == whole.hash)
             continue;
         if (end.status != YK_ERROR_MEMORY)
             print_error("%s: request %ld fails, status %d\n", c->name, fails, end.status);

@@ -73,7 +73,7 @@ static void refused(const char *override, const char *const *words)
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
         status = yk_system_start(system);
-    assert_true(status < 0);
+    assert_true(YK_FAILED(status));
     for (; *words; words++) {
         if (!strstr(yk_last_message(context), *words))
             print_error("%s\n", yk_last_message(context));

@@ -8,7 +8,7 @@
 enum { OVERRIDES_MAX = 12, SAMPLE_MAX = 64 };
 
 typedef struct trial {
-    const char *model;            /* of the zoo */
+    const char *model;            /* folder of models/ */
     const char *extrapolation;    /* rim, hold, ... */
     double step, watch, end;      /* signals are watched from `watch` on */
     const char *const *overrides; /* further ones, ended by NULL */
@@ -26,7 +26,7 @@ static void step_to_end(yk_scenario *scenario, yk_system *system, const trial *t
     int size = yk_scenario_get(scenario)->sample_size;
     assert_in_range(size, 1, SAMPLE_MAX);
     while (!result->failed && yk_system_time(system) < t->end - 0.5 * t->step) {
-        result->failed = yk_system_step(system, NULL) < 0;
+        result->failed = YK_FAILED(yk_system_step(system, NULL));
         if (result->failed)
             break;
         yk_scenario_sample(scenario, result->last);
@@ -66,7 +66,7 @@ static outcome run(const trial *t)
         fail_msg("%s", yk_last_message(context));
     if (yk_scenario_system(scenario, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
-    if (yk_system_start(system) < 0)
+    if (YK_FAILED(yk_system_start(system)))
         fail_msg("%s", yk_last_message(context));
     step_to_end(scenario, system, t, &result);
     snprintf(result.message, sizeof result.message, "%s", yk_last_message(context));

@@ -39,9 +39,9 @@ static inline run open_text(const char *path, const char *scenario, const char *
     status = yk_scenario_system(r.scenario, &r.system);
     if (status == YK_OK)
         status = yk_system_start(r.system);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(r.context));
-    assert_true(status >= 0);
+    assert_true(!YK_FAILED(status));
     yk_scenario_sample(r.scenario, r.sample);
     return r;
 }
@@ -64,9 +64,9 @@ static inline void close_run(run *r)
 static inline void step(run *r)
 {
     yk_status status = yk_system_step(r->system, NULL);
-    if (status < 0)
+    if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(r->context));
-    assert_true(status >= 0);
+    assert_true(!YK_FAILED(status));
     yk_scenario_sample(r->scenario, r->sample);
 }
 

@@ -108,7 +108,7 @@ static void test_answers(void **state)
         if (status == YK_OK)
             status = subsystem->ops->start(subsystem, 0, 1e-3, NULL);
         assert_true(yk_clock_seconds() - began < 30);
-        if (status < 0) {
+        if (YK_FAILED(status)) {
             refused++;
             assert_true(strlen(yk_last_message(context)) > 10);
         }

@@ -87,7 +87,7 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
     if (yk_system_make(context, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
         fail_msg("%s: %s", scheme, yk_last_message(context));
     for (int i = 0; i < 200; i++)
-        if (yk_system_step(system, NULL) < 0)
+        if (YK_FAILED(yk_system_step(system, NULL)))
             fail_msg("%s: %s", scheme, yk_last_message(context));
     uint64_t hash;
     assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
@@ -268,7 +268,7 @@ static void test_refusals(void **state)
     def.address = s.address;
     def.subsystem = "middle";
     def.deadline = 20;
-    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_true(YK_FAILED(yk_remote_create(context, &def, &subsystem)));
     assert_non_null(strstr(yk_last_message(context), "there is no 'middle' here"));
     serving_stop(&s);
 
@@ -288,10 +288,10 @@ static void test_secret(void **state)
     def.address = s.address;
     def.subsystem = "left";
     yk_subsystem *subsystem;
-    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_true(YK_FAILED(yk_remote_create(context, &def, &subsystem)));
     assert_non_null(strstr(yk_last_message(context), "asks for a shared secret"));
     def.secret = "another secret of one side";
-    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_true(YK_FAILED(yk_remote_create(context, &def, &subsystem)));
     assert_non_null(strstr(yk_last_message(context), "the secret is not the server's"));
     def.secret = "a secret of both sides";
     assert_int_equal(yk_remote_create(context, &def, &subsystem), YK_OK);
@@ -300,7 +300,7 @@ static void test_secret(void **state)
 
     /* A server that does not ask is not the one that was meant. */
     assert_true(serving_start(&s, NULL, NULL, create_half));
-    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_true(YK_FAILED(yk_remote_create(context, &def, &subsystem)));
     assert_non_null(strstr(yk_last_message(context), "does not ask for the secret"));
     serving_stop(&s);
 }

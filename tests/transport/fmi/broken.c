@@ -20,7 +20,7 @@ static void expect(const char *file, const yk_fmu_port_def *port, const yk_fmu_s
     def.settings = setting;
     def.setting_count = setting ? 1 : 0;
     yk_subsystem *subsystem;
-    assert_true(yk_fmu_create(context, &def, &subsystem) < 0);
+    assert_true(YK_FAILED(yk_fmu_create(context, &def, &subsystem)));
     assert_null(subsystem);
     const char *message = yk_last_message(context);
     const char *rest = strstr(message, ".fmu");
@@ -188,7 +188,7 @@ static void archives(void **state)
     yk_fmu_def def = yk_fmu_default();
     def.file = file;
     yk_subsystem *subsystem;
-    assert_true(yk_fmu_create(context, &def, &subsystem) < 0);
+    assert_true(YK_FAILED(yk_fmu_create(context, &def, &subsystem)));
     assert_non_null(strstr(yk_last_message(context), ": the entry 'zeros' grows from "));
     assert_non_null(
         strstr(yk_last_message(context), " to 67108864 bytes, more than the limit of 1000 times"));
