@@ -75,7 +75,7 @@ typedef enum yk_exchange {
      * the joint holds at its end. Where a subsystem does not say that, or the scheme rim makes
      * small steps of it, as above. */
     YK_EXCHANGE_AUTO,
-    /* The same, also where a subsystem tells an interface model only, whose step may not be so
+    /* The same, also where a subsystem has an interface model only, whose step may not be so
      * smooth: contact. */
     YK_EXCHANGE_FORCES
 } yk_exchange;
@@ -154,7 +154,7 @@ typedef enum yk_index1_jacobian {
     /* kept over steps, improved by each correction, until it does not serve any more */
     YK_JACOBIAN_REUSE,
     YK_JACOBIAN_FRESH, /* of every step */
-    /* of every step, by finite differences even where subsystems tell their sensitivities */
+    /* of every step, by finite differences even where subsystems report their sensitivities */
     YK_JACOBIAN_DIFFERENCES
 } yk_index1_jacobian;
 
@@ -382,14 +382,14 @@ const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int 
                                     yk_transform *transform);
 /* What a wire carries at the present time. */
 double yk_system_wire(const yk_system *system, int wire);
-/* False if the subsystem does not tell; of parts that were merged the first reports the whole. */
+/* False if the subsystem does not report it; of parts that were merged the first reports the whole. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
 
 /* Where the energy of a subsystem came from, in J, since the start:
  *
  *   kinetic + potential - start + dissipated = external + interfaces + numerical */
 typedef struct yk_energy_balance {
-    bool known; /* it tells its energy, or has no ports that could carry any */
+    bool known; /* it reports its energy, or has no ports that could carry any */
     double kinetic, potential;
     double start; /* kinetic + potential at the start */
     double dissipated;
@@ -402,7 +402,7 @@ typedef struct yk_energy_balance {
 /* Parts of a merged system show the whole in the first. */
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem);
 
-/* Whether the scheme tells the second side of an interface its motion, and not a wrench or
+/* Whether the scheme prescribes the motion of the second side of an interface, and not a wrench or
  * nothing at all. */
 bool yk_system_prescribes_motion(const yk_system *system, int interface);
 
@@ -429,7 +429,7 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 yk_status yk_system_check_partners(yk_system *system);
 
 /* Whether the image means something outside this process, so that it can be kept in a file. Where
- * it does not, or where there is none, the first subsystem that is to blame; -1: all is well. */
+ * it does not, or where there is none, the first subsystem that causes it; -1: all is well. */
 int yk_system_find_unsaved(const yk_system *system);
 
 typedef struct yk_subsystem_statistics {
@@ -459,9 +459,9 @@ typedef struct yk_system_statistics {
     int64_t steps_not_converged;
     double time_not_converged;  /* s, that these steps covered */
     double first_not_converged; /* s, the end of the first of them */
-    /* the subsystem that changed most in the first of them, where the scheme tells */
+    /* the subsystem that changed most in the first of them, where the scheme reports it */
     int worst_not_converged;
-    /* sum of what they left, as parts of the typical velocity, where it tells that */
+    /* sum of what they left, as parts of the typical velocity, where it reports that */
     double residual_not_converged;
     int64_t steps_halved;
     int largest_iterations;

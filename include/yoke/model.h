@@ -1,7 +1,7 @@
 /* Scenario files: reading, checking, and what they say.
  *
  * A scenario is one YAML file. Loading it reports every mistake in one pass into a list of
- * diagnostics, each with its place, the key that is to blame, what is expected and the nearest
+ * diagnostics, each with its location, the key that causes it, what is expected and the nearest
  * valid word. */
 #ifndef YOKE_MODEL_H
 #define YOKE_MODEL_H
@@ -26,7 +26,7 @@ typedef struct yk_diagnostic {
     const char *source;
     int line,
         column; /* from 1, columns in characters; 0: no line (an override, an unreadable file) */
-    const char *path;    /* "coupling.scheme": the key that is to blame; "": the whole file */
+    const char *path;    /* "coupling.scheme": the key that causes it; "": the whole file */
     const char *message; /* what is wrong, what is expected, the remedy */
     /* the source line, or the part of it around the place; "" where there is none */
     const char *excerpt;

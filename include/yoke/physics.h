@@ -138,7 +138,7 @@ typedef struct yk_hydraulic_cylinder_def {
     yk_function spool; /* its command where no wire brings it */
     /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
     double neutral;
-    double actuator_length; /* at the start, m; NAN: that of the motion that it is told then */
+    double actuator_length; /* at the start, m; NAN: that of the motion that it is given then */
     yk_hydraulic_start start;
     double pressure[2]; /* YK_HYDRAULIC_PRESSURE, Pa */
     double force;       /* YK_HYDRAULIC_FORCE: pushes the ends apart, N */

@@ -174,7 +174,7 @@ static yk_status read_header(fem *f)
     f->modes = (int)(count[1] + count[2] + count[3]) - f->rejected;
     if (f->nodes < 1 || f->modes < 1)
         return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
-                       "%s:%d: record group 1 tells of %d nodes and %d modes", f->path,
+                       "%s:%d: record group 1 announces %d nodes and %d modes", f->path,
                        f->token_line, f->nodes, f->modes);
 
     return YK_OK;

@@ -25,15 +25,15 @@ static bool both_still(const yk_collision *collision, size_t a, size_t b)
     return collision->state->sleep.asleep > 0 && collision->still[a] && collision->still[b];
 }
 
-/* `frozen` contacts of sleeping bodies share the room. */
+/* `frozen` contacts of sleeping bodies count as well. */
 static yk_status check_capacity(const yk_collision *collision, size_t count, size_t frozen,
                                 size_t capacity)
 {
     if (count + frozen <= capacity)
         return YK_OK;
     return yk_fail(collision->model->context, YK_ERROR_MEMORY,
-                   "%zu contact points at t = %g, room for %zu: raise contact.capacity, or reduce "
-                   "contact.envelope",
+                   "%zu contact points at t = %g s, memory for %zu: raise the capacity for "
+                   "contacts, or reduce their envelope",
                    count + frozen, collision->state->run.time, capacity);
 }
 

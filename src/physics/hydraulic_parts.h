@@ -13,7 +13,7 @@
  * what the step map depends on continuously ... */
 typedef struct yk_hydraulic_state {
     double unknown[3]; /* heads (Pa), spool */
-    double length;     /* of the actuator, as told last (m) */
+    double length;     /* of the actuator, as given last (m) */
     double rate;
 } yk_hydraulic_state;
 
@@ -64,7 +64,7 @@ typedef struct yk_hydraulic {
     char message[256];
 } yk_hydraulic;
 
-/* What a cylinder is told over the step that is being taken. */
+/* What a cylinder is given over the step that is being taken. */
 typedef struct yk_hydraulic_job {
     const yk_hydraulic *self;
     const yk_hydraulic_slot *at;

@@ -25,7 +25,7 @@ static char *import_text(const char *model, const char *channels)
 }
 
 static const char pendulum[] =
-    "# two links, as in the zoo\n"
+    "# two links, as in models/\n"
     "begin: initial value;\n"
     "  initial time: 0.; final time: 1.; time step: 5e-4; method: ms, .6;\n"
     "end: initial value;\n"

@@ -93,7 +93,7 @@ static double total_energy(const scene *s)
 }
 
 /* Everything sleeps in the end, exactly at rest; the plate still carries all of the weight, and
- * the books balance. */
+ * the energies balance. */
 static void test_beds_fall_asleep(void **state)
 {
     (void)state;

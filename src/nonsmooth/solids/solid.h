@@ -1,4 +1,4 @@
-/* What the room knows of each kind of solid: one row of operations per kind, kept in the file of
+/* What the module knows of each kind of solid: one row of operations per kind, kept in the file of
  * that kind.
  *
  * Who adds a kind adds a word to yk_solid_kind, a file in this folder and a line in table.c; no
