@@ -25,8 +25,10 @@ static bool show_percent(void *user, int done, int total)
     return !was_interrupted();
 }
 
-/* All schemes, and why those that are not good are not. */
-static void print_rows(const yk_advice *a)
+/* All schemes and why some are not good; then of the best what is known, what to paste, and the
+ * command that checks it. */
+static void print_advice(const char *path, const option_list *sets, const yk_advice *a,
+                         double length)
 {
     static const char *const words[] = {
         [YK_ADVICE_GOOD] = "good",           [YK_ADVICE_INACCURATE] = "not accurate enough",
@@ -34,6 +36,7 @@ static void print_rows(const yk_advice *a)
         [YK_ADVICE_NOT_TRIED] = "not tried",
     };
 
+    /* A row per scheme, the reasons below, where they have space. */
     printf("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
@@ -44,21 +47,19 @@ static void print_rows(const yk_advice *a)
         printf("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name,
                r->step, r->error, r->seconds, (long long)r->calls, word);
     }
-
-    /* Why some are not good. */
     printf("\n");
     for (int i = 0; i < a->count; i++)
         if (*a->rows[i].message)
             printf("  %s: %s\n", a->rows[i].name, a->rows[i].message);
-}
 
-/* What is known of the choice, what to paste, and the command that checks it. */
-static void print_choice(const char *path, const option_list *sets, const yk_advice *a,
-                         double length)
-{
+    if (a->best < 0) {
+        printf("\nno scheme meets the tolerance; give a smaller time.step, a larger "
+               "--tolerance or more --seconds\n");
+        return;
+    }
+
+    /* Of the choice: how far it was verified, and by which channels. */
     printf("\nof the choice:\n");
-
-    /* How far it was verified, and by which channels. */
     if (a->verified < length * (1 - 1e-6))
         printf("  - verified on the first %g s of %g s only: more --seconds go further\n",
                a->verified, length);
@@ -89,7 +90,6 @@ static void print_choice(const char *path, const option_list *sets, const yk_adv
         print_finding(stdout, path, &a->watched.findings[i]);
         printf("\n");
     }
-
     for (int i = 0; i < a->best; i++)
         if (a->rows[i].outcome == YK_ADVICE_GOOD)
             printf("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
@@ -104,7 +104,6 @@ static void print_choice(const char *path, const option_list *sets, const yk_adv
         const char *equals = strchr(key, '=');
         printf("%s%.*s: %s", i ? ", " : "", (int)(equals - key), key, equals + 1);
     }
-
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
     printf("}\n  time: {step: %s}\n", step);
 
@@ -210,6 +209,7 @@ int command_advise(int argc, char **argv)
     double length = info->end - info->start;
     close_scenario(&l);
 
+    /* Interrupted, it advises by what was tried until then. */
     catch_interrupts();
     yk_context *context = open_context();
     if (!context)
@@ -233,15 +233,11 @@ int command_advise(int argc, char **argv)
                def.tolerance, a->stretch, a->reference, a->reference_parts, a->reference_error,
                a->seconds, def.seconds);
 
-        print_rows(a);
-        if (a->best < 0) {
-            printf("\nno scheme meets the tolerance; give a smaller time.step, a larger "
-                   "--tolerance or more --seconds\n");
+        print_advice(path, &sets, a, length);
+        if (a->best < 0)
             code = EXIT_FAILED;
-        } else {
-            print_choice(path, &sets, a, length);
-        }
 
+        /* The file is written last, so that the advice is seen even where that fails. */
         if (a->best >= 0 && write) {
             if (sets.count > 0)
                 printf("\nnote: what was given with --set is not written\n");

@@ -3,70 +3,6 @@
 
 #include "cli.h"
 
-/* What a system that could be started may still get wrong, and what it consists of. */
-static void print_summary(const char *path, const option_list *sets, const loaded *l,
-                          const yk_system *system)
-{
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
-
-    /* Subsystems of which interfaces prescribe more motions than their own joints leave free. */
-    yk_scenario_def def = scenario_def(path, sets);
-    def.unsettled = true;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        bool prescribed = false;
-        for (int k = 0; k < info->interface_count; k++) {
-            bool moves_it = info->interfaces[k].motion_subsystem == i;
-            if (moves_it && yk_system_prescribes_motion(system, k))
-                prescribed = true;
-        }
-
-        yk_freedoms freedoms;
-        if (!prescribed || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK)
-            continue;
-
-        if (freedoms.prescribed > freedoms.independent)
-            fprintf(stderr,
-                    "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
-                    "leave %d of them free: free the others in the interfaces' joints, remove a "
-                    "joint inside, or exchange the two sides\n",
-                    freedoms.prescribed, info->names[i], freedoms.independent);
-    }
-
-    /* Couplings that masses or algebraic loops make unstable. */
-    yk_run_report report;
-    yk_status status = yk_limits(l->context, l->scenario, &report);
-    for (int i = 0; status == YK_OK && i < report.finding_count; i++) {
-        fprintf(stderr, "yoke: warning: ");
-        print_finding(stderr, info->path, &report.findings[i]);
-        fprintf(stderr, "\n");
-    }
-
-    /* What it consists of, and whose code it loads. */
-    printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
-           plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
-    if (info->wire_count > 0)
-        printf("%d wire%s, ", info->wire_count, plural(info->wire_count));
-
-    printf("%lld steps of %g s\n", (long long)info->steps, info->step);
-    for (int i = 0; i < info->plugin_count; i++) {
-        const yk_plugin_info *plugin = &info->plugins[i];
-        const char *name = *plugin->name ? plugin->name : "(unnamed)";
-        const char *comma = *plugin->licence ? ", " : "";
-        printf("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
-    }
-
-    /* FMUs are code of others as well. */
-    const char *file;
-    bool code;
-    for (int i = 0; (file = yk_scenario_file(l->scenario, i, &code)); i++) {
-        for (int k = 0; k < info->plugin_count; k++)
-            if (strcmp(info->plugins[k].path, file) == 0)
-                code = false;
-        if (code)
-            printf("loads code from %s: an FMU\n", file);
-    }
-}
-
 int command_check(int argc, char **argv)
 {
     option_list sets = {0};
@@ -102,8 +38,69 @@ int command_check(int argc, char **argv)
         if (text)
             fputs(text, stdout);
         yk_release(l.context, text);
-    } else {
-        print_summary(path, &sets, &l, system);
+    }
+    if (YK_FAILED(status) || print) {
+        close_scenario(&l);
+        return code;
+    }
+
+    /* What a system that starts may still get wrong. First, subsystems of which interfaces
+     * prescribe more motions than their own joints leave free. */
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    yk_scenario_def def = scenario_def(path, &sets);
+    def.unsettled = true;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        bool prescribed = false;
+        for (int k = 0; k < info->interface_count; k++) {
+            bool moves_it = info->interfaces[k].motion_subsystem == i;
+            if (moves_it && yk_system_prescribes_motion(system, k))
+                prescribed = true;
+        }
+
+        yk_freedoms freedoms;
+        if (!prescribed || yk_scenario_freedoms(l.context, &def, i, &freedoms) != YK_OK)
+            continue;
+
+        if (freedoms.prescribed > freedoms.independent)
+            fprintf(stderr,
+                    "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
+                    "leave %d of them free: free the others in the interfaces' joints, remove a "
+                    "joint inside, or exchange the two sides\n",
+                    freedoms.prescribed, info->names[i], freedoms.independent);
+    }
+
+    /* Then couplings that masses or algebraic loops make unstable. */
+    yk_run_report report;
+    status = yk_limits(l.context, l.scenario, &report);
+    for (int i = 0; status == YK_OK && i < report.finding_count; i++) {
+        fprintf(stderr, "yoke: warning: ");
+        print_finding(stderr, info->path, &report.findings[i]);
+        fprintf(stderr, "\n");
+    }
+
+    /* What it consists of, and whose code it loads. */
+    printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
+           plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
+    if (info->wire_count > 0)
+        printf("%d wire%s, ", info->wire_count, plural(info->wire_count));
+    printf("%lld steps of %g s\n", (long long)info->steps, info->step);
+
+    for (int i = 0; i < info->plugin_count; i++) {
+        const yk_plugin_info *plugin = &info->plugins[i];
+        const char *name = *plugin->name ? plugin->name : "(unnamed)";
+        const char *comma = *plugin->licence ? ", " : "";
+        printf("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
+    }
+
+    /* FMUs are code of others as well; plug-ins are among the files with code, and listed above. */
+    const char *file;
+    bool has_code;
+    for (int i = 0; (file = yk_scenario_file(l.scenario, i, &has_code)); i++) {
+        for (int k = 0; k < info->plugin_count; k++)
+            if (strcmp(info->plugins[k].path, file) == 0)
+                has_code = false;
+        if (has_code)
+            printf("loads code from %s: an FMU\n", file);
     }
 
     close_scenario(&l);

@@ -18,26 +18,6 @@ static const char usage[] = "compare A B [--tolerance X] [--channel NAME ...]\n\
                             "a channel is\n"
                             "in one of them alone.";
 
-/* The value of a column at a time: its own sample where there is one, else between two. */
-static double value_at(const yk_record *record, const double *column, double t, size_t *from)
-{
-    const double *time = yk_record_time(record);
-    size_t rows = yk_record_rows(record);
-    size_t i = *from;
-    /* Times grow: the search goes on where it was. */
-    while (i + 1 < rows && time[i + 1] <= t)
-        i++;
-    *from = i;
-
-    if (t <= time[i] || i + 1 == rows)
-        return column[i];
-
-    double w = (t - time[i]) / (time[i + 1] - time[i]);
-    if (w < 1e-9)
-        return column[i];
-    return column[i] + w * (column[i + 1] - column[i]);
-}
-
 /* Compares a channel of A with the one of its name in B. False where it differs. */
 static bool print_channel(const yk_record *a, int in_a, const yk_record *b, double tolerance)
 {
@@ -58,11 +38,12 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     }
 
     /* Over the rows of A that lie within the time of B, with rounding. */
+    size_t rows_b = yk_record_rows(b);
     double first = INFINITY;
     double last = -INFINITY;
-    if (yk_record_rows(b) > 0) {
+    if (rows_b > 0) {
         first = time_b[0];
-        last = time_b[yk_record_rows(b) - 1];
+        last = time_b[rows_b - 1];
     }
     double rounding = 1e-9 * (last - first);
 
@@ -86,8 +67,18 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
             low = fmin(low, x[i]);
             high = fmax(high, x[i]);
 
+            /* B at this time: its own sample where it has one, else between two. Times grow, so
+             * the search goes on where it was. */
+            while (at + 1 < rows_b && time_b[at + 1] <= time[i])
+                at++;
+            double value = y[at];
+            if (time[i] > time_b[at] && at + 1 < rows_b) {
+                double w = (time[i] - time_b[at]) / (time_b[at + 1] - time_b[at]);
+                if (w >= 1e-9)
+                    value = y[at] + w * (y[at + 1] - y[at]);
+            }
+
             /* Numbers that are the same, infinite ones and NaN too, do not differ. */
-            double value = value_at(b, y, time[i], &at);
             bool same = x[i] == value || (isnan(x[i]) && isnan(value));
             double difference = same ? 0 : fabs(value - x[i]);
             if (isnan(difference))
@@ -151,6 +142,7 @@ int command_compare(int argc, char **argv)
         }
     }
 
+    /* A channel that is asked for and is not there is a slip of the command, not a difference. */
     for (int i = 0; i < wanted.count && code == EXIT_GOOD; i++) {
         if (yk_record_find(records[0], wanted.items[i]) < 0) {
             fprintf(stderr, "yoke: %s has no channel '%s'\n", files[0], wanted.items[i]);
@@ -164,6 +156,7 @@ int command_compare(int argc, char **argv)
         printf("  %-40s %11s %11s %-8s %-5s %11s\n", "channel", "largest", "rms", "", "where",
                "when");
 
+        /* Channels of A, then those that B has alone. */
         int differing = 0;
         for (int i = 0; i < a->channel_count; i++) {
             bool chosen = wanted.count == 0;

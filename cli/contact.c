@@ -86,20 +86,10 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
     t->seconds += seconds;
 }
 
-/* Impulses and velocities, row by row. */
-static void write_solution(session *s, const char *file, const char *solver,
-                           const yk_contact_problem *problem, const double *r, const double *u)
-{
-    static const char *const components[YK_CONTACT_DIM_MAX] = {"N", "T1", "T2", "S", "R1", "R2"};
-    for (int i = 0; i < problem->contact_count; i++)
-        for (int k = problem->w.first[i]; k < problem->w.first[i + 1]; k++)
-            fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", base_name(file), solver, i + 1,
-                    components[k - problem->w.first[i]], r[k], u[k]);
-}
-
 /* By every method that is asked for. */
 static yk_status solve_contact(session *s, const char *file)
 {
+    static const char *const components[YK_CONTACT_DIM_MAX] = {"N", "T1", "T2", "S", "R1", "R2"};
     yk_contact_problem problem;
     yk_status status;
     if (yk_fclib_is_hdf5(file))
@@ -116,10 +106,10 @@ static yk_status solve_contact(session *s, const char *file)
     /* A table row per method, all on the same problem. */
     for (int m = 0; r && u && m < s->method_count; m++) {
         yk_contact_report report;
-
         s->options.method = s->methods[m];
         status = yk_contact_solve(s->context, &problem, &s->options, r, u, &report);
         times[m] = status == YK_OK ? report.seconds : INFINITY;
+
         const char *name = yk_contact_method_name(report.method);
         add_row(&s->contacts[m], file, "contact", problem.contact_count, name, status,
                 report.iterations, report.residual, report.seconds);
@@ -130,8 +120,13 @@ static yk_status solve_contact(session *s, const char *file)
         for (int k = 0; s->history && k < report.history_count; k++)
             fprintf(s->history, "%s,%s,%d,%.9e\n", base_name(file), name, k + 1,
                     s->options.history[k]);
-        if (s->solution && !YK_FAILED(status))
-            write_solution(s, file, name, &problem, r, u);
+
+        /* Impulses and velocities, row by row, also of a solution that did not converge. */
+        bool keep = s->solution && !YK_FAILED(status);
+        for (int i = 0; keep && i < problem.contact_count; i++)
+            for (int k = problem.w.first[i]; k < problem.w.first[i + 1]; k++)
+                fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", base_name(file), name, i + 1,
+                        components[k - problem.w.first[i]], r[k], u[k]);
     }
 
     yk_release(s->context, r);
@@ -173,30 +168,6 @@ static void print_tally(const char *name, const tally *t, int least)
         printf("%s: %d of %d solved, %.6f s\n", name, t->solved, t->tried, t->seconds);
 }
 
-/* How the methods compare on the contact problems: a performance profile at three ratios. */
-static void print_comparison(const session *s)
-{
-    static const double ratios[] = {1, 2, 10};
-    if (s->method_count < 2 || s->problem_count == 0)
-        return;
-
-    printf("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x", "within 10x");
-    for (int m = 0; m < s->method_count; m++) {
-        int counts[3] = {0};
-        for (int i = 0; i < s->problem_count; i++) {
-            const double *times = s->times + (size_t)i * OPTION_LIST_MAX;
-            double best = INFINITY;
-            for (int k = 0; k < s->method_count; k++)
-                best = fmin(best, times[k]);
-            for (int k = 0; k < 3 && isfinite(times[m]); k++)
-                counts[k] += times[m] <= ratios[k] * best;
-        }
-        printf("%-18s %9d %9d %10d %10d\n", yk_contact_method_name(s->methods[m]),
-               s->contacts[m].solved, counts[0], counts[1], counts[2]);
-    }
-    printf("of %d problems\n", s->problem_count);
-}
-
 static bool ends_in(const char *name, const char *ending)
 {
     size_t length = strlen(name), tail = strlen(ending);
@@ -236,10 +207,12 @@ static int list_files(const char *const *operands, int count, char **files)
                 entry = readdir(entries);
                 if (!entry)
                     break;
+
                 name = entry->d_name;
                 if (!ends_in(name, ".dat") && !ends_in_hdf5(name))
                     continue;
             }
+
             size_t size = strlen(operands[i]) + strlen(name) + 2;
             char *path = found < FILES_MAX ? malloc(size) : NULL;
             if (!path) {
@@ -248,6 +221,7 @@ static int list_files(const char *const *operands, int count, char **files)
                     closedir(entries);
                 return -1;
             }
+
             if (folder)
                 snprintf(path, size, "%s/%s", operands[i], name);
             else
@@ -257,6 +231,8 @@ static int list_files(const char *const *operands, int count, char **files)
 
         if (!folder)
             continue;
+
+        /* In the order of their names: that of a folder is not the same everywhere. */
         closedir(entries);
         qsort(files + first, (size_t)(found - first), sizeof *files, compare_names);
         if (found == first) {
@@ -300,8 +276,31 @@ static int solve_files(session *s, char *const *files, int count)
             all = false;
     }
     print_tally("complementarity", &s->complementarity, 2);
-    print_comparison(s);
 
+    /* How the methods compare on the contact problems: a performance profile at three ratios to
+     * the fastest of them. */
+    bool comparable = s->method_count >= 2 && s->problem_count > 0;
+    if (comparable)
+        printf("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x",
+               "within 10x");
+    for (int m = 0; comparable && m < s->method_count; m++) {
+        static const double ratios[] = {1, 2, 10};
+        int counts[3] = {0};
+        for (int i = 0; i < s->problem_count; i++) {
+            const double *times = s->times + (size_t)i * OPTION_LIST_MAX;
+            double best = INFINITY;
+            for (int k = 0; k < s->method_count; k++)
+                best = fmin(best, times[k]);
+            for (int k = 0; k < 3 && isfinite(times[m]); k++)
+                counts[k] += times[m] <= ratios[k] * best;
+        }
+        printf("%-18s %9d %9d %10d %10d\n", yk_contact_method_name(s->methods[m]),
+               s->contacts[m].solved, counts[0], counts[1], counts[2]);
+    }
+    if (comparable)
+        printf("of %d problems\n", s->problem_count);
+
+    /* What could not be read weighs more than what could not be solved. */
     if (s->unreadable > 0) {
         printf("%d could not be read\n", s->unreadable);
         return EXIT_MISUSE;
@@ -418,34 +417,6 @@ static int command_solve(int argc, char **argv)
 
 /* Dump ----------------------------------------------------------------------------------------- */
 
-/* The nonsmooth subsystem with this name, or the only one; NULL after a message. */
-static yk_nonsmooth *find_world(const yk_scenario_info *info, const yk_system *system,
-                                const char *name)
-{
-    yk_nonsmooth *world = NULL;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        int part;
-        yk_transform transform;
-        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
-        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
-            continue;
-        if (name && strcmp(info->names[i], name) != 0)
-            continue;
-        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
-        if (world && world != found) {
-            fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
-            return NULL;
-        }
-        world = found;
-    }
-
-    if (!world && name)
-        fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
-    else if (!world)
-        fprintf(stderr, "yoke: no subsystem has contacts\n");
-    return world;
-}
-
 /* Runs to the step that ends at `time`, and writes its problem. */
 static int dump_problem(loaded *l, double time, const char *name, const char *output)
 {
@@ -457,10 +428,33 @@ static int dump_problem(loaded *l, double time, const char *name, const char *ou
     if (YK_FAILED(status))
         return print_failure(l->context);
 
-    yk_nonsmooth *world = find_world(info, system, name);
-    if (!world)
+    /* The nonsmooth subsystem with this name, or the only one; merged ones are one. */
+    yk_nonsmooth *world = NULL;
+    bool several = false;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
+            continue;
+        if (name && strcmp(info->names[i], name) != 0)
+            continue;
+
+        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
+        several = several || (world && world != found);
+        world = found;
+    }
+
+    if (several)
+        fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
+    else if (!world && name)
+        fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
+    else if (!world)
+        fprintf(stderr, "yoke: no subsystem has contacts\n");
+    if (several || !world)
         return EXIT_MISUSE;
 
+    /* Steps end at whole counts, and `time` may be beside one by rounding. */
     while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
         status = yk_system_step(system, NULL);
 
@@ -472,6 +466,8 @@ static int dump_problem(loaded *l, double time, const char *name, const char *ou
     bool joints = problem.w.block_rows > problem.contact_count;
     if (status == YK_OK && joints)
         status = yk_contact_eliminate_joints(l->context, &problem, &reduced);
+
+    /* The ending of the name says which format is wanted. */
     const yk_contact_problem *written = joints ? &reduced : &problem;
     if (status == YK_OK && ends_in_hdf5(output))
         status = yk_fclib_write(l->context, output, written);
@@ -514,15 +510,18 @@ static int command_dump(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
 
+    /* A time before the end of the first step has no problem, nor has one after the run. */
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     double end = info->start + info->step * (double)info->steps;
     if (isnan(time))
         time = end;
+
     int code = EXIT_MISUSE;
     if (time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)
         code = dump_problem(&l, time, name, output);
     else
         fprintf(stderr, "yoke: --time is %g s, and the run has steps to %g s\n", time, end);
+
     close_scenario(&l);
     return code;
 }

@@ -98,43 +98,6 @@ static bool add_variant(variant_list *list, const char *text)
 
 /* Results -------------------------------------------------------------------------------------- */
 
-static void print_rows(const yk_converge_def *def, int variants, const yk_convergence_row *rows)
-{
-    printf("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
-           "steps", "iterations", "calls", "us/step");
-    for (int i = 0; i < variants * def->step_count; i++) {
-        const yk_convergence_row *r = &rows[i];
-        if (def->variant_count > 0 && i % def->step_count == 0)
-            printf("%s\n", def->variants[r->variant].name);
-
-        char order[16] = "-";
-        if (isfinite(r->order))
-            snprintf(order, sizeof order, "%.3f", r->order);
-
-        printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
-               r->largest, order, (long long)r->steps, (long long)r->iterations,
-               (long long)r->calls, 1e6 * r->seconds_per_step);
-        if (r->unresolved)
-            printf("  (that of the reference)");
-        if (r->outcome != YK_OUTCOME_GOOD)
-            printf("  %s", outcomes[r->outcome]);
-        printf("\n");
-    }
-
-    /* Why rows are no good, once for several steps that end alike. */
-    for (int i = 0; i < variants * def->step_count; i++) {
-        const yk_convergence_row *r = &rows[i];
-        bool first = i % def->step_count == 0 || rows[i - 1].outcome != r->outcome;
-        if (r->outcome < YK_OUTCOME_UNSTABLE || !first)
-            continue;
-
-        const char *name = "scenario";
-        if (def->variant_count > 0)
-            name = def->variants[r->variant].name;
-        printf("%s, step %g s: %s\n", name, r->step, r->message);
-    }
-}
-
 static bool write_rows(const char *file, const yk_converge_def *def, int variants,
                        const yk_convergence_row *rows)
 {
@@ -190,8 +153,42 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else if (ranks_own() == 0) {
-        /* The table, and what it was measured against. */
-        print_rows(def, variants, rows);
+        /* The table: the steps of a variant below its name. */
+        printf("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
+               "steps", "iterations", "calls", "us/step");
+        for (size_t i = 0; i < count; i++) {
+            const yk_convergence_row *r = &rows[i];
+            if (def->variant_count > 0 && i % (size_t)def->step_count == 0)
+                printf("%s\n", def->variants[r->variant].name);
+
+            char order[16] = "-";
+            if (isfinite(r->order))
+                snprintf(order, sizeof order, "%.3f", r->order);
+
+            printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
+                   r->largest, order, (long long)r->steps, (long long)r->iterations,
+                   (long long)r->calls, 1e6 * r->seconds_per_step);
+            if (r->unresolved)
+                printf("  (that of the reference)");
+            if (r->outcome != YK_OUTCOME_GOOD)
+                printf("  %s", outcomes[r->outcome]);
+            printf("\n");
+        }
+
+        /* Why rows are no good, once for several steps that end alike. */
+        for (size_t i = 0; i < count; i++) {
+            const yk_convergence_row *r = &rows[i];
+            bool first = i % (size_t)def->step_count == 0 || rows[i - 1].outcome != r->outcome;
+            if (r->outcome < YK_OUTCOME_UNSTABLE || !first)
+                continue;
+
+            const char *name = "scenario";
+            if (def->variant_count > 0)
+                name = def->variants[r->variant].name;
+            printf("%s, step %g s: %s\n", name, r->step, r->message);
+        }
+
+        /* What it was measured against. */
         const char *reference = "the scenario";
         if (def->variant_count > 0)
             reference = def->variants[def->variant_count - 1].name;
@@ -258,9 +255,8 @@ int command_converge(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    double steps[STEPS_MAX];
-
     /* What the options say, in numbers. */
+    double steps[STEPS_MAX];
     int index;
     def.steps = steps;
     def.step_count = read_steps(step_text, steps);
@@ -292,9 +288,9 @@ int command_converge(int argc, char **argv)
     for (int i = 0; good && i < changes.count; i++)
         good = add_variant(&variants, changes.items[i]);
 
+    /* The variants own the texts that the def points into. */
     def.variants = variants.items;
     def.variant_count = variants.count;
-
     int code = EXIT_MISUSE;
     if (good)
         code = run_study(&def, output, plot);

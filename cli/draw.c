@@ -275,28 +275,6 @@ static bool collect(const yk_scenario_info *info, collection *c)
     return true;
 }
 
-/* The axis that points against the gravity of the first subsystem that has one; z if none has. */
-static int find_up(const yk_scenario_info *info)
-{
-    for (int i = 0; i < info->subsystem_count; i++) {
-        const yk_subsystem *part = info->subsystems[i];
-        if (!part->ops->scene)
-            continue;
-
-        yk_vec3 g = yk_q_rotate(info->transforms[i].orientation, part->ops->scene->gravity(part));
-        if (yk_v3_norm(g) == 0)
-            continue;
-
-        int up = 2;
-        if (fabs(g.x) > fabs(g.z))
-            up = 0;
-        if (fabs(g.y) > fmax(fabs(g.x), fabs(g.z)))
-            up = 1;
-        return up;
-    }
-    return 2;
-}
-
 int command_draw(int argc, char **argv)
 {
     static const char *const views[] = {"auto", "x", "y", "z", "iso", NULL};
@@ -341,8 +319,23 @@ int command_draw(int argc, char **argv)
         return l.code;
 
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    if (!up)
-        options.up = find_up(info);
+
+    /* Up is against the gravity of the first subsystem that has one; z if none has. */
+    bool found = up != NULL;
+    if (!found)
+        options.up = 2;
+    for (int i = 0; i < info->subsystem_count && !found; i++) {
+        const yk_subsystem *part = info->subsystems[i];
+        if (!part->ops->scene)
+            continue;
+
+        yk_vec3 g = yk_q_rotate(info->transforms[i].orientation, part->ops->scene->gravity(part));
+        found = yk_v3_norm(g) != 0;
+        if (fabs(g.x) > fabs(g.z))
+            options.up = 0;
+        if (fabs(g.y) > fmax(fabs(g.x), fabs(g.z)))
+            options.up = 1;
+    }
 
     /* The picture, with what is drawn collected first: a failure leaves no file. */
     bool to_file = strcmp(file, "-") != 0;

@@ -230,20 +230,6 @@ static body body_of(const canvas *c, int index)
     return b;
 }
 
-/* How far a body reaches from its centre along a direction. A line reaches along its own vector. */
-static double reach(const body *b, yk_vec3 direction, bool line)
-{
-    if (b->round)
-        return b->half[0];
-
-    double sum = 0;
-    for (int k = 0; k < 3; k++) {
-        double part = b->half[k] * yk_v3_dot(b->axes[k], direction);
-        sum += line ? part : fabs(part);
-    }
-    return fabs(sum);
-}
-
 /* Which of two is painted first, by the face of a that parts them most: what is beyond a face
  * that looks at the viewer is nearer. -1: a; 1: b; 0: no face parts them. */
 static int compare_by_faces(const canvas *c, const body *a, const body *b, bool line)
@@ -257,8 +243,15 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
         if (fabs(facing) < 1e-3)
             continue;
 
+        /* How far b reaches from its centre along the normal; a line along its own vector. */
+        double other = 0;
+        for (int i = 0; i < 3; i++) {
+            double part = b->half[i] * yk_v3_dot(b->axes[i], normal);
+            other += line ? part : fabs(part);
+        }
+        other = b->round ? b->half[0] : fabs(other);
+
         /* A little overlap does not join them. */
-        double other = reach(b, normal, line);
         double distance = yk_v3_dot(normal, yk_v3_sub(b->centre, a->centre));
         double gap = distance - a->half[k] - other;
         double overlap = 0.05 * fmin(a->half[k], other) + 1e-9 * c->radius;
@@ -905,38 +898,6 @@ static void write_legend(const canvas *c, double y)
     fprintf(out, "</g>\n");
 }
 
-static void write_head(const canvas *c)
-{
-    FILE *out = c->stream;
-    fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
-            "0 %.0f %.0f\" "
-            "font-family=\"DejaVu Sans, Helvetica, sans-serif\">\n<title>",
-            c->width, c->height, c->width, c->height);
-    write_text(c, c->model->title);
-    fprintf(out, "</title>\n<defs>\n");
-
-    /* A gradient for the spheres of each part. */
-    for (int i = 0; i < c->model->part_count && i < COLOURS; i++) {
-        char light[8];
-        char base[8];
-        char dark[8];
-        fprintf(out,
-                "<radialGradient id=\"s%d\" cx=\"0.38\" cy=\"0.32\" r=\"0.72\"><stop offset=\"0\" "
-                "stop-color=\"%s\"/>"
-                "<stop offset=\"0.55\" stop-color=\"%s\"/><stop offset=\"1\" "
-                "stop-color=\"%s\"/></radialGradient>\n",
-                i, colour(i, 1.55, light), colour(i, 1, base), colour(i, 0.62, dark));
-    }
-
-    fprintf(out, "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"6\" "
-                 "markerHeight=\"6\" "
-                 "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#444444\" "
-                 "stroke=\"none\"/></marker>\n</defs>\n");
-    fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fdfdfb\"/>\n");
-}
-
 /* Sets the view, the scale and the size of the picture. */
 static void lay_out(canvas *c, bool in_space, bool diagram)
 {
@@ -1006,9 +967,9 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
 
 bool drawing_write(const drawing *d, const drawing_options *options, FILE *stream)
 {
+    /* Parts without a position in space are drawn in a diagram. */
     bool diagram = false;
     bool in_space = d->mark_count > 0;
-    /* Parts without a position in space are drawn in a diagram. */
     for (int i = 0; i < d->part_count; i++) {
         if (d->parts[i].in_space)
             in_space = true;
@@ -1019,7 +980,29 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
     canvas c = {.model = d, .options = options, .stream = stream};
     lay_out(&c, in_space, diagram);
 
-    write_head(&c);
+    /* The head, with a gradient for the spheres of each part. */
+    fprintf(stream, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    fprintf(stream,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" font-family=\"DejaVu Sans, Helvetica, sans-serif\">\n<title>",
+            c.width, c.height, c.width, c.height);
+    write_text(&c, d->title);
+    fprintf(stream, "</title>\n<defs>\n");
+    for (int i = 0; i < d->part_count && i < COLOURS; i++) {
+        char light[8];
+        char base[8];
+        char dark[8];
+        fprintf(stream,
+                "<radialGradient id=\"s%d\" cx=\"0.38\" cy=\"0.32\" r=\"0.72\"><stop offset=\"0\" "
+                "stop-color=\"%s\"/><stop offset=\"0.55\" stop-color=\"%s\"/><stop offset=\"1\" "
+                "stop-color=\"%s\"/></radialGradient>\n",
+                i, colour(i, 1.55, light), colour(i, 1, base), colour(i, 0.62, dark));
+    }
+    fprintf(stream, "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" "
+                    "markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L8 4L0 "
+                    "8z\" fill=\"#444444\" stroke=\"none\"/></marker>\n</defs>\n");
+    fprintf(stream, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fdfdfb\"/>\n");
+
     if (!options->bare) {
         fprintf(stream,
                 "<text id=\"title\" x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"#222222\">",
@@ -1028,6 +1011,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
         fprintf(stream, "</text>\n");
     }
 
+    /* What comes later lies above: the model, its marks, what explains it. */
     if (!write_shapes(&c))
         return false;
 

@@ -15,41 +15,6 @@ static const char usage[] =
     "as\n"
     "polygons. .csv has every recorded channel with its unit, one line per sample.";
 
-/* Every sample again, into a file of another format. */
-static yk_status export_samples(yk_context *context, const yk_record *record, const char *file)
-{
-    const yk_record_header *header = yk_record_get_header(record);
-    size_t width = 0;
-    for (int i = 0; i < header->channel_count; i++)
-        width += (size_t)header->channels[i].components;
-
-    yk_file_recorder_def def = yk_file_recorder_default();
-    def.path = file;
-    yk_recorder *recorder = NULL;
-    double *row = yk_allocate(context, width + 1, sizeof *row);
-    yk_status status = row ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK)
-        status = yk_file_recorder_create(context, &def, &recorder);
-    if (status == YK_OK)
-        status = yk_recorder_begin(recorder, header);
-
-    /* Columns side by side make a row. */
-    for (size_t k = 0; k < yk_record_rows(record) && status == YK_OK; k++) {
-        double *to = row;
-        for (int i = 0; i < header->channel_count; i++)
-            for (int c = 0; c < header->channels[i].components; c++)
-                *to++ = yk_record_column(record, i, c)[k];
-        status = yk_recorder_sample(recorder, yk_record_time(record)[k], row);
-    }
-
-    if (status == YK_OK)
-        status = yk_recorder_end(recorder, yk_record_get_summary(record));
-
-    yk_recorder_destroy(recorder);
-    yk_release(context, row);
-    return status;
-}
-
 static bool ends_with(const char *text, const char *ending)
 {
     size_t length = strlen(text);
@@ -87,17 +52,47 @@ int command_export(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    yk_status status;
+    yk_status status = YK_OK;
     size_t count = yk_record_frame_count(record);
     const char *what = "step";
     if (scene) {
         status = yk_record_export_vtkhdf(context, record, file);
     } else {
-        status = export_samples(context, record, file);
+        /* Every sample again, into a file of another format. */
+        const yk_record_header *header = yk_record_get_header(record);
+        size_t width = 0;
+        for (int i = 0; i < header->channel_count; i++)
+            width += (size_t)header->channels[i].components;
+
+        yk_file_recorder_def def = yk_file_recorder_default();
+        def.path = file;
+        yk_recorder *recorder = NULL;
+        double *row = yk_allocate(context, width + 1, sizeof *row);
+        if (!row)
+            status = YK_ERROR_MEMORY;
+        if (status == YK_OK)
+            status = yk_file_recorder_create(context, &def, &recorder);
+        if (status == YK_OK)
+            status = yk_recorder_begin(recorder, header);
+
+        /* A record has columns, a recorder takes rows. */
         count = yk_record_rows(record);
         what = "sample";
+        for (size_t k = 0; k < count && status == YK_OK; k++) {
+            double *to = row;
+            for (int i = 0; i < header->channel_count; i++)
+                for (int c = 0; c < header->channels[i].components; c++)
+                    *to++ = yk_record_column(record, i, c)[k];
+            status = yk_recorder_sample(recorder, yk_record_time(record)[k], row);
+        }
+        if (status == YK_OK)
+            status = yk_recorder_end(recorder, yk_record_get_summary(record));
+
+        yk_recorder_destroy(recorder);
+        yk_release(context, row);
     }
 
+    /* What was written; or why not, and what would work. */
     int code = EXIT_GOOD;
     if (status == YK_OK) {
         printf("%s: %zu %s%s\n", file, count, what, plural((long long)count));

@@ -40,45 +40,6 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
     printf("\n");
 }
 
-static void print_tables(const yk_fmi_description *d, bool all)
-{
-    /* What is inside of the model is seldom wanted. */
-    int hidden = 0;
-    printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality", "unit",
-           "start", "variability", "description");
-    for (int i = 0; i < d->variable_count; i++) {
-        const yk_fmi_variable *v = &d->variables[i];
-        bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
-                     v->causality == YK_FMI_CALCULATED_PARAMETER;
-        if (inner && !all) {
-            hidden++;
-            continue;
-        }
-
-        char name[300];
-        snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
-        printf("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name, yk_fmi_type_name(v->type),
-               yk_fmi_causality_name(v->causality), v->unit, v->start, v->variability,
-               v->description);
-    }
-
-    if (hidden)
-        printf("  and %d inside; --all lists them\n", hidden);
-
-    /* Terminals group variables as connectors do. */
-    if (d->terminal_count > 0)
-        printf("\n  %-32s %-24s members\n", "terminal", "kind");
-    for (int i = 0; i < d->terminal_count; i++) {
-        const yk_fmi_terminal *terminal = &d->terminals[i];
-        printf("  %-32s %-24s", terminal->name, terminal->kind);
-        for (int k = 0; k < terminal->member_count; k++) {
-            const yk_fmi_member *member = &d->members[terminal->first_member + k];
-            printf("%s%s: %s", k ? ", " : " ", member->name, member->variable);
-        }
-        printf("\n");
-    }
-}
-
 /* How it can be connected ---------------------------------------------------------------------- */
 
 /* Units of the quantities of a scalar port, along a line and about an axis. */
@@ -115,11 +76,6 @@ static size_t stem(const char *name)
     return (size_t)(dot - name);
 }
 
-static bool same_stem(const char *a, const char *b)
-{
-    return stem(a) == stem(b) && strncmp(a, b, stem(a)) == 0;
-}
-
 /* A word that may be a name in a scenario. */
 static void print_word(const char *text, size_t length, const char *otherwise)
 {
@@ -145,7 +101,10 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
     /* Two variables of one role: which of them is meant cannot be known. */
     for (int i = 0; i < d->variable_count; i++) {
         int role = role_of(&d->variables[i]);
-        if (role < 0 || !same_stem(d->variables[i].name, d->variables[first].name))
+        const char *name = d->variables[i].name;
+        const char *other = d->variables[first].name;
+        bool same_stem = stem(name) == stem(other) && strncmp(name, other, stem(name)) == 0;
+        if (role < 0 || !same_stem)
             continue;
 
         if (found[role] >= 0)
@@ -272,6 +231,7 @@ static int info(int argc, char **argv)
         if (d.description[0])
             printf("  %s\n", d.description);
 
+        /* What it can do, and how it wants to be run. */
         print_kind("co-simulation", &d.co_simulation);
         print_kind("model exchange", &d.model_exchange);
         if (d.scheduled)
@@ -283,7 +243,41 @@ static int info(int argc, char **argv)
         if (isfinite(d.stop_time))
             printf("\n");
 
-        print_tables(&d, all);
+        /* Variables; what is inside of the model is seldom wanted. */
+        int hidden = 0;
+        printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality",
+               "unit", "start", "variability", "description");
+        for (int i = 0; i < d.variable_count; i++) {
+            const yk_fmi_variable *v = &d.variables[i];
+            bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
+                         v->causality == YK_FMI_CALCULATED_PARAMETER;
+            if (inner && !all) {
+                hidden++;
+                continue;
+            }
+
+            char name[300];
+            snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
+            printf("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name, yk_fmi_type_name(v->type),
+                   yk_fmi_causality_name(v->causality), v->unit, v->start, v->variability,
+                   v->description);
+        }
+        if (hidden)
+            printf("  and %d inside; --all lists them\n", hidden);
+
+        /* Terminals group variables as connectors do. */
+        if (d.terminal_count > 0)
+            printf("\n  %-32s %-24s members\n", "terminal", "kind");
+        for (int i = 0; i < d.terminal_count; i++) {
+            const yk_fmi_terminal *terminal = &d.terminals[i];
+            printf("  %-32s %-24s", terminal->name, terminal->kind);
+            for (int k = 0; k < terminal->member_count; k++) {
+                const yk_fmi_member *member = &d.members[terminal->first_member + k];
+                printf("%s%s: %s", k ? ", " : " ", member->name, member->variable);
+            }
+            printf("\n");
+        }
+
         print_section(context, &d, file);
     } else {
         print_failure(context);

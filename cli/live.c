@@ -227,29 +227,6 @@ static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned sta
     return send_response(connection, status, response, text[0] ? "text/plain" : NULL);
 }
 
-/* The viewer, told by its mark that the data comes from here. */
-static enum MHD_Result send_page(struct MHD_Connection *connection)
-{
-    static const char live[] = "<script id=\"yoke-live\" type=\"text/plain\">live</script>";
-    size_t length;
-    const char *page = viewer_page(&length);
-    const char *at = viewer_mark(page, length);
-    char *text = malloc(length + sizeof live);
-    if (!at || !text) {
-        free(text);
-        return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no viewer\n");
-    }
-
-    size_t before = (size_t)(at - page);
-    size_t after = length - before - strlen(VIEWER_MARK);
-    memcpy(text, page, before);
-    memcpy(text + before, live, strlen(live));
-    memcpy(text + before + strlen(live), at + strlen(VIEWER_MARK), after);
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(before + strlen(live) + after, text, MHD_RESPMEM_MUST_FREE);
-    return send_response(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
-}
-
 static size_t asked_from(struct MHD_Connection *connection, const char *name, size_t count)
 {
     const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
@@ -304,10 +281,12 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     memcpy(answer, head, sizeof head);
     memcpy(answer + sizeof head, json, (size_t)length);
 
+    /* Samples column by column, as the viewer keeps them. */
     double *to = (double *)(void *)(answer + start);
     if (rows > 0)
         memcpy(to, yk_record_time(v->record) + row, rows * sizeof *to);
     to += rows;
+
     const yk_record_header *header = yk_record_get_header(v->record);
     int column = 0;
     for (int i = 0; i < header->channel_count && rows > 0; i++) {
@@ -318,6 +297,7 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     }
     to += (size_t)v->width * rows;
 
+    /* Frames: all times, then all poses in single precision. */
     for (size_t i = 0; i < frames; i++)
         *to++ = yk_record_frame_time(v->record, frame + i);
     float *poses = (float *)(void *)to;
@@ -327,31 +307,6 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     struct MHD_Response *response = MHD_create_response_from_buffer(
         (size_t)((unsigned char *)poses - answer), answer, MHD_RESPMEM_MUST_FREE);
     return send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
-}
-
-/* What stands under a path below the key. */
-static enum MHD_Result send_path(live_view *v, struct MHD_Connection *connection, const char *path)
-{
-    if (strcmp(path, "") == 0)
-        return send_page(connection);
-
-    enum MHD_Result sent;
-    pthread_mutex_lock(&v->lock);
-    v->last_request = yk_clock_seconds();
-    if (strcmp(path, "more") == 0) {
-        sent = send_more(v, connection);
-    } else if (strcmp(path, "start") != 0) {
-        sent = send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
-    } else if (v->state == LIVE_LOADING) {
-        sent = send_text(connection, MHD_HTTP_NO_CONTENT, "");
-    } else {
-        struct MHD_Response *response =
-            MHD_create_response_from_buffer(v->start_size, v->start, MHD_RESPMEM_MUST_COPY);
-        sent = send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
-    }
-
-    pthread_mutex_unlock(&v->lock);
-    return sent;
 }
 
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
@@ -381,14 +336,57 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     if (!post && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
         return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
 
+    /* The key in the address keeps other users of this machine out. */
     size_t length = strlen(v->key);
     bool known = url[0] == '/' && strncmp(url + 1, v->key, length) == 0 && url[1 + length] == '/';
     if (!known)
         return send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
 
+    /* The page: the viewer, with a mark by which it knows that the data comes from here. */
     const char *path = url + length + 2;
-    if (!post)
-        return send_path(v, connection, path);
+    if (!post && strcmp(path, "") == 0) {
+        static const char live[] = "<script id=\"yoke-live\" type=\"text/plain\">live</script>";
+        size_t size;
+        const char *page = viewer_page(&size);
+        const char *at = viewer_mark(page, size);
+        char *text = malloc(size + sizeof live);
+        if (!at || !text) {
+            free(text);
+            return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "no viewer\n");
+        }
+
+        size_t before = (size_t)(at - page);
+        size_t after = size - before - strlen(VIEWER_MARK);
+        memcpy(text, page, before);
+        memcpy(text + before, live, strlen(live));
+        memcpy(text + before + strlen(live), at + strlen(VIEWER_MARK), after);
+        struct MHD_Response *response = MHD_create_response_from_buffer(
+            before + strlen(live) + after, text, MHD_RESPMEM_MUST_FREE);
+        return send_response(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
+    }
+
+    /* Data: what there was at the start once, then what has come since. A browser that asks is one
+     * that is still open. */
+    if (!post) {
+        enum MHD_Result sent;
+        pthread_mutex_lock(&v->lock);
+        v->last_request = yk_clock_seconds();
+        if (strcmp(path, "more") == 0) {
+            sent = send_more(v, connection);
+        } else if (strcmp(path, "start") != 0) {
+            sent = send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
+        } else if (v->state == LIVE_LOADING) {
+            sent = send_text(connection, MHD_HTTP_NO_CONTENT, "");
+        } else {
+            struct MHD_Response *response =
+                MHD_create_response_from_buffer(v->start_size, v->start, MHD_RESPMEM_MUST_COPY);
+            sent = send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
+        }
+        pthread_mutex_unlock(&v->lock);
+        return sent;
+    }
+
+    /* The one thing that a browser may change. */
     if (strcmp(path, "stop") != 0)
         return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
 

@@ -65,20 +65,15 @@ static void print_commands(FILE *stream)
                     "be trusted.\n");
 }
 
-/* Commands that other ranks have a part in; the rest is done by rank 0 alone. */
-static bool is_shared(const char *word)
-{
-    static const char *const shared[] = {"run", "resume", "sweep", "converge", "stability"};
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        if (strcmp(word, shared[i]) == 0)
-            return true;
-    return false;
-}
-
 static int run_command(int argc, char **argv)
 {
+    /* Other ranks have a part in some commands; the rest is done by rank 0 alone. */
+    static const char *const shared[] = {"run", "resume", "sweep", "converge", "stability"};
     const char *word = argv[0];
-    if (ranks_own() > 0 && !is_shared(word))
+    bool takes_part = ranks_own() == 0;
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        takes_part = takes_part || strcmp(word, shared[i]) == 0;
+    if (!takes_part)
         return EXIT_GOOD;
 
     const char *names[COMMAND_COUNT + 1] = {NULL};
@@ -96,9 +91,11 @@ static int run_command(int argc, char **argv)
         if (!system)
             return commands[i].run(argc, argv);
 
+        /* It runs from a folder of its own, which goes again. */
         yk_context *context = open_context();
         if (!context)
             return EXIT_FAILED;
+
         char *folder;
         char *scenario = ssp_open(context, *system, &folder);
         int code = EXIT_MISUSE;

@@ -189,60 +189,6 @@ static view choose_view(const figure *f, const yk_modes *modes, int mode)
     return v;
 }
 
-static void add_panel(yk_context *context, yk_text *script, const figure *f, const yk_modes *modes,
-                      int mode)
-{
-    static const char *const names[3] = {"x", "y", "z"};
-    view v = choose_view(f, modes, mode);
-
-    /* The lines at rest and displaced. */
-    for (int displaced = 0; displaced < 2; displaced++) {
-        yk_text_add(context, script, "$%s%d << EOD\n", displaced ? "mode" : "rest", mode);
-        for (int i = 0; i < 2 * f->count; i++) {
-            const stick_point *point = &f->line[i / 2][i % 2];
-            yk_vec3 position = point->position;
-            if (displaced && !v.twist)
-                position = yk_v3_axpy(v.scale, displacement(modes, mode, point), position);
-
-            double up = component(position, v.up);
-            if (v.twist)
-                up = 0;
-            if (v.twist && displaced)
-                up = v.scale * rotation_about(modes, mode, point, v.up);
-
-            yk_text_add(context, script, "%.6g %.6g\n%s", component(position, v.across), up,
-                        i % 2 ? "\n" : "");
-        }
-        yk_text_add(context, script, "EOD\n");
-    }
-
-    const yk_mode *m = &modes->mode[mode];
-    yk_text_add(context, script, "set title '%d: ", mode + 1);
-    if (m->free_motion)
-        yk_text_add(context, script, "free'\n");
-    else if (m->omega > 0)
-        yk_text_add(context, script, "%.6g Hz'\n", m->frequency);
-    else
-        yk_text_add(context, script, "%.4g 1/s'\n", m->growth);
-
-    /* The same part of space in all panels, so that modes can be compared. */
-    double margin = 0.15 * f->size;
-    yk_text_add(context, script, "set xrange [%.6g:%.6g]\nset xlabel '%s in m'\n",
-                f->low[v.across] - margin, f->high[v.across] + margin, names[v.across]);
-    if (v.twist)
-        yk_text_add(context, script,
-                    "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s (of its largest)'\n",
-                    names[v.up]);
-    else
-        yk_text_add(context, script, "set yrange [%.6g:%.6g]\nset ylabel '%s in m'\n",
-                    f->low[v.up] - margin, f->high[v.up] + margin, names[v.up]);
-    yk_text_add(context, script,
-                "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d with "
-                "lines linewidth 2 "
-                "linecolor rgb '#1f5fa8' notitle\n",
-                mode, mode);
-}
-
 yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
                         const yk_modes *modes)
 {
@@ -273,8 +219,57 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
     yk_text_add(context, &script,
                 "set xlabel offset 0,0.7 font ',10'\nset ylabel offset 1.5,0 font ',10'\n");
 
-    for (int i = 0; i < panels; i++)
-        add_panel(context, &script, &f, modes, i);
+    static const char *const names[3] = {"x", "y", "z"};
+    for (int mode = 0; mode < panels; mode++) {
+        view v = choose_view(&f, modes, mode);
+
+        /* The lines at rest and displaced. */
+        for (int displaced = 0; displaced < 2; displaced++) {
+            yk_text_add(context, &script, "$%s%d << EOD\n", displaced ? "mode" : "rest", mode);
+            for (int i = 0; i < 2 * f.count; i++) {
+                const stick_point *point = &f.line[i / 2][i % 2];
+                yk_vec3 position = point->position;
+                if (displaced && !v.twist)
+                    position = yk_v3_axpy(v.scale, displacement(modes, mode, point), position);
+
+                double up = component(position, v.up);
+                if (v.twist)
+                    up = 0;
+                if (v.twist && displaced)
+                    up = v.scale * rotation_about(modes, mode, point, v.up);
+
+                yk_text_add(context, &script, "%.6g %.6g\n%s", component(position, v.across), up,
+                            i % 2 ? "\n" : "");
+            }
+            yk_text_add(context, &script, "EOD\n");
+        }
+
+        /* Its frequency, or how it grows where it does not swing. */
+        const yk_mode *m = &modes->mode[mode];
+        yk_text_add(context, &script, "set title '%d: ", mode + 1);
+        if (m->free_motion)
+            yk_text_add(context, &script, "free'\n");
+        else if (m->omega > 0)
+            yk_text_add(context, &script, "%.6g Hz'\n", m->frequency);
+        else
+            yk_text_add(context, &script, "%.4g 1/s'\n", m->growth);
+
+        /* The same part of space in all panels, so that modes can be compared. */
+        double margin = 0.15 * f.size;
+        yk_text_add(context, &script, "set xrange [%.6g:%.6g]\nset xlabel '%s in m'\n",
+                    f.low[v.across] - margin, f.high[v.across] + margin, names[v.across]);
+        if (v.twist)
+            yk_text_add(context, &script,
+                        "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s (of its largest)'\n",
+                        names[v.up]);
+        else
+            yk_text_add(context, &script, "set yrange [%.6g:%.6g]\nset ylabel '%s in m'\n",
+                        f.low[v.up] - margin, f.high[v.up] + margin, names[v.up]);
+        yk_text_add(context, &script,
+                    "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d "
+                    "with lines linewidth 2 linecolor rgb '#1f5fa8' notitle\n",
+                    mode, mode);
+    }
     yk_text_add(context, &script, "unset multiplot\n");
 
     yk_release(context, f.line);

@@ -79,18 +79,6 @@ void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
     yk_text_add(context, script, "'");
 }
 
-/* Copies all that is in a file behind its present place into another. False with errno. */
-static bool copy_rest(FILE *from, FILE *to)
-{
-    char bytes[1 << 14];
-    size_t count;
-    while ((count = fread(bytes, 1, sizeof bytes, from)) > 0)
-        if (fwrite(bytes, 1, count, to) != count)
-            return false;
-
-    return !ferror(from);
-}
-
 /* The picture that a script draws, into a file. gnuplot sees neither the name of that file, in which
  * it would take '|' for a command, nor the file itself: it draws to its standard output, and only a
  * whole picture is copied. */
@@ -108,6 +96,7 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
         status = yk_fail(context, YK_ERROR_FILE, "cannot write a temporary file for gnuplot: %s",
                          strerror(errno));
 
+    /* What gnuplot says on its standard error is of no use to who asked for a picture. */
     pid_t child = -1;
     if (status == YK_OK) {
         rewind(input);
@@ -141,7 +130,12 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
     if (status == YK_OK) {
         rewind(output);
         FILE *to = fopen(path, "wb");
-        bool written = to && copy_rest(output, to);
+        bool written = to != NULL;
+        char bytes[1 << 14];
+        size_t count;
+        while (written && (count = fread(bytes, 1, sizeof bytes, output)) > 0)
+            written = fwrite(bytes, 1, count, to) == count;
+        written = written && !ferror(output);
         int reason = errno;
         if (to && fclose(to) != 0 && written) {
             written = false;
@@ -339,39 +333,6 @@ static void add_point(yk_context *context, yk_text *script, double time, double 
         yk_text_add(context, script, "%.9g NaN\n", time);
 }
 
-/* More points than a picture has columns show nothing more; of each stretch the smallest and
- * largest value are kept. */
-static void add_curve_data(yk_context *context, yk_text *script, const picture_curve *curve,
-                           int number)
-{
-    enum { STRETCHES = 2000 };
-    const double *time = yk_record_time(curve->record);
-    const double *value = yk_record_column(curve->record, curve->channel, curve->component);
-    size_t rows = yk_record_rows(curve->record);
-    size_t stretch = rows / STRETCHES + 1;
-    yk_text_add(context, script, "$curve%d << EOD\n", number);
-
-    for (size_t begin = 0; begin < rows; begin += stretch) {
-        size_t end = begin + stretch < rows ? begin + stretch : rows;
-        size_t low = begin;
-        size_t high = begin;
-        for (size_t i = begin; i < end; i++) {
-            if (value[i] < value[low])
-                low = i;
-            if (value[i] > value[high])
-                high = i;
-        }
-
-        /* In the order of time. */
-        size_t first = low < high ? low : high;
-        size_t second = low < high ? high : low;
-        add_point(context, script, time[first], value[first]);
-        if (second != first)
-            add_point(context, script, time[second], value[second]);
-    }
-    yk_text_add(context, script, "EOD\n");
-}
-
 static void add_panel(yk_context *context, yk_text *script, const picture_curve *curves, int count,
                       int leader)
 {
@@ -438,11 +399,38 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
 yk_status picture_curves(yk_context *context, const char *base, const char *title,
                          const picture_curve *curves, int count)
 {
+    /* The data. More points than a picture has columns show nothing more; of each stretch the
+     * smallest and the largest value are kept, in the order of time. */
+    enum { STRETCHES = 2000 };
     yk_text script = {0};
     int panels = 0;
     size_t longest = 0;
     for (int i = 0; i < count; i++) {
-        add_curve_data(context, &script, &curves[i], i);
+        const picture_curve *curve = &curves[i];
+        const double *time = yk_record_time(curve->record);
+        const double *value = yk_record_column(curve->record, curve->channel, curve->component);
+        size_t rows = yk_record_rows(curve->record);
+        size_t stretch = rows / STRETCHES + 1;
+        yk_text_add(context, &script, "$curve%d << EOD\n", i);
+        for (size_t begin = 0; begin < rows; begin += stretch) {
+            size_t end = begin + stretch < rows ? begin + stretch : rows;
+            size_t low = begin;
+            size_t high = begin;
+            for (size_t k = begin; k < end; k++) {
+                if (value[k] < value[low])
+                    low = k;
+                if (value[k] > value[high])
+                    high = k;
+            }
+
+            size_t first = low < high ? low : high;
+            size_t second = low < high ? high : low;
+            add_point(context, &script, time[first], value[first]);
+            if (second != first)
+                add_point(context, &script, time[second], value[second]);
+        }
+        yk_text_add(context, &script, "EOD\n");
+
         if (leads_panel(curves, i))
             panels++;
         if (strlen(curves[i].title) > longest)

@@ -148,46 +148,6 @@ static bool fits(const picture *p, int file, int channel)
     return beside + added->components <= CURVES;
 }
 
-static int draw(yk_context *context, picture *p, const option_list *wanted, const char *base,
-                const char *title)
-{
-    int left_out = 0;
-    for (int file = 0; file < p->file_count; file++) {
-        yk_status status =
-            yk_record_load_thin(context, p->files[file], ROWS_MAX, &p->records[file]);
-        if (status != YK_OK) {
-            print_failure(context);
-            return input_code(status);
-        }
-
-        /* What is asked for, or what fits into a picture that can be read. */
-        const yk_record_header *header = yk_record_get_header(p->records[file]);
-        for (int i = 0; wanted->count == 0 && i < header->channel_count; i++) {
-            if (!fits(p, file, i))
-                left_out++;
-            else if (!add_curves(p, file, i, -1))
-                return EXIT_MISUSE;
-        }
-
-        for (int i = 0; i < wanted->count; i++)
-            if (!add_channel(p, file, wanted->items[i]))
-                return EXIT_MISUSE;
-    }
-
-    /* One picture of all curves. */
-    if (!title)
-        title = yk_record_get_header(p->records[0])->title;
-    if (picture_curves(context, base, title, p->curves, p->curve_count) != YK_OK)
-        return print_failure(context);
-
-    print_pictures(base);
-    if (left_out > 0)
-        printf("%d channel%s left out: choose with --channel, or see all with `yoke report`\n",
-               left_out, plural(left_out));
-
-    return EXIT_GOOD;
-}
-
 int command_plot(int argc, char **argv)
 {
     option_list wanted = {0};
@@ -205,7 +165,7 @@ int command_plot(int argc, char **argv)
     if (!p)
         return EXIT_FAILED;
 
-    int code;
+    int code = EXIT_GOOD;
     yk_context *context = NULL;
     p->file_count = options_parse("plot RESULTS ... [--channel NAME ...] [-o BASE]", rows, argc,
                                   argv, p->files, 1, FILES_MAX);
@@ -213,8 +173,44 @@ int command_plot(int argc, char **argv)
         code = options_exit(p->file_count);
     else if (!(context = open_context()))
         code = EXIT_FAILED;
-    else
-        code = draw(context, p, &wanted, base, title);
+
+    int left_out = 0;
+    for (int file = 0; context && file < p->file_count && code == EXIT_GOOD; file++) {
+        yk_status status =
+            yk_record_load_thin(context, p->files[file], ROWS_MAX, &p->records[file]);
+        if (status != YK_OK) {
+            print_failure(context);
+            code = input_code(status);
+            break;
+        }
+
+        /* What is asked for, or what fits into a picture that can be read. */
+        const yk_record_header *header = yk_record_get_header(p->records[file]);
+        bool good = true;
+        for (int i = 0; good && wanted.count == 0 && i < header->channel_count; i++) {
+            if (fits(p, file, i))
+                good = add_curves(p, file, i, -1);
+            else
+                left_out++;
+        }
+        for (int i = 0; good && i < wanted.count; i++)
+            good = add_channel(p, file, wanted.items[i]);
+        if (!good)
+            code = EXIT_MISUSE;
+    }
+
+    /* One picture of all curves. */
+    if (context && code == EXIT_GOOD) {
+        if (!title)
+            title = yk_record_get_header(p->records[0])->title;
+        if (picture_curves(context, base, title, p->curves, p->curve_count) == YK_OK)
+            print_pictures(base);
+        else
+            code = print_failure(context);
+        if (code == EXIT_GOOD && left_out > 0)
+            printf("%d channel%s left out: choose with --channel, or see all with `yoke report`\n",
+                   left_out, plural(left_out));
+    }
 
     for (int i = 0; i < p->file_count; i++)
         yk_record_destroy(p->records[i]);

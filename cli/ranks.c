@@ -465,24 +465,6 @@ static yk_status hear_places(void *user, yk_context *own, const char *const *nam
     return YK_OK;
 }
 
-/* How many subsystems a rank solves at the same time: as many as the scheme would. */
-static int scheme_threads(const yk_scheme_def *scheme)
-{
-    const yk_option *rows = scheme->ops->options;
-    for (int i = 0; rows && rows[i].key; i++) {
-        if (strcmp(rows[i].key, "threads") != 0)
-            continue;
-
-        int threads;
-        memcpy(&threads, (const char *)scheme->options + rows[i].offset, sizeof threads);
-        if (threads > 0)
-            return threads;
-        return (int)sysconf(_SC_NPROCESSORS_ONLN);
-    }
-
-    return 1;
-}
-
 /* Signs of life to rank 0 while this rank loads its subsystems, from a thread of its own. */
 typedef struct signs {
     pthread_t thread;
@@ -558,9 +540,19 @@ static bool serve_once(const yk_scenario_def *def)
         yk_subsystem *const *subsystems = NULL;
         int threads = 1;
         if (scenario) {
+            /* A rank solves as many subsystems at the same time as the scheme would. */
             const yk_scenario_info *info = yk_scenario_get(scenario);
+            const yk_option *rows = info->scheme.ops->options;
+            for (int i = 0; rows && rows[i].key; i++) {
+                if (strcmp(rows[i].key, "threads") != 0)
+                    continue;
+
+                const char *options = info->scheme.options;
+                memcpy(&threads, options + rows[i].offset, sizeof threads);
+                if (threads <= 0)
+                    threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+            }
             subsystems = info->subsystems;
-            threads = scheme_threads(&info->scheme);
         }
 
         /* Until rank 0 has something else to say. */

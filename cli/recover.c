@@ -11,26 +11,6 @@ static const char usage[] =
     "holds:\n"
     "everything up to about the last second before the end. The journal stays.";
 
-/* "results.h5" of "results.h5.part" or "results.h5.part.old". */
-static bool name_of_results(const char *part, char *name, size_t capacity)
-{
-    static const char *const endings[] = {".part", ".part.old"};
-    /* A journal has the name of its results, and one of these endings. */
-    size_t length = strlen(part);
-    for (int i = 0; i < 2; i++) {
-        size_t tail = strlen(endings[i]);
-        if (length <= tail || strcmp(part + length - tail, endings[i]) != 0)
-            continue;
-        if (length - tail >= capacity)
-            return false;
-
-        memcpy(name, part, length - tail);
-        name[length - tail] = '\0';
-        return true;
-    }
-    return false;
-}
-
 int command_recover(int argc, char **argv)
 {
     const char *part = NULL;
@@ -43,14 +23,26 @@ int command_recover(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    /* A results file of another run is not overwritten unless it is named. */
+    /* A journal has the name of its results and one of two endings. A results file of another run
+     * is not overwritten unless it is named. */
+    static const char *const endings[] = {".part", ".part.old"};
     char name[4096];
     if (!output) {
-        if (!name_of_results(part, name, sizeof name)) {
+        size_t length = strlen(part);
+        size_t kept = 0;
+        for (int i = 0; i < 2; i++) {
+            size_t tail = strlen(endings[i]);
+            if (length > tail && strcmp(part + length - tail, endings[i]) == 0)
+                kept = length - tail;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)kept, part);
+
+        if (kept == 0 || kept >= sizeof name) {
             fprintf(stderr,
                     "yoke: '%s' does not end in .part: name the results file with -o FILE\n", part);
             return EXIT_MISUSE;
         }
+
         if (access(name, F_OK) == 0) {
             fprintf(stderr,
                     "yoke: '%s' is there already, of another run: name the results file with -o "

@@ -84,43 +84,6 @@ static const yk_recorder_ops replayer_ops = {
     .end = end,
 };
 
-/* "# scenario PATH" among the inputs before a scenario; NULL: it has none. */
-static char *scenario_path(yk_context *context, const char *scenario)
-{
-    static const char lead[] = "\n# scenario ";
-    const char *line = strstr(scenario, lead);
-    if (strncmp(scenario, "# version ", 10) != 0 || !line)
-        return NULL;
-
-    line += strlen(lead);
-    yk_text path = {0};
-    yk_text_add(context, &path, "%.*s", (int)strcspn(line, "\n"), line);
-    return path.data;
-}
-
-/* Names every input before the scenario `then` that is not among those of `now`. */
-static void print_changes(const char *then, const char *now)
-{
-    for (const char *line = then; line[0] == '#' && line[1] == ' ';) {
-        size_t length = strcspn(line, "\n");
-        bool found = false;
-        for (const char *other = now; *other && !found;) {
-            size_t size = strcspn(other, "\n");
-            found = size == length && strncmp(line, other, length) == 0;
-            other += size + (other[size] == '\n');
-        }
-
-        const char *name = memchr(line + 2, ' ', length - 2);
-        if (!found && strncmp(line, "# version ", 10) == 0)
-            fprintf(stderr, "yoke: warning: the run was made by %.*s, this is version %s\n",
-                    (int)length - 2, line + 2, yk_version());
-        else if (!found && name)
-            fprintf(stderr, "yoke: warning: '%.*s' has changed since the run\n",
-                    (int)(line + length - name - 1), name + 1);
-        line += length + (line[length] == '\n');
-    }
-}
-
 static const char *find_text(const yk_record *record, const char *name)
 {
     const yk_record_summary *summary = yk_record_get_summary(record);
@@ -189,13 +152,32 @@ static int replay(const loaded *l, const yk_record *record, bool quiet)
     if (yk_scenario_system(l->scenario, &system) != YK_OK)
         return print_failure(l->context);
 
-    /* What the run was made of, and what is there today. */
+    /* What the run was made of stands in lines before its scenario: each that is not there today
+     * is named. */
     const yk_record_header *header = yk_record_get_header(record);
     char *inputs = yk_scenario_inputs(l->scenario);
-    if (inputs)
-        print_changes(header->scenario, inputs);
+    const char *line = header->scenario;
+    while (inputs && line[0] == '#' && line[1] == ' ') {
+        size_t length = strcspn(line, "\n");
+        bool found = false;
+        for (const char *other = inputs; *other && !found;) {
+            size_t size = strcspn(other, "\n");
+            found = size == length && strncmp(line, other, length) == 0;
+            other += size + (other[size] == '\n');
+        }
+
+        const char *name = memchr(line + 2, ' ', length - 2);
+        if (!found && strncmp(line, "# version ", 10) == 0)
+            fprintf(stderr, "yoke: warning: the run was made by %.*s, this is version %s\n",
+                    (int)length - 2, line + 2, yk_version());
+        else if (!found && name)
+            fprintf(stderr, "yoke: warning: '%.*s' has changed since the run\n",
+                    (int)(line + length - name - 1), name + 1);
+        line += length + (line[length] == '\n');
+    }
     yk_release(l->context, inputs);
 
+    /* The recorder that compares: it looks rows up in the columns of the record. */
     replayer r = {.base.ops = &replayer_ops, .was = record};
     for (int i = 0; i < header->channel_count; i++)
         r.width += (size_t)header->channels[i].components;
@@ -208,6 +190,7 @@ static int replay(const loaded *l, const yk_record *record, bool quiet)
         for (int c = 0; c < header->channels[i].components; c++)
             r.columns[k++] = yk_record_column(record, i, c);
 
+    /* The run ends where the first number differs. */
     catch_interrupts();
     yk_run_def def = {.recorder = &r.base};
     yk_run_report report;
@@ -241,17 +224,26 @@ int command_replay(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    /* "# scenario PATH" among the inputs before the scenario: files that it names are found from
+     * there. */
+    static const char lead[] = "\n# scenario ";
     const yk_record_header *header = yk_record_get_header(record);
-    char *file = scenario_path(context, header->scenario);
+    const char *line = strstr(header->scenario, lead);
+    yk_text file = {0};
+    if (strncmp(header->scenario, "# version ", 10) == 0 && line) {
+        line += strlen(lead);
+        yk_text_add(context, &file, "%.*s", (int)strcspn(line, "\n"), line);
+    }
+
     int code = EXIT_MISUSE;
     loaded l;
-    if (!file) {
+    if (!file.data) {
         fprintf(stderr,
                 "yoke: '%s' does not hold the scenario of its run: replay an HDF5 file of this "
                 "version (CSV has the numbers alone)\n",
                 path);
     } else {
-        yk_scenario_def def = scenario_def(file, &(option_list){0});
+        yk_scenario_def def = scenario_def(file.data, &(option_list){0});
         def.text = header->scenario;
         if (load_scenario_def(&def, LOAD_TO_RUN, &l)) {
             code = replay(&l, record, quiet);
@@ -259,7 +251,7 @@ int command_replay(int argc, char **argv)
         }
     }
 
-    yk_release(context, file);
+    yk_text_destroy(context, &file);
     yk_record_destroy(record);
     yk_context_destroy(context);
     return code;

@@ -27,18 +27,23 @@ static char *read_file(const char *path, size_t *length)
         fprintf(stderr, "yoke: cannot read '%s': %s\n", path, strerror(errno));
         return NULL;
     }
+
+    /* Its size may not be known before: it may be a pipe. */
     char *text = NULL;
-    size_t count = 0, capacity = 0;
+    size_t count = 0;
+    size_t capacity = 0;
     while (!feof(stream) && !ferror(stream)) {
         if (count + 65536 >= capacity) {
             capacity = 2 * capacity + 65536;
             char *grown = realloc(text, capacity);
             if (!grown)
                 break;
+
             text = grown;
         }
         count += fread(text + count, 1, capacity - count - 1, stream);
     }
+
     bool whole = feof(stream) && !ferror(stream);
     fclose(stream);
     if (!whole) {
@@ -46,25 +51,11 @@ static char *read_file(const char *path, size_t *length)
         free(text);
         return NULL;
     }
-    text[count] = '\0'; /* there is room: a file may be used as text */
+
+    /* A file may be used as text: one byte was left for its end. */
+    text[count] = '\0';
     *length = count;
     return text;
-}
-
-static void write_base64(FILE *out, const unsigned char *bytes, size_t count)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < count; i += 3) {
-        unsigned word = (unsigned)bytes[i] << 16;
-        if (i + 1 < count)
-            word |= (unsigned)bytes[i + 1] << 8;
-        if (i + 2 < count)
-            word |= bytes[i + 2];
-        fputc(digits[word >> 18], out);
-        fputc(digits[word >> 12 & 63], out);
-        fputc(i + 1 < count ? digits[word >> 6 & 63] : '=', out);
-        fputc(i + 2 < count ? digits[word & 63] : '=', out);
-    }
 }
 
 /* The page with the data in the place of its mark, as a script of this id. */
@@ -83,12 +74,26 @@ static bool write_report(const char *file, const char *page, size_t length, cons
         return false;
     }
 
+    /* The data in base 64, three bytes as four letters: a page may hold text alone. */
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     fwrite(page, 1, (size_t)(at - page), out);
     fprintf(out, "<script id=\"%s\" type=\"text/plain\">", id);
-    write_base64(out, packed, bytes);
+    for (size_t i = 0; i < bytes; i += 3) {
+        unsigned word = (unsigned)packed[i] << 16;
+        if (i + 1 < bytes)
+            word |= (unsigned)packed[i + 1] << 8;
+        if (i + 2 < bytes)
+            word |= packed[i + 2];
+        fputc(digits[word >> 18], out);
+        fputc(digits[word >> 12 & 63], out);
+        fputc(i + 1 < bytes ? digits[word >> 6 & 63] : '=', out);
+        fputc(i + 2 < bytes ? digits[word & 63] : '=', out);
+    }
     fputs("</script>", out);
     at += strlen(VIEWER_MARK);
     fwrite(at, 1, length - (size_t)(at - page), out);
+
+    /* A full disk is noticed at the last write or at the close. */
     bool failed = ferror(out) != 0;
     long size = ftell(out);
     if (fclose(out) != 0 || failed) {
@@ -122,61 +127,51 @@ static bool is_table(const char *path)
     return !time;
 }
 
-/* NULL after a message; the exit code says whether the files were to blame. */
-static unsigned char *pack_tables(const char **files, int count, size_t *bytes, int *code)
+/* The data of all files, which are tables of analyses or records of runs. NULL after a message; the
+ * exit code says whether the files were the cause. */
+static unsigned char *pack(yk_context *context, const char **files, int count, bool tables,
+                           const report_options *options, size_t *bytes, int *code)
 {
-    report_table tables[FILES_MAX] = {0};
+    report_table table_list[FILES_MAX] = {0};
+    report_run runs[FILES_MAX] = {0};
     char *texts[FILES_MAX] = {NULL};
+    yk_record *records[FILES_MAX] = {NULL};
     *code = EXIT_GOOD;
     for (int i = 0; i < count && *code == EXIT_GOOD; i++) {
-        size_t length = 0;
-        if (!is_table(files[i])) {
+        if (tables && !is_table(files[i])) {
             fprintf(stderr,
                     "yoke: '%s' is a run and others are tables of an analysis; a report has "
                     "the one or the other\n",
                     files[i]);
             *code = EXIT_MISUSE;
-        } else {
+        } else if (tables) {
+            size_t length = 0;
             texts[i] = read_file(files[i], &length);
             if (!texts[i])
                 *code = EXIT_MISUSE;
-        }
-        tables[i] = (report_table){files[i], texts[i]};
-    }
-
-    unsigned char *packed = NULL;
-    if (*code == EXIT_GOOD) {
-        packed = report_pack_tables(tables, count, bytes);
-        if (!packed)
-            fprintf(stderr, "yoke: out of memory\n");
-    }
-    for (int i = 0; i < count; i++)
-        free(texts[i]);
-    return packed;
-}
-
-static unsigned char *pack_runs(yk_context *context, const char **files, int count,
-                                const report_options *options, size_t *bytes, int *code)
-{
-    report_run runs[FILES_MAX] = {0};
-    yk_record *records[FILES_MAX] = {NULL};
-    *code = EXIT_GOOD;
-    for (int i = 0; i < count && *code == EXIT_GOOD; i++) {
-        if (yk_record_load(context, files[i], &records[i]) != YK_OK) {
+        } else if (yk_record_load(context, files[i], &records[i]) != YK_OK) {
             print_failure(context);
             *code = EXIT_MISUSE;
         }
+        table_list[i] = (report_table){files[i], texts[i]};
         runs[i] = (report_run){files[i], records[i]};
     }
 
+    /* Packing fails for want of memory alone. */
     unsigned char *packed = NULL;
     if (*code == EXIT_GOOD) {
-        packed = report_pack(runs, count, options, bytes);
+        if (tables)
+            packed = report_pack_tables(table_list, count, bytes);
+        else
+            packed = report_pack(runs, count, options, bytes);
         if (!packed)
             fprintf(stderr, "yoke: out of memory\n");
     }
-    for (int i = 0; i < count; i++)
+
+    for (int i = 0; i < count; i++) {
+        free(texts[i]);
         yk_record_destroy(records[i]);
+    }
     return packed;
 }
 
@@ -198,7 +193,7 @@ int command_report(int argc, char **argv)
     if (count < 0)
         return options_exit(count);
 
-    /* The page. */
+    /* The page: the viewer that was built into the program, or one under development. */
     size_t length = 0;
     const char *page = viewer_page(&length);
     char *own = NULL;
@@ -208,6 +203,7 @@ int command_report(int argc, char **argv)
         if (!own)
             return EXIT_MISUSE;
     }
+
     if (length == 0) {
         fprintf(stderr, "yoke: this program was built without the viewer, for want of Node.js: "
                         "install nodejs and npm and build it\n"
@@ -222,21 +218,19 @@ int command_report(int argc, char **argv)
         free(own);
         return EXIT_FAILED;
     }
+
+    /* One table says that all must be. */
     bool tables = false;
     for (int i = 0; i < count; i++)
         tables = tables || is_table(files[i]);
 
     size_t bytes = 0;
     int code;
-    unsigned char *packed;
-    if (tables)
-        packed = pack_tables(files, count, &bytes, &code);
-    else
-        packed = pack_runs(context, files, count, &options, &bytes, &code);
-
+    unsigned char *packed = pack(context, files, count, tables, &options, &bytes, &code);
     const char *id = tables ? "yoke-tables" : "yoke-data";
     if (code == EXIT_GOOD && (!packed || !write_report(file, page, length, id, packed, bytes)))
         code = EXIT_FAILED;
+
     free(packed);
     yk_context_destroy(context);
     free(own);

@@ -180,24 +180,6 @@ static thinning thin(const yk_record *record)
     return t;
 }
 
-static void thin_time(const thinning *t, const double *time, double *out)
-{
-    if (t->piece == 1) {
-        if (t->rows > 0)
-            memcpy(out, time, t->rows * sizeof *out);
-        return;
-    }
-
-    /* The times of a piece are its first and its middle: which of them has the least value
-     * differs. */
-    for (size_t from = 0; from < t->rows; from += t->piece) {
-        *out++ = time[from];
-        size_t middle = from + t->piece / 2;
-        *out++ = time[middle < t->rows ? middle : t->rows - 1];
-    }
-    *out = time[t->rows - 1];
-}
-
 /* Less the first value, in single precision. */
 static void thin_column(const thinning *t, const double *values, double base, float *out)
 {
@@ -243,8 +225,18 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
         return;
     }
 
-    /* One column of times for all channels. */
-    thin_time(&t, yk_record_time(record), time);
+    /* One column of times for all channels. Those of a piece are its first and its middle: which
+     * of its rows has the least value differs from channel to channel. */
+    const double *times = yk_record_time(record);
+    double *next = time;
+    for (size_t from = 0; from < t.rows; from += t.piece) {
+        size_t middle = from + t.piece / 2;
+        *next++ = times[from];
+        if (t.piece > 1)
+            *next++ = times[middle < t.rows ? middle : t.rows - 1];
+    }
+    if (t.piece > 1)
+        *next = times[t.rows - 1];
     put_format(json, ",\"recorded\":%zu,\"rows\":%zu,\"time\":", t.rows, t.kept);
     put_array(json, arrays, time, t.kept, sizeof *time);
 
@@ -367,31 +359,11 @@ typedef struct selection {
 } selection;
 
 static size_t selected(const selection *s, size_t i)
-
 {
     size_t frame = i * s->stride;
     if (i + 1 == s->count || frame >= s->all)
         return s->all - 1;
     return frame;
-}
-
-static selection select_frames(const yk_record *record, const report_options *options)
-{
-    const yk_record_scene *scene = yk_record_get_header(record)->scene;
-    selection s = {.all = yk_record_frame_count(record), .stride = 1};
-
-    /* As many as are asked for, or as fit into the memory; the first and the last in any case. */
-    size_t most = (size_t)options->frames;
-    if (most == 0)
-        most = FRAMES_BYTES / (2 * yk_scene_frame_size(scene) + 16);
-    if (most < 2)
-        most = 2;
-    if (s.all > most)
-        s.stride = (s.all + most - 2) / (most - 1);
-
-    if (s.all > 0)
-        s.count = (s.all - 1 + s.stride - 1) / s.stride + 1;
-    return s;
 }
 
 /* Differences from frame to frame, which wrap around. */
@@ -460,33 +432,6 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
     free(scale);
 }
 
-/* Of the two quaternions of an orientation the one that is nearer to that of the frame before. */
-static void put_orientations(buffer *json, buffer *arrays, const yk_record *record,
-                             const selection *s, size_t from, size_t size, uint16_t *words)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        const float *values = yk_record_frame(record, selected(s, i)) + from;
-        for (size_t k = 0; k < size; k += 4) {
-            /* Both q and -q are the orientation; a jump between them would not compress. */
-            int16_t *to = (int16_t *)words + i * size + k;
-            double along = 0;
-            for (size_t c = 0; c < 4 && i > 0; c++)
-                along += (double)values[k + c] * to[(ptrdiff_t)c - (ptrdiff_t)size];
-            double sign = along < 0 ? -1 : 1;
-
-            for (size_t c = 0; c < 4; c++) {
-                double value = sign * values[k + c];
-                to[c] = 0;
-                if (isfinite(value))
-                    to[c] = (int16_t)lround(32767 * fmax(-1, fmin(1, value)));
-            }
-        }
-    }
-
-    put(json, ",\"orientation\":");
-    put_words(json, arrays, words, s->count, size);
-}
-
 static void put_floats(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
                        size_t from, size_t size, float *values)
 {
@@ -545,7 +490,7 @@ static bool choose_contacts(contact_choice *choice, const yk_record *record, con
     bool ready = choice->kept && choice->counts && choice->peaks && forces;
 
     for (size_t i = 0; i < s->count && ready; i++) {
-        /* The smallest force that is kept. */
+        /* The smallest force that is kept: of those that can be seen, and of as many as fit. */
         const float *contacts = yk_record_frame(record, selected(s, i)) + from;
         for (size_t k = 0; k < all; k++)
             forces[k] = contact_force(contacts + CONTACT_COLUMNS * k);
@@ -553,6 +498,7 @@ static bool choose_contacts(contact_choice *choice, const yk_record *record, con
         float least = fmaxf(CONTACT_LEAST * forces[0], forces[most - 1]);
         choice->peaks[i] = forces[0];
 
+        /* Those above it in the order of the record, and what bounds their points. */
         for (size_t k = 0; k < all && choice->counts[i] < most; k++) {
             const float *contact = contacts + CONTACT_COLUMNS * k;
             float force = contact_force(contact);
@@ -618,6 +564,7 @@ static void put_contacts(buffer *json, buffer *arrays, const yk_record *record, 
     put(json, ",\"point\":");
     put_array(json, arrays, words, numbers, sizeof *words);
 
+    /* Normals are only drawn: a byte per component is finer than a pixel. */
     int8_t *bytes = (int8_t *)words;
     for (size_t i = 0; i < numbers; i++) {
         float normal = choice.kept[i / 3][3 + i % 3];
@@ -626,6 +573,7 @@ static void put_contacts(buffer *json, buffer *arrays, const yk_record *record, 
     put(json, ",\"normal\":");
     put_array(json, arrays, bytes, numbers, sizeof *bytes);
 
+    /* Forces as parts of the largest of their frame. */
     int16_t *parts = (int16_t *)words;
     size_t next = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -645,8 +593,21 @@ static void put_contacts(buffer *json, buffer *arrays, const yk_record *record, 
 static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
                        const report_options *options)
 {
+    /* As many frames as are asked for, or as fit into the memory; the first and the last in any
+     * case. */
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
-    selection s = select_frames(record, options);
+    selection s = {.all = yk_record_frame_count(record), .stride = 1};
+    size_t most = (size_t)options->frames;
+    if (most == 0)
+        most = FRAMES_BYTES / (2 * yk_scene_frame_size(scene) + 16);
+    if (most < 2)
+        most = 2;
+    if (s.all > most)
+        s.stride = (s.all + most - 2) / (most - 1);
+    if (s.all > 0)
+        s.count = (s.all - 1 + s.stride - 1) / s.stride + 1;
+
+    /* A frame is a row of tables, one after the other. */
     size_t size[YK_FRAME_TABLES];
     size_t from[YK_FRAME_TABLES];
     size_t at = 0;
@@ -668,6 +629,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
         return;
     }
 
+    /* When they were. */
     for (size_t i = 0; i < s.count; i++)
         times[i] = yk_record_frame_time(record, selected(&s, i));
     put_format(json, "{\"count\":%zu,\"recorded\":%zu,\"time\":", s.count, s.all);
@@ -676,8 +638,31 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
     /* One block of memory serves all tables, whose numbers have at most four bytes. */
     uint16_t *words = (uint16_t *)scratch;
     put_positions(json, arrays, record, &s, size[YK_FRAME_POSITION], words);
-    put_orientations(json, arrays, record, &s, from[YK_FRAME_ORIENTATION],
-                     size[YK_FRAME_ORIENTATION], words);
+
+    /* Orientations: both q and -q are one, and a jump between them would not compress, so the one
+     * is taken that is nearer to that of the frame before. */
+    size_t width = size[YK_FRAME_ORIENTATION];
+    for (size_t i = 0; i < s.count; i++) {
+        const float *values = yk_record_frame(record, selected(&s, i)) + from[YK_FRAME_ORIENTATION];
+        for (size_t k = 0; k < width; k += 4) {
+            int16_t *to = (int16_t *)words + i * width + k;
+            double along = 0;
+            for (size_t c = 0; c < 4 && i > 0; c++)
+                along += (double)values[k + c] * to[(ptrdiff_t)c - (ptrdiff_t)width];
+            double sign = along < 0 ? -1 : 1;
+
+            for (size_t c = 0; c < 4; c++) {
+                double value = sign * values[k + c];
+                to[c] = 0;
+                if (isfinite(value))
+                    to[c] = (int16_t)lround(32767 * fmax(-1, fmin(1, value)));
+            }
+        }
+    }
+    put(json, ",\"orientation\":");
+    put_words(json, arrays, words, s.count, width);
+
+    /* The others are few, and stay as they are. */
     put(json, ",\"strain\":");
     put_floats(json, arrays, record, &s, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
     put(json, ",\"wrench\":");
@@ -713,6 +698,7 @@ static void put_run(buffer *json, buffer *arrays, const report_run *run,
     put_format(json, ",\"complete\":%s", yk_record_complete(run->record) ? "true" : "false");
     put_channels(json, arrays, run->record, options);
 
+    /* The figures of the run, as the summary printed them. */
     put(json, ",\"summary\":[");
     for (int i = 0; i < summary->count; i++) {
         const yk_record_value *value = &summary->values[i];
@@ -725,11 +711,15 @@ static void put_run(buffer *json, buffer *arrays, const report_run *run,
         put_text(json, value->text);
         put(json, "}");
     }
+
+    /* What it looked like, where the subsystems can be drawn; a page that is live gets frames
+     * later. */
     put(json, "],\"scene\":");
     if (header->scene)
         put_scene(json, header->scene);
     else
         put(json, "null");
+
     put(json, ",\"frames\":");
     if (header->scene && !options->bare && yk_record_frame_count(run->record) > 0)
         put_frames(json, arrays, run->record, options);

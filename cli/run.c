@@ -75,49 +75,6 @@ static void print_time(const char *name, int64_t calls, double own, double all)
     printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
 }
 
-static void print_steps(const yk_scenario_info *info, const yk_run_report *report,
-                        yk_system *system, bool merged)
-{
-    /* What a step cost, and how often it was repeated. */
-    yk_system_statistics all = yk_system_statistics_get(system);
-    double per_step = 1e6 * report->seconds / (double)report->steps;
-    printf("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps, report->seconds,
-           per_step);
-    if (all.iterations > all.steps)
-        printf("; %.2f iterations per step, at most %d", (double)all.iterations / (double)all.steps,
-               all.largest_iterations);
-    printf("\n");
-
-    if (all.smallest_step < all.largest_step)
-        printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite of "
-               "their error\n",
-               (long long)all.steps, all.smallest_step, all.largest_step,
-               (long long)all.steps_rejected, (long long)all.steps_forced);
-
-    /* What the scheme counts of its own. */
-    yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
-    int count = yk_system_scheme_statistics(system, rows);
-    for (int i = 0; i < count; i++)
-        printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
-    if (count > 0)
-        printf("\n");
-
-    ranks_print_traffic(report->steps);
-    if (report->state_hash != 0)
-        printf("  state hash %016" PRIx64 "\n", report->state_hash);
-
-    /* Where the time went. */
-    printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "fraction");
-    int parts = merged ? 1 : info->subsystem_count;
-    for (int i = 0; i < parts; i++) {
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-        const char *name = merged ? "(merged)" : info->names[i];
-        print_time(name, s.calls, s.seconds, report->seconds);
-        if (s.model_calls > 0)
-            print_time("  interface model", s.model_calls, s.model_seconds, report->seconds);
-    }
-}
-
 /* Gaps of the interfaces, and where the energy of each subsystem came from. */
 static void print_coupling(const yk_scenario_info *info, yk_system *system)
 {
@@ -179,8 +136,46 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     bool merged = info->subsystem_count > 1 && merges;
     bool coupled = report->steps > 0 && info->interface_count > 0 && !merged;
 
-    if (report->steps > 0)
-        print_steps(info, report, system, merged);
+    if (report->steps > 0) {
+        /* What a step cost, and how often it was repeated. */
+        yk_system_statistics all = yk_system_statistics_get(system);
+        double per_step = 1e6 * report->seconds / (double)report->steps;
+        printf("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps,
+               report->seconds, per_step);
+        if (all.iterations > all.steps)
+            printf("; %.2f iterations per step, at most %d",
+                   (double)all.iterations / (double)all.steps, all.largest_iterations);
+        printf("\n");
+        if (all.smallest_step < all.largest_step)
+            printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite "
+                   "of their error\n",
+                   (long long)all.steps, all.smallest_step, all.largest_step,
+                   (long long)all.steps_rejected, (long long)all.steps_forced);
+
+        /* What the scheme counts of its own. */
+        yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
+        int count = yk_system_scheme_statistics(system, rows);
+        for (int i = 0; i < count; i++)
+            printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
+        if (count > 0)
+            printf("\n");
+        ranks_print_traffic(report->steps);
+        if (report->state_hash != 0)
+            printf("  state hash %016" PRIx64 "\n", report->state_hash);
+
+        /* Where the time went. */
+        printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "fraction");
+        int parts = merged ? 1 : info->subsystem_count;
+        for (int i = 0; i < parts; i++) {
+            yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+            const char *name = merged ? "(merged)" : info->names[i];
+            print_time(name, s.calls, s.seconds, report->seconds);
+            if (s.model_calls > 0)
+                print_time("  interface model", s.model_calls, s.model_seconds, report->seconds);
+        }
+    }
+
+    /* How well contacts were solved, and how well interfaces held. */
     for (int i = 0; report->steps > 0 && i < info->subsystem_count; i++) {
         double residual;
         if (yk_run_contact_residual(l->scenario, i, &residual))
@@ -190,7 +185,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     if (coupled)
         print_coupling(info, system);
 
-    /* Whether to trust the run, and whatever was noticed. Many times the energy is a finding below. */
+    /* Whether to trust the run. Many times the energy is a finding below. */
     double made = fabs(report->energy_made);
     if (coupled && report->energy_scale > 0 && made < 10) {
         const char *verb = report->energy_made < 0 ? "lost" : "made";
@@ -363,21 +358,6 @@ static yk_status open_files(yk_context *context, const option_list *files, yk_re
     return yk_tee_recorder_create(context, recorders, files->count, tee);
 }
 
-/* Lets the live view see what goes to a recorder, which may be NULL; `both` receives what leads to the
- * two of them. */
-static yk_status show_live(const loaded *l, const request *q, yk_recorder **recorder,
-                           yk_recorder **both)
-{
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
-    double samples = (double)info->steps / info->record_every;
-    yk_recorder *list[2] = {live_recorder(q->live, samples), *recorder};
-    yk_status status = yk_tee_recorder_create(l->context, list, *recorder ? 2 : 1, both);
-    if (status == YK_OK)
-        *recorder = *both;
-
-    return status;
-}
-
 /* Runs and records, with error bars where they are asked for. Prints all but what went wrong. */
 static yk_status run_and_record(const loaded *l, request *q, yk_run_report *report)
 {
@@ -427,8 +407,16 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         for (int i = 0; i < files->count; i++)
             yk_text_add(l->context, &names, "%s\n", files->items[i]);
         def.note = names.data;
-        if (q->live)
-            status = show_live(l, q, &def.recorder, &shown);
+
+        /* The live view sees what goes to the recorder, where there is one. */
+        if (q->live) {
+            double samples = (double)info->steps / info->record_every;
+            yk_recorder *list[2] = {live_recorder(q->live, samples), def.recorder};
+            status = yk_tee_recorder_create(l->context, list, def.recorder ? 2 : 1, &shown);
+            if (status == YK_OK)
+                def.recorder = shown;
+        }
+
         if (status == YK_OK)
             status = yk_run(l->context, l->scenario, &def, report);
         yk_text_destroy(l->context, &names);
@@ -437,6 +425,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         if (!q->quiet)
             print_summary(l, report);
 
+        /* Error bars need a run that came to its end. */
         bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
         if (kept && complete) {
             yk_status estimated = estimate_error(l, q, kept, report->seconds, to_files);
@@ -460,8 +449,16 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     return status;
 }
 
-static int run_scenario(const loaded *l, request *q)
+/* Runs what was loaded and asked for. */
+static int run_loaded(const loaded *l, request *q)
 {
+    /* A system that cannot be made is a mistake of the scenario. */
+    yk_system *system;
+    if (yk_scenario_system(l->scenario, &system) != YK_OK) {
+        fprintf(stderr, "yoke: %s: %s\n", q->path, yk_last_message(l->context));
+        return EXIT_MISUSE;
+    }
+
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     const option_list *files = &q->files;
     yk_run_report report;
@@ -474,25 +471,28 @@ static int run_scenario(const loaded *l, request *q)
         printf("\n");
     }
 
+    /* A run that came to its end may still not be one to trust; a quiet one says at least so. */
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
         if (!is_serious(&report))
             return EXIT_GOOD;
+
         if (q->quiet) {
             fprintf(stderr, "yoke: do not trust this run: ");
             print_finding(stderr, q->path, &report.findings[0]);
             fprintf(stderr, "\n");
         }
-
         return EXIT_UNTRUSTED;
     }
 
-    /* Why not, who may help, and what a recorder that could not end has left behind. */
+    /* Why not, and who may help. */
     int code = print_refusal(l->context, NULL, status);
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
     if (numerical && info->interface_count > 0)
         fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
     if (report.checkpointed)
         fprintf(stderr, "yoke: `yoke resume %s` goes on from the last checkpoint\n", q->checkpoint);
+
+    /* What a recorder that could not end has left behind. */
     bool begun = report.seconds > 0;
     for (int i = 0; begun && !report.recorded && i < files->count; i++) {
         char part[4096];
@@ -503,7 +503,6 @@ static int run_scenario(const loaded *l, request *q)
                     "of it\n",
                     part, part, files->items[i]);
     }
-
     return code;
 }
 
@@ -517,18 +516,6 @@ static bool load_to_run(const yk_scenario_def *def, loaded *l)
 
     close_scenario(l);
     return load_scenario_def(def, LOAD_AGAIN, l);
-}
-
-/* Runs what was loaded and asked for. */
-static int run_loaded(const loaded *l, request *q)
-{
-    yk_system *system;
-    if (yk_scenario_system(l->scenario, &system) != YK_OK) {
-        fprintf(stderr, "yoke: %s: %s\n", q->path, yk_last_message(l->context));
-        return EXIT_MISUSE;
-    }
-
-    return run_scenario(l, q);
 }
 
 int command_run(int argc, char **argv)

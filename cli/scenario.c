@@ -40,6 +40,7 @@ static void print_log(void *user, yk_log_level level, const char *message)
 
 void join_arguments(yk_context *context, yk_text *text, int argc, const char *const *argv)
 {
+    /* Arguments with any other character are quoted, so that a shell takes the line as it is. */
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
     yk_text_add(context, text, "yoke");
@@ -47,6 +48,8 @@ void join_arguments(yk_context *context, yk_text *text, int argc, const char *co
         const char *argument = argv[i];
         bool quoted = !*argument || argument[strspn(argument, plain)];
         yk_text_add(context, text, quoted ? " '" : " ");
+
+        /* A quote cannot stand between quotes: they are closed around it. */
         for (; *argument; argument++) {
             if (*argument == '\'')
                 yk_text_add(context, text, "'\\''");
@@ -66,6 +69,7 @@ bool find_beside_program(const char *const *candidates, size_t count, char *path
     if (length <= 0)
         return false;
 
+    /* The folder of the program, wherever it was installed or built. */
     program[length] = '\0';
     *strrchr(program, '/') = '\0';
     for (size_t i = 0; i < count; i++) {
@@ -119,21 +123,26 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
 
 bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loaded *out)
 {
+    /* A check says more than a run; who watches the loading sees how far it is. */
     yk_log_level level = YK_LOG_WARNING;
     if (purpose == LOAD_TO_CHECK)
         level = YK_LOG_INFO;
     else if (purpose == LOAD_TO_RUN && see_loading)
         level = YK_LOG_DEBUG;
+
     *out = (loaded){.context = open_context_at(level), .code = EXIT_FAILED};
     if (!out->context)
         return false;
 
+    /* Differences of runs need states to rounding; a check need not wait until particles rest. */
     yk_scenario_def def = *given;
     def.to_rounding = purpose == LOAD_TO_DIFFERENCE;
     def.unsettled = purpose == LOAD_TO_CHECK;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status == YK_OK)
         status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
+
+    /* Warnings are printed of a good scenario too. */
     if (out->diagnostics && (purpose != LOAD_AGAIN || YK_FAILED(status)))
         print_diagnostics(out->context, out->diagnostics);
     if (!YK_FAILED(status))
@@ -192,6 +201,7 @@ int print_unwritable(const char *file)
 
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
+    /* A scenario with mistakes: they are the message. */
     if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics))
         return EXIT_MISUSE;
 
@@ -208,6 +218,7 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
     static const char *const leads[] = {"use", " with", " and"};
     fputs(finding->text, file);
 
+    /* Remedies are data; here they become values to be changed, or a command that finds them. */
     for (int i = 0; i < finding->remedy_count; i++) {
         const yk_remedy *remedy = &finding->remedies[i];
         fputs(i == 0 ? "; " : ", or ", file);
@@ -223,6 +234,7 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
             const char *equals = strchr(key, '=');
             fprintf(file, "%s %.*s %s", lead, (int)(equals - key), key, equals + 1);
         }
+
         if (remedy->tried > 0)
             fprintf(file, " (tried: good up to t = %.4g s)", remedy->tried);
     }
@@ -269,6 +281,8 @@ static void note_interrupt(int number)
 
     interrupted_at = now;
     interrupted = 1;
+
+    /* printf is not safe here. */
     if (number == SIGINT && isatty(STDERR_FILENO))
         (void)!write(STDERR_FILENO, note, sizeof note - 1);
 }

@@ -92,7 +92,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
 
 /* Commands ------------------------------------------------------------------------------------- */
 
-static int export(int argc, char **argv)
+int command_ssp(int argc, char **argv)
 {
     static const char usage[] = "ssp export SCENARIO -o FILE.ssp\n\n"
                                 "Makes a package of SSP 1.0 of a scenario whose subsystems are "
@@ -100,6 +100,19 @@ static int export(int argc, char **argv)
                                 "values, wires as connections. Ports with power, interfaces and "
                                 "the coupling scheme are in\n"
                                 "an annotation, which other programs pass over.";
+
+    /* There is one command, so that others may come beside it. */
+    if (argc < 2 || strcmp(argv[1], "export") != 0) {
+        bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+        fprintf(
+            help ? stdout : stderr,
+            "usage: yoke ssp COMMAND ...\n\n"
+            "  export       a package of SSP from a scenario of FMUs\n\n"
+            "Commands that take a scenario take a package (.ssp) or a description (.ssd) in its\n"
+            "place; `yoke import` makes a scenario of it.\n");
+        return help ? EXIT_GOOD : EXIT_MISUSE;
+    }
+
     option_list sets = {0};
     const char *output = NULL;
     const char *scenario;
@@ -108,9 +121,10 @@ static int export(int argc, char **argv)
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
-    int parsed = options_parse(usage, rows, argc, argv, &scenario, 1, 1);
+    int parsed = options_parse(usage, rows, argc - 1, argv + 1, &scenario, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     if (!output) {
         fprintf(stderr, "yoke: name the package to be written with -o FILE.ssp\n");
         return EXIT_MISUSE;
@@ -123,6 +137,7 @@ static int export(int argc, char **argv)
 
     close_scenario(&l);
 
+    /* The writer reads it again: it packs the files that the scenario names. */
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
@@ -139,22 +154,7 @@ static int export(int argc, char **argv)
         printf("%s: SSP 1.0\n", output);
     else
         code = print_refusal(context, NULL, status);
+
     yk_context_destroy(context);
     return code;
-}
-
-int command_ssp(int argc, char **argv)
-{
-    bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (argc >= 2 && strcmp(argv[1], "export") == 0)
-        return export(argc - 1, argv + 1);
-
-    fprintf(help ? stdout : stderr,
-            "usage: yoke ssp COMMAND ...\n\n"
-            "  export       a package of SSP from a scenario of FMUs\n\n"
-            "Commands that take a scenario take a package (.ssp) or a description (.ssd) in its\n"
-            "place; `yoke import` makes a scenario of it.\n");
-    if (help)
-        return EXIT_GOOD;
-    return EXIT_MISUSE;
 }

@@ -167,6 +167,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         if (status == YK_INTERRUPTED && def->journal)
             fprintf(stderr, "yoke: the same command takes it up again\n");
     } else if (ranks_own() == 0 && def->part == 0) {
+        /* A part has no table: it waits in its journal until all are gathered. */
         if (!write_table(output, def, results))
             code = EXIT_FAILED;
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
@@ -254,18 +255,6 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
     return good ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* "K/N" into a part of the sweep. False after a message. */
-static bool read_part(const char *text, yk_sweep_def *def)
-{
-    int used = 0;
-    if (sscanf(text, "%d/%d%n", &def->part, &def->parts, &used) == 2 && !text[used] &&
-        def->part >= 1 && def->part <= def->parts)
-        return true;
-
-    fprintf(stderr, "yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n", text);
-    return false;
-}
-
 static const char usage[] =
     "sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ...\n\n"
     "Runs every combination of the values and tabulates the measures. Under mpirun the runs are\n"
@@ -308,24 +297,36 @@ int command_sweep(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    /* Mistakes that can be seen before anything is read. */
     yk_sweep_axis axes[AXES_MAX] = {{0}};
     char *words[AXES_MAX] = {NULL};
     bool good = varies.count > 0 && measures.count > 0;
     if (!good)
         fprintf(stderr, "yoke: sweep needs --vary and --measure\n");
+
     if (varies.count > AXES_MAX) {
         fprintf(stderr, "yoke: sweep takes at most %d --vary\n", AXES_MAX);
         good = false;
     }
+
     if (good && (slurm || part || def.parts > 0) && !def.journal) {
         fprintf(stderr, "yoke: parts of a sweep meet in their journals: name one with --journal\n");
         good = false;
     }
-    if (good && part)
-        good = read_part(part, &def);
+
+    /* "K/N": a part of the sweep. */
+    if (good && part) {
+        int used = 0;
+        int numbers = sscanf(part, "%d/%d%n", &def.part, &def.parts, &used);
+        good = numbers == 2 && !part[used] && def.part >= 1 && def.part <= def.parts;
+        if (!good)
+            fprintf(stderr, "yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n",
+                    part);
+    }
     for (int i = 0; good && i < varies.count; i++)
         good = read_axis(varies.items[i], &axes[i], &words[i]);
 
+    /* Other ranks have nothing to say to a script that one of them writes. */
     int code = EXIT_MISUSE;
     if (good && slurm) {
         enum { TASKS = 64 };

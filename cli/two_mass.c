@@ -115,6 +115,7 @@ static bool read_scheme(yk_context *context, two_mass_request *q)
     if (q->scheme && !options_pick_scheme("scheme", q->scheme, &index))
         return false;
 
+    /* The scheme with the options that it has by itself. */
     const yk_scheme_ops *scheme = yk_scheme_at(index);
     yk_scheme_fill(scheme, q->options);
     q->scheme = scheme->name;
@@ -201,32 +202,6 @@ static void show_progress(void *user, double fraction)
         fprintf(stderr, "\rmap %3.0f %%%s", 100 * fraction, fraction >= 1 ? "\n" : "");
 }
 
-static int make_map(yk_context *context, const two_mass_request *q, const yk_map_axis *x,
-                    const yk_map_axis *y)
-{
-    size_t count = (size_t)x->count * (size_t)y->count;
-    double *radii = malloc(count * sizeof *radii);
-    if (!radii) {
-        fprintf(stderr, "yoke: out of memory for a map of %zu points\n", count);
-        return EXIT_FAILED;
-    }
-
-    int code;
-    if (yk_two_mass_map(context, &q->model, x, y, radii, show_progress, NULL) != YK_OK) {
-        code = print_failure(context);
-    } else {
-        char title[160];
-        const char *inputs = q->inputs ? q->inputs : "index-1";
-        bool has_inputs = yk_scheme_option(q->model.scheme.ops, "inputs");
-        snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", q->scheme,
-                 has_inputs ? ", inputs " : "", has_inputs ? inputs : "");
-        code = map_report(context, q, title, x, y, radii);
-    }
-
-    free(radii);
-    return code;
-}
-
 int two_mass_run(two_mass_request *q)
 {
     yk_context *context = yk_context_create(NULL);
@@ -264,7 +239,24 @@ int two_mass_run(two_mass_request *q)
     int code = EXIT_MISUSE;
     double radius;
     if (good && q->maps.count > 0) {
-        code = make_map(context, q, &axes[0], &axes[1]);
+        const yk_map_axis *x = &axes[0];
+        const yk_map_axis *y = &axes[1];
+        size_t count = (size_t)x->count * (size_t)y->count;
+        double *radii = malloc(count * sizeof *radii);
+        code = EXIT_FAILED;
+        if (!radii) {
+            fprintf(stderr, "yoke: out of memory for a map of %zu points\n", count);
+        } else if (yk_two_mass_map(context, &q->model, x, y, radii, show_progress, NULL) != YK_OK) {
+            code = print_failure(context);
+        } else {
+            char title[160];
+            const char *inputs = q->inputs ? q->inputs : "index-1";
+            bool has_inputs = yk_scheme_option(q->model.scheme.ops, "inputs");
+            snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", q->scheme,
+                     has_inputs ? ", inputs " : "", has_inputs ? inputs : "");
+            code = map_report(context, q, title, x, y, radii);
+        }
+        free(radii);
     } else if (good && yk_two_mass_radius(context, &q->model, &radius) != YK_OK) {
         print_failure(context);
     } else if (good) {
