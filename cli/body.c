@@ -12,75 +12,6 @@ static const char usage[] =
     "Writes a rod with shapes or a modal body as nodes.csv, modes.csv, second_order.csv and\n"
     "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
 
-static int write_body(const loaded *l, const char *name, const char *folder)
-{
-    /* The body: "SUBSYSTEM.BODY". */
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
-    const char *dot = strchr(name, '.');
-    const yk_smooth_description *def = NULL;
-    int index = -1;
-    for (int i = 0; dot && index < 0 && i < info->subsystem_count; i++) {
-        size_t length = strlen(info->names[i]);
-        yk_smooth *model = yk_smooth_of(info->subsystems[i]);
-        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0)
-            continue;
-
-        def = yk_smooth_definition(model);
-        for (int k = 0; k < def->flexible_count; k++)
-            if (strcmp(def->flexibles[k].name, dot + 1) == 0)
-                index = k;
-    }
-
-    if (index < 0) {
-        fprintf(stderr,
-                "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth "
-                "subsystem\n",
-                name);
-        return EXIT_MISUSE;
-    }
-
-    const yk_flexible *body = def->flexibles[index].body;
-    if (body->kind != YK_FLEXIBLE_MODAL) {
-        fprintf(stderr, "yoke: '%s' has no shapes: bodies of type rod and modal do\n", name);
-        return EXIT_MISUSE;
-    }
-
-    /* The tables. */
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
-        return EXIT_FAILED;
-    }
-
-    if (yk_modal_write(l->context, body, folder) != YK_OK)
-        return print_failure(l->context);
-
-    /* And the item of `flexible` that takes them in. */
-    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
-           "%s/invariants.csv\n",
-           def->flexibles[index].name, folder, folder, folder);
-    bool bends = false;
-    for (int k = 0; k < body->attachments + body->outline; k++)
-        if (body->nodes[k].bend_count > 0)
-            bends = true;
-    if (bends)
-        printf("  second_order: %s/second_order.csv\n", folder);
-
-    const char *lead = "  points: {";
-    for (int i = 0; i < def->attachment_count; i++) {
-        const yk_smooth_attachment_def *attachment = &def->attachments[i];
-        if (attachment->flexible != index)
-            continue;
-
-        const char *last = strrchr(attachment->name, '.');
-        const char *point = last ? last + 1 : attachment->name;
-        printf("%s%s: %d", lead, point, attachment->attachment + 1);
-        lead = ", ";
-    }
-    if (strcmp(lead, ", ") == 0)
-        printf("}\n");
-    return EXIT_GOOD;
-}
-
 int command_body(int argc, char **argv)
 {
     option_list sets = {0};
@@ -104,7 +35,74 @@ int command_body(int argc, char **argv)
     if (!load_scenario(operands[0], &sets, LOAD_TO_RUN, &l))
         return l.code;
 
-    int code = write_body(&l, operands[1], folder);
+    /* The body: "SUBSYSTEM.BODY". */
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const char *name = operands[1];
+    const char *dot = strchr(name, '.');
+    const yk_smooth_description *def = NULL;
+    int index = -1;
+    for (int i = 0; dot && index < 0 && i < info->subsystem_count; i++) {
+        size_t length = strlen(info->names[i]);
+        yk_smooth *model = yk_smooth_of(info->subsystems[i]);
+        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0)
+            continue;
+
+        def = yk_smooth_definition(model);
+        for (int k = 0; k < def->flexible_count; k++)
+            if (strcmp(def->flexibles[k].name, dot + 1) == 0)
+                index = k;
+    }
+
+    /* The tables, where it is one that has shapes. */
+    const yk_flexible *body = NULL;
+    if (index >= 0)
+        body = def->flexibles[index].body;
+    int code = EXIT_MISUSE;
+    if (!body)
+        fprintf(stderr,
+                "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth "
+                "subsystem\n",
+                name);
+    else if (body->kind != YK_FLEXIBLE_MODAL)
+        fprintf(stderr, "yoke: '%s' has no shapes: bodies of type rod and modal do\n", name);
+    else if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        fprintf(stderr, "yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
+        code = EXIT_FAILED;
+    } else if (yk_modal_write(l.context, body, folder) != YK_OK)
+        code = print_failure(l.context);
+    else
+        code = EXIT_GOOD;
+    if (code != EXIT_GOOD) {
+        close_scenario(&l);
+        return code;
+    }
+
+    /* And the item of `flexible` that takes them in; second order only where a point has any. */
+    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
+           "%s/invariants.csv\n",
+           def->flexibles[index].name, folder, folder, folder);
+    bool bends = false;
+    for (int k = 0; k < body->attachments + body->outline; k++)
+        if (body->nodes[k].bend_count > 0)
+            bends = true;
+    if (bends)
+        printf("  second_order: %s/second_order.csv\n", folder);
+
+    /* Points are numbered from 1 in the tables; their names are qualified by that of the body. */
+    const char *lead = "  points: {";
+    for (int i = 0; i < def->attachment_count; i++) {
+        const yk_smooth_attachment_def *attachment = &def->attachments[i];
+        if (attachment->flexible != index)
+            continue;
+
+        const char *last = strrchr(attachment->name, '.');
+        const char *point = last ? last + 1 : attachment->name;
+        printf("%s%s: %d", lead, point, attachment->attachment + 1);
+        lead = ", ";
+    }
+    if (strcmp(lead, ", ") == 0)
+        printf("}\n");
+
     close_scenario(&l);
-    return code;
+    return EXIT_GOOD;
 }

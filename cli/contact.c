@@ -528,10 +528,13 @@ static int command_dump(int argc, char **argv)
 
 int command_contact(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "solve") == 0)
-        return command_solve(argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "dump") == 0)
-        return command_dump(argc - 1, argv + 1);
+    static const command_row commands[] = {
+        {"solve", "stored problems, solved and tabulated", command_solve},
+        {"dump", "the problem of a step of a run, stored", command_dump},
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands && argc > 1; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
 
     bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     fprintf(help ? stdout : stderr, "usage: yoke %s\n\n       yoke %s\n", usage, dump_usage);

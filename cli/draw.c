@@ -93,7 +93,6 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
             yk_vec3 from = {r * cos(a), r * sin(a), -z};
             yk_vec3 end = {r * cos(b), r * sin(b), -z};
             yk_vec3 above = {from.x, from.y, z};
-
             add_edge(to, &moved, from, end);
             add_edge(to, &moved, above, yk_v3(end.x, end.y, z));
             if (i % 6 == 0)
@@ -107,6 +106,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
         static const int side[2] = {-1, 1};
         const double half[3] = {moved.size.x, moved.size.y, moved.size.z};
         for (int edge = 0; edge < 12; edge++) {
+            /* Four along each axis, between the sides of the two others. */
             int along = edge / 4;
             int u = (along + 1) % 3;
             int w = (along + 2) % 3;
@@ -114,6 +114,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
             from[along] = -half[along];
             from[u] = side[edge & 1] * half[u];
             from[w] = side[edge >> 1 & 1] * half[w];
+
             double end[3] = {from[0], from[1], from[2]};
             end[along] = half[along];
             add_edge(to, &moved, yk_v3(from[0], from[1], from[2]), yk_v3(end[0], end[1], end[2]));
@@ -176,6 +177,8 @@ static void add_marks(collection *c, const yk_scenario_info *info, int subsystem
             if (wrench_side || (one->motion_subsystem == subsystem && one->motion_port == port))
                 interface = one;
         }
+
+        /* The side that takes the motion is at the same point. */
         if (interface && interface->wrench_subsystem != subsystem)
             continue;
 
@@ -242,6 +245,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
 
         for (int k = 0; k < count && !c->shapes.failed; k++)
             add_shape(&c->shapes, &info->transforms[i], &shapes[k], poses);
+
         free(poses);
         free(shapes);
         if (c->shapes.failed)
@@ -258,6 +262,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
         c->links[d->link_count++] =
             (drawing_link){one->wrench_subsystem, one->motion_subsystem, false, name};
     }
+
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *wire = &info->wires[i];
         const char *name = wire->name ? wire->name : "";
@@ -265,6 +270,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
             (drawing_link){wire->source_subsystem, wire->target_subsystem, true, name};
     }
 
+    /* The drawing sees what the collection owns. */
     d->title = *info->title ? info->title : info->path;
     d->parts = c->parts;
     d->part_count = info->subsystem_count;

@@ -135,6 +135,7 @@ static drawing_view choose_view(const drawing *d, int up)
         largest = fmax(largest, extent[k]);
     }
 
+    /* The thinnest of those that are thin, and the one that points up only where no other is. */
     int thin = -1;
     for (int k = 0; k < 3; k++) {
         double limit = k == up ? SHEET : FLAT;
@@ -537,11 +538,13 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
     double side = facing < 0 ? -1 : 1;
     memcpy(end, facing < 0 ? rims : rims + RIM, sizeof end);
 
+    /* What is seen of both rims and the mantle between them is their convex hull. */
     int count = convex_hull(rims, 2 * RIM, hull);
     write_polygon(c, hull, count, part, 0.95);
     if (fabs(facing) < 1e-3)
         return;
 
+    /* A little lighter than its direction asks for, so that it stands out from the mantle. */
     double shade = shade_of(c, yk_v3_scale(side, axis)) + 0.12;
     write_polygon(c, end, RIM, part, shade);
 }
@@ -550,6 +553,7 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 static void plane_corners(const canvas *c, const yk_shape *plane, yk_vec3 corners[4])
 {
     static const double around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+
     /* Below the middle of the model, and the wider the farther the plane is away. */
     yk_vec3 normal = yk_q_rotate(plane->orientation, yk_v3(0, 0, 1));
     double height = yk_v3_dot(normal, yk_v3_sub(c->middle, plane->position));
@@ -594,12 +598,13 @@ static bool write_shapes(const canvas *c)
         fprintf(out, "\"/>\n");
     }
 
+    /* Painter's algorithm: what is nearer covers what is farther. */
     int count;
     body *ordered = order_shapes(c, &count);
     if (!ordered)
         return false;
 
-    /* The rest from far to near; joints are marks, above all others. */
+    /* From far to near; joints are marks, above all others. */
     fprintf(out, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
             0.8 * c->size);
     for (int i = 0; i < count; i++) {
@@ -608,6 +613,8 @@ static bool write_shapes(const canvas *c)
         yk_vec3 half = yk_q_rotate(s->orientation, yk_v3(0, 0, s->size.z));
         yk_vec3 end = yk_v3_add(s->position, yk_q_rotate(s->orientation, s->size));
         point centre = project(c, s->position);
+
+        /* Lines and small spheres stay visible at any scale. */
         switch (s->kind) {
         case YK_SHAPE_SPHERE:
             fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"url(#s%d)\"/>\n",
@@ -624,6 +631,7 @@ static bool write_shapes(const canvas *c)
         default: break;
         }
     }
+
     fprintf(out, "</g>\n");
     free(ordered);
     return true;
@@ -712,6 +720,7 @@ static void write_diagram(const canvas *c, double top)
     double y = top + 0.5 * (DIAGRAM - BLOCK_HEIGHT) * size;
     double bottom = y + BLOCK_HEIGHT * size;
 
+    /* Links first: blocks lie on their ends. */
     fprintf(out, "<g id=\"diagram\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#222222\">\n",
             13 * size);
     for (int i = 0; i < d->link_count; i++) {
@@ -735,6 +744,7 @@ static void write_diagram(const canvas *c, double top)
 
         if (!first)
             continue;
+
         if (strlen(names) > 26)
             snprintf(names, sizeof names, "%d %ss", same, link->wire ? "wire" : "interface");
 
@@ -751,6 +761,7 @@ static void write_diagram(const canvas *c, double top)
             kind = "wire";
             style = " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"";
         }
+
         double height = side * (link->to < link->from ? 58 : 32) * size;
 
         /* Apart from what comes and goes at the same block. */
@@ -871,6 +882,7 @@ static void write_legend(const canvas *c, double y)
     double x = MARGIN * size;
     double end = c->width - 0.36 * c->width;
 
+    /* From left to right, up to where the scale begins. */
     fprintf(out, "<g id=\"legend\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
     for (int i = 0; i < d->part_count; i++) {
         /* Letters have about this width; what does not fit beside the scale is counted. */
@@ -908,6 +920,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     c->width = o->width;
     c->top = (o->bare ? MARGIN : TITLE + MARGIN / 2) * c->size;
 
+    /* From where it is seen. */
     drawing_view view = o->view;
     if (view == VIEW_AUTO && in_space)
         view = choose_view(d, o->up);
@@ -934,6 +947,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
         double margin = 0;
         if (bodies == 1)
             margin = 0.35 * c->radius;
+
         yk_vec3 around = yk_v3(margin, margin, margin);
         yk_vec3 middle = {0.5 * (b.low[0] + b.high[0]), 0.5 * (b.low[1] + b.high[1]), 0};
         yk_vec3 half = {0.5 * (b.high[0] - b.low[0]), 0.5 * (b.high[1] - b.low[1]), 0};
@@ -943,6 +957,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
             if (!is_seen(c, &d->shapes[i].shape))
                 continue;
 
+            /* The pieces of planes below the model are part of the picture. */
             yk_vec3 corners[4];
             plane_corners(c, &d->shapes[i].shape, corners);
             for (int k = 0; k < 4; k++)
@@ -959,6 +974,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
         c->origin.y = c->top + 0.5 * c->area + 0.5 * c->scale * (b.low[1] + b.high[1]);
     }
 
+    /* What stands below the model makes the picture higher. */
     double below = o->bare ? MARGIN : FOOTER + MARGIN / 2;
     if (diagram)
         below += DIAGRAM;

@@ -72,10 +72,12 @@ static yk_status pack_start(live_view *v)
 
 static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
 {
+    /* Memory for as many columns as there are, though not all are shown. */
     live_view *v = (live_view *)self;
     int columns = 0;
     for (int i = 0; i < header->channel_count; i++)
         columns += header->channels[i].components;
+
     yk_record_channel *channels =
         yk_allocate(v->context, (size_t)header->channel_count + 1, sizeof *channels);
     v->picked = yk_allocate(v->context, (size_t)columns + 1, sizeof *v->picked);
@@ -101,6 +103,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
         column += channel->components;
     }
 
+    /* Long runs are shown by every stride-th sample; pages may begin now. */
     pthread_mutex_lock(&v->lock);
     v->stride = (int64_t)(v->expected / SAMPLES_MAX) + 1;
     v->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
@@ -109,6 +112,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
         status = pack_start(v);
     v->state = LIVE_RUNNING;
     pthread_mutex_unlock(&v->lock);
+
     yk_release(v->context, channels);
     return status;
 }
@@ -121,6 +125,8 @@ static yk_status live_sample(yk_recorder *self, double time, const double *row)
 
     for (int i = 0; i < v->width; i++)
         v->row[i] = row[v->picked[i]];
+
+    /* The lock is held while a page copies its answer, so the run waits for that at most. */
     pthread_mutex_lock(&v->lock);
     yk_status status = yk_recorder_sample(yk_record_recorder(v->record), time, v->row);
     pthread_mutex_unlock(&v->lock);
@@ -138,6 +144,7 @@ static yk_status live_frame(yk_recorder *self, double time, const float *values)
 
 static yk_status live_end(yk_recorder *self, const yk_record_summary *summary)
 {
+    /* The summary belongs to the start of pages that are opened from now on. */
     live_view *v = (live_view *)self;
     pthread_mutex_lock(&v->lock);
     yk_status status = yk_recorder_end(yk_record_recorder(v->record), summary);
@@ -193,6 +200,7 @@ void live_progress(live_view *view, const yk_run_progress *progress)
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
                                      struct MHD_Response *response, const char *type)
 {
+    /* The page needs its own script and its own server, and may be shown in no other page. */
     static const char *const headers[][2] = {
         {"Cache-Control", "no-store"},
         {"X-Content-Type-Options", "nosniff"},
@@ -208,6 +216,7 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
         MHD_add_response_header(response, headers[i][0], headers[i][1]);
     if (type)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+
     enum MHD_Result sent = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return sent;
@@ -259,6 +268,7 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     size_t rows = fitting(all_rows, row, row_bytes);
     size_t frames = fitting(all_frames, frame, frame_bytes);
 
+    /* Where the run is, how much follows, and whether there is more than one answer holds. */
     char json[640];
     const yk_run_progress *p = &v->progress;
     int length = snprintf(json, sizeof json,
@@ -426,6 +436,7 @@ live_view *live_open(int port)
         return NULL;
     }
 
+    /* What no other user can guess is the key to the run. */
     live_view *v = calloc(1, sizeof *v);
     unsigned char key[KEY_BYTES];
     yk_context_def def = yk_context_default();
@@ -463,6 +474,7 @@ live_view *live_open(int port)
         return NULL;
     }
 
+    /* Port 0 lets the system choose one. */
     unsigned bound = info->port;
     snprintf(v->hosts[0], sizeof v->hosts[0], "127.0.0.1:%u", bound);
     snprintf(v->hosts[1], sizeof v->hosts[1], "localhost:%u", bound);

@@ -162,6 +162,7 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
     if (script->failed)
         status = YK_ERROR_MEMORY;
 
+    /* The same script for every kind of picture, behind the terminal that it is drawn with. */
     for (int i = 0; !YK_FAILED(status) && i < TERMINALS; i++) {
         if (!is_drawn(i, only))
             continue;
@@ -179,6 +180,7 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
         yk_text_destroy(context, &text);
         yk_text_destroy(context, &file);
     }
+
     yk_text_destroy(context, script);
     return status;
 }
@@ -202,6 +204,7 @@ static void cell_of(const yk_map_axis *axis, int index, double cell[2])
     if (axis->count < 2)
         return;
 
+    /* Steps between points are even, so one neighbour says where both ends are. */
     int other = index > 0 ? index - 1 : index + 1;
     double near = yk_map_axis_value(axis, other);
     double half = 0.5 * (at - near);
@@ -212,6 +215,7 @@ static void cell_of(const yk_map_axis *axis, int index, double cell[2])
         one = at / half;
         two = at * half;
     }
+
     cell[0] = fmin(one, two);
     cell[1] = fmax(one, two);
 }
@@ -226,6 +230,8 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
         {"damping", "damping ξ_1"},
         {"damping-ratio", "damping ratio ξ_2/ξ_1"},
     };
+
+    /* Parameters of the two-mass oscillator as papers write them, keys of scenarios as they are. */
     const char *title = axis->parameter;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(titles[i][0], axis->parameter) == 0)
@@ -341,6 +347,7 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     const char *unit = channel_of(&curves[leader])->unit;
     if (strcmp(unit, "1") == 0)
         unit = ""; /* a number */
+
     bool one_quantity = true;
     for (int i = leader; i < count; i++) {
         bool here = same_unit(&curves[leader], &curves[i]);
@@ -370,6 +377,7 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
         }
     }
 
+    /* Curves keep some distance from the frame; those that are nowhere negative stand on it. */
     double size = fmax(fabs(low), fabs(high));
     yk_text_add(context, script, "set autoscale y\n");
     yk_text_add(context, script, "set offsets graph 0, graph 0, graph 0.04, graph %s\n",
@@ -501,6 +509,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
         yk_text_add(context, &script, "EOD\n");
     }
 
+    /* Orders are slopes on logarithmic axes. */
     add_title(context, &script, "multiplot layout 3,1 title", title);
     yk_text_add(
         context, &script,
@@ -510,13 +519,14 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
     for (int p = 0; p < 3; p++) {
         const char *key = p == 0 ? "set key outside top center horizontal" : "set key off";
         yk_text_add(context, &script, "set xlabel '%s'\n%s\nplot ", panels[p].label, key);
+
+        /* Variants without any point are not in the legend. */
         const char *comma = "";
         for (int v = 0; v < variants; v++) {
             bool has_points = false;
             for (int i = 0; i < def->step_count; i++)
                 if (is_shown(&rows[v * def->step_count + i]))
                     has_points = true;
-
             if (!has_points)
                 continue;
 
@@ -530,6 +540,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
         }
         yk_text_add(context, &script, "%s\n", *comma ? "" : "NaN notitle");
     }
+
     yk_text_add(context, &script, "unset multiplot\n");
     return gnuplot_draw(context, base, &script, 3);
 }
@@ -539,6 +550,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
 yk_status picture_sweep(yk_context *context, const char *base, const char *title,
                         const yk_sweep_def *def, const double *results)
 {
+    /* Curves over the last axis, one for each combination of the others. */
     int last = def->axis_count - 1;
     int points = def->axes[last].count;
     int curves = yk_sweep_runs(def) / points;
@@ -561,13 +573,14 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
         }
     }
 
+    /* A panel per measure, one below the other. */
     char layout[64];
     snprintf(layout, sizeof layout, "multiplot layout %d,1 title", measures);
     add_title(context, &script, layout, title);
     yk_text_add(context, &script,
                 "set grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\n");
-
     add_title(context, &script, "xlabel", def->axes[last].path);
+
     for (int m = 0; m < measures; m++) {
         add_title(context, &script, "ylabel", def->measures[m]);
         for (int c = 0; c < curves; c++) {

@@ -682,52 +682,6 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-static void put_run(buffer *json, buffer *arrays, const report_run *run,
-                    const report_options *options)
-{
-    const yk_record_header *header = yk_record_get_header(run->record);
-    const yk_record_summary *summary = yk_record_get_summary(run->record);
-    put(json, "{\"file\":");
-    put_text(json, run->file);
-    put(json, ",\"title\":");
-    put_text(json, header->title);
-    put(json, ",\"command\":");
-    put_text(json, header->command);
-    put(json, ",\"scenario\":");
-    put_text(json, header->scenario);
-    put_format(json, ",\"complete\":%s", yk_record_complete(run->record) ? "true" : "false");
-    put_channels(json, arrays, run->record, options);
-
-    /* The figures of the run, as the summary printed them. */
-    put(json, ",\"summary\":[");
-    for (int i = 0; i < summary->count; i++) {
-        const yk_record_value *value = &summary->values[i];
-        begin_named(json, i > 0, value->name);
-        put(json, ",\"value\":");
-        put_number(json, value->value);
-        put(json, ",\"unit\":");
-        put_text(json, value->unit);
-        put(json, ",\"text\":");
-        put_text(json, value->text);
-        put(json, "}");
-    }
-
-    /* What it looked like, where the subsystems can be drawn; a page that is live gets frames
-     * later. */
-    put(json, "],\"scene\":");
-    if (header->scene)
-        put_scene(json, header->scene);
-    else
-        put(json, "null");
-
-    put(json, ",\"frames\":");
-    if (header->scene && !options->bare && yk_record_frame_count(run->record) > 0)
-        put_frames(json, arrays, run->record, options);
-    else
-        put(json, "null");
-    put(json, "}");
-}
-
 unsigned char *report_pack(const report_run *runs, int count, const report_options *options,
                            size_t *bytes)
 {
@@ -739,8 +693,50 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
     put_text(&json, software);
     put(&json, ",\"runs\":[");
     for (int i = 0; i < count; i++) {
-        put(&json, i ? "," : "");
-        put_run(&json, &arrays, &runs[i], options);
+        const yk_record *record = runs[i].record;
+        const yk_record_header *header = yk_record_get_header(record);
+        const yk_record_summary *summary = yk_record_get_summary(record);
+
+        /* Where the run comes from, and its channels. */
+        put(&json, i ? ",{\"file\":" : "{\"file\":");
+        put_text(&json, runs[i].file);
+        put(&json, ",\"title\":");
+        put_text(&json, header->title);
+        put(&json, ",\"command\":");
+        put_text(&json, header->command);
+        put(&json, ",\"scenario\":");
+        put_text(&json, header->scenario);
+        put_format(&json, ",\"complete\":%s", yk_record_complete(record) ? "true" : "false");
+        put_channels(&json, &arrays, record, options);
+
+        /* The figures of the run, as the summary printed them. */
+        put(&json, ",\"summary\":[");
+        for (int k = 0; k < summary->count; k++) {
+            const yk_record_value *value = &summary->values[k];
+            begin_named(&json, k > 0, value->name);
+            put(&json, ",\"value\":");
+            put_number(&json, value->value);
+            put(&json, ",\"unit\":");
+            put_text(&json, value->unit);
+            put(&json, ",\"text\":");
+            put_text(&json, value->text);
+            put(&json, "}");
+        }
+
+        /* What it looked like, where the subsystems can be drawn; a page that is live gets frames
+         * later. */
+        put(&json, "],\"scene\":");
+        if (header->scene)
+            put_scene(&json, header->scene);
+        else
+            put(&json, "null");
+
+        put(&json, ",\"frames\":");
+        if (header->scene && !options->bare && yk_record_frame_count(record) > 0)
+            put_frames(&json, &arrays, record, options);
+        else
+            put(&json, "null");
+        put(&json, "}");
     }
     put(&json, "]}");
 

@@ -90,60 +90,6 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     return true;
 }
 
-/* A row per run: the values of the axes, quoted as CSV wants it, then the measures. */
-static bool write_table(const char *file, const yk_sweep_def *def, const double *results)
-{
-    FILE *out = stdout;
-    int digits = 6;
-    if (file) {
-        out = fopen(file, "w");
-        digits = 17;
-    }
-    if (!out) {
-        print_unwritable(file);
-        return false;
-    }
-
-    /* The names of the columns. */
-    for (int i = 0; i < def->axis_count; i++)
-        fprintf(out, "%s,", def->axes[i].path);
-    for (int i = 0; i < def->measure_count; i++)
-        fprintf(out, "\"%s\"%s", def->measures[i], i + 1 < def->measure_count ? "," : "\n");
-
-    /* The runs in their order, the last axis fastest. */
-    const double *result = results;
-    for (int run = 0; run < yk_sweep_runs(def); run++) {
-        for (int i = 0; i < def->axis_count; i++) {
-            const char *value = yk_sweep_value(def, run, i);
-            const char *quote = "";
-            if (strpbrk(value, ",\""))
-                quote = "\"";
-
-            fputs(quote, out);
-            for (; *value; value++) {
-                if (*value == '"')
-                    fputc('"', out);
-                fputc(*value, out);
-            }
-            fprintf(out, "%s,", quote);
-        }
-
-        for (int i = 0; i < def->measure_count; i++)
-            fprintf(out, "%.*g%s", digits, *result++, i + 1 < def->measure_count ? "," : "\n");
-    }
-
-    /* What is printed is seen to at the end of the program. */
-    if (!file)
-        return true;
-
-    bool good = !ferror(out);
-    if (fclose(out) != 0)
-        good = false;
-    if (!good)
-        print_unwritable(file);
-    return good;
-}
-
 static int run_sweep(const yk_sweep_def *def, const char *output, const char *plot)
 {
     yk_context *context = open_context();
@@ -167,9 +113,54 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         if (status == YK_INTERRUPTED && def->journal)
             fprintf(stderr, "yoke: the same command takes it up again\n");
     } else if (ranks_own() == 0 && def->part == 0) {
-        /* A part has no table: it waits in its journal until all are gathered. */
-        if (!write_table(output, def, results))
+        /* A part has no table: it waits in its journal until all are gathered. Files have all
+         * digits, a screen those that can be read. */
+        FILE *out = stdout;
+        int digits = 6;
+        if (output) {
+            out = fopen(output, "w");
+            digits = 17;
+        }
+
+        /* The names of the columns. */
+        for (int i = 0; out && i < def->axis_count; i++)
+            fprintf(out, "%s,", def->axes[i].path);
+        for (int i = 0; out && i < def->measure_count; i++)
+            fprintf(out, "\"%s\"%s", def->measures[i], i + 1 < def->measure_count ? "," : "\n");
+
+        /* The runs in their order, the last axis fastest; values quoted as CSV wants it. */
+        const double *result = results;
+        for (int run = 0; out && run < runs; run++) {
+            for (int i = 0; i < def->axis_count; i++) {
+                const char *value = yk_sweep_value(def, run, i);
+                const char *quote = "";
+                if (strpbrk(value, ",\""))
+                    quote = "\"";
+
+                fputs(quote, out);
+                for (; *value; value++) {
+                    if (*value == '"')
+                        fputc('"', out);
+                    fputc(*value, out);
+                }
+                fprintf(out, "%s,", quote);
+            }
+
+            for (int i = 0; i < def->measure_count; i++)
+                fprintf(out, "%.*g%s", digits, *result++, i + 1 < def->measure_count ? "," : "\n");
+        }
+
+        /* What is printed is seen to at the end of the program. */
+        bool written = out != NULL;
+        if (out && output) {
+            written = !ferror(out);
+            written = fclose(out) == 0 && written;
+        }
+        if (!written) {
+            print_unwritable(output);
             code = EXIT_FAILED;
+        }
+
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
             code = print_failure(context);
         if (plot && code == EXIT_GOOD)
