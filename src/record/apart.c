@@ -20,7 +20,7 @@ typedef struct outcome {
 
 /* The child ------------------------------------------------------------------------------------- */
 
-/* Lowers a limit, never beyond what there was; the process is told at it, and ended one further. */
+/* Lowers a limit, never beyond what there was; the process is warned at it, and ended one further. */
 static void limit(int resource, double most)
 {
     struct rlimit now;
@@ -33,20 +33,6 @@ static void limit(int resource, double most)
     if (now.rlim_max == RLIM_INFINITY || value + 1 < now.rlim_max)
         now.rlim_max = value + 1;
     setrlimit(resource, &now);
-}
-
-/* Bytes of the address space that the process has; what sanitizers reserve is in it. */
-static double address_space(void)
-{
-    double pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file)
-        return INFINITY;
-
-    if (fscanf(file, "%lf", &pages) != 1)
-        pages = INFINITY;
-    fclose(file);
-    return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* Only the thread that asks is copied. A lock that another one holds at that moment stays locked in
@@ -75,21 +61,6 @@ static void end_if_still(int number)
     }
 }
 
-static void watch_progress(int idle_seconds)
-{
-    look_seconds = (unsigned)(idle_seconds + 1) / 2;
-    struct sigaction action = {.sa_handler = end_if_still, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGALRM, &action, NULL);
-
-    /* The thread that asked may have been one that leaves this signal to others. */
-    sigset_t mine;
-    sigemptyset(&mine);
-    sigaddset(&mine, SIGALRM);
-    pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
-    alarm(look_seconds);
-}
-
 _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def, int stream,
                                     int last)
 {
@@ -98,17 +69,31 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
                                   SIGXCPU, SIGPIPE, SIGINT,  SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
-    watch_progress(def->idle_seconds);
-
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO);
 
+    /* It is looked after; the thread that asked may have been one that leaves this signal to
+     * others. */
+    look_seconds = (unsigned)(def->idle_seconds + 1) / 2;
+    struct sigaction action = {.sa_handler = end_if_still, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGALRM, &action, NULL);
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGALRM);
+    pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
+    alarm(look_seconds);
+
+    /* Limits beyond what it has: of the address space, in which is also what sanitizers reserve. */
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, ceil(def->seconds));
-    double now = address_space();
-    if (isfinite(now))
-        limit(RLIMIT_AS, now + (double)def->bytes);
+    double pages = 0;
+    FILE *memory = fopen("/proc/self/statm", "r");
+    if (memory && fscanf(memory, "%lf", &pages) == 1)
+        limit(RLIMIT_AS, pages * (double)sysconf(_SC_PAGESIZE) + (double)def->bytes);
+    if (memory)
+        fclose(memory);
 
     /* The outcome is smaller than a pipe: writing it does not wait. */
     outcome said = {0};
@@ -169,12 +154,14 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
                        strerror(error));
     }
 
+    /* Locks that the work needs are free in the copy. */
     if (def->lock)
         def->lock();
     pid_t child = fork();
     int error = errno;
     if (def->unlock)
         def->unlock();
+
     if (child == 0) {
         /* A pipe whose reader has gone must not have another one here. */
         close(stream[0]);
@@ -209,6 +196,7 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
         ended = waitpid(child, &state, 0);
     } while (ended < 0 && errno == EINTR);
 
+    /* What the caller found wrong, what the child says of itself, or its result. */
     if (received != YK_OK)
         return received;
     if (whole && said.status != YK_OK)
@@ -227,6 +215,8 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
             "%s stood still for %d s in a process of its own: another thread held a lock "
             "when the process was copied, or the disk does not answer; try again",
             def->what, def->idle_seconds);
+
+    /* Everything else is the fault of what it worked on. */
     if (def->crashed)
         *def->crashed = true;
     if (killed && WTERMSIG(state) == SIGXCPU)

@@ -52,7 +52,7 @@ static void put(output *out, const void *bytes, size_t count)
     if (out->failed)
         return;
 
-    /* The first failure is the one to be told of. */
+    /* The first failure is the one that is reported. */
     out->checksum = yk_hash_bytes(out->checksum, bytes, count);
     if (!yk_write_all(out->descriptor, bytes, count, out->length)) {
         out->failed = true;
@@ -148,37 +148,6 @@ static yk_status damaged(yk_context *context, const char *path, const char *what
     return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a whole checkpoint: %s", path, what);
 }
 
-/* The whole file in memory. */
-static yk_status read_words(yk_context *context, const char *path, uint64_t **words, size_t *bytes)
-{
-    *words = NULL;
-    FILE *stream = fopen(path, "rb");
-    if (!stream)
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
-
-    /* Devices have no end. */
-    struct stat found;
-    bool regular = fstat(fileno(stream), &found) == 0 && S_ISREG(found.st_mode);
-    if (!regular) {
-        fclose(stream);
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
-    }
-
-    /* In words, so that sections of doubles can be used where they lie. */
-    *bytes = (size_t)found.st_size;
-    *words = yk_allocate(context, *bytes / sizeof **words + 1, sizeof **words);
-    size_t got = 0;
-    if (*words)
-        got = fread(*words, 1, *bytes, stream);
-    fclose(stream);
-    if (!*words)
-        return YK_ERROR_MEMORY;
-    if (got != *bytes)
-        return damaged(context, path, "it cannot be read to its end");
-
-    return YK_OK;
-}
-
 /* Finds the sections; nothing is believed that the checksum does not cover. */
 static yk_status open_sections(yk_context *context, const char *path, size_t bytes,
                                yk_checkpoint_file *file)
@@ -199,6 +168,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
                        "'%s' is a checkpoint of version %u and this program reads version %d: use "
                        "the program that wrote it",
                        path, (unsigned)start.version, VERSION);
+
     uint64_t checksum = 0;
     if (bytes < sizeof start + sizeof checksum)
         return damaged(context, path, "it is cut off");
@@ -209,11 +179,13 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
     if (yk_hash_bytes(YK_HASH_START, data, end) != checksum)
         return damaged(context, path, "its checksum does not hold, it is cut off or was changed");
 
+    /* Sections stay where they are; a checksum that holds may still be one of nonsense. */
     size_t at = sizeof start;
     for (uint64_t i = 0; i < start.sections; i++) {
         section_head head;
         if (i == SECTIONS_MAX || end - at < sizeof head)
             return damaged(context, path, "its sections have no end");
+
         memcpy(&head, data + at, sizeof head);
         at += sizeof head;
         if (head.count > end - at || padding(head.count) > end - at - head.count)
@@ -233,13 +205,33 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
 static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_file **file)
 {
     *file = NULL;
-    yk_checkpoint_file *made = yk_allocate(context, 1, sizeof *made);
-    if (!made)
-        return YK_ERROR_MEMORY;
+    FILE *stream = fopen(path, "rb");
+    if (!stream)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
 
-    size_t bytes = 0;
-    yk_status status = read_words(context, path, &made->words, &bytes);
-    if (status == YK_OK)
+    /* Devices have no end. */
+    struct stat found;
+    bool regular = fstat(fileno(stream), &found) == 0 && S_ISREG(found.st_mode);
+    if (!regular) {
+        fclose(stream);
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
+    }
+
+    /* The whole file in memory; in words, so that sections of doubles can be used where they
+     * lie. */
+    size_t bytes = (size_t)found.st_size;
+    size_t got = 0;
+    yk_checkpoint_file *made = yk_allocate(context, 1, sizeof *made);
+    if (made)
+        made->words = yk_allocate(context, bytes / sizeof *made->words + 1, sizeof *made->words);
+    if (made && made->words)
+        got = fread(made->words, 1, bytes, stream);
+    fclose(stream);
+
+    yk_status status = YK_ERROR_MEMORY;
+    if (made && made->words && got != bytes)
+        status = damaged(context, path, "it cannot be read to its end");
+    else if (made && made->words)
         status = open_sections(context, path, bytes, made);
     if (status != YK_OK) {
         yk_checkpoint_close(context, made);
@@ -247,7 +239,6 @@ static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_f
     }
 
     *file = made;
-
     return YK_OK;
 }
 

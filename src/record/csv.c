@@ -57,31 +57,6 @@ static void add_quoted(yk_context *context, yk_text *line, const char *text)
     }
 }
 
-static void add_column(yk_context *context, yk_text *line, const yk_record_channel *channel,
-                       int component)
-{
-    const char *label = channel->labels[component];
-    bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
-                  strpbrk(channel->unit, ",\"\r\n");
-
-    /* "name:label [unit]", quoted where RFC 4180 asks for it. */
-    yk_text_add(context, line, quotes ? ",\"" : ",");
-    add_quoted(context, line, channel->name);
-    if (*label) {
-        yk_text_add(context, line, ":");
-        add_quoted(context, line, label);
-    }
-
-    if (*channel->unit) {
-        yk_text_add(context, line, " [");
-        add_quoted(context, line, channel->unit);
-        yk_text_add(context, line, "]");
-    }
-
-    if (quotes)
-        yk_text_add(context, line, "\"");
-}
-
 static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header)
 {
     csv_writer *self = (csv_writer *)recorder;
@@ -90,6 +65,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
     if (self->descriptor < 0)
         return cannot_write(self, errno);
 
+    /* Numbers have a decimal point, whatever the program's language. */
     self->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (!self->locale)
         return yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
@@ -106,10 +82,30 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
     /* The line of names. */
     yk_text line = {0};
     yk_text_add(context, &line, "time [s]");
-    for (int i = 0; i < header->channel_count; i++)
-        for (int c = 0; c < header->channels[i].components; c++)
-            add_column(context, &line, &header->channels[i], c);
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        for (int c = 0; c < channel->components; c++) {
+            /* "name:label [unit]", quoted where RFC 4180 asks for it. */
+            const char *label = channel->labels[c];
+            bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
+                          strpbrk(channel->unit, ",\"\r\n");
+            yk_text_add(context, &line, quotes ? ",\"" : ",");
+            add_quoted(context, &line, channel->name);
+            if (*label) {
+                yk_text_add(context, &line, ":");
+                add_quoted(context, &line, label);
+            }
+            if (*channel->unit) {
+                yk_text_add(context, &line, " [");
+                add_quoted(context, &line, channel->unit);
+                yk_text_add(context, &line, "]");
+            }
+            if (quotes)
+                yk_text_add(context, &line, "\"");
+        }
+    }
     yk_text_add(context, &line, "\n");
+
     yk_status status = YK_ERROR_MEMORY;
     if (!line.failed)
         status = write_text(self, line.data, line.length);
@@ -119,8 +115,8 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
 
 static yk_status csv_sample(yk_recorder *recorder, double time, const double *row)
 {
-    csv_writer *self = (csv_writer *)recorder;
     /* Lines are gathered until another does not fit. */
+    csv_writer *self = (csv_writer *)recorder;
     if (self->capacity - self->used < self->stride * NUMBER_BYTES) {
         yk_status status = write_text(self, self->text, self->used);
         if (status != YK_OK)

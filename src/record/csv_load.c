@@ -89,22 +89,6 @@ static yk_status read_line(csv_parser *parser)
     return YK_OK;
 }
 
-/* The names of the header stay in the memory that they were read into; what was read behind them
- * goes to new memory. */
-static yk_status leave_header(csv_parser *parser)
-{
-    size_t left = (size_t)(parser->end - parser->cursor);
-    const char *from = parser->cursor;
-    parser->data = yk_allocate(parser->context, parser->capacity, 1);
-    if (!parser->data)
-        return YK_ERROR_MEMORY;
-
-    memcpy(parser->data, from, left + 1);
-    parser->cursor = parser->data;
-    parser->end = parser->data + left;
-    return YK_OK;
-}
-
 /* Cuts the next field out of the text, without its quotes, and moves behind its separator. */
 static yk_status next_field(csv_parser *parser, char **field)
 {
@@ -277,32 +261,6 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-static yk_status read_row(csv_parser *parser, double *row)
-{
-    for (size_t i = 0; i < parser->columns; i++) {
-        char *field = NULL, *rest = NULL;
-        yk_status status = next_field(parser, &field);
-        if (status != YK_OK)
-            return status;
-
-        /* Also inf and nan, as they are written; nothing may follow. */
-        row[i] = strtod(field, &rest);
-        if (rest == field || rest[strspn(rest, " \t")] != '\0')
-            return yk_fail(parser->context, YK_ERROR_INPUT,
-                           "%s:%zu: '%.40s' in column %zu ('%s') is not a number", parser->path,
-                           parser->line, field, i + 1, parser->names[i]);
-
-        /* Every line has as many fields as the first. */
-        bool last = i + 1 == parser->columns;
-        if (parser->line_ended != last)
-            return yk_fail(parser->context, YK_ERROR_INPUT,
-                           "%s:%zu: %s than the %zu fields of the header line", parser->path,
-                           parser->line, last ? "more" : "fewer", parser->columns);
-    }
-
-    return YK_OK;
-}
-
 static yk_status read_rows(csv_parser *parser, yk_recorder *to)
 {
     double *row = yk_allocate(parser->context, parser->columns, sizeof *row);
@@ -323,7 +281,28 @@ static yk_status read_rows(csv_parser *parser, yk_recorder *to)
             continue;
         }
 
-        status = read_row(parser, row);
+        for (size_t i = 0; i < parser->columns && status == YK_OK; i++) {
+            char *field = NULL;
+            status = next_field(parser, &field);
+            if (status != YK_OK)
+                break;
+
+            /* Also inf and nan, as they are written; nothing may follow. */
+            char *rest = NULL;
+            row[i] = strtod(field, &rest);
+            if (rest == field || rest[strspn(rest, " \t")] != '\0')
+                status = yk_fail(parser->context, YK_ERROR_INPUT,
+                                 "%s:%zu: '%.40s' in column %zu ('%s') is not a number",
+                                 parser->path, parser->line, field, i + 1, parser->names[i]);
+
+            /* Every line has as many fields as the first. */
+            bool last = i + 1 == parser->columns;
+            if (status == YK_OK && parser->line_ended != last)
+                status = yk_fail(parser->context, YK_ERROR_INPUT,
+                                 "%s:%zu: %s than the %zu fields of the header line", parser->path,
+                                 parser->line, last ? "more" : "fewer", parser->columns);
+        }
+
         if (status == YK_OK)
             status = yk_recorder_sample(to, row[0], row + 1);
         parser->line++;
@@ -348,19 +327,28 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
     locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (status == YK_OK && !locale)
         status = yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
+
     char *header = NULL;
     if (status == YK_OK) {
         locale_t before = uselocale(locale);
         status = read_header(&parser, to);
 
-        /* The names stay where they are; what follows them moves on. */
+        /* The names stay in the memory that they were read into; what was read behind them goes
+         * to new memory. */
         header = parser.data;
-        if (status == YK_OK)
-            status = leave_header(&parser);
-        else
-            parser.data = NULL;
-        if (status == YK_OK)
-            status = read_rows(&parser, to);
+        parser.data = NULL;
+        if (status == YK_OK) {
+            size_t left = (size_t)(parser.end - parser.cursor);
+            parser.data = yk_allocate(context, parser.capacity, 1);
+            if (parser.data) {
+                memcpy(parser.data, parser.cursor, left + 1);
+                parser.cursor = parser.data;
+                parser.end = parser.data + left;
+                status = read_rows(&parser, to);
+            } else {
+                status = YK_ERROR_MEMORY;
+            }
+        }
         uselocale(before);
     }
 

@@ -85,18 +85,6 @@ static bool has(const fclib_file *in, const char *name)
     return true;
 }
 
-/* Whether the values of a dataset are in the file itself. */
-static bool is_stored_here(hid_t dataset)
-{
-    hid_t how = H5Dget_create_plist(dataset);
-    if (how < 0)
-        return false;
-
-    bool here = H5Pget_external_count(how) == 0 && H5Pget_layout(how) != H5D_VIRTUAL;
-    H5Pclose(how);
-    return here;
-}
-
 /* Reads a dataset of numbers that has at least `count` of them; returns memory of the context. */
 static void *read_values(fclib_file *in, const char *group, const char *name, hid_t type,
                          size_t size, size_t count)
@@ -117,7 +105,11 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
     H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
     bool number = class == H5T_INTEGER || (class == H5T_FLOAT && type == H5T_NATIVE_DOUBLE);
     hssize_t there = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-    if (!number || there < 0 || !is_stored_here(dataset))
+    hid_t how = dataset >= 0 ? H5Dget_create_plist(dataset) : -1;
+    bool here = how >= 0 && H5Pget_external_count(how) == 0 && H5Pget_layout(how) != H5D_VIRTUAL;
+    if (how >= 0)
+        H5Pclose(how);
+    if (!number || there < 0 || !here)
         refuse(in, "'%s' is not a list of numbers in the file itself", path);
     else if ((size_t)there < count)
         refuse(in, "'%s' has %lld numbers, expected %zu", path, (long long)there, count);
@@ -172,6 +164,7 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
 
 static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
 {
+    /* As CSparse stores it: nz counts triplets, -1 stands for compressed columns, -2 for rows. */
     m->rows = read_integer(in, group, "m", 0, ROWS_MAX);
     m->columns = read_integer(in, group, "n", 0, ROWS_MAX);
     int count = read_integer(in, group, "nz", -2, INT32_MAX);
@@ -237,6 +230,8 @@ static void read_problem(fclib_file *in)
         {"fclib_global", true, false, {"M", "H", "G"}, {"f", "w", "b"}},
         {"fclib_global_rolling", true, true, {"M", "H", "G"}, {"f", "w", "b"}},
     };
+
+    /* The kind of problem is the name of its group. */
     size_t kind = 0;
     while (kind < 3 && !has(in, kinds[kind].group))
         kind++;
@@ -315,7 +310,6 @@ static yk_status send_problem(void *user, int stream)
     yk_hdf5_session session;
     yk_hdf5_enter(&session);
     in->file = H5Fopen(in->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-
     if (in->file < 0) {
         refuse(in, "a damaged or truncated HDF5 file (%s)", session.reason);
     } else {
@@ -359,6 +353,7 @@ static yk_status receive_problem(void *user, int stream)
     bool there = fread(&in->global, sizeof in->global, 1, from) == 1 &&
                  fread(&sizes, sizeof sizes, 1, from) == 1;
     if (there) {
+        /* The sizes say how much memory the lists need. */
         in->data = (yk_global_problem){
             .dim = sizes.dim,
             .contact_count = sizes.contact_count,
@@ -414,6 +409,7 @@ static void check_matrix(fclib_file *in, const yk_entry_matrix *m, const char *n
 /* (W V; V^T R) and (q s). */
 static void make_local(fclib_file *in, yk_contact_problem *problem)
 {
+    /* Sizes that do not fit each other have no problem. */
     yk_context *context = in->context;
     const yk_global_problem *p = &in->data;
     const yk_entry_matrix *w = &p->m, *v = &p->h, *r = &p->g;
@@ -473,6 +469,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode))
         return yk_fail(context, YK_ERROR_FILE, "'%s' is not a file that can be read", path);
 
+    /* libhdf5 reads in a process of its own, which a damaged file may take down. */
     fclib_file in = {.context = context, .path = path, .status = YK_OK};
     in.status = yk_hdf5_read_apart(context, path, (double)found.st_size, send_problem,
                                    receive_problem, &in);
@@ -505,20 +502,6 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
 }
 
 /* Writing -------------------------------------------------------------------------------------- */
-
-static bool write_values(hid_t group, const char *name, hid_t type, size_t count,
-                         const void *values)
-{
-    hsize_t size = count;
-    hid_t space = H5Screate_simple(1, &size, NULL);
-    hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool written =
-        dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
-    if (dataset >= 0 && H5Dclose(dataset) < 0)
-        written = false;
-    H5Sclose(space);
-    return written;
-}
 
 /* W in compressed rows. */
 typedef struct compressed {
@@ -564,6 +547,7 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
 
 static bool write_local(hid_t file, const yk_contact_problem *problem, const compressed *w)
 {
+    /* The layout of a local problem, with W in compressed rows. */
     int rows = problem->row_count, compressed_rows = -2;
     int dim = problem->w.first[1];
     hid_t local = H5Gcreate2(file, "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -590,9 +574,17 @@ static bool write_local(hid_t file, const yk_contact_problem *problem, const com
         {vectors, "q", H5T_NATIVE_DOUBLE, rows, problem->q},
         {vectors, "mu", H5T_NATIVE_DOUBLE, problem->contact_count, problem->mu},
     };
-    for (size_t i = 0; done && i < sizeof lists / sizeof *lists; i++)
-        done = write_values(lists[i].group, lists[i].name, lists[i].type, (size_t)lists[i].count,
-                            lists[i].values);
+    for (size_t i = 0; done && i < sizeof lists / sizeof *lists; i++) {
+        hsize_t size = (hsize_t)lists[i].count;
+        hid_t space = H5Screate_simple(1, &size, NULL);
+        hid_t dataset = H5Dcreate2(lists[i].group, lists[i].name, lists[i].type, space, H5P_DEFAULT,
+                                   H5P_DEFAULT, H5P_DEFAULT);
+        done = dataset >= 0 && H5Dwrite(dataset, lists[i].type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                                        lists[i].values) >= 0;
+        if (dataset >= 0 && H5Dclose(dataset) < 0)
+            done = false;
+        H5Sclose(space);
+    }
 
     const hid_t groups[] = {vectors, matrix, local};
     for (size_t i = 0; i < 3; i++)

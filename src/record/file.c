@@ -92,7 +92,7 @@ static yk_status flush(file_recorder *self, double now)
 
 static yk_status not_open(const file_recorder *self)
 {
-    /* Who goes on after a failure is told of it again, not of the order of calls. */
+    /* Who goes on after a failure hears of it again, not of the order of calls. */
     if (self->failed)
         return yk_fail(self->context, YK_ERROR_FILE, "'%s' was given up after an earlier error",
                        self->part);
@@ -187,6 +187,7 @@ static yk_status file_resume(yk_recorder *recorder, const yk_record_header *head
                        "'%s' cannot be resumed: it is open, or was not a single record",
                        self->path);
 
+    /* What the stopped run wrote after its checkpoint is cut off, and recorded again. */
     yk_status status = prepare(self, header);
     if (status == YK_OK)
         status = yk_journal_reopen(self->context, self->part, self->header, position->length[0],
@@ -305,6 +306,7 @@ static yk_status make_safely(yk_context *context, const file_format *format,
         return status;
     }
 
+    /* Limits grow with what there is to write. */
     struct stat found;
     double bytes = 0;
     if (fstat(journal->descriptor, &found) == 0)
@@ -334,6 +336,7 @@ static yk_status make_safely(yk_context *context, const file_format *format,
     if (!crashed)
         return status;
 
+    /* The journal stays: `path` can be made of it by another program, or on another machine. */
     unlink(temporary);
     return yk_fail(context, YK_ERROR_EXTERNAL, "%s; the record is whole in '%s'",
                    yk_last_message(context), journal->path);
@@ -444,6 +447,7 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
     if (!def->path || !*def->path)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a recorder needs the name of the file to be written");
+
     const file_format *format = choose_format(def->path, def->format);
     if (!format)
         return yk_fail(

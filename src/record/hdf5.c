@@ -50,17 +50,6 @@ static yk_status outcome(hdf5_writer *self, bool done)
     return yk_fail(self->context, YK_ERROR_FILE, "cannot write '%s': %s", self->path, reason);
 }
 
-static size_t chunk_rows(size_t columns)
-{
-    size_t rows = CHUNK_BYTES / (columns * sizeof(double));
-    if (rows < 1)
-        return 1;
-    if (rows > CHUNK_ROWS)
-        return CHUNK_ROWS;
-
-    return rows;
-}
-
 /* Names ---------------------------------------------------------------------------------------- */
 
 /* The start of `name` up to the dot, as a link name: slashes part groups in HDF5 and cannot
@@ -98,31 +87,8 @@ static void find_free_link(hid_t parent, char *link, bool group)
     }
 }
 
-/* Opens, or makes, the groups that `name` stands in, and leaves the name of its last link in
- * `link`. */
-static hid_t open_groups(hid_t parent, const char *name, char *link)
-{
-    hid_t here = H5Gopen2(parent, ".", H5P_DEFAULT);
-    const char *rest = next_link(name, link);
-    while (here >= 0 && rest) {
-        hid_t group;
-        find_free_link(here, link, true);
-        if (H5Lexists(here, link, H5P_DEFAULT) > 0)
-            group = H5Gopen2(here, link, H5P_DEFAULT);
-        else
-            group = H5Gcreate2(here, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        H5Gclose(here);
-        here = group;
-        rest = next_link(rest, link);
-    }
-
-    if (here >= 0)
-        find_free_link(here, link, false);
-
-    return here;
-}
-
-/* A dataset with what every dataset has: its full name, unit and index. */
+/* A dataset with what every dataset has: its full name, unit and index. Dots in its name part the
+ * groups that it stands in. */
 static hid_t create_dataset(hid_t parent, const char *name, const char *unit, int index,
                             hid_t space, hid_t properties, yk_context *context)
 {
@@ -130,7 +96,23 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
     if (!link)
         return H5I_INVALID_HID;
 
-    hid_t group = open_groups(parent, name, link);
+    /* Its groups are opened, or made. */
+    hid_t group = H5Gopen2(parent, ".", H5P_DEFAULT);
+    const char *rest = next_link(name, link);
+    while (group >= 0 && rest) {
+        hid_t inner;
+        find_free_link(group, link, true);
+        if (H5Lexists(group, link, H5P_DEFAULT) > 0)
+            inner = H5Gopen2(group, link, H5P_DEFAULT);
+        else
+            inner = H5Gcreate2(group, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Gclose(group);
+        group = inner;
+        rest = next_link(rest, link);
+    }
+    if (group >= 0)
+        find_free_link(group, link, false);
+
     hid_t dataset =
         H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     yk_release(context, link);
@@ -144,7 +126,6 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
         return dataset;
 
     H5Dclose(dataset);
-
     return H5I_INVALID_HID;
 }
 
@@ -157,7 +138,12 @@ static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, con
     int rank = columns > 1 ? 2 : 1;
     const hsize_t now[2] = {0, columns};
     const hsize_t most[2] = {H5S_UNLIMITED, columns};
-    const hsize_t chunk[2] = {chunk_rows(columns), columns};
+    hsize_t rows = CHUNK_BYTES / (columns * sizeof(double));
+    if (rows < 1)
+        rows = 1;
+    if (rows > CHUNK_ROWS)
+        rows = CHUNK_ROWS;
+    const hsize_t chunk[2] = {rows, columns};
     hid_t space = H5Screate_simple(rank, now, most);
 
     /* Without times of creation equal runs give equal files. */
@@ -223,6 +209,8 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
     if (channels >= 0)
         H5Gclose(channels);
     done = done && scale_channels(self);
+
+    /* What the run looks like, and tables for its frames. */
     if (done && header->scene)
         done = yk_hdf5_write_scene(self->context, self->id, header->scene) &&
                yk_hdf5_open_frames(self->context, self->id, header->scene, &self->frames);
@@ -261,44 +249,28 @@ static yk_status hdf5_begin(yk_recorder *recorder, const yk_record_header *heade
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-/* Appends the rows that wait to one dataset. */
-static bool append(hdf5_writer *self, const hdf5_table *table)
-{
-    const hsize_t size[2] = {self->written + self->waiting, table->columns};
-    if (H5Dset_extent(table->dataset, size) < 0)
-        return false;
-
-    /* Its columns of the rows, side by side. */
-    const double *from = self->rows + table->first;
-    double *to = self->scratch;
-    for (size_t i = 0; i < self->waiting; i++) {
-        memcpy(to, from, table->columns * sizeof *to);
-        from += self->stride;
-        to += table->columns;
-    }
-
-    /* Behind the rows that are there. */
-    const hsize_t there[2] = {self->written, 0};
-    const hsize_t count[2] = {self->waiting, table->columns};
-    hid_t file_space = H5Dget_space(table->dataset);
-    hid_t memory_space = H5Screate_simple(2, count, NULL);
-    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, there, NULL, count, NULL);
-    bool done = H5Dwrite(table->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT,
-                         self->scratch) >= 0;
-    H5Sclose(memory_space);
-    H5Sclose(file_space);
-
-    return done;
-}
-
+/* Appends the rows that wait to all datasets. */
 static bool write_rows(hdf5_writer *self)
 {
     if (self->waiting == 0)
         return true;
 
-    for (int i = 0; i < self->table_count; i++)
-        if (!append(self, &self->tables[i]))
+    for (int i = 0; i < self->table_count; i++) {
+        /* Its columns of the rows, side by side. */
+        const hdf5_table *table = &self->tables[i];
+        const double *from = self->rows + table->first;
+        double *to = self->scratch;
+        for (size_t row = 0; row < self->waiting; row++) {
+            memcpy(to, from, table->columns * sizeof *to);
+            from += self->stride;
+            to += table->columns;
+        }
+
+        const hsize_t row[2] = {table->columns, 1};
+        if (!yk_hdf5_append(table->dataset, table->columns > 1 ? 2 : 1, H5T_NATIVE_DOUBLE,
+                            self->written, self->waiting, row, self->scratch))
             return false;
+    }
 
     self->written += self->waiting;
     self->waiting = 0;
@@ -308,8 +280,8 @@ static bool write_rows(hdf5_writer *self)
 
 static yk_status hdf5_sample(yk_recorder *recorder, double time, const double *row)
 {
-    hdf5_writer *self = (hdf5_writer *)recorder;
     /* Whole chunks go to the file: the library need not read them back. */
+    hdf5_writer *self = (hdf5_writer *)recorder;
     double *to = self->rows + self->waiting++ * self->stride;
     to[0] = time;
     if (self->stride > 1)
@@ -326,6 +298,7 @@ static yk_status hdf5_sample(yk_recorder *recorder, double time, const double *r
 
 static yk_status hdf5_frame(yk_recorder *recorder, double time, const float *values)
 {
+    /* Frames wait for others as rows do: a chunk is compressed as a whole. */
     hdf5_writer *self = (hdf5_writer *)recorder;
     yk_hdf5_add_frame(&self->frames, time, values);
     if (self->frames.waiting < self->frames.capacity)
@@ -340,24 +313,6 @@ static yk_status hdf5_frame(yk_recorder *recorder, double time, const float *val
 
 /* End ------------------------------------------------------------------------------------------ */
 
-static bool write_value(hdf5_writer *self, hid_t group, const yk_record_value *value, int index)
-{
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(properties, 0);
-    hid_t dataset =
-        create_dataset(group, value->name, value->unit, index, space, properties, self->context);
-    bool done =
-        dataset >= 0 && yk_hdf5_write_text(dataset, "text", value->text) &&
-        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value->value) >= 0;
-    if (dataset >= 0)
-        H5Dclose(dataset);
-    H5Pclose(properties);
-    H5Sclose(space);
-
-    return done;
-}
-
 /* A record without a summary is one whose run did not come to its end. */
 static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
@@ -365,14 +320,29 @@ static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summar
     yk_hdf5_enter(&self->session);
     bool done = write_rows(self) && yk_hdf5_write_frames(&self->frames);
 
-    /* The mark that it is complete comes last. */
     if (done && summary) {
+        /* Each figure is a dataset of one number, without times of creation as all others. */
         hid_t group = H5Gcreate2(self->id, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t space = H5Screate(H5S_SCALAR);
+        hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_obj_track_times(properties, 0);
         done = group >= 0;
-        for (int i = 0; i < summary->count && done; i++)
-            done = write_value(self, group, &summary->values[i], i);
+        for (int i = 0; i < summary->count && done; i++) {
+            const yk_record_value *value = &summary->values[i];
+            hid_t dataset = create_dataset(group, value->name, value->unit, i, space, properties,
+                                           self->context);
+            done = dataset >= 0 && yk_hdf5_write_text(dataset, "text", value->text) &&
+                   H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                            &value->value) >= 0;
+            if (dataset >= 0)
+                H5Dclose(dataset);
+        }
+        H5Pclose(properties);
+        H5Sclose(space);
         if (group >= 0)
             H5Gclose(group);
+
+        /* The mark that it is complete comes last. */
         done = done && yk_hdf5_write_integer(self->id, "complete", 1);
     }
 

@@ -53,7 +53,7 @@ void yk_hdf5_leave(const yk_hdf5_session *session)
     yk_hdf5_unlock();
 }
 
-static hid_t text_type(void)
+hid_t yk_hdf5_text_type(void)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, H5T_VARIABLE);
@@ -115,13 +115,14 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
 
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text)
 {
-    return write_attribute(object, name, text_type(), H5Screate(H5S_SCALAR), &text);
+    return write_attribute(object, name, yk_hdf5_text_type(), H5Screate(H5S_SCALAR), &text);
 }
 
 bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count)
 {
     hsize_t size = count;
-    return write_attribute(object, name, text_type(), H5Screate_simple(1, &size, NULL), texts);
+    return write_attribute(object, name, yk_hdf5_text_type(), H5Screate_simple(1, &size, NULL),
+                           texts);
 }
 
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value)
@@ -191,42 +192,43 @@ void yk_hdf5_compress(hid_t properties)
     }
 }
 
-/* One block: the pointers, then the texts. */
-static char **pack_texts(yk_context *context, char *const *texts, size_t count)
+char **yk_hdf5_pack_texts(yk_context *context, char *const *texts, size_t count)
 {
-    size_t bytes = count * sizeof *texts;
+    size_t bytes = (count + 1) * sizeof *texts;
     for (size_t i = 0; i < count; i++)
         bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
     char **packed = yk_allocate(context, bytes, 1);
     if (!packed)
         return NULL;
 
-    char *to = (char *)(packed + count);
+    /* Texts that are absent are empty, as the memory is. */
+    char *to = (char *)(packed + count + 1);
     for (size_t i = 0; i < count; i++) {
         packed[i] = to;
         if (texts[i])
             strcpy(to, texts[i]);
         to += strlen(to) + 1;
     }
-
     return packed;
 }
 
-static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t space,
-                         size_t count)
+bool yk_hdf5_append(hid_t dataset, int rank, hid_t type, hsize_t before, hsize_t rows,
+                    const hsize_t row[2], const void *values)
 {
-    if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != (hssize_t)count)
-        return NULL;
+    const hsize_t size[3] = {before + rows, row[0], row[1]};
+    const hsize_t there[3] = {before, 0, 0};
+    const hsize_t count[3] = {rows, row[0], row[1]};
+    if (H5Dset_extent(dataset, size) < 0)
+        return false;
 
-    /* The library takes memory of its own for each text; the copy is one block of ours. */
-    char **texts = yk_allocate(context, count, sizeof *texts), **packed = NULL;
-    if (texts && H5Aread(attribute, type, texts) >= 0) {
-        packed = pack_texts(context, texts, count);
-        H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
-    }
-
-    yk_release(context, texts);
-    return packed;
+    /* Behind the rows that are there. */
+    hid_t file_space = H5Dget_space(dataset);
+    hid_t memory_space = H5Screate_simple(rank, count, NULL);
+    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, there, NULL, count, NULL);
+    bool done = H5Dwrite(dataset, type, memory_space, file_space, H5P_DEFAULT, values) >= 0;
+    H5Sclose(memory_space);
+    H5Sclose(file_space);
+    return done;
 }
 
 char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, size_t count)
@@ -238,15 +240,28 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
     if (attribute < 0)
         return NULL;
 
-    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    char **texts = read_texts(context, attribute, type, space, count);
+    /* The library takes memory of its own for each text. */
+    hid_t type = H5Aget_type(attribute);
+    hid_t space = H5Aget_space(attribute);
+    bool as_many =
+        H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count;
+    char **texts = NULL;
+    if (as_many)
+        texts = yk_allocate(context, count, sizeof *texts);
+
+    char **packed = NULL;
+    if (texts && H5Aread(attribute, type, texts) >= 0) {
+        packed = yk_hdf5_pack_texts(context, texts, count);
+        H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
+    }
+
+    yk_release(context, texts);
     if (space >= 0)
         H5Sclose(space);
     if (type >= 0)
         H5Tclose(type);
     H5Aclose(attribute);
-
-    return texts;
+    return packed;
 }
 
 char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name)

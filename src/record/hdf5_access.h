@@ -31,6 +31,17 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
                              yk_status (*work)(void *user, int stream),
                              yk_status (*receive)(void *user, int stream), void *user);
 
+/* Text of any length in UTF-8; to be closed by the caller. */
+hid_t yk_hdf5_text_type(void);
+
+/* A copy of texts that the library owns, in one block: the pointers, then the texts. */
+char **yk_hdf5_pack_texts(yk_context *context, char *const *texts, size_t count);
+
+/* Appends `rows` rows to a dataset that has `before` of them; `row` has the extents of one beyond
+ * the first. */
+bool yk_hdf5_append(hid_t dataset, int rank, hid_t type, hsize_t before, hsize_t rows,
+                    const hsize_t row[2], const void *values);
+
 bool yk_hdf5_write_text(hid_t object, const char *name, const char *text);
 bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count);
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value);

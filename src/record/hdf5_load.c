@@ -83,6 +83,7 @@ static bool measure(hid_t dataset, hsize_t *rows, hsize_t *columns)
         H5Sclose(space);
     if (type >= 0)
         H5Tclose(type);
+
     /* Sizes that memory or the file cannot hold were not written by anybody. */
     *rows = size[0];
     *columns = size[1];
@@ -184,31 +185,10 @@ static yk_status collect_group(hdf5_loader *loader, const char *name)
 
 /* Header --------------------------------------------------------------------------------------- */
 
-static yk_status check_format(hdf5_loader *loader)
-{
-    /* Ours, and not newer than this program. */
-    int version = 0;
-    char *format = yk_hdf5_read_text(loader->context, loader->file, "format");
-    bool ours = format && strcmp(format, YK_HDF5_FORMAT) == 0;
-    yk_release(loader->context, format);
-    if (!ours || !yk_hdf5_read_integer(loader->file, "format_version", &version))
-        return yk_fail(
-            loader->context, YK_ERROR_INPUT,
-            "'%s' is an HDF5 file of another program: it has no attribute format = \"%s\"",
-            loader->path, YK_HDF5_FORMAT);
-    if (version > YK_HDF5_FORMAT_VERSION)
-        return yk_fail(
-            loader->context, YK_ERROR_INPUT,
-            "'%s' has format version %d and this program reads up to %d: use a newer one",
-            loader->path, version, YK_HDF5_FORMAT_VERSION);
-
-    return YK_OK;
-}
-
 static yk_status begin_record(hdf5_loader *loader)
 {
-    yk_context *context = loader->context;
     /* The channels as the datasets describe them. */
+    yk_context *context = loader->context;
     yk_record_channel *channels = yk_allocate(context, (size_t)loader->count, sizeof *channels);
     if (!channels)
         return YK_ERROR_MEMORY;
@@ -230,6 +210,7 @@ static yk_status begin_record(hdf5_loader *loader)
                                .command = command,
                                .channels = channels,
                                .channel_count = loader->count};
+
     /* The scene, where there is one; the record checks what it says. */
     yk_status status = yk_hdf5_read_scene(context, loader->file, &loader->scene);
     header.scene = loader->scene;
@@ -237,6 +218,7 @@ static yk_status begin_record(hdf5_loader *loader)
         status = damaged(loader, "its scene cannot be read");
     if (status == YK_OK)
         status = yk_recorder_begin(loader->to, &header);
+
     yk_release(context, command);
     yk_release(context, scenario);
     yk_release(context, title);
@@ -306,6 +288,7 @@ static yk_status read_tables(hdf5_loader *loader, bool complete)
         at_once = ROWS_AT_ONCE;
     if (at_once < 1)
         at_once = 1;
+
     double *block = NULL;
     double *buffer = NULL;
     if (status == YK_OK) {
@@ -372,10 +355,24 @@ static yk_status end_record(hdf5_loader *loader)
 
 static yk_status load_file(hdf5_loader *loader)
 {
+    /* Ours, and not newer than this program. */
+    int version = 0;
+    char *format = yk_hdf5_read_text(loader->context, loader->file, "format");
+    bool ours = format && strcmp(format, YK_HDF5_FORMAT) == 0;
+    yk_release(loader->context, format);
+    if (!ours || !yk_hdf5_read_integer(loader->file, "format_version", &version))
+        return yk_fail(
+            loader->context, YK_ERROR_INPUT,
+            "'%s' is an HDF5 file of another program: it has no attribute format = \"%s\"",
+            loader->path, YK_HDF5_FORMAT);
+    if (version > YK_HDF5_FORMAT_VERSION)
+        return yk_fail(
+            loader->context, YK_ERROR_INPUT,
+            "'%s' has format version %d and this program reads up to %d: use a newer one",
+            loader->path, version, YK_HDF5_FORMAT_VERSION);
+
     /* What was recorded, before any number is read. */
-    yk_status status = check_format(loader);
-    if (status == YK_OK)
-        status = collect_group(loader, "channels");
+    yk_status status = collect_group(loader, "channels");
     if (status == YK_OK)
         status = begin_record(loader);
     if (status != YK_OK)

@@ -24,14 +24,6 @@ static hid_t create_group(hid_t parent, const char *name)
     return H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-static hid_t text_type(void)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
 /* Columns --------------------------------------------------------------------------------------
  *
  * Bodies, shapes and links are lists of records here and a dataset per member in the file. A
@@ -102,7 +94,7 @@ static size_t member_bytes(const member *m)
 static hid_t member_memory_type(const member *m)
 {
     if (m->type == TEXT)
-        return text_type();
+        return yk_hdf5_text_type();
 
     return H5Tcopy(m->type == NUMBERS ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT);
 }
@@ -184,6 +176,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
     if (group < 0)
         return false;
 
+    /* Who takes part, and the lists. */
     size_t subsystems = (size_t)scene->subsystem_count;
     char up[96];
     snprintf(up, sizeof up, "%.9g %.9g %.9g", scene->up.x, scene->up.y, scene->up.z);
@@ -273,6 +266,7 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
     if (capacity > CHUNK_FRAMES)
         capacity = CHUNK_FRAMES;
 
+    /* Memory for a chunk of frames as they come, and for one table of them. */
     frames->times = yk_allocate(context, capacity, sizeof *frames->times);
     frames->values =
         yk_allocate(context, capacity * frames->frame_size + 1, sizeof *frames->values);
@@ -281,11 +275,11 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         return false;
 
     frames->capacity = capacity;
-
     hid_t group = create_group(file, "frames");
     if (group < 0)
         return false;
 
+    /* Times, and the tables that the scene has something for. */
     hid_t tables[YK_FRAME_TABLES];
     size_t table_count = 0;
     const hsize_t none[3] = {0, 1, 1}, times[3] = {1024, 1, 1};
@@ -318,25 +312,6 @@ void yk_hdf5_add_frame(yk_hdf5_frames *frames, double time, const float *values)
     frames->waiting++;
 }
 
-/* Appends `rows` rows of a table; `size` is that of one row. */
-static bool append(hid_t dataset, int rank, hid_t type, hsize_t before, hsize_t rows,
-                   const hsize_t *row, const void *values)
-{
-    const hsize_t size[3] = {before + rows, row[0], row[1]};
-    const hsize_t there[3] = {before, 0, 0}, count[3] = {rows, row[0], row[1]};
-    if (H5Dset_extent(dataset, size) < 0)
-        return false;
-
-    hid_t file_space = H5Dget_space(dataset);
-    hid_t memory_space = H5Screate_simple(rank, count, NULL);
-    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, there, NULL, count, NULL);
-    bool done = H5Dwrite(dataset, type, memory_space, file_space, H5P_DEFAULT, values) >= 0;
-    H5Sclose(memory_space);
-    H5Sclose(file_space);
-
-    return done;
-}
-
 bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
 {
     hsize_t rows = frames->waiting;
@@ -356,15 +331,17 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
             memcpy(frames->scratch + k * size, first + k * frames->frame_size,
                    size * sizeof *first);
         first += size;
+
         const hsize_t row[2] = {size / table_columns[i], table_columns[i]};
-        if (!append(frames->table[i], 3, H5T_NATIVE_FLOAT, frames->written, rows, row,
-                    frames->scratch))
+        if (!yk_hdf5_append(frames->table[i], 3, H5T_NATIVE_FLOAT, frames->written, rows, row,
+                            frames->scratch))
             return false;
     }
 
     /* The times last: who finds one finds all that belongs to it. */
     const hsize_t row[2] = {1, 1};
-    if (!append(frames->time, 1, H5T_NATIVE_DOUBLE, frames->written, rows, row, frames->times))
+    if (!yk_hdf5_append(frames->time, 1, H5T_NATIVE_DOUBLE, frames->written, rows, row,
+                        frames->times))
         return false;
 
     frames->written += rows;
@@ -421,21 +398,8 @@ static char **read_names(yk_context *context, hid_t dataset, hid_t type, size_t 
         return NULL;
     }
 
-    /* The pointers, then the texts. */
-    size_t bytes = (count + 1) * sizeof *texts;
-    for (size_t i = 0; i < count; i++)
-        bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
-    char **packed = yk_allocate(context, bytes, 1);
-    if (packed) {
-        char *to = (char *)(packed + count + 1);
-        for (size_t i = 0; i < count; i++) {
-            packed[i] = to;
-            if (texts[i])
-                strcpy(to, texts[i]);
-            to += strlen(to) + 1;
-        }
-    }
-
+    /* The library's own copies go back to it. */
+    char **packed = yk_hdf5_pack_texts(context, texts, count);
     hid_t space = H5Dget_space(dataset);
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
     H5Sclose(space);
@@ -531,33 +495,9 @@ void yk_hdf5_release_scene(yk_context *context, yk_record_scene *scene)
     yk_release(context, store);
 }
 
-/* The points of all hulls, each of which takes as many as it counts. */
-static bool read_points(yk_context *context, hid_t group, scene_store *store, yk_shape *shapes)
-{
-    hid_t dataset = H5Dopen2(group, "points", H5P_DEFAULT);
-    if (dataset < 0)
-        return false;
-
-    hssize_t count = count_rows(dataset, 3);
-    bool sound = count >= 0;
-    if (sound)
-        store->points = yk_allocate(context, (size_t)count + 1, sizeof *store->points);
-    sound = sound && store->points &&
-            H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, store->points) >= 0;
-    H5Dclose(dataset);
-
-    hssize_t used = 0;
-    for (int i = 0; i < store->scene.shape_count && sound; i++) {
-        sound = shapes[i].point_count >= 0 && shapes[i].point_count <= count - used;
-        shapes[i].points = sound ? store->points + used : NULL;
-        used += shapes[i].point_count;
-    }
-
-    return sound;
-}
-
 static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
 {
+    /* Who took part. */
     yk_record_scene *scene = &store->scene;
     int subsystems;
     if (!yk_hdf5_read_integer(group, "subsystem_count", &subsystems) || subsystems < 0)
@@ -578,6 +518,7 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     int watched;
     scene->watched = yk_hdf5_read_integer(group, "watched", &watched) && watched;
 
+    /* Three numbers as text; z where they are not there. */
     scene->up = (yk_vec3){0, 0, 1};
     char *up = yk_hdf5_read_text(context, group, "up");
     if (up) {
@@ -586,9 +527,9 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
         scene->up.y = strtod(end, &end);
         scene->up.z = strtod(end, &end);
     }
-
     yk_release(context, up);
 
+    /* Lists of bodies, shapes and links, with the memory of their names. */
     scene->bodies = read_list(context, group, &body_layout, &scene->body_count, &store->blocks[0]);
     yk_shape *shapes =
         read_list(context, group, &shape_layout, &scene->shape_count, &store->blocks[1]);
@@ -597,7 +538,26 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     if (!scene->bodies || !shapes || !scene->links)
         return false;
 
-    return read_points(context, group, store, shapes);
+    /* The points of all hulls, each of which takes as many as it counts. */
+    hid_t dataset = H5Dopen2(group, "points", H5P_DEFAULT);
+    if (dataset < 0)
+        return false;
+
+    hssize_t count = count_rows(dataset, 3);
+    bool sound = count >= 0;
+    if (sound)
+        store->points = yk_allocate(context, (size_t)count + 1, sizeof *store->points);
+    sound = sound && store->points &&
+            H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, store->points) >= 0;
+    H5Dclose(dataset);
+
+    hssize_t used = 0;
+    for (int i = 0; i < scene->shape_count && sound; i++) {
+        sound = shapes[i].point_count >= 0 && shapes[i].point_count <= count - used;
+        shapes[i].points = sound ? store->points + used : NULL;
+        used += shapes[i].point_count;
+    }
+    return sound;
 }
 
 yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **scene)

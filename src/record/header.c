@@ -29,27 +29,25 @@ static const char *put_text(text_store *store, const char *text)
     return to;
 }
 
-/* What a component is called when the channel does not say. */
-static const char *default_label(const yk_record_channel *channel, int component, char number[16])
-{
-    static const char *const position[] = {"x", "y", "z"}, *const orientation[] = {"w", "x", "y",
-                                                                                   "z"};
-    switch (channel->components) {
-    case 1: return "";
-    case 3: return position[component];
-    case 4: return orientation[component];
-    default: snprintf(number, 16, "%d", component + 1); return number;
-    }
-}
-
 static const char **put_labels(text_store *store, const yk_record_channel *channel)
 {
     size_t count = (size_t)channel->components;
     const char **labels = take(store, count * sizeof *labels, sizeof *labels);
     for (size_t i = 0; i < count; i++) {
-        char number[16];
-        const char *given =
-            channel->labels ? channel->labels[i] : default_label(channel, (int)i, number);
+        /* Where the channel does not say what its components are called, their number does. */
+        static const char *const position[] = {"x", "y", "z"};
+        static const char *const orientation[] = {"w", "x", "y", "z"};
+        char number[16] = "";
+        const char *given = number;
+        if (channel->labels)
+            given = channel->labels[i];
+        else if (count == 3)
+            given = position[i];
+        else if (count == 4)
+            given = orientation[i];
+        else if (count > 1)
+            snprintf(number, sizeof number, "%d", (int)i + 1);
+
         const char *label = put_text(store, given);
         if (labels)
             labels[i] = label;
@@ -72,6 +70,7 @@ static const char **put_texts(text_store *store, const char *const *texts, int c
 
 static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scene)
 {
+    /* The first pass only measures: then there is no memory to write to. */
     yk_record_scene *copy = take(store, sizeof *copy, sizeof(double));
     yk_record_scene filled = *scene;
     filled.subsystems = put_texts(store, scene->subsystems, scene->subsystem_count);
@@ -106,6 +105,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
         }
     }
 
+    /* Interfaces and wires. */
     yk_record_link *links = take(store, (size_t)scene->link_count * sizeof *links, sizeof(void *));
     filled.links = links;
     for (int i = 0; i < scene->link_count; i++) {
@@ -142,6 +142,7 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
             channels[i] = filled_channel;
     }
 
+    /* What is found through the copy lies in the same block behind it. */
     if (header->scene)
         filled.scene = put_scene(store, header->scene);
     if (copy)
@@ -192,46 +193,6 @@ static yk_status check_names(yk_context *context, const char *what, const char *
                            "%s '%s' is recorded twice; names must be unique", what, names[i]);
 
     return YK_OK;
-}
-
-static yk_status check_header(yk_context *context, const yk_record_header *header)
-{
-    /* Names part channels from each other in every format. */
-    int count = header->channel_count;
-    if (count < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
-
-    const char **names = yk_allocate(context, (size_t)count, sizeof *names);
-    if (!names)
-        return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < count; i++)
-        names[i] = header->channels[i].name;
-    yk_status status = check_names(context, "channel", names, count);
-    yk_release(context, names);
-    for (int i = 0; i < count && status == YK_OK; i++)
-        if (header->channels[i].components < 1)
-            status = yk_fail(context, YK_ERROR_ARGUMENT,
-                             "channel '%s' has %d components; it needs at least one",
-                             header->channels[i].name, header->channels[i].components);
-
-    return status;
-}
-
-static yk_status check_summary(yk_context *context, const yk_record_summary *summary)
-{
-    if (!summary)
-        return YK_OK;
-
-    const char **names = yk_allocate(context, (size_t)summary->count, sizeof *names);
-    if (!names)
-        return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < summary->count; i++)
-        names[i] = summary->values[i].name;
-    yk_status status = check_names(context, "value", names, summary->count);
-    yk_release(context, names);
-    return status;
 }
 
 /* Every index of a scene is in range. */
@@ -310,12 +271,31 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
                          yk_record_header **copy)
 {
     *copy = NULL;
-    yk_status status = check_header(context, header);
+    int count = header->channel_count;
+    if (count < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
+
+    /* Names part channels from each other in every format. */
+    const char **names = yk_allocate(context, (size_t)count, sizeof *names);
+    if (!names)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++)
+        names[i] = header->channels[i].name;
+    yk_status status = check_names(context, "channel", names, count);
+    yk_release(context, names);
+    for (int i = 0; i < count && status == YK_OK; i++)
+        if (header->channels[i].components < 1)
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "channel '%s' has %d components; it needs at least one",
+                             header->channels[i].name, header->channels[i].components);
     if (status != YK_OK)
         return status;
+
     if (header->scene && !scene_is_sound(header->scene))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the scene of the record names a body or a subsystem that it does not have");
+
     /* Measured first, then written. */
     text_store store = {0};
     put_header(&store, header);
@@ -333,7 +313,15 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
                           yk_record_summary **copy)
 {
     *copy = NULL;
-    yk_status status = check_summary(context, summary);
+    int count = summary ? summary->count : 0;
+    const char **names = yk_allocate(context, (size_t)count, sizeof *names);
+    if (!names)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++)
+        names[i] = summary->values[i].name;
+    yk_status status = check_names(context, "value", names, count);
+    yk_release(context, names);
     if (status != YK_OK)
         return status;
 

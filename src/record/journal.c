@@ -603,6 +603,7 @@ static yk_status begin(player *p, yk_unpack *pack)
 
 static yk_status end(player *p, yk_unpack *pack)
 {
+    /* No figure is shorter than the lengths of its three texts. */
     int count = yk_unpack_count(pack, 3 * sizeof(uint64_t));
     yk_record_value *values = take_array(p, count, sizeof *values);
     if (!values)
@@ -753,12 +754,21 @@ static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
         offset += sizeof head + head.bytes;
     }
 
+    /* What is behind the last whole block was being written when the run was killed. */
     contents->length = offset;
     contents->damaged = size - offset;
     if (status == YK_OK && offset == sizeof start)
         return damaged(p, "it ends before its header");
 
     return status;
+}
+
+static void release_player(player *p)
+{
+    /* Arrays of a block that could not be played to its end. */
+    for (int i = 0; i < p->array_count; i++)
+        yk_release(p->context, p->arrays[i]);
+    yk_release(p->context, p->payload);
 }
 
 bool yk_is_journal(const void *start, size_t bytes)
@@ -776,10 +786,7 @@ yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_re
 
     player p = {.context = context, .path = path, .to = to, .file = file};
     yk_status status = play(&p, (uint64_t)found.st_size, contents);
-
-    for (int i = 0; i < p.array_count; i++)
-        yk_release(context, p.arrays[i]);
-    yk_release(context, p.payload);
+    release_player(&p);
     return status;
 }
 
@@ -791,10 +798,7 @@ yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe
     *contents = (yk_journal_contents){0};
     player p = {.context = context, .path = path, .to = to, .file = pipe, .stream = true};
     yk_status status = play(&p, longest, contents);
-
-    for (int i = 0; i < p.array_count; i++)
-        yk_release(context, p.arrays[i]);
-    yk_release(context, p.payload);
+    release_player(&p);
     return status;
 }
 
@@ -823,6 +827,8 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
         return YK_ERROR_MEMORY;
     }
 
+    /* The same channels, scene and texts: a record goes on where its header would be the same to
+     * the byte. */
     yk_status status = YK_OK;
     uint64_t offset = sizeof(journal_start);
     bool same = true, sound = true;
@@ -831,6 +837,7 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
         status = read_block(p, offset, length, &head, &sound);
         if (status != YK_OK || !sound)
             break;
+
         if (offset == sizeof(journal_start))
             same = head.kind == YK_BLOCK_HEADER && head.bytes == pack.size &&
                    memcmp(p->payload, pack.data, pack.size) == 0;
@@ -862,10 +869,12 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
         return yk_fail(context, YK_ERROR_FILE,
                        "cannot go on with '%s', the journal of the run that was stopped: %s", path,
                        strerror(errno));
+
     yk_status status = open_locked(journal, O_RDWR);
     if (status != YK_OK)
         return status;
 
+    /* All that the run had written when it was stopped is there, and is what it wrote. */
     int file = journal->descriptor;
     if (fstat(file, &found) != 0 || (uint64_t)found.st_size < length) {
         yk_journal_close(journal);
@@ -877,7 +886,7 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
 
     player p = {.context = context, .path = path, .file = file};
     status = check_beginning(&p, length, header);
-    yk_release(context, p.payload);
+    release_player(&p);
 
     /* What came after is done again. The process is the one that writes it from now on. */
     uint64_t process = (uint64_t)getpid();

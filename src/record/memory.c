@@ -26,33 +26,26 @@ static size_t stage_rows(size_t width)
     return rows;
 }
 
-static yk_columns *create_columns(yk_context *context, size_t width)
-{
-    yk_columns *data = yk_allocate(context, 1, sizeof *data + width * sizeof *data->columns);
-    if (!data)
-        return NULL;
-
-    /* Columns take their memory when rows come. */
-    data->width = width;
-    data->stage = yk_allocate(context, stage_rows(width) * width, sizeof *data->stage);
-    if (data->stage)
-        return data;
-
-    yk_release(context, data);
-    return NULL;
-}
-
 /* Empty columns. Those of the run before are taken again if they fit: memory that the system has
  * given once is much faster than new memory. */
 static yk_columns *prepare_columns(yk_record *record, size_t width)
 {
     yk_columns *data = record->data;
-    if (!data || data->width != width)
-        data = create_columns(record->context, width);
-    if (!data)
-        return NULL;
-    if (data != record->data)
+    if (!data || data->width != width) {
+        /* New columns take their memory when rows come. */
+        data = yk_allocate(record->context, 1, sizeof *data + width * sizeof *data->columns);
+        if (!data)
+            return NULL;
+
+        data->width = width;
+        data->stage = yk_allocate(record->context, stage_rows(width) * width, sizeof *data->stage);
+        if (!data->stage) {
+            yk_release(record->context, data);
+            return NULL;
+        }
         destroy_columns(record->context, record->data);
+    }
+
     data->rows = 0;
     data->staged = 0;
     data->stage_rows = stage_rows(width);
@@ -101,6 +94,7 @@ static void settle(yk_columns *data)
 
 static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *header)
 {
+    /* New parts beside the old ones, which stay where one of them cannot be made. */
     yk_record *record = (yk_record *)recorder;
     yk_record_header *copy = NULL;
     yk_record_summary *summary = NULL;
@@ -143,7 +137,9 @@ static yk_status clear_stage(yk_record *record)
     if (!is_open(record))
         return yk_fail(record->context, YK_ERROR_ARGUMENT,
                        "a sample came outside begin and end of a record");
+
     settle(data);
+
     /* Columns double, so that a long run copies each number once on average. */
     size_t needed = data->rows + data->stage_rows;
     if (needed <= data->capacity)
@@ -162,6 +158,7 @@ static yk_status memory_sample(yk_recorder *recorder, double time, const double 
             return status;
     }
 
+    /* Rows wait in a stage that stays in the cache; columns are written by the stage. */
     size_t width = data->width;
     double *to = data->stage + data->staged++ * width;
     to[0] = time;

@@ -29,6 +29,7 @@ yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summar
 /* Recorders that were compiled before there were these operations have a shorter table. */
 bool yk_recorder_resumes(const yk_recorder *recorder)
 {
+    /* Recorders that were compiled before there were resumed runs have shorter tables. */
     const yk_recorder_ops *ops = recorder->ops;
     if (ops->size < sizeof *ops || !ops->keep || !ops->resume)
         return false;
@@ -64,8 +65,8 @@ typedef struct tee {
 
 static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header)
 {
-    tee *self = (tee *)recorder;
     /* Nothing is recorded where one cannot begin. */
+    tee *self = (tee *)recorder;
     for (int i = 0; i < self->count; i++) {
         yk_status status = yk_recorder_begin(self->recorders[i], header);
         if (status != YK_OK)
@@ -145,6 +146,7 @@ static yk_status tee_resume(yk_recorder *recorder, const yk_record_header *heade
                        "the run that is to be resumed recorded to %d files, and here are %d",
                        position->count, self->count);
 
+    /* Each at its own position; the order is that of the command line, which is kept. */
     for (int i = 0; i < self->count; i++) {
         yk_record_position own = {.count = 1, .length = {position->length[i]}};
         yk_status status = yk_recorder_resume(self->recorders[i], header, &own);
@@ -165,6 +167,7 @@ static bool tee_can_resume(const yk_recorder *recorder)
     return true;
 }
 
+/* The recorders belong to whoever made them. */
 static void tee_destroy(yk_recorder *recorder)
 {
     tee *self = (tee *)recorder;

@@ -39,6 +39,8 @@ static yk_status thin_begin(yk_recorder *recorder, const yk_record_header *heade
     if (status != YK_OK)
         return status;
 
+    /* As many buckets as rows are wanted, two rows each, and as the memory allows; an even number,
+     * so that they can be joined two and two. */
     self->width = yk_header_width(header);
     double bytes = (double)(self->width + 1) * (2 * sizeof(double) + sizeof(bool));
     self->capacity = (size_t)fmin((double)self->rows_most / 2, BYTES_MOST / bytes);
@@ -105,10 +107,12 @@ static yk_status thin_sample(yk_recorder *recorder, double time, const double *r
 {
     thin *self = (thin *)recorder;
 
-    /* A new bucket, where the last one is full. */
+    /* A new bucket, where the last one is full. Where there are no more, each becomes twice as
+     * long: what is kept is as fine as the length of the run allows, which nobody knows before. */
     if (self->count == 0 || self->rows == self->rows_per_bucket) {
         if (self->count == self->capacity)
             halve(self);
+
         self->first[self->count] = time;
         self->rows = 0;
         size_t at = self->count++ * self->width;
@@ -142,35 +146,6 @@ static const yk_recorder_ops thin_ops = {
     .end = thin_end,
 };
 
-/* Buckets as rows: one of a single row as that, others as two, their lowest and highest values in
- * the order in which they came. */
-static yk_status write_rows(thin *self)
-{
-    yk_recorder *to = yk_record_recorder(self->record);
-    double *row = yk_allocate(self->context, self->width + 1, sizeof *row);
-    if (!row)
-        return YK_ERROR_MEMORY;
-
-    yk_status status = YK_OK;
-    for (size_t i = 0; status == YK_OK && i < self->count; i++) {
-        size_t at = i * self->width;
-        for (int second = 0; second < 2 && status == YK_OK; second++) {
-            if (second && self->rows_per_bucket == 1)
-                break;
-
-            for (size_t c = 0; c < self->width; c++) {
-                bool low = self->low_first[at + c] != (second == 1);
-                row[c] = low ? self->low[at + c] : self->high[at + c];
-            }
-
-            status = yk_recorder_sample(to, second ? self->last[i] : self->first[i], row);
-        }
-    }
-
-    yk_release(self->context, row);
-    return status;
-}
-
 yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows_most,
                               yk_record **record)
 {
@@ -183,9 +158,32 @@ yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows
     if (status == YK_OK && self.count == 0)
         status = yk_fail(context, YK_ERROR_INPUT,
                          "'%s' holds no samples: the run ended before its first one", path);
-    if (status == YK_OK)
-        status = write_rows(&self);
 
+    /* Buckets as rows: one of a single row as that, others as two, their lowest and highest values
+     * in the order in which they came. */
+    double *row = NULL;
+    yk_recorder *to = NULL;
+    if (status == YK_OK) {
+        row = yk_allocate(context, self.width + 1, sizeof *row);
+        to = yk_record_recorder(self.record);
+        if (!row)
+            status = YK_ERROR_MEMORY;
+    }
+    for (size_t i = 0; status == YK_OK && i < self.count; i++) {
+        size_t at = i * self.width;
+        for (int second = 0; second < 2 && status == YK_OK; second++) {
+            if (second && self.rows_per_bucket == 1)
+                break;
+
+            for (size_t c = 0; c < self.width; c++) {
+                bool low = self.low_first[at + c] != (second == 1);
+                row[c] = low ? self.low[at + c] : self.high[at + c];
+            }
+            status = yk_recorder_sample(to, second ? self.last[i] : self.first[i], row);
+        }
+    }
+
+    yk_release(context, row);
     yk_release(context, self.first);
     yk_release(context, self.last);
     yk_release(context, self.low);
