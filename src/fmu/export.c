@@ -65,11 +65,9 @@ static yk_status write_resources(output *o)
 
         char from[PATH_BYTES];
         char to[PATH_BYTES];
-
         snprintf(from, sizeof from, "%s%s", builder->folder, file->path);
         snprintf(to, sizeof to, "resources/%s", file->path);
         status = yk_archive_put_file(o->context, o->folder, to, from);
-
         if (status != YK_OK)
             return status;
     }
@@ -91,6 +89,7 @@ static void add_variable(const output *o, yk_text *to, int index)
     const yk_export_variable *v = &m->variables[index];
     bool three = o->def->version == 3;
 
+    /* Version 3 has an element per type, version 2 one for all with the type inside. */
     yk_text_add(context, to, "    <%s name=\"", three ? "Float64" : "ScalarVariable");
     yk_text_add_xml(context, to, v->name);
     yk_text_add(context, to, "\" valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", index,
@@ -268,7 +267,6 @@ static yk_status write_terminals(output *o)
             continue;
 
         count++;
-
         yk_text_add(context, to, "    <Terminal name=\"");
         yk_text_add_xml(context, to, port->name);
         yk_text_add(context, to, "\" matchingRule=\"plug\" terminalKind=\"%s\">\n",

@@ -83,6 +83,7 @@ static void add_port(writer *w, int index)
         return;
     }
 
+    /* A port with power has quantities of motion and of wrench, by components. */
     for (int q = 0; q < QUANTITIES; q++) {
         const quantity *row = &quantities[q];
         int size = row->scalar;
@@ -113,10 +114,12 @@ static void list_variables(writer *w)
 {
     const yk_export_model *m = w->model;
     const yk_scenario_info *info = m->info;
+    /* Time is there in any case: FMI 3 wants it as a variable. */
     w->used = 0;
     w->count = 0;
     add(w, (yk_export_variable){.name = "time", .unit = "s", .role = YK_EXPORT_TIME, .port = -1});
 
+    /* Parameters of the scenario, with their values to start from. */
     const yk_scope *scope = &m->scenario->resolver.scope;
     yk_export_variable parameter = {.unit = "", .role = YK_EXPORT_PARAMETER, .port = -1};
     for (int i = 0; i < scope->parameter_count; i++) {
@@ -140,12 +143,10 @@ static void list_variables(writer *w)
         int size = channel->components;
 
         for (int c = 0; c < size; c++) {
+            /* Labels of the scenario, else the usual letters, else numbers. */
             char number[16];
-
             snprintf(number, sizeof number, "%d", c + 1);
             const char *component = number;
-
-            /* Labels of the scenario, else the usual letters, else numbers. */
             if (size == 1)
                 component = "";
             else if (labels)
@@ -272,9 +273,9 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
                 yk_fail(context, status, "%s", ops->message(object));
         }
     } else if (status == YK_OK) {
+        /* A whole system is started as a run starts it. */
         yk_system *system;
         status = yk_scenario_system(m->scenario, &system);
-
         if (!YK_FAILED(status))
             status = yk_system_start(system);
         if (!YK_FAILED(status))

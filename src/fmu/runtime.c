@@ -638,23 +638,48 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     trim(input);
 }
 
-/* A subsystem over any step, with inputs from what the master has given. */
-static yk_status step_subsystem(yk_exported *self, double t, double h, yk_exported_ask ask,
-                                void *user)
+yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_ask ask, void *user)
 {
-    const yk_export_model *m = &self->model;
-    size_t bytes = (size_t)m->port_count * sizeof *self->given;
+    yk_status status = start_model(self);
+    if (status != YK_OK)
+        return status;
 
-    /* The inputs at equal distances over the step, its ends among them. */
+    /* A system makes steps of its own size, with inputs that it has inside. */
+    const yk_export_model *m = &self->model;
+    if (m->subsystem < 0) {
+        double own = m->info->step;
+        double count = round(h / own);
+        double expected = yk_system_time(self->system);
+        if (count < 1 || fabs(h - count * own) > 1e-6 * own || fabs(t - expected) > 1e-6 * own) {
+            snprintf(self->message, sizeof self->message,
+                     "a step from %.12g s by %.12g s: the model is at %.12g s and makes steps of "
+                     "%.12g s, or multiples of them",
+                     t, h, expected, own);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
+
+        for (int i = 0; i < (int)count; i++) {
+            status = yk_system_step(self->system, NULL);
+            if (YK_FAILED(status))
+                return fail(self, status, yk_last_message(self->context));
+        }
+
+        yk_scenario_sample(m->scenario, self->sample);
+        self->time = t + h;
+        return YK_OK;
+    }
+
+    /* A subsystem takes any step, with inputs from what the master gives: asked for at equal
+     * distances over the step, its ends among them, where it can be asked. */
+    size_t bytes = (size_t)m->port_count * sizeof *self->given;
     for (int i = 0; ask && i < SAMPLES; i++) {
         ask(user, t + h * i / (SAMPLES - 1));
         memcpy(self->asked + i * m->port_count, self->given, bytes);
     }
 
+    /* What is known of the step: samples within it, rates, its two ends, or one value. */
     for (int i = 0; i < m->port_count; i++) {
         yk_input *input = &self->inputs[i];
-
-        /* What is known of the step: samples within it, rates, its two ends, or one value. */
         if (ask)
             cubic_input(self, i, h, input);
         else if (self->has_rates)
@@ -670,7 +695,7 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
     if (m->differentiable)
         m->object->ops->rollback->get(m->object, self->image[0]);
 
-    yk_status status = m->object->ops->step(m->object, t, h, self->inputs);
+    status = m->object->ops->step(m->object, t, h, self->inputs);
     if (YK_FAILED(status))
         return fail_subsystem(self, status);
 
@@ -682,42 +707,6 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
     memcpy(self->before, self->given, bytes);
     memset(self->rates, 0, bytes);
     self->has_rates = false;
-    return YK_OK;
-}
-
-yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_ask ask, void *user)
-{
-    yk_status status = start_model(self);
-    if (status != YK_OK)
-        return status;
-
-    if (self->model.subsystem >= 0) {
-        status = step_subsystem(self, t, h, ask, user);
-        if (status == YK_OK)
-            self->time = t + h;
-        return status;
-    }
-
-    /* A system makes steps of its own size. */
-    double own = self->model.info->step;
-    double count = round(h / own);
-    double expected = yk_system_time(self->system);
-
-    if (count < 1 || fabs(h - count * own) > 1e-6 * own || fabs(t - expected) > 1e-6 * own) {
-        snprintf(self->message, sizeof self->message,
-                 "a step from %.12g s by %.12g s: the model is at %.12g s and makes steps of %.12g "
-                 "s, or multiples of them",
-                 t, h, expected, own);
-        return fail(self, YK_ERROR_ARGUMENT, self->message);
-    }
-
-    for (int i = 0; i < (int)count; i++) {
-        status = yk_system_step(self->system, NULL);
-        if (YK_FAILED(status))
-            return fail(self, status, yk_last_message(self->context));
-    }
-
-    yk_scenario_sample(self->model.scenario, self->sample);
     self->time = t + h;
     return YK_OK;
 }
@@ -735,12 +724,13 @@ static yk_status differentiate(yk_exported *self, int degree)
                     "derivatives are those of the last step, and none was made since the start or "
                     "since a state was set");
 
+    /* A higher degree that was asked for once is kept: a master asks for the same in every step. */
     if (degree > self->asked_degree)
         self->asked_degree = degree;
     if (self->matrix_degree >= self->asked_degree)
         return YK_OK;
 
-    /* What is asked for next time is known from this one. */
+    /* From where the step began. */
     ops->rollback->get(m->object, self->image[1]);
     yk_status status = ops->rollback->set(m->object, self->image[0]);
     if (status == YK_OK)

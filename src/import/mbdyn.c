@@ -232,8 +232,8 @@ static void take_square(yk_mbd *r, int n, double *m)
 
 static law take_law(yk_mbd *r, int n)
 {
+    /* The words of its name say what numbers follow. */
     law l = {.known = true};
-
     const char *word = yk_mbd_take_text(r);
     bool viscous = strncasecmp(word, "linear viscoelastic", 19) == 0;
     bool generic = strstr(word, "generic") != NULL;
@@ -330,7 +330,6 @@ static void read_rod(yk_mbd *r, const char *label)
 
     /* The law is one of force over strain. */
     FILE *to = begin_line(r, FORCES, "rod", label, "spring");
-
     write_between(to, &a, &b);
     fputs(", stiffness: ", to);
     yk_write_number(to, l.stiffness[0] / length);
@@ -394,8 +393,9 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
     fputs("]}\n", to);
 }
 
-static void read_joint(yk_mbd *r)
+static void read_joint(yk_mbd *r, const char *keyword)
 {
+    (void)keyword;
     static const struct {
         const char *word, *type;
         enum { TWO_ENDS, PIN, ORIENTATIONS, LINE, DRIVEN } form;
@@ -438,9 +438,7 @@ static void read_joint(yk_mbd *r)
         fputs("}\n", to);
     } else if (strcasecmp(word, "distance") == 0) {
         joint_end a, b;
-
         char length[YK_MBD_TEXT];
-
         take_two_ends(r, &a, &b, false);
         double from_nodes = yk_v3_norm(yk_v3_sub(b.marker.position, a.marker.position));
 
@@ -503,8 +501,10 @@ static void read_joint(yk_mbd *r)
     }
 }
 
-static void read_body(yk_mbd *r)
+static void read_body(yk_mbd *r, const char *keyword)
 {
+    (void)keyword;
+
     /* A condensed body is the sum of its parts. */
     const char *label = yk_mbd_take_text(r);
     const yk_mbd_frame *node = take_node(r);
@@ -565,7 +565,6 @@ static void read_body(yk_mbd *r)
     }
 }
 
-/* Forces and couples with a direction and a drive. */
 /* A force that another program gives: its nodes, which are the last arguments after their number,
  * become ports, where that program or another subsystem can be joined. */
 static void read_external_force(yk_mbd *r)
@@ -596,9 +595,11 @@ static void read_external_force(yk_mbd *r)
     }
 }
 
-static void read_force(yk_mbd *r, bool couple)
+/* Forces and couples with a direction and a drive. */
+static void read_force(yk_mbd *r, const char *keyword)
 {
-    /* A follower turns with its node, an absolute load does not. */
+    /* A follower rotates with its node, an absolute load does not. */
+    bool couple = strcasecmp(keyword, "couple") == 0;
     const char *label = yk_mbd_take_text(r);
     if (!couple && yk_mbd_take(r, "external structural")) {
         read_external_force(r);
@@ -611,12 +612,14 @@ static void read_force(yk_mbd *r, bool couple)
         return;
     }
 
+    /* Where it acts: a force anywhere on the node, a couple may leave that out. */
     const yk_mbd_frame *node = take_node(r);
     joint_end at = {node, node->pose};
     bool named = yk_mbd_take(r, "position");
     if (named || !couple)
         at.marker.position = yk_mbd_take_position(r, node, NULL);
 
+    /* Its direction, and how much of it. */
     yk_mbd_take(r, "single");
     const yk_mbd_frame *axes = &yk_mbd_global;
     if (follows)
@@ -628,20 +631,21 @@ static void read_force(yk_mbd *r, bool couple)
     if (r->failed)
         return;
 
+    /* The scenario has offsets in the axes of the body, and the vector in those that it keeps. */
     FILE *to = begin_line(r, FORCES, "force", label, couple ? "torque" : "force");
     yk_vec3 arm = yk_v3_sub(at.marker.position, node->pose.position);
     fprintf(to, ", on: %s, offset: ", node->name);
     yk_write_vector(to, yk_q_rotate_back(node->pose.orientation, arm));
     fputs(", vector: ", to);
-
     if (follows)
         direction = yk_q_rotate_back(node->pose.orientation, direction);
     yk_write_vector(to, direction);
     fprintf(to, ", follows: %s, load: \"%s\"}\n", follows ? "true" : "false", load);
 }
 
-static void read_gravity(yk_mbd *r)
+static void read_gravity(yk_mbd *r, const char *keyword)
 {
+    (void)keyword;
     yk_mbd_take(r, "uniform");
     yk_vec3 direction = yk_mbd_take_direction(r, &yk_mbd_global);
     char text[YK_MBD_TEXT], *end;
@@ -655,13 +659,13 @@ static void read_gravity(yk_mbd *r)
 }
 
 /* Three nodes with the offsets of the beam from them, then orientation and law of each half. */
-static void read_beam(yk_mbd *r)
+static void read_beam(yk_mbd *r, const char *keyword)
 {
+    (void)keyword;
     static const char *const sections[2] = {"section", "end_section"};
     const char *label = yk_mbd_take_text(r);
     joint_end ends[3];
     yk_vec3 offset[3];
-
     for (int i = 0; i < 3; i++) {
         ends[i].on = take_node(r);
         take_marker(r, &ends[i], NULL, true);
@@ -703,6 +707,7 @@ static void read_beam(yk_mbd *r)
     fputs(", offset: ", to);
     yk_write_vector(to, offset[0]);
 
+    /* MBDyn has a law for each half, the scenario one at each end. Its mass is that of bodies. */
     for (int half = 0; half < 2; half++) {
         fprintf(to, ", %s: {shape: matrix, mass: 0, stiffness: ", sections[half]);
         write_six(to, laws[half].stiffness, 0, 6);
@@ -714,6 +719,16 @@ static void read_beam(yk_mbd *r)
 }
 
 /* Statements ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    void (*read)(yk_mbd *r, const char *keyword);
+} elements[] = {
+    {"body", read_body},       {"joint", read_joint}, {"force", read_force}, {"couple", read_force},
+    {"gravity", read_gravity}, {"beam3", read_beam},  {"beam", read_beam},
+};
+
+enum { ELEMENTS = sizeof elements / sizeof *elements };
 
 static void read_statement(yk_mbd *r, const char *keyword)
 {
@@ -732,23 +747,17 @@ static void read_statement(yk_mbd *r, const char *keyword)
     } else if (strcasecmp(r->block, "nodes") == 0 && strcasecmp(keyword, "structural") == 0) {
         read_frame(r, true);
     } else if (strcasecmp(r->block, "elements") == 0) {
-        if (strcasecmp(keyword, "body") == 0)
-            read_body(r);
-        else if (strcasecmp(keyword, "joint") == 0)
-            read_joint(r);
-        else if (strcasecmp(keyword, "force") == 0 || strcasecmp(keyword, "couple") == 0)
-            read_force(r, strcasecmp(keyword, "couple") == 0);
-        else if (strcasecmp(keyword, "gravity") == 0)
-            read_gravity(r);
-        else if (strcasecmp(keyword, "beam3") == 0 || strcasecmp(keyword, "beam") == 0)
-            read_beam(r);
+        int kind = 0;
+        while (kind < ELEMENTS && strcasecmp(elements[kind].word, keyword) != 0)
+            kind++;
+        if (kind < ELEMENTS)
+            elements[kind].read(r, keyword);
         else
             yk_mbd_note(r, "element '%s'", keyword);
 
         /* One that cannot be read is left out, the others stay. */
         if (r->failed) {
             r->failed = false;
-
             const char *label = "";
             if (r->argument_count > 0)
                 label = r->arguments[0];

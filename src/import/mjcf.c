@@ -724,29 +724,6 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
     return YK_OK;
 }
 
-static void read_actuators(reader *r, const yk_xml_element *actuators)
-{
-    yk_robot *robot = r->robot;
-    for (const yk_xml_element *e = actuators->first; e; e = e->next) {
-        /* The joint that it acts on; those on tendons and sites have none. */
-        const char *name = yk_xml_attribute_of(e, "joint");
-        yk_robot_joint *joint = NULL;
-        for (int i = 0; name && i < robot->joint_count; i++)
-            if (strcmp(robot->joints[i].name, name) == 0)
-                joint = &robot->joints[i];
-
-        /* Other joints have no motor in a scenario. */
-        bool drives = joint && (joint->kind == YK_ROBOT_HINGE || joint->kind == YK_ROBOT_SLIDE);
-        if (drives) {
-            joint->driven = true;
-            yk_robot_note(robot, e,
-                          "actuator on joint '%s' is a motor whose load is 0: give it one", name);
-        } else {
-            yk_robot_note(robot, e, "actuator <%s>", e->name);
-        }
-    }
-}
-
 /* Puts the children of an included document in the place of <include>. */
 static yk_status expand(reader *r, yk_xml_element *element, int depth)
 {
@@ -889,8 +866,28 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
         if (yk_xml_is(e, "equality"))
             status = read_equality(&r, e);
-        else if (yk_xml_is(e, "actuator"))
-            read_actuators(&r, e);
+        if (!yk_xml_is(e, "actuator"))
+            continue;
+
+        for (const yk_xml_element *actuator = e->first; actuator; actuator = actuator->next) {
+            /* The joint that it acts on; those on tendons and sites have none. */
+            const char *name = yk_xml_attribute_of(actuator, "joint");
+            yk_robot_joint *joint = NULL;
+            for (int i = 0; name && i < robot->joint_count; i++)
+                if (strcmp(robot->joints[i].name, name) == 0)
+                    joint = &robot->joints[i];
+
+            /* Other joints than hinges and slides have no motor in a scenario. */
+            bool drives = joint && (joint->kind == YK_ROBOT_HINGE || joint->kind == YK_ROBOT_SLIDE);
+            if (drives) {
+                joint->driven = true;
+                yk_robot_note(robot, actuator,
+                              "actuator on joint '%s' is a motor whose load is 0: give it one",
+                              name);
+            } else {
+                yk_robot_note(robot, actuator, "actuator <%s>", actuator->name);
+            }
+        }
     }
 
     return status;

@@ -121,14 +121,6 @@ static void link_name(const writer *w, int link, char *text)
         snprintf(text + strlen(text), 14, "_%d", number);
 }
 
-static bool is_link_name(const writer *w, const char *text)
-{
-    for (int i = 0; i < w->robot->link_count; i++)
-        if (has_name(w->robot->links[i].name, "body", text))
-            return true;
-    return false;
-}
-
 static void joint_name(const writer *w, int joint, char *text)
 {
     const yk_robot *robot = w->robot;
@@ -140,7 +132,11 @@ static void joint_name(const writer *w, int joint, char *text)
         number += has_name(robot->joints[i].name, "joint", text) &&
                   robot->joints[i].kind != YK_ROBOT_FREE;
 
-    if (is_link_name(w, text))
+    /* Names of bodies and joints are one set in the scenario. */
+    bool taken = false;
+    for (int i = 0; i < robot->link_count; i++)
+        taken = taken || has_name(robot->links[i].name, "body", text);
+    if (taken)
         strcat(text, "_j");
     if (number > 1)
         snprintf(text + strlen(text), 14, "_%d", number);
@@ -185,23 +181,6 @@ static int root_of(const yk_robot *robot, int link)
         return link;
     }
     return link;
-}
-
-/* Links of one tree overlap at their joints: they are a group that does not touch itself. A tree of
- * one link needs none. */
-static void write_group(const writer *w, int link)
-{
-    const yk_robot *robot = w->robot;
-    int root = root_of(robot, link);
-    int members = 0;
-    for (int i = 0; i < robot->link_count; i++)
-        members += robot->links[i].into == i && root_of(robot, i) == root;
-    if (members < 2)
-        return;
-
-    char name[NAME_MAX_LENGTH];
-    link_name(w, root, name);
-    fprintf(w->to, ", group: %s, passes: [%s]", name, name);
 }
 
 /* {type: box, ...}: of the smooth solver with `on` and `offset`, of the other with `position`. */
@@ -270,10 +249,22 @@ static void write_shape(const writer *w, int index)
     /* Only the solver with contact knows surfaces and groups. */
     if (!w->smooth && !shape->touches)
         fputs(", touches: false", to);
-    if (!w->smooth && shape->touches) {
+    if (!w->smooth && shape->touches)
         fprintf(to, ", material: surface_%d", material_of(w, index));
-        if (shape->link >= 0)
-            write_group(w, shape->link);
+
+    /* Links of one tree overlap at their joints: they are a group that does not touch itself. A
+     * tree of one link needs none. */
+    if (!w->smooth && shape->touches && shape->link >= 0) {
+        const yk_robot *robot = w->robot;
+        int root = root_of(robot, shape->link);
+        int links = 0;
+        for (int i = 0; i < robot->link_count; i++)
+            links += robot->links[i].into == i && root_of(robot, i) == root;
+
+        char name[NAME_MAX_LENGTH];
+        link_name(w, root, name);
+        if (links > 1)
+            fprintf(to, ", group: %s, passes: [%s]", name, name);
     }
     fputs("}\n", to);
 }
@@ -667,31 +658,6 @@ static void write_ports(const writer *w)
     }
 }
 
-static void write_materials(const writer *w)
-{
-    const yk_robot *robot = w->robot;
-
-    int known = 0;
-    for (int i = 0; i < robot->shape_count; i++) {
-        const yk_robot_shape *shape = &robot->shapes[i];
-
-        if (!shape->touches || material_of(w, i) <= known)
-            continue;
-
-        if (known++ == 0)
-            fprintf(w->to, "    materials:\n");
-
-        fprintf(w->to, "      surface_%d: {friction: ", known);
-
-        /* Unknown friction is a parameter, to be changed in one place. */
-        if (shape->friction < 0)
-            fputs("friction", w->to);
-        else
-            yk_write_number(w->to, shape->friction);
-        fputs("}\n", w->to);
-    }
-}
-
 /* The whole ------------------------------------------------------------------------------------ */
 
 bool yk_robot_touches(const yk_robot *robot)
@@ -838,12 +804,10 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     for (int i = 0; i < robot->shape_count; i++)
         friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
 
+    /* Notes and title; characters that would end the text become spaces. */
     yk_robot_write_notes(robot, to);
-
     fputs("title: \"", to);
     const char *title = robot->name ? robot->name : "robot";
-
-    /* Characters that would end the text become spaces. */
     for (; *title; title++) {
         bool plain = *title != '"' && *title != '\\' && (unsigned char)*title >= ' ';
         fputc(plain ? *title : ' ', to);
@@ -857,7 +821,6 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     yk_write_number(to, options->end);
     fputs(", step: ", to);
     yk_write_number(to, options->step);
-
     fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
             w.smooth ? "smooth" : "nonsmooth");
     yk_write_vector(to, robot->gravity);
@@ -865,7 +828,23 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
 
     /* The subsystem, part by part. */
     if (!w.smooth) {
-        write_materials(&w);
+        /* Surfaces; an unknown friction is a parameter, to be changed in one place. */
+        int known = 0;
+        for (int i = 0; i < robot->shape_count; i++) {
+            const yk_robot_shape *shape = &robot->shapes[i];
+            if (!shape->touches || material_of(&w, i) <= known)
+                continue;
+
+            if (known++ == 0)
+                fprintf(to, "    materials:\n");
+            fprintf(to, "      surface_%d: {friction: ", known);
+            if (shape->friction < 0)
+                fputs("friction", to);
+            else
+                yk_write_number(to, shape->friction);
+            fputs("}\n", to);
+        }
+
         write_shapes_of(&w, YK_ROBOT_GROUND, "ground", "    ");
     }
     write_links(&w);

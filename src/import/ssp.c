@@ -282,37 +282,6 @@ static yk_status resolve_source(reader *r, const yk_xml_element *at, const char 
     return YK_OK;
 }
 
-/* An FMU says which variables it has and in which units. */
-static yk_status open_component(reader *r, part *p)
-{
-    const char *type = text_of(p->xml, "type");
-    const char *source = text_of(p->xml, "source");
-    if (type[0] && strcmp(type, "application/x-fmu-sharedlibrary") != 0)
-        return yk_robot_fail(r->robot, p->xml,
-                             "component '%.60s' is of type '%.60s'; only FMUs "
-                             "(application/x-fmu-sharedlibrary) can be read",
-                             p->name, type);
-
-    char path[4096];
-    yk_status status = resolve_source(r, p->xml, source, path);
-    if (status != YK_OK)
-        return status;
-
-    /* Its description is all that is needed of it here. */
-    char *folder;
-    status = yk_archive_unpack(r->context, path, &folder);
-    if (status == YK_OK)
-        status = yk_fmi_describe(r->context, folder, source, &p->description);
-    yk_archive_remove(r->context, folder);
-    if (status != YK_OK) {
-        char reason[400];
-        snprintf(reason, sizeof reason, "%s", yk_last_message(r->context));
-        return yk_robot_fail(r->robot, p->xml, "component '%.60s': %s", p->name, reason);
-    }
-
-    return YK_OK;
-}
-
 /* A system with all that is in it, to any depth. */
 static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int depth)
 {
@@ -341,6 +310,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
         yk_robot_clean_name(name, "part", p->label);
     }
 
+    /* A number makes it one; then it is compared with all others again. */
     char base[NAME_BYTES];
     snprintf(base, sizeof base, "%s", p->label);
     for (int i = 1, number = 2; i < index; i++) {
@@ -351,8 +321,33 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
         i = 0;
     }
 
-    if (p->component)
-        return open_component(r, p);
+    if (p->component) {
+        const char *type = text_of(xml, "type");
+        const char *source = text_of(xml, "source");
+        if (type[0] && strcmp(type, "application/x-fmu-sharedlibrary") != 0)
+            return yk_robot_fail(r->robot, xml,
+                                 "component '%.60s' is of type '%.60s'; only FMUs "
+                                 "(application/x-fmu-sharedlibrary) can be read",
+                                 name, type);
+
+        char file[4096];
+        yk_status status = resolve_source(r, xml, source, file);
+        if (status != YK_OK)
+            return status;
+
+        /* An FMU says which variables it has and in which units, which is all that is needed. */
+        char *folder;
+        status = yk_archive_unpack(r->context, file, &folder);
+        if (status == YK_OK)
+            status = yk_fmi_describe(r->context, folder, source, &p->description);
+        yk_archive_remove(r->context, folder);
+        if (status == YK_OK)
+            return YK_OK;
+
+        char reason[400];
+        snprintf(reason, sizeof reason, "%s", yk_last_message(r->context));
+        return yk_robot_fail(r->robot, xml, "component '%.60s': %s", name, reason);
+    }
 
     /* The list of parts may move while it grows. */
     for (const yk_xml_element *e = first_of(xml, "Elements"); e; e = e->next) {
@@ -846,35 +841,6 @@ static yk_status find_wires(reader *r)
     return YK_OK;
 }
 
-static void write_wires(const reader *r, FILE *to)
-{
-    if (r->wire_count > 0)
-        fprintf(to, "\nwires:\n");
-    for (int i = 0; i < r->wire_count; i++) {
-        const wire *w = &r->wires[i];
-        const part *from = &r->parts[w->from];
-        const part *target = &r->parts[w->to];
-        char output[NAME_BYTES];
-        char input[NAME_BYTES];
-        yk_robot_clean_name(from->description.variables[w->output].name, "port", output);
-        yk_robot_clean_name(target->description.variables[w->input].name, "port", input);
-
-        fprintf(to, "  w%d: {from: %s.%s, to: %s.%s", i + 1, from->label, output, target->label,
-                input);
-        if (w->l.gain != 1) {
-            fprintf(to, ", gain: ");
-            yk_write_number(to, w->l.gain);
-        }
-
-        if (w->l.offset != 0) {
-            fprintf(to, ", offset: ");
-            yk_write_number(to, w->l.offset);
-        }
-
-        fprintf(to, "}\n");
-    }
-}
-
 /* Every connection ends at something that is there. */
 static yk_status check_connections(reader *r)
 {
@@ -912,22 +878,34 @@ static yk_status check_connections(reader *r)
     return YK_OK;
 }
 
-/* Ports with power as the annotation has them, then a signal port at each end of a wire. */
-static void write_ports(const reader *r, FILE *to, int index)
+static void write_component(reader *r, FILE *to, int index)
 {
     const part *p = &r->parts[index];
-    const char *own = find_section(r, p->label, "ports");
-    const char *separator = "    ports: {";
+    fprintf(to, "  %s:\n    solver: fmu\n    file: ", p->label);
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s%s", r->options->mesh_folder, text_of(p->xml, "source"));
+    write_quoted(to, path);
 
-    /* What stands between its braces. */
+    /* Which of the two, where an FMU has both and the description says one. */
+    const char *kind = text_of(p->xml, "implementation");
+    if (strcmp(kind, "CoSimulation") == 0)
+        fprintf(to, "\n    kind: co-simulation");
+    if (strcmp(kind, "ModelExchange") == 0)
+        fprintf(to, "\n    kind: model-exchange");
+    fprintf(to, "\n");
+
+    /* Ports with power as the annotation has them: what stands between its braces. */
+    const char *own = find_section(r, p->label, "ports");
     const char *begin = own ? strchr(own, '{') : NULL;
     const char *end = own ? strrchr(own, '}') : NULL;
+    const char *separator = "    ports: {";
     if (begin && end > begin + 1) {
         fprintf(to, "%s", separator);
         write_section(to, begin + 1, (size_t)(end - begin - 1));
         separator = ",";
     }
 
+    /* Then a signal port at each end of a wire. */
     for (int i = 0; i < p->description.variable_count; i++) {
         bool used = false;
         for (int k = 0; k < r->wire_count; k++) {
@@ -935,7 +913,6 @@ static void write_ports(const reader *r, FILE *to, int index)
             used = used || (w->from == index && w->output == i);
             used = used || (w->to == index && w->input == i);
         }
-
         if (!used)
             continue;
 
@@ -947,33 +924,14 @@ static void write_ports(const reader *r, FILE *to, int index)
         fprintf(to, "}");
         separator = ",";
     }
-
     if (separator[0] == ',')
         fprintf(to, "}\n");
-}
 
-static void write_component(reader *r, FILE *to, int index)
-{
-    const part *p = &r->parts[index];
-    fprintf(to, "  %s:\n    solver: fmu\n    file: ", p->label);
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s%s", r->options->mesh_folder, text_of(p->xml, "source"));
-    write_quoted(to, path);
-
-    const char *kind = text_of(p->xml, "implementation");
-    if (strcmp(kind, "CoSimulation") == 0)
-        fprintf(to, "\n    kind: co-simulation");
-    if (strcmp(kind, "ModelExchange") == 0)
-        fprintf(to, "\n    kind: model-exchange");
-    fprintf(to, "\n");
-
-    /* Sections of the annotation. */
+    /* The other sections of the annotation. */
     for (int i = 0; yk_ssp_component_sections[i]; i++) {
         const char *name = yk_ssp_component_sections[i];
         const char *value = find_section(r, p->label, name);
-        if (strcmp(name, "ports") == 0) {
-            write_ports(r, to, index);
-        } else if (value) {
+        if (value && strcmp(name, "ports") != 0) {
             fprintf(to, "    %s: ", name);
             write_section(to, value, strlen(value));
             fprintf(to, "\n");
@@ -986,6 +944,7 @@ static void write_component(reader *r, FILE *to, int index)
         const setting *s = &r->settings[i];
         if (s->component != index)
             continue;
+
         if (!head)
             fprintf(to, "    set:\n");
         head = true;
@@ -1015,6 +974,7 @@ static yk_status write_time(reader *r, FILE *to)
     if (status != YK_OK)
         return status;
 
+    /* The smallest step that an FMU asks for. */
     for (int i = 1; i < r->part_count; i++) {
         double own = r->parts[i].description.step_size;
         if (r->parts[i].component && own > 0 && (step == 0 || own < step))
@@ -1068,7 +1028,30 @@ static yk_status write_scenario(reader *r, FILE *to)
         if (r->parts[i].component)
             write_component(r, to, i);
 
-    write_wires(r, to);
+    /* Wires, with what their connections do to the numbers. */
+    if (r->wire_count > 0)
+        fprintf(to, "\nwires:\n");
+    for (int i = 0; i < r->wire_count; i++) {
+        const wire *w = &r->wires[i];
+        const part *from = &r->parts[w->from];
+        const part *target = &r->parts[w->to];
+        char output[NAME_BYTES];
+        char input[NAME_BYTES];
+        yk_robot_clean_name(from->description.variables[w->output].name, "port", output);
+        yk_robot_clean_name(target->description.variables[w->input].name, "port", input);
+
+        fprintf(to, "  w%d: {from: %s.%s, to: %s.%s", i + 1, from->label, output, target->label,
+                input);
+        if (w->l.gain != 1) {
+            fprintf(to, ", gain: ");
+            yk_write_number(to, w->l.gain);
+        }
+        if (w->l.offset != 0) {
+            fprintf(to, ", offset: ");
+            yk_write_number(to, w->l.offset);
+        }
+        fprintf(to, "}\n");
+    }
 
     /* How they are coupled, and what is recorded. */
     static const char *const last[] = {"interfaces", "coupling", "record"};
@@ -1144,6 +1127,7 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
 
     free(body);
 
+    /* What it has become, in one line for the program. */
     int components = 0;
     for (int i = 0; i < r.part_count; i++)
         components += r.parts[i].component;

@@ -392,43 +392,9 @@ static yk_status describe(writer *w, const char *title)
     return w->text.failed ? YK_ERROR_MEMORY : YK_OK;
 }
 
-/* The file of each subsystem, which must be an FMU, and what it says of itself. */
-static yk_status collect(writer *w, const char *folder)
-{
-    const yk_node *section = yk_node_items(w->scenario->root, "subsystems");
-    const char *from = w->scenario->builder.folder;
-    for (int i = 0; i < w->info->subsystem_count; i++, section = section->next) {
-        const char *name = w->info->names[i];
-        if (strcmp(yk_node_text(section, "solver"), "fmu") != 0)
-            return yk_fail(w->context, YK_ERROR_CAPABILITY,
-                           "subsystem '%s' is no FMU, and a package of SSP is made of FMUs; export "
-                           "it as one first",
-                           name);
-
-        /* From the scenario's folder into the package. */
-        const char *path = yk_node_text(section, "file");
-        char whole[4096];
-        char inside[200];
-        snprintf(whole, sizeof whole, "%.2000s%.2000s", path[0] == '/' ? "" : from, path);
-        snprintf(inside, sizeof inside, "resources/%.150s.fmu", name);
-        yk_status status = yk_archive_put_file(w->context, folder, inside, whole);
-
-        /* What it says of itself. */
-        char *unpacked = NULL;
-        if (status == YK_OK)
-            status = yk_archive_unpack(w->context, whole, &unpacked);
-        if (status == YK_OK)
-            status = yk_fmi_describe(w->context, unpacked, whole, &w->descriptions[i]);
-        yk_archive_remove(w->context, unpacked);
-        if (status != YK_OK)
-            return status;
-    }
-
-    return YK_OK;
-}
-
 yk_status yk_ssp_write(yk_context *context, const yk_ssp_write_def *def)
 {
+    /* Loaded without diagnostics: the first mistake is the message. */
     yk_scenario_def load = yk_scenario_default();
     load.path = def->scenario;
     load.overrides = def->overrides;
@@ -454,8 +420,37 @@ yk_status yk_ssp_write(yk_context *context, const yk_ssp_write_def *def)
     /* All files in a folder, which is packed at the end. */
     if (status == YK_OK)
         status = yk_archive_folder(context, &folder);
-    if (status == YK_OK)
-        status = collect(&w, folder);
+
+    /* The file of each subsystem, which must be an FMU, and what it says of itself. */
+    const yk_node *section = yk_node_items(scenario->root, "subsystems");
+    for (int i = 0; i < w.info->subsystem_count && status == YK_OK; i++, section = section->next) {
+        const char *name = w.info->names[i];
+        if (strcmp(yk_node_text(section, "solver"), "fmu") != 0) {
+            status = yk_fail(context, YK_ERROR_CAPABILITY,
+                             "subsystem '%s' is no FMU, and a package of SSP is made of FMUs; "
+                             "export it as one first",
+                             name);
+            break;
+        }
+
+        /* From the scenario's folder into the package. */
+        const char *path = yk_node_text(section, "file");
+        char whole[4096];
+        char inside[200];
+        snprintf(whole, sizeof whole, "%.2000s%.2000s",
+                 path[0] == '/' ? "" : scenario->builder.folder, path);
+        snprintf(inside, sizeof inside, "resources/%.150s.fmu", name);
+        status = yk_archive_put_file(context, folder, inside, whole);
+
+        char *unpacked = NULL;
+        if (status == YK_OK)
+            status = yk_archive_unpack(context, whole, &unpacked);
+        if (status == YK_OK)
+            status = yk_fmi_describe(context, unpacked, whole, &w.descriptions[i]);
+        yk_archive_remove(context, unpacked);
+    }
+
+    /* The description of the system, and all of it in one archive. */
     if (status == YK_OK)
         status = describe(&w, title);
     if (status == YK_OK)

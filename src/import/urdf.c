@@ -63,59 +63,6 @@ static const char *name_of(const yk_xml_element *element)
 
 /* Links ---------------------------------------------------------------------------------------- */
 
-static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_robot_link *link)
-{
-    yk_robot_pose own;
-    yk_status status = read_origin(r, inertial, &own);
-    if (status != YK_OK)
-        return status;
-
-    /* Mass, which must be there, and inertia about its own origin. */
-    const yk_xml_element *mass = yk_xml_child(inertial, "mass");
-    double kilograms = 0;
-    if (!mass)
-        return yk_robot_fail(r->robot, inertial, "<inertial> of link '%s' has no <mass>",
-                             link->name);
-
-    status = read_number(r, mass, "value", &kilograms);
-    if (status != YK_OK)
-        return status;
-
-    if (kilograms < 0)
-        return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link->name);
-
-    /* The moments above the diagonal give the matrix; without <inertia> it is zero. */
-    yk_mat3 inertia = yk_m3_zero();
-    const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
-    static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
-    static const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
-    for (int k = 0; moments && k < 6; k++) {
-        double value = 0;
-        status = read_number(r, moments, names[k], &value);
-        if (status != YK_OK)
-            return status;
-
-        inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
-    }
-
-    yk_robot_add_mass(link, kilograms, yk_robot_place(link->pose, own), inertia);
-    return YK_OK;
-}
-
-/* What stands for a file of a package: its path below the package's folder. */
-static const char *mesh_path(const char *name)
-{
-    static const char package[] = "package://", file[] = "file://";
-    if (strncmp(name, package, sizeof package - 1) == 0) {
-        const char *inside = strchr(name + sizeof package - 1, '/');
-        return inside ? inside + 1 : name;
-    }
-
-    if (strncmp(name, file, sizeof file - 1) == 0)
-        return name + sizeof file - 1;
-    return name;
-}
-
 static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape *shape, bool *take)
 {
     const char *name = yk_xml_attribute_of(mesh, "filename");
@@ -124,7 +71,6 @@ static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape
 
     double scale[3] = {1, 1, 1};
     const char *text = yk_xml_attribute_of(mesh, "scale");
-
     if (text) {
         yk_status status = yk_robot_numbers(r->robot, mesh, "scale", text, scale, 3, 3, NULL);
         if (status != YK_OK)
@@ -145,8 +91,18 @@ static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape
         *take = false;
     }
 
+    /* Of a file of a package, the path below the package's folder. */
+    static const char package[] = "package://", file[] = "file://";
+    shape->file = name;
+    if (strncmp(name, package, sizeof package - 1) == 0) {
+        const char *inside = strchr(name + sizeof package - 1, '/');
+        if (inside)
+            shape->file = inside + 1;
+    } else if (strncmp(name, file, sizeof file - 1) == 0) {
+        shape->file = name + sizeof file - 1;
+    }
+
     shape->kind = YK_ROBOT_MESH;
-    shape->file = mesh_path(name);
     shape->scale = scale[0];
     return YK_OK;
 }
@@ -220,11 +176,42 @@ static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_po
     link.into = r->robot->link_count;
     link.centre = pose.position;
 
+    /* Mass, which must be there where there is <inertial>, and inertia about its own origin. */
     const yk_xml_element *inertial = yk_xml_child(element, "inertial");
     if (inertial) {
-        yk_status status = read_inertial(r, inertial, &link);
+        yk_robot_pose own;
+        yk_status status = read_origin(r, inertial, &own);
         if (status != YK_OK)
             return status;
+
+        const yk_xml_element *mass = yk_xml_child(inertial, "mass");
+        double kilograms = 0;
+        if (!mass)
+            return yk_robot_fail(r->robot, inertial, "<inertial> of link '%s' has no <mass>",
+                                 link.name);
+
+        status = read_number(r, mass, "value", &kilograms);
+        if (status != YK_OK)
+            return status;
+
+        if (kilograms < 0)
+            return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link.name);
+
+        /* The moments above the diagonal give the matrix; without <inertia> it is zero. */
+        static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+        static const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
+        const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
+        yk_mat3 inertia = yk_m3_zero();
+        for (int k = 0; moments && k < 6; k++) {
+            double value = 0;
+            status = read_number(r, moments, names[k], &value);
+            if (status != YK_OK)
+                return status;
+
+            inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
+        }
+
+        yk_robot_add_mass(&link, kilograms, yk_robot_place(link.pose, own), inertia);
     }
 
     *index = yk_robot_add_link(r->robot, &link);
@@ -408,6 +395,7 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
     if (!base)
         return yk_robot_fail(robot, root, "the robot has no root link");
 
+    /* From there on, each link where its joint puts it. */
     yk_robot_pose origin = {.orientation = yk_q_identity()};
     yk_status status = read_tree(&r, base, origin, NULL, YK_ROBOT_GROUND, 0);
     if (status != YK_OK)

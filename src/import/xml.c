@@ -144,44 +144,6 @@ static void begin_doctype(void *user, const char *name, const char *system, cons
     refuse(user, "a document type declaration is not read; take it out");
 }
 
-static yk_status parse(reader *r, FILE *file)
-{
-    yk_context *context = r->xml->context;
-    size_t total = 0;
-    bool done = false;
-
-    while (!done) {
-        void *buffer = XML_GetBuffer(r->parser, CHUNK_BYTES);
-        if (!buffer)
-            return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
-
-        size_t count = fread(buffer, 1, CHUNK_BYTES, file);
-        if (ferror(file))
-            return yk_fail(context, YK_ERROR_FILE, "%s: %s", r->file, strerror(errno));
-
-        total += count;
-        if (total > BYTES_MAX)
-            return yk_fail(context, YK_ERROR_INPUT, "%s: larger than 64 MiB", r->file);
-
-        /* A short read is the end of the file. */
-        done = count < CHUNK_BYTES;
-        if (XML_ParseBuffer(r->parser, (int)count, done) == XML_STATUS_OK)
-            continue;
-
-        /* Out of memory, a limit, or the syntax. */
-        if (r->no_memory)
-            return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
-
-        const char *problem = r->problem;
-        if (!problem)
-            problem = XML_ErrorString(XML_GetErrorCode(r->parser));
-        return yk_fail(context, YK_ERROR_INPUT, "%s:%d: not read as XML: %s", r->file,
-                       (int)XML_GetCurrentLineNumber(r->parser), problem);
-    }
-
-    return YK_OK;
-}
-
 yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml)
 {
     *xml = NULL;
@@ -202,9 +164,41 @@ yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml)
         XML_SetUserData(r.parser, &r);
         XML_SetElementHandler(r.parser, begin_element, end_element);
         XML_SetStartDoctypeDeclHandler(r.parser, begin_doctype);
-        status = parse(&r, file);
+        status = YK_OK;
     } else {
         yk_fail(context, status, "out of memory");
+    }
+
+    /* Chunk by chunk; a short read is the end of the file. */
+    size_t total = 0;
+    bool done = false;
+    while (status == YK_OK && !done) {
+        void *buffer = XML_GetBuffer(r.parser, CHUNK_BYTES);
+        size_t count = 0;
+        if (buffer)
+            count = fread(buffer, 1, CHUNK_BYTES, file);
+        total += count;
+        done = count < CHUNK_BYTES;
+
+        /* Files that cannot be read or are too large are not even parsed. */
+        if (!buffer)
+            status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+        else if (ferror(file))
+            status = yk_fail(context, YK_ERROR_FILE, "%s: %s", r.file, strerror(errno));
+        else if (total > BYTES_MAX)
+            status = yk_fail(context, YK_ERROR_INPUT, "%s: larger than 64 MiB", r.file);
+        if (status != YK_OK || XML_ParseBuffer(r.parser, (int)count, done) == XML_STATUS_OK)
+            continue;
+
+        /* Out of memory, a limit, or the syntax. */
+        const char *problem = r.problem;
+        if (!problem)
+            problem = XML_ErrorString(XML_GetErrorCode(r.parser));
+        if (r.no_memory)
+            status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+        else
+            status = yk_fail(context, YK_ERROR_INPUT, "%s:%d: not read as XML: %s", r.file,
+                             (int)XML_GetCurrentLineNumber(r.parser), problem);
     }
 
     fclose(file);
