@@ -126,7 +126,8 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
     b->highest_potential = start.potential;
 }
 
-void yk_budget_look(yk_budget *b, int64_t step)
+/* One look at the energies of all subsystems, kept with those before. */
+static void look(yk_budget *b, int64_t step)
 {
     totals now = sum_up(b);
 
@@ -200,7 +201,7 @@ void yk_budget_step(yk_budget *b, int64_t step)
         return;
 
     b->next = step + b->stride;
-    yk_budget_look(b, step);
+    look(b, step);
 }
 
 yk_budget_result yk_budget_conclude(const yk_budget *b)

@@ -139,7 +139,8 @@ static double hann(size_t n, size_t i)
     return 0.5 - 0.5 * cos(2 * YK_PI * (double)i / (double)(n - 1));
 }
 
-double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
+/* Amplitude of the line at `frequency` (Hz) of n samples at distance dt (s). */
+static double spectrum_line(size_t n, const double *x, double dt, double frequency)
 {
     /* One term of the Fourier transform, by the sum of the window. */
     double mean = mean_of(n, x);
@@ -198,8 +199,8 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
     double high = best + spacing;
     double left = high - golden * (high - low);
     double right = low + golden * (high - low);
-    double at_left = yk_spectrum_line(n, x, dt, left);
-    double at_right = yk_spectrum_line(n, x, dt, right);
+    double at_left = spectrum_line(n, x, dt, left);
+    double at_right = spectrum_line(n, x, dt, right);
 
     while (high - low > 1e-7 * best) {
         if (at_left > at_right) {
@@ -207,13 +208,13 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
             right = left;
             at_right = at_left;
             left = high - golden * (high - low);
-            at_left = yk_spectrum_line(n, x, dt, left);
+            at_left = spectrum_line(n, x, dt, left);
         } else {
             low = left;
             left = right;
             at_left = at_right;
             right = low + golden * (high - low);
-            at_right = yk_spectrum_line(n, x, dt, right);
+            at_right = spectrum_line(n, x, dt, right);
         }
     }
 
@@ -273,7 +274,7 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     case PEAK: *value = fmax(fabs(low), fabs(high)); break;
     case AMPLITUDE: *value = 0.5 * (high - low); break;
     case FINAL: *value = x[count - 1]; break;
-    default: *value = yk_spectrum_line(count, x, dt, measure->frequency); break;
+    default: *value = spectrum_line(count, x, dt, measure->frequency); break;
     }
 
     return YK_OK;

@@ -131,9 +131,6 @@ typedef struct yk_comparison {
     char largest_reference[64];
 } yk_comparison;
 
-/* Growth per second that counts as growth: a deviation that becomes a tenth larger over the run. */
-double yk_growth_limit(const yk_scenario_info *info);
-
 /* Fills the verdict and what belongs to it for a growth of the scheme itself. */
 yk_status yk_compare(yk_comparison *c, const yk_growth *growth);
 

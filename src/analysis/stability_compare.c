@@ -35,7 +35,8 @@ static const double SAME_MODE = 0.5;
  * half. */
 static const double SHRINKS = 0.75;
 
-double yk_growth_limit(const yk_scenario_info *info)
+/* Growth per second that counts as growth: a deviation that becomes a tenth larger over the run. */
+static double growth_limit(const yk_scenario_info *info)
 {
     /* Per macro step: what differences resolve; for runs of few steps. */
     static const double LEAST = 1e-6;
@@ -285,8 +286,8 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         /* Finer only while its error hides whether the scheme grows beyond it. */
         double error;
         double excess = beyond(&c->report->rates[0], rate, &error);
-        bool hidden = excess > yk_growth_limit(c->source.info) && excess <= error &&
-                      rate->rate <= rate->error;
+        bool hidden =
+            excess > growth_limit(c->source.info) && excess <= error && rate->rate <= rate->error;
         if (!hidden || !has_time(c))
             return true;
     }
@@ -348,7 +349,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
         /* Whether another reference could change the answer. */
         double error;
         double excess = beyond(&r->rates[0], motion, &error);
-        bool explained = excess <= error + yk_growth_limit(info);
+        bool explained = excess <= error + growth_limit(info);
         unsigned traits = yk_scheme_traits(&(yk_scheme_def){.ops = choice->scheme});
         if (traits & YK_SCHEME_MERGES || !explained || followed)
             break;
@@ -399,7 +400,7 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
 
     /* Unless a solver is unstable: a subsystem that grows alone by half of what the scheme does or
      * more, and not at a finer step. */
-    double notable = fmax(yk_growth_limit(info), 0.5 * rate->rate);
+    double notable = fmax(growth_limit(info), 0.5 * rate->rate);
     r->solver = -1;
 
     for (int i = 0; r->solver < 0 && i < info->subsystem_count && has_time(c); i++) {
@@ -458,7 +459,7 @@ static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_
     /* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the
      * step to resolve, which the reference, with steps that resolve them, does not have. */
     yk_stability_report *r = c->report;
-    double limit = yk_growth_limit(c->source.info);
+    double limit = growth_limit(c->source.info);
     double error;
     double excess = beyond(&r->rates[0], motion, &error);
 
@@ -566,7 +567,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
-    double limit = yk_growth_limit(info);
+    double limit = growth_limit(info);
 
     /* Until something is found, it is stable. */
     r->rates[0] = (yk_stability_rate){growth->step, growth->rate, growth->rate_error};
@@ -703,7 +704,7 @@ static bool is_sound(const yk_comparison *c, const yk_growth *growth)
     if (r->rate_count > 0)
         excused = fmin(excused + growth->rate_error, EXCUSED * fabs(r->rates[0].rate - floor));
 
-    return isfinite(rate) && rate <= floor + excused + yk_growth_limit(c->source.info);
+    return isfinite(rate) && rate <= floor + excused + growth_limit(c->source.info);
 }
 
 static const char *port_name(const yk_scenario_info *info, int subsystem, int port)

@@ -98,7 +98,4 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *me
 yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record,
                            double *value);
 
-/* Amplitude of the line at `frequency` (Hz) of n samples at distance dt (s). */
-double yk_spectrum_line(size_t n, const double *x, double dt, double frequency);
-
 #endif

@@ -45,8 +45,6 @@ typedef struct yk_budget {
 void yk_budget_open(yk_budget *budget, yk_system *system, const yk_scenario_info *info);
 /* After a macro step, numbered from 1. */
 void yk_budget_step(yk_budget *budget, int64_t step);
-/* Once more, at the end or where the run failed. */
-void yk_budget_look(yk_budget *budget, int64_t step);
 
 /* Whether an energy is infinite, or so large that nothing after it can be right; whether it is about
  * to become so, of a run that is looked at in every step. */

@@ -8,7 +8,7 @@ void *yk_modal_take(yk_modal *modal, size_t count, size_t size)
     return yk_store_take(&modal->store, (count ? count : 1) * size);
 }
 
-bool yk_modal_uses(const yk_modal *modal, int mode_number)
+static bool uses_mode(const yk_modal *modal, int mode_number)
 {
     for (int i = 0; i < modal->files->use_count; i++)
         if ((int)modal->files->use[i] == mode_number)
@@ -25,7 +25,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
 
     /* Those of the file that are used, each once ... */
     for (int i = 0; i < count; i++) {
-        if (!yk_modal_uses(modal, numbers[i]))
+        if (!uses_mode(modal, numbers[i]))
             continue;
         if (yk_modal_mode(modal, numbers[i]) >= 0)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s lists mode %d twice", path,

@@ -52,7 +52,6 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
 /* modal.c: for the readers. */
 /* Zeroed; NULL when out of memory. */
 void *yk_modal_take(yk_modal *modal, size_t count, size_t size);
-bool yk_modal_uses(const yk_modal *modal, int mode_number);
 /* The modes that take part, as many as `numbers` has of those that are used. */
 yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, const char *path);
 /* Memory for nodes whose numbers and positions follow. */

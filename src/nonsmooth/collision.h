@@ -74,8 +74,6 @@ yk_vec3 yk_world_part_centre(const yk_world_model *model, const yk_world_state *
 bool yk_world_may_touch(const void *model, size_t a, size_t b);
 /* Whether groups and masks let two parts touch. */
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b);
-yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state,
-                                  size_t part);
 
 /* search.c: fills `found`, `touches` and `pairs`. Geometry of a contact of that list, or of one
  * made at the same poses. */

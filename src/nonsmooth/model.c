@@ -233,15 +233,6 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     return append_body(model, def, &body);
 }
 
-int yk_nonsmooth_find_body(const yk_nonsmooth *self, const char *name)
-{
-    const yk_world_model *model = &self->model;
-    for (size_t i = 0; i < model->body_count; i++)
-        if (model->names[i] && strcmp(model->names[i], name) == 0)
-            return (int)i;
-    return -1;
-}
-
 int yk_nonsmooth_body_count(const yk_nonsmooth *self)
 {
     return (int)self->model.body_count;
@@ -718,15 +709,6 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
     model->signal_count++;
     status = yk_world_list_ports(model);
     return status != YK_OK ? (int)status : (int)model->signal_count - 1;
-}
-
-int yk_world_find_signal(const yk_nonsmooth *self, const char *name)
-{
-    const yk_world_model *model = &self->model;
-    for (size_t i = 0; i < model->signal_count; i++)
-        if (strcmp(model->signals[i].name, name) == 0)
-            return (int)i;
-    return -1;
 }
 
 static int append_port(yk_world_model *model, const char *name, const yk_port_model *made)

@@ -130,8 +130,8 @@ yk_vec3 yk_world_part_centre(const yk_world_model *model, const yk_world_state *
     return yk_v3_add(body->position, yk_q_rotate(body->orientation, local));
 }
 
-yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state,
-                                  size_t index)
+static yk_quat part_orientation(const yk_world_model *model, const yk_world_state *state,
+                                size_t index)
 {
     const yk_part *part = &model->parts[index];
     yk_quat local = yk_q_identity();
@@ -147,7 +147,7 @@ yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state
     yk_solid solid = yk_world_part_solid(model, part);
     solid.position = yk_world_part_centre(model, state, index);
     if (part->geometry >= 0)
-        solid.rotation = yk_q_matrix(yk_world_part_orientation(model, state, index));
+        solid.rotation = yk_q_matrix(part_orientation(model, state, index));
     return solid;
 }
 
@@ -326,7 +326,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         if (model->parts[i].round)
             continue;
 
-        yk_quat orientation = yk_world_part_orientation(model, collision->state, i);
+        yk_quat orientation = part_orientation(model, collision->state, i);
         near->orientations[orientation_index(collision, i)] = orientation;
     }
 
@@ -356,7 +356,7 @@ static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, 
 
     /* Twice the sine of half the angle is the chord of a unit arm. */
     yk_quat p = near->orientations[orientation_index(collision, i)];
-    yk_quat q = yk_world_part_orientation(model, collision->state, i);
+    yk_quat q = part_orientation(model, collision->state, i);
     double cosine = fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z);
     double reach = i < model->finite_count ? collision->balls[i].radius : near->reach;
     return drift + 2 * reach * sqrt(fmax(0, 1 - cosine * cosine));

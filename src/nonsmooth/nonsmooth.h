@@ -88,8 +88,6 @@ int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[
 /* A number that arrives by a wire and loads the forces that name it as their input; returns the
  * signal. As a port it follows after all others. */
 int yk_world_add_signal(yk_nonsmooth *self, const char *name);
-/* The signal with this name, or -1. */
-int yk_world_find_signal(const yk_nonsmooth *self, const char *name);
 /* See yoke/nonsmooth.h. */
 int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def);
 int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def);
@@ -112,8 +110,6 @@ yk_removed yk_nonsmooth_removed(const yk_nonsmooth *self, int sink);
 bool yk_nonsmooth_is_absent(const yk_nonsmooth *self, int body);
 int yk_nonsmooth_body_count(const yk_nonsmooth *self);
 double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
-/* The body with this name, or -1. */
-int yk_nonsmooth_find_body(const yk_nonsmooth *self, const char *name);
 /* Motion of a body's centre of mass; accelerations are (v(t) - v(t - h)) / h of prescribed and
  * ported bodies, else 0.
  */

@@ -109,8 +109,8 @@ static double rounded_root(const yk_valve *valve, double difference, double *slo
     return difference < 0 ? -root : root;
 }
 
-double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
-                         const double *unknowns)
+static double spool_position(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
+                             const double *unknowns)
 {
     return cylinder->valve.lag > 0 ? unknowns[2] : drive->command;
 }
@@ -123,7 +123,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
     double fraction[YK_ORIFICES];
     double by_spool[YK_ORIFICES];
 
-    openings(valve->kind, yk_cylinder_spool(cylinder, drive, unknowns), fraction, by_spool);
+    openings(valve->kind, spool_position(cylinder, drive, unknowns), fraction, by_spool);
 
     /* area cd sqrt(2 dp / density) through each, from the pump or to the tank */
     double factor = valve->area * valve->discharge * sqrt(2 / fluid->density);

@@ -51,8 +51,6 @@ typedef struct yk_cylinder_power {
 
 /* The spool within its limits. */
 double yk_valve_limited(yk_valve_kind kind, double spool);
-double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
-                         const double *unknowns);
 /* Two heads; with a lag the spool too. */
 int yk_cylinder_size(const yk_cylinder *cylinder);
 void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,

@@ -53,7 +53,8 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
     return data;
 }
 
-yk_status yk_record_reserve(yk_record *record, size_t rows)
+/* Memory in the columns for so many rows in all; the rows there are stay. */
+static yk_status reserve(yk_record *record, size_t rows)
 {
     yk_columns *data = record->data;
     if (rows <= data->capacity)
@@ -145,7 +146,7 @@ static yk_status clear_stage(yk_record *record)
     if (needed <= data->capacity)
         return YK_OK;
 
-    return yk_record_reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
+    return reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
 }
 
 static yk_status memory_sample(yk_recorder *recorder, double time, const double *row)

@@ -29,9 +29,6 @@ struct yk_record {
     bool complete;
 };
 
-/* Memory in the columns for so many rows in all; the rows there are stay. */
-yk_status yk_record_reserve(yk_record *record, size_t rows);
-
 /* Closes the record without a summary, as after a run that did not finish. */
 void yk_record_close(yk_record *record);
 

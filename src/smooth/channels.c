@@ -318,16 +318,6 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
                                model->channels[channel].components, values);
 }
 
-int yk_smooth_channel_find(const yk_smooth *smooth, const char *name)
-{
-    const yk_smooth_model *model = &smooth->model;
-    for (int i = 0; i < model->channel_count; i++) {
-        if (strcmp(model->channels[i].name, name) == 0)
-            return i;
-    }
-    return -1;
-}
-
 double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int component)
 {
     double values[4] = {0};

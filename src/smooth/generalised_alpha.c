@@ -43,7 +43,8 @@ double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h
     return options->stabilisation > 0 ? options->stabilisation : 1 / h;
 }
 
-bool yk_generalised_alpha_is_ode(const yk_smooth_options *options)
+/* Whether constraints are ordinary differential equations under these options. */
+static bool is_ode(const yk_smooth_options *options)
 {
     return options->integrator == YK_SMOOTH_GENERALISED_ALPHA && options->form == YK_SMOOTH_ODE;
 }
@@ -51,7 +52,7 @@ bool yk_generalised_alpha_is_ode(const yk_smooth_options *options)
 void yk_generalised_alpha_as_ode(yk_smooth_options *options)
 {
     /* A form that was chosen keeps its stabilisation. */
-    if (!yk_generalised_alpha_is_ode(options))
+    if (!is_ode(options))
         options->stabilisation = 0;
 
     options->integrator = YK_SMOOTH_GENERALISED_ALPHA;
@@ -470,4 +471,4 @@ const integrator yk_smooth_generalised_alpha = {.begin = begin,
                                                 .update = update,
                                                 .characterise = characterise,
                                                 .remembers = true,
-                                                .is_ode = yk_generalised_alpha_is_ode};
+                                                .is_ode = is_ode};

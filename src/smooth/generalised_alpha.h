@@ -33,8 +33,7 @@ void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model,
 /* The trial becomes the state. */
 void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *state,
                                 yk_smooth_workspace *work);
-/* Whether constraints are ordinary differential equations under these options; makes them so. */
-bool yk_generalised_alpha_is_ode(const yk_smooth_options *options);
+/* Makes the constraints ordinary differential equations. */
 void yk_generalised_alpha_as_ode(yk_smooth_options *options);
 /* Of the constraints in the ODE form: beta of the paper, from the options and the step. */
 double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h);

@@ -59,8 +59,8 @@ void yk_smooth_motion(const yk_smooth *smooth, int node, yk_motion *motion)
 }
 
 /* The joint's wrench on one of its bodies, about its marker there. */
-void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side,
-                            yk_wrench *wrench)
+static void joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side,
+                         yk_wrench *wrench)
 {
     const yk_frame *a = &work->trial[joint->node[0]].frame;
     const yk_frame *b = &work->trial[joint->node[1]].frame;
@@ -93,7 +93,7 @@ void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *
 
 void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_wrench *reaction)
 {
-    yk_smooth_joint_wrench(&smooth->work, &smooth->model.joints[joint], 1, reaction);
+    joint_wrench(&smooth->work, &smooth->model.joints[joint], 1, reaction);
 }
 
 /* Ports ---------------------------------------------------------------------------------------- */
@@ -144,12 +144,12 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
     /* A marker with its motion, and the wrench of the joint that prescribes it. */
     value->motion = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
     if (joint)
-        yk_smooth_joint_wrench(work, joint, 0, &value->wrench);
+        joint_wrench(work, joint, 0, &value->wrench);
 
     /* Where merging has put joints in place of the port, their reactions. */
     for (int i = 0; i < port->merged_count; i++) {
         yk_wrench wrench;
-        yk_smooth_joint_wrench(work, &model->joints[port->merged + i], port->merged_side, &wrench);
+        joint_wrench(work, &model->joints[port->merged + i], port->merged_side, &wrench);
         value->wrench.force = yk_v3_add(value->wrench.force, wrench.force);
         value->wrench.torque = yk_v3_add(value->wrench.torque, wrench.torque);
     }
@@ -250,11 +250,6 @@ double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspa
 }
 
 /* The rest ------------------------------------------------------------------------------------- */
-
-const double *yk_smooth_flexible_values(const yk_smooth *smooth, int flexible)
-{
-    return smooth->work.flexibles[flexible].value;
-}
 
 void yk_smooth_report_get(const yk_smooth *smooth, yk_smooth_report *report)
 {

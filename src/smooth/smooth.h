@@ -122,8 +122,6 @@ void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *
 void yk_smooth_reaction(const yk_smooth *model, int joint, yk_wrench *reaction);
 /* Strains and resultants at the two evaluation points, loads on the nodes. */
 void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads);
-/* Amplitudes of a modal body, or coordinates of a rod. */
-const double *yk_smooth_flexible_values(const yk_smooth *model, int flexible);
 /* What beams and flexible bodies hold by their deformation, all together (J). */
 double yk_smooth_strain_energy(const yk_smooth *model);
 void yk_smooth_energy(const yk_smooth *model, yk_energy *energy);
@@ -132,9 +130,7 @@ void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
 /* Static equilibrium from the present state; velocities become zero. */
 yk_status yk_smooth_statics(yk_smooth *model, double t);
 
-/* Channels by name ("crank.position", "pin.reaction"), for functions that depend on the model's
- * own state. */
-int yk_smooth_channel_find(const yk_smooth *model, const char *name);
+/* One component of a channel, for functions that depend on the model's own state. */
 double yk_smooth_channel_value(const yk_smooth *model, int channel, int component);
 
 #endif

@@ -186,8 +186,6 @@ double yk_smooth_flexible_strain(const yk_smooth_model *model, const yk_smooth_w
  * that the step does not. */
 double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspace *work);
 void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion);
-void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side,
-                            yk_wrench *wrench);
 /* What a port shows at the trial. */
 void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspace *work, int port,
                            yk_port_value *value);

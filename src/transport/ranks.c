@@ -315,7 +315,8 @@ static void ranks_close(yk_transport *self)
     yk_release(t->base.context, t);
 }
 
-yk_transport *yk_ranks_transport(yk_context *context, yk_ranks *ranks, int rank, int tag)
+/* To a rank with a tag; closing it sends nothing. NULL when out of memory. */
+static yk_transport *create_transport(yk_context *context, yk_ranks *ranks, int rank, int tag)
 {
     static const yk_transport_ops ops = {ranks_send, ranks_receive, ranks_close};
     ranks_transport *t = yk_allocate(context, 1, sizeof *t);
@@ -335,7 +336,7 @@ yk_status yk_ranks_remote(yk_context *context, yk_ranks *ranks, int rank, int in
                           const char *name, double deadline, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
-    yk_transport *transport = yk_ranks_transport(context, ranks, rank, YK_TAG_SUBSYSTEM + index);
+    yk_transport *transport = create_transport(context, ranks, rank, YK_TAG_SUBSYSTEM + index);
     if (!transport)
         return YK_ERROR_MEMORY;
 
@@ -461,7 +462,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
         if (!subsystem && !failure)
             continue;
 
-        yk_transport *transport = yk_ranks_transport(context, ranks, 0, YK_TAG_SUBSYSTEM + i);
+        yk_transport *transport = create_transport(context, ranks, 0, YK_TAG_SUBSYSTEM + i);
         status = YK_ERROR_MEMORY;
         if (transport)
             status = yk_session_open(context, transport, subsystem, failure, &s.sessions[i]);

@@ -72,8 +72,6 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
 /* Leaves together with the others. */
 void yk_ranks_close(yk_ranks *ranks);
 
-/* To a rank with a tag; closing it sends nothing. NULL when out of memory. */
-yk_transport *yk_ranks_transport(yk_context *context, yk_ranks *ranks, int rank, int tag);
 /* Waits for a message; YK_ANY becomes what it has. The bytes are taken by yk_ranks_take. */
 yk_status yk_ranks_wait(yk_context *context, yk_ranks *ranks, int *from, int *tag, size_t *bytes,
                         double deadline);
