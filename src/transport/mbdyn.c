@@ -65,6 +65,7 @@ static yk_status give_up(mbdyn *m, yk_status status)
 
 static yk_status send_wrenches(mbdyn *m, unsigned char command)
 {
+    /* MBDyn that has ended reads nothing more; the message says whose final time is too early. */
     if (m->broken)
         return yk_fail(m->context, YK_ERROR_EXTERNAL, "%s", m->message);
     if (m->ended) {
@@ -157,6 +158,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
     if (m->def.accelerations)
         per_node += 6;
 
+    /* All of them in one message. */
     size_t bytes = n * per_node * sizeof(double);
     status = ops->receive(m->transport, m->numbers, bytes, deadline);
     if (status != YK_OK)
@@ -229,6 +231,7 @@ static yk_status ensure_prediction(mbdyn *m)
     if (m->def.coupling == YK_MBDYN_STAGGERED || m->stepped)
         return YK_OK;
 
+    /* Tight coupling marks every motion as one that may be repeated. */
     unsigned char expected = DATA_AND_GO;
     if (m->def.coupling == YK_MBDYN_TIGHT)
         expected = DATA;
@@ -259,6 +262,7 @@ static yk_status mbdyn_connect(yk_subsystem *self, int port, yk_causality causal
 
 static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
+    /* There is no way back in MBDyn's protocol. */
     (void)t;
     mbdyn *m = (mbdyn *)self;
     if (m->stepped) {
@@ -266,6 +270,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
         return give_up(m, YK_ERROR_CAPABILITY);
     }
 
+    /* A start may be repeated with other wrenches until the first step. */
     keep_wrenches(m, inputs, 0);
     if (m->met)
         return YK_OK;
@@ -305,9 +310,9 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     if (status == YK_OK)
         status = receive_motion(m, DATA, m->motion);
 
-    /* What the iteration still changed; MBDyn's own tolerance is not known. */
+    /* What the iteration still changed, rotations as velocities by the step; MBDyn's own tolerance
+     * is not known. */
     double change = 0;
-
     double size = 0;
     for (int i = 0; i < m->count; i++) {
         const yk_motion *now = &m->motion[i];
@@ -322,7 +327,6 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     }
 
     const double tolerance = 1e-6;
-
     report->correction = change / (tolerance * size + 1e-12);
     report->converged = report->correction <= 1;
     return status;

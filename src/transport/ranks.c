@@ -111,6 +111,8 @@ typedef struct waiting {
  * or the context wants to stop. */
 static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double deadline)
 {
+    /* Answers come within microseconds, or after a long step: at first without a pause, then
+     * leaving the core to others, then in sleeps that grow with the wait. */
     double now = yk_clock_seconds();
     if (w->begun == 0) {
         pthread_mutex_lock(&ranks->lock);
@@ -190,6 +192,7 @@ yk_status yk_ranks_wait(yk_context *context, yk_ranks *ranks, int *from, int *ta
 yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, const void *bytes,
                         size_t count, double deadline)
 {
+    /* The driver is called by one thread at a time. */
     const yk_ranks_driver *driver = ranks->driver;
     yk_ranks_request request;
     pthread_mutex_lock(&ranks->lock);
@@ -252,6 +255,7 @@ static void count_frame(yk_ranks *ranks, const yk_body *frame)
 static yk_status ranks_send(yk_transport *self, const void *head, size_t head_count,
                             const void *body, size_t count, double deadline)
 {
+    /* Head and body as one message: the other side need not wait for a second. */
     ranks_transport *t = (ranks_transport *)self;
     t->out.length = 0;
     t->out.failed = false;
@@ -296,6 +300,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
             count_frame(t->ranks, &t->in);
         }
 
+        /* What is left of it stays for the next call. */
         size_t have = t->in.length - t->in.at;
         size_t piece = have < count ? have : count;
         memcpy(target, t->in.bytes + t->in.at, piece);

@@ -111,6 +111,7 @@ static yk_status nonsense(remote *r)
 /* Sends what was put into the body. */
 static yk_status send(remote *r, yk_frame_kind kind)
 {
+    /* After a failure both ends may disagree about what was sent: nothing more is. */
     if (r->broken)
         return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s", r->message);
 
@@ -125,6 +126,7 @@ static yk_status send(remote *r, yk_frame_kind kind)
  * answer is in the body. */
 static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body *body)
 {
+    /* Answers come in the order of the questions; kind and number say that this is the one. */
     uint16_t got_kind = 0;
     uint64_t got_number = 0;
     double deadline = yk_clock_seconds() + r->deadline;
@@ -160,9 +162,11 @@ static yk_status done(remote *r, yk_status status)
 /* What every answer brings after which the state is another. */
 static void read_state(remote *r, yk_body *body)
 {
+    /* Channels are those of the state before. */
     size_t n = (size_t)r->port_count;
     r->sampled = false;
 
+    /* What is there follows from the capabilities, which both sides know. */
     yk_get_numbers(body, (double *)r->values, n * sizeof *r->values / sizeof(double));
     if (r->capabilities & YK_CAN_COUNT_ENERGY)
         yk_get_numbers(body, &r->energy.kinetic, sizeof r->energy / sizeof(double));
@@ -182,6 +186,8 @@ static void read_state(remote *r, yk_body *body)
 /* Takes the answer to the oldest question that nobody has waited for. */
 static void take_oldest(remote *r)
 {
+    /* Questions are numbered one after another, so the oldest has the number of the newest less
+     * those between them. */
     yk_frame_kind kind = r->awaited[0];
     uint64_t number = r->number - (uint64_t)(r->awaited_count - 1);
     r->awaited_count--;
@@ -199,6 +205,7 @@ static void take_oldest(remote *r)
         status = done(r, status);
     }
 
+    /* The first failure is the one that counts. */
     if (YK_FAILED(status) && r->outcome == YK_OK)
         r->outcome = status;
 }
@@ -215,6 +222,7 @@ static void return_counts(remote *r)
     if (!r->counts_shown)
         return;
 
+    /* Nearly always they are as they were: only runs that are resumed set them. */
     r->counts_shown = false;
     if (memcmp(r->counts, r->counts_before, r->count_bytes) == 0)
         return;
@@ -244,6 +252,7 @@ static yk_body *ask(remote *r)
 /* Sends what was put into the body and waits for the answer. */
 static yk_status answer(remote *r, yk_frame_kind kind)
 {
+    /* What failed behind the caller's back is reported by the call that follows it. */
     yk_status status = r->outcome;
     r->outcome = YK_OK;
     if (status != YK_OK)
@@ -267,6 +276,7 @@ static yk_status post(remote *r, yk_frame_kind kind)
 /* An empty body for one of those. */
 static yk_body *ask_later(remote *r)
 {
+    /* More under way than a transport holds could make both ends wait for each other. */
     while (r->awaited_count == AWAITED_MAX)
         take_oldest(r);
     if (r->counts_shown) {
@@ -282,11 +292,11 @@ static yk_body *ask_later(remote *r)
 /* t, h and the inputs. */
 static void put_step(remote *r, double t, double h, const yk_input *inputs)
 {
+    /* Inputs of ports that are not connected are only marked as absent. */
     yk_body *body = &r->body;
     yk_put_number(body, t);
     yk_put_number(body, h);
     yk_put_whole(body, inputs != NULL);
-
     for (int i = 0; inputs && i < r->port_count; i++)
         yk_put_input(body, &inputs[i], r->causalities[i] != YK_UNCONNECTED);
 }
@@ -373,6 +383,7 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
 
 static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
+    /* Steps that were posted belong to what was before. */
     remote *r = (remote *)self;
     ask_step(r, t, h, inputs);
     r->posted = 0;
@@ -424,6 +435,7 @@ static yk_status take_step(remote *r)
     if (r->taken == r->posted)
         r->posted = 0;
 
+    /* Failures are an answer of their own; the last step is the end of this one. */
     bool sound = !r->ahead.failed && status >= YK_OK && status <= YK_INTERRUPTED;
     if (!sound || (r->posted == 0 && !yk_body_is_done(&r->ahead)))
         return nonsense(r);
@@ -432,6 +444,7 @@ static yk_status take_step(remote *r)
 
 static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
+    /* A step that was posted is under way with the same inputs, or done. */
     remote *r = (remote *)self;
     if (r->posted > 0)
         return take_step(r);
@@ -469,6 +482,7 @@ static yk_status remote_post(yk_subsystem *self, double t, double h, const yk_in
 
 static void remote_mark(yk_subsystem *self)
 {
+    /* The image stays at the server: it need not travel to be set again. */
     remote *r = (remote *)self;
     ask_later(r);
     post(r, YK_FRAME_MARK);
@@ -558,6 +572,7 @@ static void put_model(yk_body *body, const yk_step_model *model)
 static yk_status remote_post_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                    const yk_step_model *model)
 {
+    /* Where there is none the scheme finds out when it asks for it. */
     remote *r = (remote *)self;
     if (!r->ops.step_model)
         return YK_OK;
@@ -648,6 +663,7 @@ static double remote_next_event(const yk_subsystem *self, double t)
     if (t >= r->event_after && t < r->event)
         return r->event;
 
+    /* Another time is asked for, and kept; without an answer there is no event. */
     yk_put_number(ask(r), t);
     if (has_failed(r, answer(r, YK_FRAME_NEXT_EVENT)))
         return INFINITY;
@@ -663,8 +679,8 @@ static double remote_next_event(const yk_subsystem *self, double t)
 
 static void remote_state_get(const yk_subsystem *self, double *image)
 {
-    remote *r = (remote *)(uintptr_t)self;
     /* Zeros, should the partner have left: `check` says so. */
+    remote *r = (remote *)(uintptr_t)self;
     memset(image, 0, r->layout.words * sizeof *image);
     ask(r);
     if (has_failed(r, answer(r, YK_FRAME_STATE_GET)))
@@ -732,7 +748,7 @@ static yk_status read_about(remote *r)
     r->rho_inf = yk_get_number(&r->body);
     r->image_is_local = yk_get_whole(&r->body) != 0;
 
-    /* How many there are is known from the first time on. */
+    /* Counts that the image does not hold. How many there are is known from the first time on. */
     size_t bytes = yk_get_whole(&r->body);
     if (bytes > YK_TEXT_MAX || (r->counts && bytes != r->count_bytes))
         return nonsense(r);
@@ -744,6 +760,7 @@ static yk_status read_about(remote *r)
             return YK_ERROR_MEMORY;
     }
 
+    /* As they came, to see whether the caller changes them. */
     yk_get_bytes(&r->body, r->counts, bytes);
     memcpy(r->counts_before, r->counts, bytes);
     return done(r, status);
@@ -881,6 +898,7 @@ static int remote_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 static void remote_poses(const yk_subsystem *self, yk_scene_pose *list)
 {
     remote *r = (remote *)(uintptr_t)self;
+    /* The contract lets no failure out here either. */
     size_t count = (size_t)r->body_count;
     memset(list, 0, count * sizeof *list);
     ask(r);
@@ -923,11 +941,12 @@ static int remote_channels(const yk_subsystem *self, const yk_channel **list)
 
 static void remote_destroy(yk_subsystem *self)
 {
-    remote *r = (remote *)self;
     /* The server ends with the connection. */
+    remote *r = (remote *)self;
     if (r->transport)
         r->transport->ops->close(r->transport);
 
+    /* Texts that were copied when they came. */
     for (int i = 0; r->ports && i < r->port_count; i++)
         yk_release(r->context, (void *)(uintptr_t)r->ports[i].name);
     for (int i = 0; r->channels && i < r->channel_count; i++) {
@@ -942,9 +961,11 @@ static void remote_destroy(yk_subsystem *self)
         yk_release(r->context, (void *)(uintptr_t)r->shapes[i].points);
     }
 
+    /* A child process, or whatever else was started for it, goes with it. */
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
         r->host.release(r->host.user);
+
     void *blocks[] = {
         r->ports,      r->causalities, r->channels,      r->values,        r->predicted,
         r->samples,    r->bodies,      r->shapes,        r->channel_first, r->counts,
@@ -1073,6 +1094,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
                        r->name);
     }
 
+    /* Only at a local socket there is memory to be shared. */
     if (!(flags & 2))
         return YK_OK;
 
@@ -1125,6 +1147,7 @@ static yk_status read_description(remote *r)
     if (!kind || !r->ports || !r->causalities || !r->values || !r->predicted)
         return YK_ERROR_MEMORY;
 
+    /* A port counts as soon as it has a name, so that what is released is what was made. */
     for (uint32_t i = 0; i < ports; i++) {
         yk_get_text(body, text, sizeof text);
         uint32_t port_kind = yk_get_whole(body);
@@ -1137,6 +1160,7 @@ static yk_status read_description(remote *r)
             return nonsense(r);
     }
 
+    /* Channels, and where their numbers begin in an answer that has all of them. */
     uint32_t channels = yk_get_whole(body);
     if (body->failed || channels > YK_REMOTE_CHANNELS_MAX)
         return nonsense(r);
@@ -1179,6 +1203,7 @@ yk_remote_def yk_remote_default(void)
 yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_transport *transport,
                          int socket, const yk_remote_host *host, yk_subsystem **subsystem)
 {
+    /* The transport and the host are its own from here on, also where it cannot be made. */
     *subsystem = NULL;
     remote *r = yk_allocate(context, 1, sizeof *r);
     if (!r) {
@@ -1198,6 +1223,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->host = *host;
     snprintf(r->name, sizeof r->name, "%s", host->name);
 
+    /* Its table of operations is its own: what every subsystem has, then what the other side has. */
     r->ops = (yk_subsystem_ops){
         .size = sizeof(yk_subsystem_ops),
         .ports = remote_ports,

@@ -89,8 +89,9 @@ static double *take_numbers(yk_session *s, size_t count)
 static void put_state(yk_session *s, double h)
 {
     const yk_subsystem_ops *ops = s->ops;
-    yk_body *out = &s->out;
+
     /* All outputs: which ones a scheme reads is not known here. */
+    yk_body *out = &s->out;
     for (int i = 0; i < s->port_count; i++) {
         yk_port_value value = {0};
         ops->output(s->subsystem, i, &value);
@@ -147,7 +148,7 @@ static size_t count_wrench_rows(const yk_session *s, size_t marker, size_t scala
 
 static void answer_describe(yk_session *s)
 {
-    /* What it can do, group by group of the contract. */
+    /* What it can do, group by group of the contract; the bits are part of the protocol. */
     const yk_subsystem_ops *ops = s->ops;
     const struct {
         bool is_there;
@@ -191,11 +192,11 @@ static void answer_describe(yk_session *s)
         yk_put_whole(out, s->ports[i].causalities);
     }
 
+    /* Channels with their units, so that records look as if the subsystem were in the process. */
     const yk_channel *channels = NULL;
     int count = 0;
     if (ops->channels)
         count = ops->channels->list(s->subsystem, &channels);
-
     yk_put_whole(out, (uint32_t)count);
     for (int i = 0; i < count; i++) {
         yk_put_text(out, channels[i].name);
@@ -284,6 +285,7 @@ static void answer_step(yk_session *s)
         return;
     }
 
+    /* A failure is the answer; the client rewinds, or gives the run up. */
     yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
@@ -362,6 +364,7 @@ static void answer_sensitivity(yk_session *s)
     size_t count = count_wrench_rows(s, 18, 3) * columns;
     double *matrix = take_numbers(s, count + 1);
 
+    /* It is a step as any other, with the derivatives beside it. */
     yk_status status = YK_ERROR_MEMORY;
     if (matrix)
         status = s->ops->sensitivity->step(s->subsystem, s->t, s->h, inputs, (int)degree, matrix);
@@ -426,6 +429,7 @@ static void answer_step_model(yk_session *s)
     if (!begin_with(s, status))
         return;
 
+    /* The rest are single numbers that the balance of interfaces needs. */
     yk_put_numbers(&s->out, numbers, n * n + 2 * n);
     yk_put_number(&s->out, model.lead);
     yk_put_number(&s->out, model.sample);
@@ -476,6 +480,7 @@ static void answer_state_set(yk_session *s)
 /* The state stays here: a client that repeats a step needs no image. */
 static void answer_mark(yk_session *s)
 {
+    /* Memory for it is taken with the first mark: most clients set none. */
     const yk_rollback_ops *rollback = s->ops->rollback;
     if (rollback && !s->mark) {
         size_t words = rollback->layout(s->subsystem).words;
@@ -498,6 +503,7 @@ static void answer_rewind(yk_session *s)
         return;
     }
 
+    /* The mark stays: a step may be repeated from it as often as the scheme likes. */
     yk_status status = s->ops->rollback->set(s->subsystem, s->mark);
     if (begin_with(s, status))
         put_state(s, s->h);
@@ -510,6 +516,7 @@ static void answer_about(yk_session *s)
     if (s->ops->rho_inf)
         rho_inf = s->ops->rho_inf(s->subsystem);
 
+    /* Whether an image means something outside of this process, which is known after the start. */
     bool local = s->started && s->ops->image_is_local && s->ops->image_is_local(s->subsystem);
     begin(s, YK_OK, "");
     yk_put_number(&s->out, rho_inf);
@@ -535,6 +542,7 @@ static void answer_counts(yk_session *s)
         return;
     }
 
+    /* They are the subsystem's own memory. */
     yk_get_bytes(&s->in, counts, bytes);
     begin(s, YK_OK, "");
 }
@@ -569,6 +577,7 @@ static void answer_scene(yk_session *s)
         shape_count = 0;
     }
 
+    /* In the order of docs/protocol.md; points stand behind the shape that they belong to. */
     yk_body *out = &s->out;
     yk_vec3 gravity = scene->gravity(s->subsystem);
     yk_put_numbers(out, &gravity.x, 3);
@@ -613,6 +622,7 @@ static void answer_poses(yk_session *s)
         return;
     }
 
+    /* Cleared, so that nothing of an earlier answer is sent where a pose is not written. */
     memset(numbers, 0, words * sizeof *numbers);
     scene->poses(s->subsystem, (yk_scene_pose *)numbers);
     begin(s, YK_OK, "");
@@ -632,6 +642,7 @@ static void answer_contact_points(yk_session *s)
         return;
     }
 
+    /* With a capacity of 0 the subsystem says how many there may be. */
     int count = ops->list(s->subsystem, (yk_contact_point *)numbers, (int)capacity);
     begin(s, YK_OK, "");
     yk_put_whole(&s->out, (uint32_t)count);
@@ -681,7 +692,6 @@ static void answer_channels(yk_session *s)
     /* All of them in one answer: the client asks once per sample. */
     for (int i = 0; i < count; i++) {
         size_t components = (size_t)channels[i].components;
-
         double *values = take_numbers(s, components);
         if (!values) {
             begin(s, YK_ERROR_MEMORY, "out of memory");

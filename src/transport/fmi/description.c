@@ -223,6 +223,7 @@ static void read_root(reader *r, const char **list)
         return;
     }
 
+    /* Minor versions of 3 add to it; there is only one of 2. */
     d->version_text = keep(r, version);
     if (strcmp(version, "2.0") == 0) {
         d->version = 2;
@@ -242,6 +243,7 @@ static void read_root(reader *r, const char **list)
     if (!token)
         give_up(r, "%s is missing", token_name);
 
+    /* Texts that are absent are empty. */
     d->model_name = keep(r, attribute(list, "modelName"));
     d->description = keep(r, attribute(list, "description"));
     d->tool = keep(r, attribute(list, "generationTool"));
@@ -251,6 +253,7 @@ static void read_root(reader *r, const char **list)
 
 static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
 {
+    /* It becomes a part of the path of the binary, and must not lead elsewhere. */
     const char *identifier = attribute(list, "modelIdentifier");
     if (!identifier || !identifier[0] || strchr(identifier, '/')) {
         give_up(r, "modelIdentifier is '%.60s', expected the name of a binary",
@@ -258,6 +261,7 @@ static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
         return;
     }
 
+    /* What is not mentioned cannot be done. */
     c->identifier = keep(r, identifier);
     c->needs_tool = truth(list, "needsExecutionTool");
     c->variable_step = truth(list, "canHandleVariableCommunicationStepSize");
@@ -299,6 +303,7 @@ static void begin_variable(reader *r, const char **list)
         return;
     }
 
+    /* One number, until its dimensions come. */
     yk_fmi_variable *v = &d->variables[d->variable_count];
     *v = (yk_fmi_variable){
         .name = keep(r, name),
@@ -329,6 +334,7 @@ static void read_type(reader *r, const char **list, int type)
     if (r->last < 0 || r->status != YK_OK)
         return;
 
+    /* The start stays a text: how it is read depends on the type. */
     yk_fmi_variable *v = &r->to->variables[r->last];
     v->type = (yk_fmi_type)type;
     v->unit = keep(r, attribute(list, "unit"));
@@ -402,6 +408,7 @@ static void add_dimension(reader *r, const char **list)
 /* The derivative of a continuous state: by index from 1 in FMI 2, by reference in FMI 3. */
 static void add_state(reader *r, uint32_t key)
 {
+    /* Which variable it is can only be known when all have been read. */
     yk_fmi_description *d = r->to;
     if (!grow(r, (void **)&d->derivatives, (size_t)d->state_count, &r->state_capacity,
               sizeof *d->derivatives))
@@ -422,6 +429,7 @@ static void read_structure(reader *r, const char *element, const char **list)
         return;
     }
 
+    /* <Unknown> stands in other lists too, of which it is not wanted. */
     if (strcmp(element, "Unknown") != 0)
         r->in_derivatives = strcmp(element, "Derivatives") == 0;
     else if (r->in_derivatives)
@@ -430,11 +438,13 @@ static void read_structure(reader *r, const char *element, const char **list)
 
 static void XMLCALL begin_element(void *user, const char *element, const char **list)
 {
+    /* After a failure the rest is only passed over. */
     reader *r = user;
     yk_fmi_description *d = r->to;
     if (r->status != YK_OK)
         return;
 
+    /* The version is known before anything else is read. */
     if (!r->seen_root) {
         r->seen_root = true;
         if (strcmp(element, "fmiModelDescription") == 0)
@@ -473,6 +483,7 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
         else if (d->version == 3 && attribute(list, "name") && attribute(list, "unit"))
             declare_type(r, attribute(list, "name"), attribute(list, "unit"));
     } else if (strcmp(element, "CoSimulation") == 0) {
+        /* An FMU may be both; the scenario chooses. */
         read_kind(r, list, &d->co_simulation);
     } else if (strcmp(element, "ModelExchange") == 0) {
         read_kind(r, list, &d->model_exchange);
@@ -490,6 +501,7 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
     } else if (strcmp(element, "TypeDefinitions") == 0) {
         r->in_types = true;
     } else if (strcmp(element, YK_FMI_ANNOTATION) == 0) {
+        /* What the standard has no words for, of FMUs that Yoke made. */
         d->input_degree = (int)fmin(number(list, "inputDegree", -1), 3);
         if (attribute(list, "derivativeStride"))
             d->derivative_stride = whole(r, list, "derivativeStride");
@@ -608,6 +620,7 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
         return yk_fail(context, YK_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     }
 
+    /* A limit before memory is taken: the archive is a stranger's. */
     yk_status status = YK_OK;
     fseek(stream, 0, SEEK_END);
     long length = ftell(stream);

@@ -20,6 +20,7 @@ static bool is_asleep(const yk_fmu *self, const yk_fmi_variable *v)
     if (!v->clocks[0])
         return false;
 
+    /* The references of its clocks, with spaces between them. */
     const char *at = v->clocks;
     char *end;
     for (unsigned long reference = strtoul(at, &end, 10); end != at;
@@ -57,9 +58,9 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
 
 static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
 {
+    /* As they are set: real numbers in one call, the rest one by one. */
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
-
     if (list->real_count > 0)
         status = instance->calls->get(instance, YK_FMI_FLOAT64, list->references, list->real_count,
                                       list->values, list->real_values);
@@ -162,9 +163,9 @@ static yk_status tick(yk_fmu *self, double t, double tolerance, bool with_inputs
         self->ticks[i]++;
     }
 
+    /* Inputs of clocks may be set while these are active, and only then. */
     if (status == YK_OK && with_inputs)
         status = yk_fmu_set_inputs(self, true);
-
     bool changed;
     if (status == YK_OK)
         status = yk_fmu_update(self, &changed);
@@ -188,6 +189,7 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
 
 static double next_event(const yk_subsystem *subsystem, double t)
 {
+    /* What the FMU announced at its last event, and the next tick of a clock. */
     const yk_fmu *self = (const yk_fmu *)subsystem;
     double next = INFINITY;
     if (self->next_event > t)
@@ -206,6 +208,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
 /* Back to what the FMU is before its initialisation. */
 static yk_status make_new(yk_fmu *self)
 {
+    /* After a fatal error the standard allows no call at all. */
     yk_fmi_instance *instance = self->instance;
     if (instance->dead)
         return YK_ERROR_SUBSYSTEM;
@@ -239,13 +242,12 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     for (int i = 0; i < self->clock_count; i++)
         self->ticks[i] = 0;
 
-    /* Parameters and start values. */
     yk_status status = make_new(self);
     self->started = true;
-
     if (status != YK_OK)
         return status;
 
+    /* Parameters and start values, which must be set before the initialisation. */
     for (int i = 0; i < self->setting_count; i++) {
         const yk_fmu_setting *s = &self->settings[i];
         const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
@@ -277,7 +279,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     if (status == YK_OK)
         status = calls->initialise(instance);
 
-    /* The events of the start. */
+    /* The events of the start: both kinds come out of the initialisation in event mode. */
     bool exchange = instance->kind == YK_FMI_MODEL_EXCHANGE;
     if (status == YK_OK && (exchange || instance->events)) {
         /* Clocks without a shift tick at the start. */
@@ -288,6 +290,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
             status = calls->step_mode(instance);
     }
 
+    /* Where it is now. */
     if (status == YK_OK && exchange && self->state_count > 0)
         status = calls->get_states(instance, self->x, self->state_count);
     if (status == YK_OK)
@@ -453,6 +456,7 @@ static size_t value_words(const yk_fmu *self)
 
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
+    /* States of an FMU may change in size: the image has memory for the one at the start. */
     const yk_fmu *self = (const yk_fmu *)subsystem;
     size_t bytes = sizeof(uint64_t);
     if (self->state_bytes > 0)
@@ -508,6 +512,7 @@ static void state_get(const yk_subsystem *subsystem, double *image)
     uint64_t mark = 0; /* 0: the FMU did not give its state */
     memset(tail, 0, (state_layout(subsystem).words - value_words(self)) * sizeof *tail);
 
+    /* A state that has become larger does not fit, and cannot be returned to. */
     if (self->state_bytes > 0) {
         size_t size = 0;
         bool good = calls->state_get(instance, &self->scratch_state) == YK_OK &&
@@ -528,12 +533,12 @@ static void state_get(const yk_subsystem *subsystem, double *image)
 
 static yk_status state_set(yk_subsystem *subsystem, const double *image)
 {
+    /* The contract lets no failure out of reading a state: it shows here. */
     yk_fmu *self = (yk_fmu *)subsystem;
     yk_fmi_instance *instance = self->instance;
     const double *tail = image + value_words(self);
     uint64_t mark;
     memcpy(&mark, tail, sizeof mark);
-
     if (mark == 0)
         return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU did not give the state to which it is to return",
@@ -612,6 +617,7 @@ static int input_degree(const yk_subsystem *subsystem)
     if (instance->kind == YK_FMI_MODEL_EXCHANGE)
         return YK_INPUT_DEGREE_MAX;
 
+    /* Ports with power are what counts: signals are lines at most. */
     bool asks = false;
     bool holds = false;
     bool wrench = false;
@@ -685,6 +691,7 @@ static void destroy(yk_subsystem *subsystem)
 
     yk_fmi_unload(instance);
 
+    /* Ports and values. */
     for (int i = 0; self->ports && i < self->port_count; i++)
         yk_release(context, (void *)(uintptr_t)self->ports[i].name);
     yk_release(context, self->ports);
@@ -698,6 +705,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->input_rates);
     yk_release(context, self->orders);
 
+    /* What was copied of the def, and the memory of a step. */
     for (int i = 0; self->settings && i < self->setting_count; i++) {
         yk_release(context, (void *)(uintptr_t)self->settings[i].values);
         yk_release(context, (void *)(uintptr_t)self->settings[i].text);
@@ -714,6 +722,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->z);
     yk_release(context, self->sensitivity_work);
 
+    /* The folder into which it was unpacked goes, unless it belongs to another. */
     yk_fmi_forget(context, &self->description);
     if (self->borrowed)
         yk_release(context, self->folder);

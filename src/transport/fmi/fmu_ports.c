@@ -43,6 +43,7 @@ static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
 /* Puts a variable into a list unless it is there already. */
 static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
 {
+    /* Two ports may name one variable; an alias is the same value too. */
     if (list_find(self, list, variable) >= 0)
         return YK_OK;
 
@@ -92,6 +93,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
     yk_release(context, list->variables);
     list->variables = ordered;
 
+    /* Arrays have several values each. */
     for (int i = 0; i < list->count; i++) {
         const yk_fmi_variable *v = &all[ordered[i]];
         list->references[i] = v->reference;
@@ -125,6 +127,7 @@ typedef struct quantity_map {
 /* A name of a variable, or of one element of an array of FMI 3, as name[2]. */
 static bool find_component(const yk_fmi_description *d, const char *name, component *found)
 {
+    /* In FMI 2 "name[2]" is a variable of its own. */
     *found = (component){yk_fmi_find(d, name), 0};
     if (found->variable >= 0)
         return true;
@@ -280,11 +283,11 @@ static bool read_member(const char *name, int *quantity, int *element)
     if (name[length] == '\0')
         return true;
 
+    /* ".x" and the like; a quaternion begins with its scalar part. */
     const char *letters = "xyz";
     if (*quantity == YK_FMU_ORIENTATION)
         letters = "wxyz";
     const char *letter = name + length + 1;
-
     const char *found = NULL;
     if (letter[0] && !letter[1])
         found = strchr(letters, letter[0]);
@@ -344,6 +347,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
             to->names[to->count++] = "0";
     }
 
+    /* One that carries a signal has no power. */
     if (port->quantities[YK_FMU_SIGNAL].count > 0)
         port->kind = YK_PORT_SIGNAL;
     return YK_OK;
@@ -441,6 +445,7 @@ enum { RATE_ROWS = sizeof rate_of / sizeof *rate_of };
 static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps[YK_FMU_QUANTITIES],
                           yk_fmu_port *to)
 {
+    /* Names first, since what a port is follows from its variables. */
     yk_status status = YK_OK;
     if (port->terminal)
         status = read_terminal(self, port);
@@ -459,6 +464,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
         if (rate->count > 0 || of->count == 0)
             continue;
 
+        /* All components of a rate, or none: half a velocity would be no motion. */
         quantity_map found = {.count = of->count};
         bool all = true;
         for (int i = 0; i < of->count && all; i++) {

@@ -36,6 +36,7 @@ static void intermediate_update(void *environment, double t, bool set_requested,
 
 static yk_status instantiate(yk_fmi_instance *self)
 {
+    /* FMI 3 wants a path, where FMI 2 has a URI. */
     const yk_fmi_description *d = self->description;
     const char *function = "InstantiateModelExchange";
     char resources[4096];
@@ -72,6 +73,7 @@ static yk_status instantiate(yk_fmi_instance *self)
         }
     }
 
+    /* What it logged is nearly always the reason. */
     if (self->component)
         return YK_OK;
     return yk_fmi_refuse(self, YK_ERROR_EXTERNAL, "%s: fmi3%s made no instance%s%s", self->file,
@@ -209,7 +211,7 @@ static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
 static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *references, int count,
                      double *values, int value_count)
 {
-    /* By far the most calls; one that went well needs no words. */
+    /* By far the most calls; one that went well needs no judgement. */
     if (type == YK_FMI_FLOAT64) {
         int level = (int)F(self).GetFloat64(self->component, references, (size_t)count, values,
                                             (size_t)value_count);
@@ -230,6 +232,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *references, int count,
                      const double *values, int value_count)
 {
+    /* Real numbers in one call, as they are read. */
     if (type == YK_FMI_FLOAT64) {
         int level = (int)F(self).SetFloat64(self->component, references, (size_t)count, values,
                                             (size_t)value_count);
@@ -276,7 +279,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     int level = (int)F(self).DoStep(self->component, t, h, !self->can->state, event, &terminate,
                                     &early, &last);
 
-    /* Where it ended, if not at the end. */
+    /* Where it ended: t + h exactly, not what the FMU has added up. */
     *reached = t + h;
     if (early)
         *reached = last;
@@ -388,6 +391,7 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
     if (!F(self).UpdateDiscreteStates)
         return yk_fmi_judge(self, YK_FMI3_ERROR, "UpdateDiscreteStates (which its binary lacks)");
 
+    /* Nominal values are not used here, so a change of them is no event. */
     int level = (int)F(self).UpdateDiscreteStates(self->component, &again, &terminate, &nominals,
                                                   &states, &defined, &next);
     *event = (yk_fmi_event){
@@ -441,6 +445,7 @@ static yk_status indicators(yk_fmi_instance *self, double *z, int count)
 
 static yk_status counts(yk_fmi_instance *self, int *state_count, int *indicator_count)
 {
+    /* They may depend on structural parameters, which the description has only at their start. */
     size_t states = 0;
     size_t found = 0;
     yk_status status = CALL(self, GetNumberOfContinuousStates, self->component, &states);
