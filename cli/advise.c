@@ -144,6 +144,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
     if (descriptor >= 0)
         file = fdopen(descriptor, "w");
 
+    /* The rights first: the draft never has more of them than the scenario. */
     bool good = false;
     if (file) {
         struct stat before;
@@ -152,6 +153,8 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
         good = fclose(file) == 0 && good;
         good = good && rename(draft, target) == 0;
     }
+
+    /* Nothing is left behind where it could not be done. */
     if (!good)
         perror("yoke: cannot write the scenario");
     if (!good && descriptor >= 0)
@@ -216,7 +219,7 @@ int command_advise(int argc, char **argv)
         return EXIT_FAILED;
 
     yk_diagnostics *diagnostics = NULL;
-    yk_advice *a = malloc(sizeof *a);
+    yk_advice *a = malloc(sizeof *a); /* too large for the stack */
     yk_status status = YK_ERROR_MEMORY;
     if (a)
         status = yk_diagnostics_create(context, &diagnostics);

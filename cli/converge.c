@@ -48,6 +48,7 @@ static int read_steps(const char *text, double *steps)
         at = end + 1;
     }
 
+    /* It stopped before the end. */
     fprintf(stderr,
             "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at most "
             "%d)\n",
@@ -101,6 +102,7 @@ static bool add_variant(variant_list *list, const char *text)
 static bool write_rows(const char *file, const yk_converge_def *def, int variants,
                        const yk_convergence_row *rows)
 {
+    /* All digits, and a column for what the table on the screen has as headings. */
     FILE *out = fopen(file, "w");
     if (out)
         fprintf(out,
@@ -145,6 +147,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     if (rows)
         status = yk_diagnostics_create(context, &diagnostics);
 
+    /* All runs, in parallel; interrupted, there is no table. */
     catch_interrupts();
     if (status == YK_OK)
         status = yk_converge(context, def, diagnostics, rows, &report);

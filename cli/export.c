@@ -34,6 +34,7 @@ int command_export(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    /* The ending says what is wanted: the motion, or the numbers. */
     bool scene = file && ends_with(file, ".vtkhdf");
     if (!scene && !(file && ends_with(file, ".csv"))) {
         fprintf(stderr, "yoke: name the file with -o: FILE.vtkhdf for ParaView, FILE.csv for the "
@@ -101,6 +102,7 @@ int command_export(int argc, char **argv)
         code = EXIT_FAILED;
         if (status == YK_ERROR_INPUT)
             code = EXIT_MISUSE;
+
         if (scene && count == 0)
             fprintf(stderr,
                     "yoke: its subsystems have nothing to draw, or record.frames (--frames) was 0; "

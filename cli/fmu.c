@@ -116,6 +116,7 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
     if (found[POSITION] < 0 || found[FORCE] < 0)
         return false;
 
+    /* If the force is an input, no part of the motion may be one, and the other way round. */
     bool takes_wrench = d->variables[found[FORCE]].causality == YK_FMI_INPUT;
     for (int r = POSITION; r < FORCE; r++)
         if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
@@ -126,6 +127,7 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
 /* What a scenario needs to use it: ports by what the variables look like, and all parameters. */
 static void print_section(yk_context *context, const yk_fmi_description *d, const char *file)
 {
+    /* A variable that is part of a port is not offered as a signal as well. */
     bool *used = yk_allocate(context, (size_t)d->variable_count + 1, sizeof *used);
     if (!used)
         return;
@@ -167,7 +169,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         printf("}\n");
     }
 
-    /* All others carry no power. */
+    /* All others carry no power; texts and arrays cannot be wired. */
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;

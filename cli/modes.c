@@ -51,6 +51,7 @@ static yk_smooth *choose(const yk_scenario_info *info, const char *name)
 
 static void print_table(const yk_smooth *model, const yk_modes *modes, int asked)
 {
+    /* A row per mode; free motions have no frequency, overdamped ones no oscillation. */
     int growing = 0;
     int idle = 0;
     printf("\n  mode   frequency Hz      damping   growth 1/s     mass along x, y, z %%\n");
@@ -69,6 +70,7 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
         printf(" %12.5g   %7.3f %7.3f %7.3f\n", mode->growth, 100 * mode->mass[0],
                100 * mode->mass[1], 100 * mode->mass[2]);
 
+        /* Growth below rounding of the frequency is none. */
         if (mode->free_motion)
             idle++;
         else if (mode->growth > 1e-9 * (mode->omega + fabs(mode->growth)))
@@ -123,6 +125,7 @@ static bool write_shapes(const char *file, const yk_smooth *model, const yk_mode
         }
     }
 
+    /* A full disk shows at the close. */
     bool good = !ferror(out);
     if (fclose(out) == 0 && good)
         return true;
@@ -179,6 +182,8 @@ int command_modes(int argc, char **argv)
         status = yk_smooth_step(model, t, info->step);
         t = info->start + (double)(i + 1) * info->step;
     }
+
+    /* Steps that did not quite converge are good enough to linearise about. */
     if (!YK_FAILED(status))
         status = YK_OK;
     if (status == YK_OK && equilibrium)
@@ -191,6 +196,7 @@ int command_modes(int argc, char **argv)
     if (status == YK_OK)
         status = yk_modes_find(model, &options, &modes);
 
+    /* The table, the shapes for other programs, and a picture of them. */
     int code = EXIT_GOOD;
     if (modes) {
         printf("%s\n", *info->title ? info->title : info->path);

@@ -18,6 +18,7 @@ static const char *dashes_of(const char *name)
 /* Puts a value into the target of its row. */
 static bool store(const option_row *row, const char *text)
 {
+    /* All of the text must be the number: "1e-3x" is a slip, not 1e-3. */
     char *end;
     errno = 0;
     switch (row->kind) {
@@ -113,6 +114,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     if (name[length] == '=')
         value = name + length + 1;
 
+    /* "--quiet=no" would be taken for the opposite of what it says. */
     if (row->kind == OPTION_FLAG) {
         if (value)
             fprintf(stderr, "yoke: --%s takes no value\n", row->name);
@@ -179,6 +181,7 @@ bool options_pick(const char *option, const char *word, const char *const *words
         if (strcmp(word, words[*index]) == 0)
             return true;
 
+    /* All words, and the one that was probably meant. */
     fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
     for (int i = 0; words[i]; i++)
         fprintf(stderr, "%s %s", i ? "," : "", words[i]);

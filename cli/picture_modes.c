@@ -108,6 +108,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
                  point_on(model, force->body[1], force->marker[1].offset));
     }
 
+    /* The box around it. */
     for (int axis = 0; axis < 3; axis++) {
         f->low[axis] = INFINITY;
         f->high[axis] = -INFINITY;
@@ -175,6 +176,7 @@ static view choose_view(const figure *f, const yk_modes *modes, int mode)
         return v;
     }
 
+    /* Of the two other axes the one along which it moves more. */
     int first = (v.across + 1) % 3;
     int second = (v.across + 2) % 3;
     v.up = moves[second] > moves[first] ? second : first;
@@ -184,6 +186,7 @@ static view choose_view(const figure *f, const yk_modes *modes, int mode)
     if (moves_along)
         v.up = edge[second] > edge[first] ? second : first;
 
+    /* The largest displacement is an eighth of the figure, whatever the mode is scaled by. */
     if (most > 0)
         v.scale = 0.12 * f->size / most;
     return v;

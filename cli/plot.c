@@ -60,6 +60,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
 
 static bool report_missing(const picture *p, int file, const char *word)
 {
+    /* The nearest name for a slip, all names for who does not know them. */
     const yk_record_header *header = yk_record_get_header(p->records[file]);
     const char **names = calloc((size_t)header->channel_count + 1, sizeof *names);
     const char *nearest = NULL;
@@ -95,6 +96,7 @@ static bool add_channel(picture *p, int file, const char *word)
     if (length == 0)
         return report_missing(p, file, word);
 
+    /* The channel, then the component of it by its label. */
     const char *component = word + length + 1;
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
@@ -143,6 +145,7 @@ static bool fits(const picture *p, int file, int channel)
             panels++;
     }
 
+    /* More panels or curves than these can no longer be told apart. */
     if (opens && panels >= PANELS)
         return false;
     return beside + added->components <= CURVES;
@@ -165,6 +168,7 @@ int command_plot(int argc, char **argv)
     if (!p)
         return EXIT_FAILED;
 
+    /* It holds the names of the files, so it is there before the options are read. */
     int code = EXIT_GOOD;
     yk_context *context = NULL;
     p->file_count = options_parse("plot RESULTS ... [--channel NAME ...] [-o BASE]", rows, argc,
@@ -212,6 +216,7 @@ int command_plot(int argc, char **argv)
                    left_out, plural(left_out));
     }
 
+    /* Curves point into the records, so these go last. */
     for (int i = 0; i < p->file_count; i++)
         yk_record_destroy(p->records[i]);
     yk_context_destroy(context);

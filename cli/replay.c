@@ -106,6 +106,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
         return EXIT_FAILED;
     }
 
+    /* Where they part, and by how much: the first sample that differs says most. */
     if (r->differs) {
         size_t at = r->row - 1;
         int64_t step = (int64_t)at * info->record_every;
@@ -123,6 +124,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
         return EXIT_FAILED;
     }
 
+    /* A run that failed then may fail now, in the same step. */
     if (status != YK_OK && status != YK_NOT_CONVERGED && !find_text(r->was, "outcome"))
         return print_refusal(l->context, NULL, status);
 
@@ -217,6 +219,7 @@ int command_replay(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* The record has its scenario in it, as it was then. */
     yk_record *record = NULL;
     if (yk_record_load(context, path, &record) != YK_OK) {
         print_failure(context);

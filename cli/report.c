@@ -62,6 +62,7 @@ static char *read_file(const char *path, size_t *length)
 static bool write_report(const char *file, const char *page, size_t length, const char *id,
                          const unsigned char *packed, size_t bytes)
 {
+    /* A page has one mark, which the build of the viewer puts there. */
     const char *at = viewer_mark(page, length);
     if (!at) {
         fprintf(stderr, "yoke: the viewer has no place for data: it is not one of `yoke report`\n");
@@ -113,10 +114,12 @@ static bool is_table(const char *path)
     if (length < 4 || strcmp(path + length - 4, ".csv") != 0)
         return false;
 
+    /* A file that cannot be read is refused where it is loaded. */
     char title[8] = "";
     FILE *stream = fopen(path, "rb");
     if (!stream)
         return false;
+
     size_t count = fread(title, 1, sizeof title - 1, stream);
     fclose(stream);
     if (count == 0)

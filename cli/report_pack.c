@@ -189,6 +189,7 @@ static void thin_column(const thinning *t, const double *values, double base, fl
         return;
     }
 
+    /* The least and the largest value of each piece, so that no peak is lost. */
     for (size_t from = 0; from < t->rows; from += t->piece) {
         size_t end = from + t->piece < t->rows ? from + t->piece : t->rows;
         size_t least = from;
@@ -216,6 +217,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
     thinning t = {.piece = 1};
     if (!options->bare)
         t = thin(record);
+
     double *time = calloc(t.kept + 1, sizeof *time);
     float *column = calloc(t.kept + 1, sizeof *column);
     if (!time || !column) {
@@ -262,6 +264,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
             double base = 0;
             if (t.rows > 0 && isfinite(values[0]))
                 base = values[0];
+
             thin_column(&t, values, base, column);
             put(json, k ? ",{\"base\":" : "{\"base\":");
             put_number(json, base);
@@ -422,12 +425,14 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
         }
     }
 
+    /* What a reader needs to get the positions back. */
     put(json, ",\"low\":");
     put_array(json, arrays, low, size, sizeof *low);
     put(json, ",\"scale\":");
     put_array(json, arrays, scale, size, sizeof *scale);
     put(json, ",\"position\":");
     put_words(json, arrays, words, s->count, size);
+
     free(low);
     free(scale);
 }
@@ -470,6 +475,7 @@ typedef struct contact_choice {
 static bool choose_contacts(contact_choice *choice, const yk_record *record, const selection *s,
                             size_t from, size_t size)
 {
+    /* As many in each frame as fit into the page, if all frames had so many. */
     size_t all = size / CONTACT_COLUMNS;
     size_t most = CONTACTS_MAX / s->count;
     if (most > UINT16_MAX)

@@ -89,6 +89,7 @@ static void print_coupling(const yk_scenario_info *info, yk_system *system)
             rotations = true;
     }
 
+    /* A gap, and what it did: energy that no side gave. */
     printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
     if (rotations)
         printf(" %14s %14s", "gap rad", "gap rad/s");
@@ -131,6 +132,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     if (yk_scenario_system(l->scenario, &system) != YK_OK)
         return;
 
+    /* What was merged has no interfaces left, and one time for all. */
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     bool merges = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
     bool merged = info->subsystem_count > 1 && merges;
@@ -240,6 +242,7 @@ static void print_errors(const yk_error_report *r)
         [YK_ACCURACY_LOST] = "not predictable",
     };
 
+    /* The worst rows first, as many as can be read; sorted by looking for the next each time. */
     printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean",
            "order");
     double above = INFINITY;
@@ -257,8 +260,8 @@ static void print_errors(const yk_error_report *r)
         if (next < 0)
             break;
 
-        const yk_channel_error *e = &r->channels[next];
         /* What is not known, or does not count, has no number. */
+        const yk_channel_error *e = &r->channels[next];
         char order[16] = "-";
         char relative[16] = "-";
         char mean[16] = "-";
@@ -288,6 +291,7 @@ static void print_errors(const yk_error_report *r)
 static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
                                 double seconds, yk_recorder *recorder)
 {
+    /* It takes several times as long as the run: said before it begins. */
     if (!q->quiet)
         printf("\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
                "the run (%.2g s)\n",
@@ -348,6 +352,7 @@ static yk_status open_files(yk_context *context, const option_list *files, yk_re
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "the results would go twice to '%s'; remove one -o",
                                files->items[i]);
+
         yk_file_recorder_def def = yk_file_recorder_default();
         def.path = files->items[i];
         yk_status status = yk_file_recorder_create(context, &def, &recorders[i]);
@@ -386,6 +391,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             ranks_print(info);
         }
 
+        /* From here on an interrupt ends the run after its step, with its record closed. */
         catch_interrupts();
         yk_recorder *to_files = files->count > 0 ? tee : NULL;
         yk_run_def def = {
@@ -420,6 +426,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         if (status == YK_OK)
             status = yk_run(l->context, l->scenario, &def, report);
         yk_text_destroy(l->context, &names);
+
         if (q->visible)
             clear_progress();
         if (!q->quiet)

@@ -48,6 +48,7 @@ static void show_doing(void *user, const char *what)
 /* The cause, in one line that can be read alone. */
 static void print_verdict(const yk_scenario_info *info, const yk_stability_report *r)
 {
+    /* The interface that the mode which grows moves most, where one was found. */
     const yk_stability_rate *rate = &r->rates[0];
     int interface = -1;
     if (r->mode_count > 0)
@@ -56,6 +57,8 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
     switch (r->verdict) {
     case YK_VERDICT_STABLE:
         printf("stable: deviations do not grow from step to step");
+
+        /* A growth that the run is too short to show is said, and does not count. */
         if (r->rate_count > 0 && rate->rate > rate->error && r->radius - r->error > 1)
             printf(
                 ", or by so little that a deviation is %.3g times as large at the end of the run",
@@ -64,6 +67,7 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
         break;
 
     case YK_VERDICT_MODEL:
+        /* A chaotic motion is no fault of the coupling: the reference grows as well. */
         printf("stable coupling: the motion itself is unstable or chaotic. Deviations grow by %.4g "
                "1/s",
                rate->rate);
@@ -78,6 +82,8 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
         if (interface >= 0)
             printf(" at interface '%s'", info->interfaces[interface].name);
         printf(": a deviation grows by a factor of %.9g in every macro step", r->coupling);
+
+        /* Where smaller steps grow too, a smaller step is no remedy. */
         if (r->every_step)
             printf(", and by about as much in smaller ones\n");
         else
@@ -134,6 +140,7 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
         printf("\n");
     }
 
+    /* What weakens the verdict. */
     if (r->unconverged > 0)
         printf("%lld macro steps did not converge: what is said is of the steps as they are\n",
                (long long)r->unconverged);
@@ -185,6 +192,7 @@ static int look_at(const request *q)
     yk_status status = yk_stability(l.context, l.scenario, &def, &r);
     clear_progress();
 
+    /* A state that the scenario does not reach is a mistake of the command. */
     if (YK_FAILED(status)) {
         int code = print_failure(l.context);
         if (status == YK_ERROR_ARGUMENT)
@@ -221,6 +229,7 @@ static int look_at(const request *q)
         }
     }
 
+    /* Scripts see an unstable coupling by the exit code. */
     close_scenario(&l);
     if (yk_verdict_unstable(r.verdict))
         return EXIT_UNTRUSTED;
@@ -298,6 +307,7 @@ static int map_scenario(const request *q)
     if (status == YK_OK)
         status = yk_sweep(context, &def, diagnostics, radii);
 
+    /* Rank 0 alone reports; the others have made their part of the runs. */
     int code;
     if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics)) {
         code = EXIT_MISUSE;
@@ -310,6 +320,7 @@ static int map_scenario(const request *q)
         snprintf(title, sizeof title, "growth by the coupling per macro step, %s", q->path);
         code = map_report(context, &q->oscillator, title, &x, &y, radii);
     }
+
     if (status == YK_INTERRUPTED && q->journal)
         fprintf(stderr, "yoke: the same command takes it up again\n");
 

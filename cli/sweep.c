@@ -65,6 +65,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     }
 
     if (is_range) {
+        /* Numbers become words: an override is a text. */
         for (int i = 0; i < range.count; i++) {
             char *word = *words + (size_t)i * VALUE_WIDTH;
             snprintf(word, VALUE_WIDTH, "%.15g", yk_map_axis_value(&range, i));
@@ -81,6 +82,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
             depth++;
         if (strchr("]})", *at))
             depth--;
+
         if (*at != ',' || depth > 0)
             continue;
 
@@ -110,6 +112,8 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
     int code = EXIT_GOOD;
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
+
+        /* The journal has the runs that were finished. */
         if (status == YK_INTERRUPTED && def->journal)
             fprintf(stderr, "yoke: the same command takes it up again\n");
     } else if (ranks_own() == 0 && def->part == 0) {
