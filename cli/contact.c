@@ -1,5 +1,5 @@
-/* yoke contact solve: stored contact and complementarity problems, solved and tabulated. yoke contact
- * dump: the problem of a step of a run, stored. */
+/* yoke contact solve: stored contact and complementarity problems, solved and tabulated. yoke
+ * contact dump: the problem of a step of a run, stored. */
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A run while it goes on, in the browser: the viewer of `yoke report` on a port of this machine.
  *
- * A live view is a recorder beside the ones that write files. It keeps what pages need, and a thread
- * of its own hands it out over HTTP:
+ * A live view is a recorder beside the ones that write files. It keeps what pages need, and a
+ * thread of its own hands it out over HTTP:
  *
  *   GET  /KEY/        the viewer
  *   GET  /KEY/start   title, channels and scene, packed as a report without samples and frames

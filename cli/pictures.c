@@ -79,9 +79,9 @@ void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
     yk_text_add(context, script, "'");
 }
 
-/* The picture that a script draws, into a file. gnuplot sees neither the name of that file, in which
- * it would take '|' for a command, nor the file itself: it draws to its standard output, and only a
- * whole picture is copied. */
+/* The picture that a script draws, into a file. gnuplot sees neither the name of that file, in
+ * which it would take '|' for a command, nor the file itself: it draws to its standard output, and
+ * only a whole picture is copied. */
 static yk_status run_gnuplot(yk_context *context, const yk_text *script, const char *path)
 {
     /* Temporary files and not pipes, which could fill up. */

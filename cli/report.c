@@ -106,8 +106,8 @@ static bool write_report(const char *file, const char *page, size_t length, cons
     return true;
 }
 
-/* Whether a file is a table of an analysis: CSV whose first column is not time. A sweep may begin with
- * time.step. */
+/* Whether a file is a table of an analysis: CSV whose first column is not time. A sweep may begin
+ * with time.step. */
 static bool is_table(const char *path)
 {
     size_t length = strlen(path);

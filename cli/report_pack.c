@@ -10,7 +10,8 @@
 
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 
-/* Contacts over all frames, and the smallest force that is shown beside the largest of its frame. */
+/* Contacts over all frames, and the smallest force that is shown beside the largest of its
+ * frame. */
 enum { CONTACTS_MAX = 250000, CONTACT_COLUMNS = 9 };
 static const float CONTACT_LEAST = 0.005F;
 
@@ -470,8 +471,8 @@ typedef struct contact_choice {
     double low[3], high[3]; /* what bounds the points */
 } contact_choice;
 
-/* False when out of memory. Of each frame the strongest are kept, and none that could not be seen beside the
- * strongest. */
+/* False when out of memory. Of each frame the strongest are kept, and none that could not be seen
+ * beside the strongest. */
 static bool choose_contacts(contact_choice *choice, const yk_record *record, const selection *s,
                             size_t from, size_t size)
 {
@@ -531,8 +532,8 @@ static void release_contacts(contact_choice *choice)
     free(choice->peaks);
 }
 
-/* Points between the least and the largest of each coordinate, normals in bytes, forces as parts of the largest
- * of their frame. */
+/* Points between the least and the largest of each coordinate, normals in bytes, forces as parts of
+ * the largest of their frame. */
 static void put_contacts(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
                          size_t from, size_t size)
 {

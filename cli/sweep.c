@@ -179,8 +179,8 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
 
 /* Array jobs ----------------------------------------------------------------------------------- */
 
-/* A script for sbatch whose tasks each make a part of the sweep, and below it, as its last words, the
- * command that gathers them. */
+/* A script for sbatch whose tasks each make a part of the sweep, and below it, as its last words,
+ * the command that gathers them. */
 static int write_array_job(const char *file, int tasks, const char *path, const option_list *sets,
                            const option_list *varies, const option_list *measures,
                            const char *journal)

@@ -7,8 +7,8 @@
 /* Its bytes; *length is 0 where the program was built without Node.js. */
 const char *viewer_page(size_t *length);
 
-/* Where the data goes in a page: what stands there for it, and where in a page of this length it is; NULL: the
- * page has no room for data. */
+/* Where the data goes in a page: what stands there for it, and where in a page of this length it
+ * is; NULL: the page has no room for data. */
 #define VIEWER_MARK "<!--yoke-data-->"
 const char *viewer_mark(const char *page, size_t length);
 

@@ -60,8 +60,8 @@ typedef struct yk_run_def {
     yk_checkpoint_unit checkpoint_unit;
     double checkpoint_every;
     const char *note; /* a text for whoever resumes; may be NULL */
-    /* Goes on from there, in a scenario that was loaded from its text; NULL: from the start. Command,
-     * frames and record must be those of the run that wrote it. */
+    /* Goes on from there, in a scenario that was loaded from its text; NULL: from the start.
+     * Command, frames and record must be those of the run that wrote it. */
     const yk_checkpoint *resume;
     /* What the scenario was loaded from: the remedies of a run that is not to be trusted are then
      * tried before they are recommended, which may take twice as long as the run took, at least 4 s
@@ -239,8 +239,8 @@ typedef enum yk_reference {
     YK_REFERENCE_FINEST      /* the last variant */
 } yk_reference;
 
-/* Processes that share the runs of an analysis. Each of them asks for the same analysis, with its own
- * rank; the results are those of rank 0, and what the others receive means nothing. */
+/* Processes that share the runs of an analysis. Each of them asks for the same analysis, with its
+ * own rank; the results are those of rank 0, and what the others receive means nothing. */
 typedef struct yk_team {
     int rank, count;
     /* One message of plain bytes to a rank. */
@@ -332,9 +332,10 @@ typedef struct yk_sweep_def {
     const yk_team *team; /* that shares the runs, each rank one at a time; NULL: nobody */
     /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
     const char *journal;
-    /* A sweep in so many parts that know nothing of each other, as the tasks of an array job: this is
-     * part 1 to `parts`, which makes every parts-th run and keeps it in JOURNAL.PART. Part 0 gathers
-     * the journals of all, and makes the runs that are missing. 0 parts: it is not divided. */
+    /* A sweep in so many parts that know nothing of each other, as the tasks of an array job: this
+     * is part 1 to `parts`, which makes every parts-th run and keeps it in JOURNAL.PART. Part 0
+     * gathers the journals of all, and makes the runs that are missing. 0 parts: it is not
+     * divided. */
     int part, parts;
     /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);

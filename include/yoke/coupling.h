@@ -87,8 +87,9 @@ typedef enum yk_acceleration {
     YK_ACCELERATION_NONE, /* the plain fixed point of paper tight 3.1 */
     /* one factor from the last two changes of all wrenches on one subsystem */
     YK_ACCELERATION_AITKEN,
-    YK_ACCELERATION_QUASI_NEWTON /* least squares over all changes of the wrenches of joined subsystems (IQN-ILS), those of
-                                  earlier steps too; relaxed: of the step */
+    /* least squares over all changes of the wrenches of joined subsystems (IQN-ILS), those of
+     * earlier steps too; relaxed: of the step */
+    YK_ACCELERATION_QUASI_NEWTON
 } yk_acceleration;
 
 /* Explicit: each subsystem is called once per macro step; paper explicit 3.1.
@@ -302,7 +303,8 @@ typedef struct yk_system_def {
 /* The scheme explicit, from 0 s on, in steps of one size; a failure stops it. */
 yk_system_def yk_system_default(void);
 
-/* A subsystem in a system. It stays the caller's and must outlive the system, unless it is owned. */
+/* A subsystem in a system. It stays the caller's and must outlive the system, unless it is
+ * owned. */
 typedef struct yk_subsystem_def {
     const char *name;
     yk_subsystem *subsystem;
@@ -333,8 +335,8 @@ yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def
 /* Each returns the id of what was added, by which the functions of a system name it, or YK_NO_ID.
  * What the defs point to, such as names, must outlive the system. */
 int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def);
-/* A subsystem that the system owns, in its units and axes, one step per macro step. NULL: creating it
- * has failed, which yk_system_create reports with the last message. */
+/* A subsystem that the system owns, in its units and axes, one step per macro step. NULL: creating
+ * it has failed, which yk_system_create reports with the last message. */
 int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *subsystem);
 /* Of scalar ports, which have one axis, all others are left out. */
 int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def);
@@ -359,8 +361,8 @@ yk_status yk_system_start(yk_system *system);
  * yk_last_message(). */
 yk_status yk_system_step(yk_system *system, yk_step_report *report);
 
-/* Starts the system and steps it to the first macro step that ends at or after `end` (s). Errors end
- * it; YK_NOT_CONVERGED where that was the outcome of a step. */
+/* Starts the system and steps it to the first macro step that ends at or after `end` (s). Errors
+ * end it; YK_NOT_CONVERGED where that was the outcome of a step. */
 yk_status yk_system_run(yk_system *system, double end);
 
 double yk_system_time(const yk_system *system);
@@ -382,7 +384,8 @@ const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int 
                                     yk_transform *transform);
 /* What a wire carries at the present time. */
 double yk_system_wire(const yk_system *system, int wire);
-/* False if the subsystem does not report it; of parts that were merged the first reports the whole. */
+/* False if the subsystem does not report it; of parts that were merged the first reports the
+ * whole. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
 
 /* Where the energy of a subsystem came from, in J, since the start:

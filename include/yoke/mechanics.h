@@ -1,11 +1,12 @@
 /* Mechanisms: what the solvers of bodies have in common, as it is described to them.
  *
- *        marker a                marker b            A marker is a frame fixed to a body. Joints and forces act
- *     z ^   ______ joint ______   ^ z                between two of them, a port offers one (or the distance of two)
- *       |  /      or force     \  |                  to the world.
+ *        marker a                marker b      A marker is a frame fixed to a body. Joints and
+ *     z ^   ______ joint ______   ^ z          forces act between two of them, a port offers one
+ *       |  /      or force     \  |            (or the distance of two) to the world.
  *       o-'                     '-o
- *      /                            \                A body is named by the id that its solver gave it when it was added;
- *   body[0]                       body[1]            YK_GROUND is what never moves, and its markers are global frames.
+ *      /                            \          A body is named by the id that its solver gave it
+ *   body[0]                       body[1]      when it was added; YK_GROUND is what never moves,
+ *                                              and its markers are global frames.
  *
  * Models are built in one style, here shown for yoke/smooth.h; yoke/nonsmooth.h has the same words:
  *
@@ -97,8 +98,8 @@ typedef struct yk_joint_def {
     yk_joint_kind kind;
     int body[2]; /* one of them may be YK_GROUND */
     yk_marker marker[2];
-    /* marker[0] is where both are at the start, in global axes: each is found from it and the pose that
-     * its body starts with */
+    /* marker[0] is where both are at the start, in global axes: each is found from it and the pose
+     * that its body starts with */
     bool global;
     double length; /* distance; radius of a rolling disc (m) */
     /* YK_JOINT_AXES: the motions that it removes, YK_AXIS bits in the axes of the first marker */

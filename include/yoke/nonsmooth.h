@@ -47,22 +47,23 @@ typedef struct yk_material {
      * friction creeps by as much of its force. 0: rigid. */
     double stiffness; /* K (N/m) */
     double damping;   /* D (N s/m) */
-    /* Coefficient of what sticks, and the sliding speed (m/s) at which it has come down to that of what
-     * slides: mu_k + (mu_s - mu_k) exp(-(v / speed)^2). Below `friction`: as that; no speed: 1 mm/s. */
+    /* Coefficient of what sticks, and the sliding speed (m/s) at which it has come down to that of
+     * what slides: mu_k + (mu_s - mu_k) exp(-(v / speed)^2). Below `friction`: as that; no speed:
+     * 1 mm/s. */
     double static_friction;
     double stribeck_speed;
     /* A contact point pulls with this force (N) while its gap is not above the range (m; 0: a
      * hundredth of the envelope): it holds up to it, and friction is that of the force plus it. */
     double cohesion;
     double cohesion_range;
-    /* E / (1 - nu^2) of an elastic surface (Pa); 0: rigid. Where a sphere or capsule touches, it yields
-     * by Hertz's law, 1 / E* = 1 / E1 + 1 / E2, with a damper that gives the restitution. */
+    /* E / (1 - nu^2) of an elastic surface (Pa); 0: rigid. Where a sphere or capsule touches, it
+     * yields by Hertz's law, 1 / E* = 1 / E1 + 1 / E2, with a damper that gives the restitution. */
     double modulus;
     int surface; /* a positive number by which pairs refer to it; 0: none does */
 } yk_material;
 
-/* Of two surfaces that touch: the smaller values; the stiffness and damping of the softer one, or of
- * the one that yields; of two moduli the reciprocal of the sum of the reciprocals. */
+/* Of two surfaces that touch: the smaller values; the stiffness and damping of the softer one, or
+ * of the one that yields; of two moduli the reciprocal of the sum of the reciprocals. */
 yk_material yk_material_combine(const yk_material *a, const yk_material *b);
 
 /* What counts between two surfaces, in place of what their materials make of each other. */
@@ -275,8 +276,8 @@ typedef struct yk_sleeping {
     double after;         /* s */
 } yk_sleeping;
 
-/* What restitution does where several contacts meet an impact at once. Five equal balls in a row that
- * touch, restitution 1, the first one hitting with speed 1:
+/* What restitution does where several contacts meet an impact at once. Five equal balls in a row
+ * that touch, restitution 1, the first one hitting with speed 1:
  *
  *   Newton      -0.6  0.4  0.4  0.4  0.4      every contact gives back its own approach
  *   Poisson     -0.6  0.4  0.4  0.4  0.4      every contact gives back its own impulse

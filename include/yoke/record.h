@@ -242,8 +242,8 @@ typedef struct yk_recovery {
 yk_status yk_record_recover(yk_context *context, const char *part, const char *path,
                             yk_recovery *recovery);
 
-/* Passes everything on to several recorders, which stay the caller's and must outlive it. Samples and the end reach
- * all of them even if one fails; the last failure is returned. */
+/* Passes everything on to several recorders, which stay the caller's and must outlive it. Samples
+ * and the end reach all of them even if one fails; the last failure is returned. */
 yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,
                                  yk_recorder **tee);
 

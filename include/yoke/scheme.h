@@ -242,8 +242,8 @@ struct yk_scheme_ops {
     int (*substeps)(const void *options, const yk_subsystem *subsystem, int *fewest);
     /* What the second side of an interface takes; NULL: motion. */
     yk_causality (*second_side)(const void *options, const yk_joined_ports *ports);
-    /* Whether it rewinds a participant, of schemes that repeat steps; NULL: all of them. One that it
-     * does not rewind, because its own solver iterates, needs no rollback. */
+    /* Whether it rewinds a participant, of schemes that repeat steps; NULL: all of them. One that
+     * it does not rewind, because its own solver iterates, needs no rollback. */
     bool (*rewinds)(const yk_scheme *scheme, const yk_system *system, int participant);
     /* What helps where its iterations do not converge. */
     const char *(*remedy)(const yk_scheme *scheme);

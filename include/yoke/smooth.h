@@ -174,8 +174,8 @@ typedef struct yk_smooth_shape_def {
 yk_smooth_node_def yk_smooth_node_default(void);
 /* With a node of its own at the origin; without mass. */
 yk_smooth_body_def yk_smooth_body_default(void);
-/* The same with a mass (kg) and an inertia tensor about its origin, which is its centre (kg m2), at a
- * position (m). */
+/* The same with a mass (kg) and an inertia tensor about its origin, which is its centre (kg m2), at
+ * a position (m). */
 yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia,
                                         yk_vec3 position);
 /* Nodes on the ground, section axes along those of the nodes, no section. */

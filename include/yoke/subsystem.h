@@ -466,8 +466,8 @@ typedef struct yk_scene_ops {
 /* Where its bodies touch each other. */
 typedef struct yk_contact_point_ops {
     size_t size;
-    /* Fills at most `capacity` points, those with the largest forces, and returns their number; with
-     * a capacity of 0 the most that there can be. */
+    /* Fills at most `capacity` points, those with the largest forces, and returns their number;
+     * with a capacity of 0 the most that there can be. */
     int (*list)(const yk_subsystem *self, yk_contact_point *list, int capacity);
 } yk_contact_point_ops;
 
@@ -476,8 +476,8 @@ typedef struct yk_contact_point_ops {
 typedef struct yk_remote_ops {
     size_t size;
     /* Sends the inputs of a step ahead, with `left` more steps that will follow it in the same way;
-     * all of them begin with the last. The calls of `step` that come next, with the same times, wait
-     * for what these steps did, one after the other. */
+     * all of them begin with the last. The calls of `step` that come next, with the same times,
+     * wait for what these steps did, one after the other. */
     yk_status (*post)(yk_subsystem *self, double t, double h, const yk_input *inputs, int left);
     /* Likewise the question for a step model, of which `size` and `steps` are set, where there is
      * one. */
@@ -543,8 +543,8 @@ typedef struct yk_subsystem_ops {
     /* Whether state images mean something in this process only, such as the number of a state that
      * another program keeps: they cannot go to a file then. After start. Default: they can. */
     bool (*image_is_local)(const yk_subsystem *self);
-    /* Plain data that it counts since start and shows in channels, beside its state: where it is, and
-     * its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
+    /* Plain data that it counts since start and shows in channels, beside its state: where it is,
+     * and its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
     size_t (*counts)(yk_subsystem *self, void **data);
 
     /* Capabilities: absent when NULL. */

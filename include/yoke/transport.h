@@ -6,7 +6,8 @@
  * Every operation of the contract (yoke/subsystem.h) is one frame there and one back; numbers
  * travel as the 8 bytes that they are, so the results are those of one process to the last bit.
  * What schemes ask for after each step (outputs, energies, predictions, the next event) comes back
- * with the step. docs/protocol.md describes the frames byte by byte for partners in other languages.
+ * with the step. docs/protocol.md describes the frames byte by byte for partners in other
+ * languages.
  *
  * Addresses:
  *
@@ -14,8 +15,8 @@
  *   tcp:HOST:PORT    a TCP socket; beyond the loopback device only with a shared secret
  *
  * Between processes of one machine (unix:) the frames go through shared memory, and the socket is
- * left to say that the partner has ended. A partner that ends, does not answer within the deadline or
- * sends what the protocol does not allow is an error of the call that waits for it. */
+ * left to say that the partner has ended. A partner that ends, does not answer within the deadline
+ * or sends what the protocol does not allow is an error of the call that waits for it. */
 #ifndef YOKE_TRANSPORT_H
 #define YOKE_TRANSPORT_H
 

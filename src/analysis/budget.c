@@ -37,14 +37,14 @@ typedef struct totals {
     double size; /* sum of the absolute values that were added: what rounding is relative to */
 } totals;
 
-/* Energy made or moving, by what there was and was fed in, that no run comes back from; and looks in a row
- * that show it, which is no first step from rest. */
+/* Energy made or moving, by what there was and was fed in, that no run comes back from; and looks
+ * in a row that show it, which is no first step from rest. */
 static const double EXPLODED = 1e6;
 enum { EXPLODING_LOOKS = 3 };
 
 /* The same of a run that can still be saved: more than methods that are sound let the energy swing
- * by, for more looks than a start from rest takes to have any; or less long where it doubles from look
- * to look, which no start from rest does twice. */
+ * by, for more looks than a start from rest takes to have any; or less long where it doubles from
+ * look to look, which no start from rest does twice. */
 static const double GROWN = 0.1;
 enum { GROWING_LOOKS = 8, DOUBLING_LOOKS = 2 };
 

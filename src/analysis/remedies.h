@@ -51,8 +51,8 @@ void yk_finding_choice(yk_finding *finding, const yk_choice *choice, const yk_sc
 void yk_finding_scheme(yk_finding *finding, const yk_scheme_ops *scheme);
 void yk_finding_search(yk_finding *finding, yk_remedy_kind kind);
 
-/* Tries the remedies of serious findings on the source of the run's scenario, within a time that its own
- * duration sets: those that help are left, with a shorter step where that is needed. */
+/* Tries the remedies of serious findings on the source of the run's scenario, within a time that
+ * its own duration sets: those that help are left, with a shorter step where that is needed. */
 void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk_run_def *run,
                      yk_run_report *report);
 

@@ -10,7 +10,8 @@
 /* Macro steps are halved up to so many times. */
 enum { HALVINGS_MAX = 6 };
 
-/* Seconds of the processor for all trials of a run: as much as the run took twice, between these. */
+/* Seconds of the processor for all trials of a run: as much as the run took twice, between
+ * these. */
 static const double SECONDS_LEAST = 4;
 static const double SECONDS_MOST = 60;
 
@@ -149,8 +150,8 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
                 helping = k;
         }
 
-    /* What was seen to fail is taken out of the findings; what helps comes first, also where there was
-     * nothing to recommend. */
+    /* What was seen to fail is taken out of the findings; what helps comes first, also where there
+     * was nothing to recommend. */
     for (int i = 0; i < report->finding_count; i++) {
         yk_finding *f = &report->findings[i];
         if (!f->serious)

@@ -428,8 +428,8 @@ static yk_status open_fall_back(run *r)
 }
 
 /* One macro step and a look at it. A failure in it is the system's own affair, but a coupling that
- * runs away shows only afterwards: the step is then taken back and made with the other scheme, before
- * anything of it is recorded. */
+ * runs away shows only afterwards: the step is then taken back and made with the other scheme,
+ * before anything of it is recorded. */
 static yk_status make_step(run *r, int64_t number, yk_status *sound)
 {
     double *state = r->kept;
@@ -579,7 +579,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
             status = hashed;
         yk_watch_conclude(&r.watch, status, r.report);
 
-        /* The message of a failed step must survive those of trials and of the end of the record. */
+        /* The message of a failed step must survive those of trials and of the end of the
+         * record. */
         char *failure = NULL;
         if (status != YK_OK)
             failure = yk_text_copy(context, yk_last_message(context));

@@ -299,8 +299,8 @@ static void finish_run(void *user, int index, const void *result)
     }
 }
 
-/* Adds the lines of a journal, if there is one. A line is "fingerprint value value ..."; one that was
- * cut off by a kill is not complete, and ignored. */
+/* Adds the lines of a journal, if there is one. A line is "fingerprint value value ..."; one that
+ * was cut off by a kill is not complete, and ignored. */
 static yk_status read_journal(sweep *s, const char *path)
 {
     FILE *file = fopen(path, "r");

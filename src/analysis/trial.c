@@ -293,8 +293,8 @@ static void *make_own_runs(void *user)
 /* A message to rank 0 is the number of a run and its result, which is aligned as any type is. */
 enum { MESSAGE_HEAD = 16 };
 
-/* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that has left is given
- * nothing; one that never comes is not waited for. */
+/* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that has left is
+ * given nothing; one that never comes is not waited for. */
 static yk_status hand_out(sharing *s, char *message)
 {
     const yk_team *team = s->def->team;

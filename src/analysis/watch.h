@@ -33,8 +33,8 @@ typedef struct yk_budget {
     bool moves;      /* a port moved by more than the rounding of its position */
     bool not_finite; /* an energy was */
     int exploding;   /* looks in a row at far more energy than there can be */
-    /* Looks in a row at more energy than there can be in a good run, and at twice as much made as at
-     * the look before; that. */
+    /* Looks in a row at more energy than there can be in a good run, and at twice as much made as
+     * at the look before; that. */
     int growing, doubling;
     double made;
     int count;
@@ -46,8 +46,8 @@ void yk_budget_open(yk_budget *budget, yk_system *system, const yk_scenario_info
 /* After a macro step, numbered from 1. */
 void yk_budget_step(yk_budget *budget, int64_t step);
 
-/* Whether an energy is infinite, or so large that nothing after it can be right; whether it is about
- * to become so, of a run that is looked at in every step. */
+/* Whether an energy is infinite, or so large that nothing after it can be right; whether it is
+ * about to become so, of a run that is looked at in every step. */
 bool yk_budget_exploded(const yk_budget *budget);
 bool yk_budget_runs_away(const yk_budget *budget);
 
@@ -146,8 +146,8 @@ void yk_watch_close(yk_watch *watch);
  * beyond all that there was and was fed in. */
 yk_status yk_watch_step(yk_watch *watch, int64_t step);
 
-/* Whether the coupling is about to run away, with the interface and the reason; the state before the
- * step is still good enough to go on from with another scheme. */
+/* Whether the coupling is about to run away, with the interface and the reason; the state before
+ * the step is still good enough to go on from with another scheme. */
 bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity);
 
 /* All that it has seen since the start, as 8-byte words; a watch that was opened on the same system

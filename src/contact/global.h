@@ -31,8 +31,9 @@ typedef struct yk_global_problem {
 
 void yk_global_destroy(yk_context *context, yk_global_problem *problem);
 
-/* M is factored, and solved with for every row: as much work as rows times the size of M. The caller
- * destroys the condensed problem. YK_ERROR_ARGUMENT where sizes differ, YK_ERROR_SINGULAR. */
+/* M is factored, and solved with for every row: as much work as rows times the size of M. The
+ * caller destroys the condensed problem. YK_ERROR_ARGUMENT where sizes differ,
+ * YK_ERROR_SINGULAR. */
 yk_status yk_global_condense(yk_context *context, const yk_global_problem *global,
                              yk_contact_problem *problem);
 

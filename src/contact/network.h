@@ -115,7 +115,8 @@ typedef struct yk_joint_row {
 typedef struct yk_network_def {
     size_t nodes, contacts, joint_rows; /* reserved at creation; grows when more are asked for */
     yk_pool *pool;                      /* NULL: the calling thread alone */
-    /* round contacts may have softness; without it theirs is not read (16 bytes less per contact) */
+    /* round contacts may have softness; without it theirs is not read (16 bytes less per
+     * contact) */
     bool soft;
 } yk_network_def;
 

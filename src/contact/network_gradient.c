@@ -202,8 +202,8 @@ static void descend_block(yk_network *network, size_t index, void *user)
 
 /* Lipschitz test and momentum ------------------------------------------------------------------ */
 
-/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y; `soft` is that
- * of the rows, of three at most. */
+/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y; `soft` is
+ * that of the rows, of three at most. */
 static void add_sums(double metric, const double *soft, int dim, const double *y,
                      const double *next, const double *r, const double *change_of_u, double sums[3])
 {

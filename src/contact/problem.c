@@ -327,7 +327,8 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
             if (isfinite(numbers[k]) && !(arrays[i].non_negative && numbers[k] < 0))
                 continue;
 
-            /* One that is not finite comes of a run that went wrong, not of who posed the problem. */
+            /* One that is not finite comes of a run that went wrong, not of who posed the
+             * problem. */
             yk_status status = YK_ERROR_ARGUMENT;
             if (!isfinite(numbers[k]))
                 status = YK_ERROR_NOT_FINITE;

@@ -1,5 +1,5 @@
-/* Reads problems of the collections. Files are whitespace-separated numbers; which follow each other is
- * said in read.h. Matrices are as NumericsMatrix writes them:
+/* Reads problems of the collections. Files are whitespace-separated numbers; which follow each
+ * other is said in read.h. Matrices are as NumericsMatrix writes them:
  *
  *   <matrix>   storage size0 size1, then
  *   storage 0  size0 size1, values column-major
@@ -453,8 +453,8 @@ yk_status yk_contact_parse(yk_context *context, const char *name, const char *te
     int rows = p.dim * p.contact_count;
     read_matrix(&in, &p.m);
 
-    /* A second matrix makes the problem one of the velocities of bodies: <H> q b mu. Where M is of the
-     * size of W, the vectors of a problem with W might begin like it, but are fewer. */
+    /* A second matrix makes the problem one of the velocities of bodies: <H> q b mu. Where M is of
+     * the size of W, the vectors of a problem with W might begin like it, but are fewer. */
     bool fits = p.m.rows == rows && p.m.columns == rows;
     size_t most = (size_t)rows + (size_t)p.contact_count * (p.dim == 5 ? 2 : 1) + 1;
     bool global = in.status == YK_OK && matrix_follows(&in, p.m.rows, rows) &&
@@ -584,8 +584,8 @@ static void read_mlcp(reader *in, yk_entry_matrix *stored, yk_mlcp *problem)
         problem->lower[r] = -INFINITY;
 }
 
-/* What the file holds, by its first numbers: a contact problem has W of dim * nc rows or a square M,
- * an LCP M of n rows, an MLCP two flags. */
+/* What the file holds, by its first numbers: a contact problem has W of dim * nc rows or a square
+ * M, an LCP M of n rows, an MLCP two flags. */
 static yk_problem_kind kind_of(reader *in)
 {
     double head[5] = {0};

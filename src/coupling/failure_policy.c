@@ -27,7 +27,7 @@ yk_failure_policy yk_failure_policy_default(void)
     return (yk_failure_policy){.halvings = 10, .good_steps = 8};
 }
 
-/* The other scheme ------------------------------------------------------------------------------ */
+/* The other scheme ----------------------------------------------------------------------------- */
 
 /* The scheme that waits is put into use, and that in use waits. */
 static void exchange_schemes(yk_system *system)
@@ -135,7 +135,7 @@ static yk_status check_exchange(yk_system *system, const yk_scheme_def *def)
     return YK_OK;
 }
 
-/* Life ------------------------------------------------------------------------------------------ */
+/* Life ----------------------------------------------------------------------------------------- */
 
 yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
 {
@@ -253,7 +253,7 @@ void yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
     policy->fallen = fallen;
 }
 
-/* Steps ----------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 yk_system_failures yk_system_failures_get(const yk_system *system)
 {

@@ -147,8 +147,8 @@ typedef struct piece {
     size_t bytes;
 } piece;
 
-/* Calls back with all of them, always in the same order: what is counted, and what ports, interfaces
- * and wires showed and were given last, which the next step may begin with. */
+/* Calls back with all of them, always in the same order: what is counted, and what ports,
+ * interfaces and wires showed and were given last, which the next step may begin with. */
 static void visit_memory(const yk_system *system, void (*visit)(piece one, void *user), void *user)
 {
     yk_system *s = (yk_system *)(uintptr_t)system;

@@ -869,8 +869,8 @@ size_t yk_exported_state_size(const yk_exported *self)
     if (words == 0)
         return 0;
 
-    /* The time, whether it was started, what the ports have been given and had before, and the image
-     * of the model. */
+    /* The time, whether it was started, what the ports have been given and had before, and the
+     * image of the model. */
     size_t ports = 2 * (size_t)m->port_count * VALUE_DOUBLES;
     return (2 + ports + words) * sizeof(double);
 }

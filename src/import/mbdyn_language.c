@@ -126,7 +126,8 @@ const yk_mbd_frame *yk_mbd_find_frame(yk_mbd *r, double label, bool node)
     return &yk_mbd_global;
 }
 
-/* `reference, X,` before a vector or a matrix; else the frame in which they are given by default. */
+/* `reference, X,` before a vector or a matrix; else the frame in which they are given by
+ * default. */
 const yk_mbd_frame *yk_mbd_take_reference(yk_mbd *r, const yk_mbd_frame *own,
                                           const yk_mbd_frame *other)
 {

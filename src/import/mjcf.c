@@ -26,7 +26,8 @@ typedef struct reader {
     enum { MASS_AUTOMATIC, MASS_OF_GEOMS, MASS_GIVEN } mass_source;
 } reader;
 
-/* Where an element stands: the link that it belongs to, its frame, and the class of its defaults. */
+/* Where an element stands: the link that it belongs to, its frame, and the class of its
+ * defaults. */
 typedef struct place {
     int link;
     yk_robot_pose pose;
@@ -333,7 +334,8 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
 
     bool take = true, ellipsoid = false, known = true;
 
-    /* A pair of ends gives middle, direction and half the length, which is the last of the sizes. */
+    /* A pair of ends gives middle, direction and half the length, which is the last of the
+     * sizes. */
     bool box = strcmp(type, "box") == 0;
     bool three_sizes = box || strcmp(type, "ellipsoid") == 0;
     if (end_count) {

@@ -269,8 +269,8 @@ static void write_shape(const writer *w, int index)
     fputs("}\n", to);
 }
 
-/* What a link touches with or what is drawn of it: each solver takes the one that it is for, and the
- * other where there is none. */
+/* What a link touches with or what is drawn of it: each solver takes the one that it is for, and
+ * the other where there is none. */
 static bool is_written(const writer *w, const yk_robot_shape *shape)
 {
     bool can = shape->link < 0 || w->robot->links[shape->link].mass > 0;
@@ -469,8 +469,8 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
     return true;
 }
 
-/* How many joints from this one on lead to one body with mass through links that have none. Welds and
- * joints that close loops belong to no chain. */
+/* How many joints from this one on lead to one body with mass through links that have none. Welds
+ * and joints that close loops belong to no chain. */
 static int chain_length(const yk_robot *robot, int joint)
 {
     int count = 1;
@@ -673,8 +673,8 @@ bool yk_robot_touches(const yk_robot *robot)
     return false;
 }
 
-/* Between joints that are no one joint, the solver with contact needs bodies: they have a small part
- * of what they carry. */
+/* Between joints that are no one joint, the solver with contact needs bodies: they have a small
+ * part of what they carry. */
 static const double SMALL_PART = 0.01;
 
 /* The largest step with which a joint's spring and damper are stable where they act by the velocity

@@ -447,8 +447,8 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
     return number_of(r, type, "value", 0, &v->number);
 }
 
-/* Gives a value to a parameter or start value: of a component by the variable's name; of a system by
- * the path of a part in it, or by a connector from which connections lead on. */
+/* Gives a value to a parameter or start value: of a component by the variable's name; of a system
+ * by the path of a part in it, or by a connector from which connections lead on. */
 static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *name,
                        parameter_value v, int depth)
 {

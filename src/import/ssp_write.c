@@ -1,5 +1,6 @@
-/* From a scenario whose subsystems are FMUs to a package of SSP: components with their connectors and
- * values, wires as connections, and all that the standard has no words for in our annotation. */
+/* From a scenario whose subsystems are FMUs to a package of SSP: components with their connectors
+ * and values, wires as connections, and all that the standard has no words for in our
+ * annotation. */
 #include <stdio.h>
 #include <string.h>
 

@@ -360,8 +360,8 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     return ranks;
 }
 
-/* Makes the subsystem of a valid section, by a kind of the library or a solver from outside, or what
- * stands for it where another process has it. */
+/* Makes the subsystem of a valid section, by a kind of the library or a solver from outside, or
+ * what stands for it where another process has it. */
 static void build_one(yk_scenario *scenario, int index, const yk_node *node, int rank)
 {
     const yk_scenario_hosts *hosts = scenario->builder.hosts;

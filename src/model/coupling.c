@@ -104,8 +104,8 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
     return common;
 }
 
-/* Appends the keys of all schemes, each once and as the chosen one has it: those of other schemes are
- * checked too. Returns how many there are then, or -1 when out of memory. */
+/* Appends the keys of all schemes, each once and as the chosen one has it: those of other schemes
+ * are checked too. Returns how many there are then, or -1 when out of memory. */
 static int add_option_fields(yk_store *store, const yk_extensions *extensions,
                              const yk_scheme_ops *chosen, int count, yk_field *fields)
 {

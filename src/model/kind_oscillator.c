@@ -56,7 +56,7 @@ yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_su
     /* Only the two-step method has a parameter. */
     const yk_node *integrator = yk_node_get(section, "integrator");
     def.integrator = (yk_oscillator_integrator)integrator->choice;
-    if (def.integrator == YK_OSCILLATOR_TWO_STEP)
+    if (yk_node_get(integrator, "rho_inf"))
         def.rho_inf = yk_node_number(integrator, "rho_inf");
 
     yk_status status = yk_builder_function(builder, section, "force", &def.force);

@@ -1,5 +1,5 @@
-/* Option rows as keys of a scenario: the fields of the schema that they stand for, and from resolved
- * nodes back into the structs that they describe. */
+/* Option rows as keys of a scenario: the fields of the schema that they stand for, and from
+ * resolved nodes back into the structs that they describe. */
 #include "model/scenario.h"
 
 #include <math.h>

@@ -133,8 +133,8 @@ static void add_count(yk_phrase *phrase, const yk_field *field, const char *one,
         add(phrase, ", at most %d", most);
 }
 
-/* "a section with keys such as 'offset', 'orientation'": the first few, those that are required before
- * the others. */
+/* "a section with keys such as 'offset', 'orientation'": the first few, those that are required
+ * before the others. */
 static void add_keys(yk_phrase *phrase, const yk_section *section)
 {
     enum { SHOWN_MAX = 3 };

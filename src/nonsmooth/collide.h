@@ -76,8 +76,8 @@ int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_tou
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 
 /* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat
- * ones of a cavity in the order of the YK_OPEN bits; the kind must have it (yk_solid_ops). False where
- * it is left out or the gap is not below the margin. */
+ * ones of a cavity in the order of the YK_OPEN bits; the kind must have it (yk_solid_ops). False
+ * where it is left out or the gap is not below the margin. */
 enum { YK_WALLS = 7 };
 bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius,
                        double margin, yk_touch *touch);

@@ -62,17 +62,17 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
     return yk_world_point_velocity(&body, at);
 }
 
-/* A triangle has no inside: where it crosses a solid with edges, its contacts may ask for directions
- * that contradict each other. Spheres always know the way out. */
+/* A triangle has no inside: where it crosses a solid with edges, its contacts may ask for
+ * directions that contradict each other. Spheres always know the way out. */
 static bool may_contradict(const yk_part *a, const yk_part *b)
 {
     bool mesh = a->kind == YK_SOLID_TRIANGLE || b->kind == YK_SOLID_TRIANGLE;
     return mesh && a->kind != YK_SOLID_SPHERE && b->kind != YK_SOLID_SPHERE;
 }
 
-/* What is undone at this speed brings a body no higher than one envelope. With a mesh it is no faster
- * than what gravity adds in a step: contacts that contradict each other drive bodies with the speed
- * that they ask for, and this one makes no energy worth mentioning. */
+/* What is undone at this speed brings a body no higher than one envelope. With a mesh it is no
+ * faster than what gravity adds in a step: contacts that contradict each other drive bodies with
+ * the speed that they ask for, and this one makes no energy worth mentioning. */
 static double recovery_speed(const yk_world_model *model, const yk_part *a, const yk_part *b,
                              double h)
 {
@@ -339,8 +339,8 @@ static void warn_of_overlap(const yk_nonsmooth *self, double h)
            name_of(model, a), name_of(model, b), -deepest, recovery_speed(model, a, b, h));
 }
 
-/* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in the cone
- * (surface.h). One after the other: contacts share nodes. */
+/* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in the
+ * cone (surface.h). One after the other: contacts share nodes. */
 static void pull_nodes(yk_nonsmooth *self, double h)
 {
     const yk_collision *collision = &self->collision;

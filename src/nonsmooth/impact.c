@@ -17,8 +17,9 @@
  *
  * No pass creates energy. With the relative velocities u of the contacts the impulses of a pass do
  * the work sum (1 + s e) p . (u + u0 + s w) / 2, with w what a whole restitution adds to u0. With
- * s = 0 it is not positive for any sweep from p = 0; with one e for all contacts it is not for s = 1
- * either. Where coefficients differ, s of each island is the largest in [0, 1] at which that holds. */
+ * s = 0 it is not positive for any sweep from p = 0; with one e for all contacts it is not for
+ * s = 1 either. Where coefficients differ, s of each island is the largest in [0, 1] at which that
+ * holds. */
 #include <string.h>
 
 #include "nonsmooth/world.h"

@@ -131,8 +131,8 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy);
 void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report);
 /* Root mean square and largest violation of the cone conditions after the last step, velocities. */
 void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest);
-/* The contact problem of the last step as it stood before it was solved, joints behind the contacts;
- * right after a step of which it is wanted. The caller destroys it. */
+/* The contact problem of the last step as it stood before it was solved, joints behind the
+ * contacts; right after a step of which it is wanted. The caller destroys it. */
 yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem);
 /* Bytes held, solver included. */
 size_t yk_nonsmooth_memory(const yk_nonsmooth *self);

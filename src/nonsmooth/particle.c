@@ -7,9 +7,9 @@ enum { COLUMNS = 400 };
 
 static const yk_quat ALIGNED = {1, 0, 0, 0};
 
-/* The inertia, for density 1, of what spheres of a clump have more than once: of each point as often
- * as further spheres hold it. Along columns parallel to z the pieces are exact; over the columns they
- * are summed by the midpoint rule. */
+/* The inertia, for density 1, of what spheres of a clump have more than once: of each point as
+ * often as further spheres hold it. Along columns parallel to z the pieces are exact; over the
+ * columns they are summed by the midpoint rule. */
 static yk_inertia overlaps_of(const yk_particle_shape *clump)
 {
     yk_inertia sum = {0};

@@ -5,7 +5,8 @@
  * computed anew where it is needed, which costs less than memory. General ones go through
  * collide.h in batches and keep their geometry for the step.
  *
- *   list of near pairs  ->  keys of contacts in canonical order, and the pairs of nodes that the contact problem is planned for
+ *   list of near pairs  ->  keys of contacts in canonical order, and the pairs of nodes that the
+ *                           contact problem is planned for
  *
  * Canonical order: by row of the list, then partner, then feature. It depends on positions alone
  * and not on when the list was made, so that a run which was rolled back and repeated gives the

@@ -96,11 +96,11 @@ yk_surface_law yk_surface_law_of(const yk_material *material)
     return law;
 }
 
-/* The force F = F(d) + theta h K rate + D rate at the end of the step, d at its beginning. theta = 0
- * is explicit and keeps the energy of oscillations that the step resolves; theta = 1 is implicit and
- * stable for any stiffness, and damps. With z = h^2 K / m, theta = z / (1 + z) takes a fraction of
- * the order z^2 of the energy per step where z is small, and is implicit where z is large. K is that
- * of the deepest overlap that the step can come to. */
+/* The force F = F(d) + theta h K rate + D rate at the end of the step, d at its beginning.
+ * theta = 0 is explicit and keeps the energy of oscillations that the step resolves; theta = 1 is
+ * implicit and stable for any stiffness, and damps. With z = h^2 K / m, theta = z / (1 + z) takes a
+ * fraction of the order z^2 of the energy per step where z is small, and is implicit where z is
+ * large. K is that of the deepest overlap that the step can come to. */
 void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, double h,
                       double *softness, double *bias)
 {

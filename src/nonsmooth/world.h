@@ -162,8 +162,8 @@ double yk_world_rate(yk_function function, double t, double width);
 yk_status yk_problem_create(yk_nonsmooth *self);
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
 void yk_world_take_impulses(yk_nonsmooth *self, double h);
-/* The speed (m/s) that a step resolves: what gravity adds in it, for contacts close somewhere within
- * the step, or a hundredth of the fastest approach. Before the impulses are taken. */
+/* The speed (m/s) that a step resolves: what gravity adds in it, for contacts close somewhere
+ * within the step, or a hundredth of the fastest approach. Before the impulses are taken. */
 double yk_world_resolved_speed(const yk_nonsmooth *self, double h);
 /* Row i of the problem, of a contact that was found; returns the gap. */
 double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row);
@@ -172,8 +172,8 @@ double yk_world_bounce_speed(const yk_world_model *model, double h);
 /* Bodies of known motion receive what sleeping bodies bring, and nothing else yet. */
 void yk_world_clear_received(yk_nonsmooth *self, double h);
 
-/* impact.c: finds the velocities from which the step begins after its impacts; those of the nodes are
- * to be set anew. */
+/* impact.c: finds the velocities from which the step begins after its impacts; those of the nodes
+ * are to be set anew. */
 yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 /* Adds what an impulse and a torque on side a of a contact do to its nodes. */
 void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_contact *row,

@@ -18,9 +18,10 @@ typedef struct outcome {
     unsigned char result[YK_APART_RESULT_MAX];
 } outcome;
 
-/* The child ------------------------------------------------------------------------------------- */
+/* The child ------------------------------------------------------------------------------------ */
 
-/* Lowers a limit, never beyond what there was; the process is warned at it, and ended one further. */
+/* Lowers a limit, never beyond what there was; the process is warned at it, and ended one
+ * further. */
 static void limit(int resource, double most)
 {
     struct rlimit now;
@@ -109,7 +110,7 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
     _exit(written == (ssize_t)sizeof said ? 0 : 1);
 }
 
-/* The caller ------------------------------------------------------------------------------------ */
+/* The caller ----------------------------------------------------------------------------------- */
 
 /* Both ends of a pipe, which programs that are started meanwhile do not inherit. */
 static bool open_pipe(int ends[2])

@@ -8,8 +8,8 @@
 #include "yoke/base.h"
 
 typedef struct yk_apart_def {
-    /* In the child, which has a copy of everything; what it writes to `stream` is for `receive`. Its
-     * status, its message and `result` come back, nothing else. */
+    /* In the child, which has a copy of everything; what it writes to `stream` is for `receive`.
+     * Its status, its message and `result` come back, nothing else. */
     yk_status (*work)(void *user, int stream);
     /* In the caller, while the child works, up to the end of the stream; NULL: nothing comes. */
     yk_status (*receive)(void *user, int stream);
@@ -34,8 +34,8 @@ typedef struct yk_apart_def {
 
 enum { YK_APART_RESULT_MAX = 256, YK_APART_IDLE = 20 };
 
-/* YK_ERROR_INPUT where the child crashed or took too much; YK_ERROR_EXTERNAL where there can be none,
- * or it stood still, as one does that waits for a lock of a thread that was not copied. */
+/* YK_ERROR_INPUT where the child crashed or took too much; YK_ERROR_EXTERNAL where there can be
+ * none, or it stood still, as one does that waits for a lock of a thread that was not copied. */
 yk_status yk_apart(yk_context *context, const yk_apart_def *def);
 
 #endif

@@ -1,5 +1,5 @@
-/* CSV reader: RFC 4180 fields with line feeds or CR LF, a header line, numbers. Some lines at a time
- * are held in memory and cut into fields in place, so that files may be of any length. */
+/* CSV reader: RFC 4180 fields with line feeds or CR LF, a header line, numbers. Some lines at a
+ * time are held in memory and cut into fields in place, so that files may be of any length. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>

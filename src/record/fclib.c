@@ -1,7 +1,7 @@
 /* Contact problems in HDF5 files of FCLIB: see fclib.h.
  *
- * A process of its own (apart.h) reads the file, as HDF5 does not survive everything that it is given, and
- * sends matrices and vectors; the caller checks them and makes the problem. */
+ * A process of its own (apart.h) reads the file, as HDF5 does not survive everything that it is
+ * given, and sends matrices and vectors; the caller checks them and makes the problem. */
 #include "record/fclib.h"
 
 #include <math.h>

@@ -27,8 +27,8 @@ typedef struct file_format {
     bool apart; /* its library is only trusted in a process of its own */
 } file_format;
 
-/* Limits of that process, far beyond what it needs: so much (s of the processor, bytes), and so much
- * for each byte of the journal. */
+/* Limits of that process, far beyond what it needs: so much (s of the processor, bytes), and so
+ * much for each byte of the journal. */
 static const double MAKING_SECONDS = 600;
 static const double MAKING_SECONDS_PER_BYTE = 1e-6;
 static const double MAKING_BYTES = 8e9;

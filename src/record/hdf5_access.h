@@ -25,8 +25,8 @@ void yk_hdf5_leave(const yk_hdf5_session *session);
 void yk_hdf5_lock(void);
 void yk_hdf5_unlock(void);
 
-/* Reads a file of so many bytes in a process of its own (apart.h), within limits that its size sets:
- * the library does not survive every damaged file. */
+/* Reads a file of so many bytes in a process of its own (apart.h), within limits that its size
+ * sets: the library does not survive every damaged file. */
 yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
                              yk_status (*work)(void *user, int stream),
                              yk_status (*receive)(void *user, int stream), void *user);

@@ -3,8 +3,8 @@
  * depths and types are checked before use.
  *
  * That is not enough: of 401 damaged files 10 led to memory errors and 13 to endless loops within
- * libhdf5. So a child process reads the file, with limits on its time and memory, and passes what it
- * finds through a pipe, as a journal, which a reader of our own takes or refuses. */
+ * libhdf5. So a child process reads the file, with limits on its time and memory, and passes what
+ * it finds through a pipe, as a journal, which a reader of our own takes or refuses. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -416,7 +416,7 @@ yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to)
     return status;
 }
 
-/* In a process of its own ----------------------------------------------------------------------- */
+/* In a process of its own ---------------------------------------------------------------------- */
 
 /* A recorder that passes everything on as a journal. */
 typedef struct sender {

@@ -74,8 +74,8 @@ static yk_status reserve(yk_record *record, size_t rows)
     return YK_OK;
 }
 
-/* Moves the staged rows to the columns, which have been made long enough. Writes nothing where there
- * are none, so that several threads may read a record that is complete. */
+/* Moves the staged rows to the columns, which have been made long enough. Writes nothing where
+ * there are none, so that several threads may read a record that is complete. */
 static void settle(yk_columns *data)
 {
     if (data->staged == 0)

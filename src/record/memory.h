@@ -5,8 +5,8 @@
 #include "yoke/record.h"
 
 /* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many
- * cache lines as there are columns. So rows are staged first, side by side, and moved to the columns
- * many at a time. */
+ * cache lines as there are columns. So rows are staged first, side by side, and moved to the
+ * columns many at a time. */
 typedef struct yk_columns {
     size_t width;    /* columns, time included */
     size_t rows;     /* in the columns, without those on the stage */
@@ -49,8 +49,8 @@ size_t yk_header_width(const yk_record_header *header);
 /* Passes all that a file of any format holds to a recorder: begin, samples, frames and, of a record
  * that is complete, the end. (load.c) */
 yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete);
-/* Readers of the formats, likewise. That of HDF5 reads in a process of its own, because libhdf5 does
- * not survive every damaged file; yk_hdf5_read is what that process does. */
+/* Readers of the formats, likewise. That of HDF5 reads in a process of its own, because libhdf5
+ * does not survive every damaged file; yk_hdf5_read is what that process does. */
 yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to);

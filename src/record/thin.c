@@ -2,8 +2,8 @@
  *
  * Rows are gathered in buckets of equally many, of each of which the first and the last time and
  * the lowest and the highest value of every column stay. When all buckets are full, neighbours are
- * joined and take twice as many rows. So a record of any length passes once, in memory that does not
- * depend on its length; a picture that has fewer columns of pixels than there are buckets shows
+ * joined and take twice as many rows. So a record of any length passes once, in memory that does
+ * not depend on its length; a picture that has fewer columns of pixels than there are buckets shows
  * every peak. A record that fits is kept as it is. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The builder of yoke/smooth.h from inside: flexible bodies, a look at what was added, and parts that
- * merging adds as they stand. */
+/* The builder of yoke/smooth.h from inside: flexible bodies, a look at what was added, and parts
+ * that merging adds as they stand. */
 #ifndef YK_SMOOTH_BUILDER_H
 #define YK_SMOOTH_BUILDER_H
 
@@ -30,8 +30,8 @@ struct yk_smooth_builder {
     yk_building_append(&(builder)->building, &(builder)->list, &(builder)->description.counter, \
                        part, sizeof *(builder)->list)
 
-/* All that was added, with attachments numbered behind the nodes; nothing can be added after it. The
- * arrays stay the builder's. */
+/* All that was added, with attachments numbered behind the nodes; nothing can be added after it.
+ * The arrays stay the builder's. */
 yk_smooth_description yk_smooth_describe(yk_smooth_builder *builder);
 
 /* A flexible body; its attachments, added one by one, are ids wherever a body is named in joints,

@@ -409,8 +409,8 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
 
     yk_status status = check_matrices(context, body, copy);
 
-    /* The second moments of the undeformed body must not be negative: a moment of inertia is the sum
-     * of two of them. */
+    /* The second moments of the undeformed body must not be negative: a moment of inertia is the
+     * sum of two of them. */
     double spread = 0;
     for (int k = 0; k < 9; k++)
         copy[k] = body->second.m[k / 3][k % 3];

@@ -1,5 +1,5 @@
-/* Several smooth models as one: their elements one after the other in one builder, with joints where
- * the ports were coupled. And one body alone, as free_mass of the contract asks for it. */
+/* Several smooth models as one: their elements one after the other in one builder, with joints
+ * where the ports were coupled. And one body alone, as free_mass of the contract asks for it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,8 +36,8 @@ static int shifted(const yk_smooth_description *def, const yk_smooth_description
     return YK_SMOOTH_FIRST_ATTACHMENT + at->attachment_count + node - def->node_count;
 }
 
-/* Puts a part behind those before it, whose channels end at `channel`; from its own units and axes to
- * those of the whole, where there is a transform. */
+/* Puts a part behind those before it, whose channels end at `channel`; from its own units and axes
+ * to those of the whole, where there is a transform. */
 static void add_part(const yk_smooth_description *def, int part, int channel,
                      const yk_transform *transform, yk_smooth_builder *whole)
 {
@@ -357,8 +357,8 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status == YK_OK)
         status = yk_smooth_order_channels(&whole->model, merge);
 
-    /* Its ports show the wrenches of the joints between the parts: on a, which is the second body of
-     * the joints, and the opposite on b. */
+    /* Its ports show the wrenches of the joints between the parts: on a, which is the second body
+     * of the joints, and the opposite on b. */
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
         const yk_merge_joint *joint = &merge->joints[i];
         port_model *ports = whole->model.ports;

@@ -240,8 +240,8 @@ static void initial_state(yk_smooth *smooth, double t, double h)
  * changed by less. */
 static const double NOTABLE_CHANGE = 0.5;
 
-/* Joints that forbid a velocity are a mistake of the model more often than a guess. The node is named
- * whose velocity was changed most. */
+/* Joints that forbid a velocity are a mistake of the model more often than a guess. The node is
+ * named whose velocity was changed most. */
 static void warn_of_velocities(const yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;

@@ -199,7 +199,8 @@ bool yk_body_is_done(const yk_body *body);
 void yk_put_input(yk_body *body, const yk_input *input, bool connected);
 void yk_get_input(yk_body *body, yk_input *input);
 
-/* Rows of the ports that take a wrench, `marker` of each marker and `scalar` of each scalar port. */
+/* Rows of the ports that take a wrench, `marker` of each marker and `scalar` of each scalar
+ * port. */
 size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int count,
                       size_t marker, size_t scalar);
 

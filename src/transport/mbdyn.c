@@ -15,7 +15,8 @@
  *               <- 2 motion;  at the end of the step  -> 6 forces, <- 2 predicted motion of the next
  *
  * With loose and tight coupling MBDyn never sends the motion at the end of a step as it converged:
- * tight, the last iterate stands for it; loose, the next prediction less what it moves in a step. */
+ * tight, the last iterate stands for it; loose, the next prediction less what it moves in a
+ * step. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  *   rank 0: system -> remote subsystems -> messages -> rank 1, 2, ...: sessions -> subsystems
  *
- * A message is one frame (frame.h), to a rank, with a tag: 0 for what the ranks say to each other as
- * processes, 1 + i for the subsystem i. So the subsystems of a rank are served side by side, each by
- * a session of its own, and requests to several ranks are under way at the same time.
+ * A message is one frame (frame.h), to a rank, with a tag: 0 for what the ranks say to each other
+ * as processes, 1 + i for the subsystem i. So the subsystems of a rank are served side by side,
+ * each by a session of its own, and requests to several ranks are under way at the same time.
  *
  * The library behind the messages is not linked: a module, yoke-mpi.so, has the few calls that are
  * needed (yk_ranks_driver) and is loaded where a launcher has started the program. Without one

@@ -1223,7 +1223,8 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->host = *host;
     snprintf(r->name, sizeof r->name, "%s", host->name);
 
-    /* Its table of operations is its own: what every subsystem has, then what the other side has. */
+    /* Its table of operations is its own: what every subsystem has, then what the other side
+     * has. */
     r->ops = (yk_subsystem_ops){
         .size = sizeof(yk_subsystem_ops),
         .ports = remote_ports,

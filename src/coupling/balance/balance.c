@@ -307,8 +307,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_balance_apply(system, own);
     }
 
-    /* What the next step of every subsystem will do with these, and how it follows changes; those in
-     * other processes begin before anybody waits for them. */
+    /* What the next step of every subsystem will do with these, and how it follows changes; those
+     * in other processes begin before anybody waits for them. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_balance_participant *own = &balance->participants[i];
         own->model.steps = system->participants[i].substeps;

@@ -97,8 +97,8 @@ yk_status yk_balance_start(yk_balance *balance, yk_system *system);
 /* balance.c: the wrenches of the step that follows, as inputs of both sides. Other interfaces are
  * known to have the inputs of the explicit scheme with the given weights. */
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights);
-/* After the state of a later step was set in a system that has made none: asks the subsystems what a
- * step before would have asked. */
+/* After the state of a later step was set in a system that has made none: asks the subsystems what
+ * a step before would have asked. */
 void yk_balance_take_over(yk_balance *balance, yk_system *system);
 /* Unit wrenches where both sides are at a time, from their motions there. */
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,

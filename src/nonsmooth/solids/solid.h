@@ -35,8 +35,8 @@ typedef struct yk_solid_ops {
     const char *name;
     bool from_points; /* made of its points; a size is not read */
     bool (*valid)(const yk_solid *solid);
-    /* Of a homogeneous solid: its centre of mass (NULL: its position), its mass and its inertia about
-     * that centre (NULL: not known). */
+    /* Of a homogeneous solid: its centre of mass (NULL: its position), its mass and its inertia
+     * about that centre (NULL: not known). */
     yk_vec3 (*centre)(const yk_solid *solid);
     double (*mass)(const yk_solid *solid, double density, yk_mat3 *inertia);
     yk_shape_kind shape; /* that viewers draw it as */

@@ -629,7 +629,8 @@ static int input_degree(const yk_subsystem *subsystem)
         wrench = wrench || port->takes == YK_TAKES_WRENCH;
     }
 
-    /* One of ours says it; in FMI 2 cubics of motions get through by their ends, wrenches as lines. */
+    /* One of ours says it; in FMI 2 cubics of motions get through by their ends, wrenches as
+     * lines. */
     if (d->input_degree >= 0 && (d->version == 3 || !wrench))
         return d->input_degree;
     if (d->version == 2)
