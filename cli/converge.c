@@ -73,6 +73,7 @@ static bool add_variant(variant_list *list, const char *text)
         yk_variant *v = &list->items[index];
         char *copy = strdup(text);
         list->texts[index] = copy;
+
         *v = (yk_variant){.name = copy, .overrides = list->overrides[index]};
 
         /* The name ends at the first semicolon, each value at the next. */
@@ -266,6 +267,7 @@ int command_converge(int argc, char **argv)
     if (def.step_count == 0 || !options_pick("reference", reference, references, &index))
         return EXIT_MISUSE;
 
+    /* What is compared, and how it is shown. */
     def.reference = (yk_reference)index;
     def.scenario = scenario_def(path, &sets);
     def.channels = channels.items;
@@ -288,6 +290,7 @@ int command_converge(int argc, char **argv)
         if (*schemes == ',')
             schemes++;
     }
+
     for (int i = 0; good && i < changes.count; i++)
         good = add_variant(&variants, changes.items[i]);
 

@@ -68,6 +68,7 @@ static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *m
     yk_mat3 r = yk_q_matrix(s->orientation);
     yk_vec3 size = s->size;
     double half[3] = {0};
+
     for (int k = 0; k < 3; k++) {
         /* The direction in the axes of the shape. */
         yk_vec3 d = yk_m3_apply_transposed(r, axes[k]);
@@ -203,6 +204,8 @@ static body body_of(const canvas *c, int index)
     body b = {.shape = index, .round = s->kind == YK_SHAPE_SPHERE};
     yk_vec3 half = shape_extent(s, view, &b.centre);
     yk_vec3 seen = along(b.centre, view);
+
+    /* Where it is in the picture, and how near. */
     b.depth = seen.z;
     b.low[0] = seen.x - half.x;
     b.high[0] = seen.x + half.x;
@@ -212,6 +215,7 @@ static body body_of(const canvas *c, int index)
     /* The box around it in its own axes. */
     for (int k = 0; k < 3; k++)
         b.axes[k] = yk_q_rotate(s->orientation, axis_of(k));
+
     yk_vec3 size = s->size;
     switch (s->kind) {
     case YK_SHAPE_SPHERE: size = yk_v3(s->size.x, s->size.x, s->size.x); break;
@@ -221,6 +225,7 @@ static body body_of(const canvas *c, int index)
     case YK_SHAPE_EDGE: size = yk_v3_scale(0.5, s->size); break;
     default: break;
     }
+
     b.half[0] = size.x;
     b.half[1] = size.y;
     b.half[2] = size.z;
@@ -821,6 +826,7 @@ static void write_scale(const canvas *c, double y)
     FILE *out = c->stream;
     double size = c->size;
     double wanted = 0.2 * c->width / c->scale;
+
     double length = pow(10, floor(log10(wanted)));
     if (5 * length <= wanted)
         length *= 5;

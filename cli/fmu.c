@@ -33,6 +33,7 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
     if (!c->identifier)
         return;
 
+    /* Only what it can do, in one line. */
     printf("  %-16s %s", title, c->identifier);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].has)
@@ -323,10 +324,12 @@ static int export(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    /* What the options say. */
     static const char *const versions[] = {"2", "3", NULL};
     int index;
     if (!options_pick("fmi", version, versions, &index))
         return EXIT_MISUSE;
+
     if (!output) {
         fprintf(stderr, "yoke: name the FMU to be written with -o FILE.fmu\n");
         return EXIT_MISUSE;
@@ -342,6 +345,7 @@ static int export(int argc, char **argv)
     size_t count = sizeof candidates / sizeof *candidates;
     if (!binary && find_beside_program(candidates, count, path, sizeof path))
         binary = path;
+
     if (!binary) {
         fprintf(stderr, "yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
                         "installed; name it with --binary FILE\n");
@@ -352,13 +356,14 @@ static int export(int argc, char **argv)
     loaded l;
     if (!load_scenario(scenario, &sets, LOAD_TO_RUN, &l))
         return l.code;
+
     close_scenario(&l);
 
+    /* It is loaded again there, with a context of its own. */
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
 
-    /* It is loaded again there, with a context of its own. */
     yk_fmu_export_def def = {
         .model =
             {
@@ -372,6 +377,7 @@ static int export(int argc, char **argv)
         .binary = binary,
         .file = output,
     };
+
     int code = EXIT_GOOD;
     yk_status status = yk_fmu_export(context, &def);
     if (status == YK_OK)
@@ -382,6 +388,7 @@ static int export(int argc, char **argv)
     /* A scenario that cannot become an FMU is wrong input. */
     if (status == YK_ERROR_INPUT)
         code = EXIT_MISUSE;
+
     yk_context_destroy(context);
     return code;
 }

@@ -86,6 +86,7 @@ int command_import(int argc, char **argv)
     int index;
     if (!options_pick("solver", solver, solvers, &index))
         return EXIT_MISUSE;
+
     options.solver = (yk_import_solver)index;
     if (options.end < 0 || options.step < 0) {
         fprintf(stderr, "yoke: end and step must be positive\n");
@@ -108,15 +109,18 @@ int command_import(int argc, char **argv)
             yk_context_destroy(context);
             return EXIT_MISUSE;
         }
+
         snprintf(unpacked, sizeof unpacked, "%.*s", (int)(dot - output), output);
         if (yk_archive_unpack_to(context, path, unpacked) != YK_OK) {
             print_failure(context);
             yk_context_destroy(context);
             return EXIT_MISUSE;
         }
+
         snprintf(inside, sizeof inside, "%.4000s/%s", unpacked, YK_SSP_DESCRIPTION);
     }
 
+    /* Files that the model names are found from the scenario, wherever that is written. */
     const char *model = inside[0] ? inside : path;
     char *folder = folder_from_scenario(model, output);
     options.mesh_folder = folder;
@@ -127,9 +131,9 @@ int command_import(int argc, char **argv)
         options.mesh_folder = prefix;
     }
 
+    /* What cannot be read is wrong input. */
     yk_import *import = NULL;
     int code = EXIT_MISUSE;
-    /* What cannot be read is wrong input. */
     if (folder) {
         yk_status status = yk_import_read(context, model, &options, &import);
         if (status != YK_OK)
@@ -142,6 +146,7 @@ int command_import(int argc, char **argv)
         bool written = to && yk_import_write(import, to);
         if (output && to)
             written = fclose(to) == 0 && written;
+
         code = EXIT_GOOD;
         if (!written)
             code = print_unwritable(output ? output : "the standard output");
@@ -154,6 +159,7 @@ int command_import(int argc, char **argv)
     /* What was unpacked for nothing goes again. */
     if (code != EXIT_GOOD && unpacked[0])
         yk_archive_remove(context, yk_text_copy(context, unpacked));
+
     yk_import_destroy(import);
     yk_context_destroy(context);
     free(folder);

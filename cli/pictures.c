@@ -91,6 +91,7 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
         input && output && fwrite(script->data, 1, script->length, input) == script->length;
     if (ready && fflush(input) != 0)
         ready = false;
+
     yk_status status = YK_OK;
     if (!ready)
         status = yk_fail(context, YK_ERROR_FILE, "cannot write a temporary file for gnuplot: %s",
@@ -105,6 +106,7 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
         posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+
         char program[] = "gnuplot";
         char *arguments[] = {program, NULL};
         int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
@@ -115,6 +117,7 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
                              strerror(failure));
     }
 
+    /* A script that it does not understand is a mistake of ours; the file stays as it was. */
     if (status == YK_OK) {
         int outcome = 0;
         while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
@@ -127,6 +130,8 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
     /* A full disk may cut the picture short without a word of gnuplot. */
     if (status == YK_OK && (fseek(output, 0, SEEK_END) != 0 || ftell(output) <= 0))
         status = yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot drew an empty picture for %s", path);
+
+    /* The whole picture to where it belongs. */
     if (status == YK_OK) {
         rewind(output);
         FILE *to = fopen(path, "wb");
@@ -136,6 +141,8 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
         while (written && (count = fread(bytes, 1, sizeof bytes, output)) > 0)
             written = fwrite(bytes, 1, count, to) == count;
         written = written && !ferror(output);
+
+        /* The first failure is the reason; a close that fails is one too. */
         int reason = errno;
         if (to && fclose(to) != 0 && written) {
             written = false;

@@ -154,14 +154,17 @@ int ranks_end(int code)
         together = send_message(rank, &m, deadline) == YK_OK && together;
     }
 
+    /* Their last word, after whatever else they have sent. */
     for (int rank = 1; all->rank == 0 && together && rank < all->count; rank++)
         do
             together = take_message(rank, &m, deadline) == YK_OK;
         while (together && m.kind != MESSAGE_GOODBYE);
 
+    /* One that does not answer any more would let all others wait at the end of MPI. */
     fflush(NULL);
     if (!together)
         all->driver->abort(code);
+
     yk_ranks_close(all);
     all = NULL;
     free(ready);
@@ -446,12 +449,14 @@ bool ranks_measure(const loaded *l)
 static yk_status hear_places(void *user, yk_context *own, const char *const *names, int count,
                              int *ranks)
 {
+    /* Rank 0 may take long to load: particles settle there first. */
     (void)user;
     (void)names;
     message m = {0};
     yk_status status = take_message(0, &m, INFINITY);
     if (status != YK_OK)
         return status;
+
     if (m.kind != MESSAGE_PLACES)
         return yk_fail(own, YK_INTERRUPTED, "rank 0 has ended");
 
@@ -460,6 +465,7 @@ static yk_status hear_places(void *user, yk_context *own, const char *const *nam
         return yk_fail(own, YK_ERROR_INPUT,
                        "rank 0 has %d subsystems, rank %d has %d: they read different scenarios",
                        m.count, all->rank, count);
+
     for (int i = 0; i < count; i++)
         ranks[i] = (int)m.numbers[i];
     return YK_OK;

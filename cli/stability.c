@@ -404,6 +404,8 @@ int command_stability(int argc, char **argv)
     /* Only maps of scenarios are shared. */
     if (ranks_own() > 0 && (!q.path || o->maps.count == 0))
         return EXIT_GOOD;
+
+    /* Without a scenario the question is about the test equation. */
     if (!q.path)
         return two_mass_run(o);
 
@@ -417,8 +419,10 @@ int command_stability(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    /* A map over two values, or one state. */
     if (o->maps.count > 0)
         return map_scenario(&q);
+
     if (o->output || o->plot) {
         fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
         return EXIT_MISUSE;

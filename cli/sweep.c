@@ -192,6 +192,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         const char *option;
         const option_list *list;
     } lists[] = {{"--vary", varies}, {"--measure", measures}, {"--set", sets}};
+
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (int k = 0; k < lists[i].list->count; k++) {
             words[count++] = lists[i].option;
@@ -201,6 +202,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
     words[count++] = "--journal";
     words[count++] = journal;
 
+    /* Tasks run this program in this folder, wherever they are started. */
     yk_context *context = open_context();
     char program[4096] = "";
     char folder[4096] = "";
@@ -212,10 +214,15 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         const char *const where[] = {"cd", folder};
         join_arguments(context, &command, count, words);
         join_arguments(context, &place, 2, where);
-        out = fopen(file, "w");
+        if (!command.failed && !place.failed)
+            out = fopen(file, "w");
     }
+
     if (!out) {
         print_unwritable(file);
+        yk_text_destroy(context, &command);
+        yk_text_destroy(context, &place);
+        yk_context_destroy(context);
         return EXIT_FAILED;
     }
 
@@ -235,6 +242,8 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         "exec '%s'%s --part \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"\n",
         tasks, tasks, journal, program, arguments, tasks, strchr(place.data, ' ') + 1, program,
         arguments, tasks);
+
+    /* What to do with it, in words that can be pasted. */
     bool good = !ferror(out);
     if (fclose(out) != 0)
         good = false;
@@ -318,6 +327,7 @@ int command_sweep(int argc, char **argv)
             fprintf(stderr, "yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n",
                     part);
     }
+
     for (int i = 0; good && i < varies.count; i++)
         good = read_axis(varies.items[i], &axes[i], &words[i]);
 

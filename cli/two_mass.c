@@ -221,6 +221,7 @@ int two_mass_run(two_mass_request *q)
                 integrators);
         good = false;
     }
+
     for (int i = 0; i < 2 && good; i++) {
         int index;
         good = options_pick("integrators", integrator[i], words, &index);
@@ -233,6 +234,7 @@ int two_mass_run(two_mass_request *q)
     char names[2][MAP_NAME_MAX];
     for (const char *const *name = yk_two_mass_parameters(); good && *name; name++)
         good = check_parameter(*name, *yk_two_mass_parameter(&q->model, *name));
+
     good = good && read_axes(q, axes, names);
 
     /* A map, or one point. */
