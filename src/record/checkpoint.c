@@ -111,6 +111,7 @@ static yk_status write_sections(yk_context *context, const char *path,
 yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count)
 {
+    /* Whole under another name first; the one before stays until then. */
     char *temporary = yk_text_join(context, path, ".new");
     char *previous = yk_text_join(context, path, ".previous");
     yk_status status = YK_ERROR_MEMORY;

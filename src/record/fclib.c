@@ -30,7 +30,6 @@ typedef struct fclib_file {
 
 bool yk_fclib_is_hdf5(const char *path)
 {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     unsigned char start[8] = {0};
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -38,8 +37,7 @@ bool yk_fclib_is_hdf5(const char *path)
 
     size_t got = fread(start, 1, sizeof start, file);
     fclose(file);
-
-    return got == sizeof start && memcmp(start, signature, sizeof start) == 0;
+    return yk_hdf5_begins(start, got);
 }
 
 YK_PRINTF(2, 3)
@@ -93,6 +91,7 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
     snprintf(path, sizeof path, "%s/%s", group, name);
     if (in->status != YK_OK)
         return NULL;
+
     if (!has(in, path)) {
         refuse(in, "there is no dataset '%s'", path);
         return NULL;
@@ -105,10 +104,13 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
     H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
     bool number = class == H5T_INTEGER || (class == H5T_FLOAT && type == H5T_NATIVE_DOUBLE);
     hssize_t there = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+
+    /* Values may lie in other files, which a stranger's file must not read for him. */
     hid_t how = dataset >= 0 ? H5Dget_create_plist(dataset) : -1;
     bool here = how >= 0 && H5Pget_external_count(how) == 0 && H5Pget_layout(how) != H5D_VIRTUAL;
     if (how >= 0)
         H5Pclose(how);
+
     if (!number || there < 0 || !here)
         refuse(in, "'%s' is not a list of numbers in the file itself", path);
     else if ((size_t)there < count)
@@ -361,6 +363,7 @@ static yk_status receive_problem(void *user, int stream)
             .h = {sizes.h.rows, sizes.h.columns, sizes.h.count, NULL},
             .g = {sizes.g.rows, sizes.g.columns, sizes.g.count, NULL},
         };
+
         list lists[LISTS];
         void *values[LISTS] = {NULL};
         list_all(in, lists);
@@ -555,7 +558,7 @@ static bool write_local(hid_t file, const yk_contact_problem *problem, const com
     hid_t vectors = H5Gcreate2(file, "fclib_local/vectors", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = local >= 0 && matrix >= 0 && vectors >= 0;
 
-    /* All lists of the layout. */
+    /* All lists of the layout, sizes as lists of one number. */
     const struct {
         hid_t group;
         const char *name;
@@ -586,6 +589,7 @@ static bool write_local(hid_t file, const yk_contact_problem *problem, const com
         H5Sclose(space);
     }
 
+    /* From the inside out. */
     const hid_t groups[] = {vectors, matrix, local};
     for (size_t i = 0; i < 3; i++)
         if (groups[i] >= 0)

@@ -53,6 +53,12 @@ void yk_hdf5_leave(const yk_hdf5_session *session)
     yk_hdf5_unlock();
 }
 
+bool yk_hdf5_begins(const void *start, size_t bytes)
+{
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    return bytes >= sizeof signature && memcmp(start, signature, sizeof signature) == 0;
+}
+
 hid_t yk_hdf5_text_type(void)
 {
     hid_t type = H5Tcopy(H5T_C_S1);

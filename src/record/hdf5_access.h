@@ -31,6 +31,9 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
                              yk_status (*work)(void *user, int stream),
                              yk_status (*receive)(void *user, int stream), void *user);
 
+/* Whether the first bytes of a file are those of an HDF5 file; eight are needed. */
+bool yk_hdf5_begins(const void *start, size_t bytes);
+
 /* Text of any length in UTF-8; to be closed by the caller. */
 hid_t yk_hdf5_text_type(void);
 

@@ -232,6 +232,7 @@ static yk_status begin_record(hdf5_loader *loader)
 static yk_status read_rows(hdf5_loader *loader, const record_item *item, hsize_t start,
                            hsize_t rows, double *buffer, double *block, size_t stride)
 {
+    /* The rows as they lie in the file, */
     const hsize_t from[2] = {start, 0};
     const hsize_t count[2] = {rows, item->columns};
     hid_t file_space = H5Dget_space(item->dataset);
@@ -246,6 +247,7 @@ static yk_status read_rows(hdf5_loader *loader, const record_item *item, hsize_t
                        "'%s' is a damaged result file: the values of '%s' cannot be read",
                        loader->path, item->name);
 
+    /* and side by side with those of other datasets. */
     for (hsize_t i = 0; i < rows; i++)
         memcpy(block + i * stride, buffer + i * item->columns, item->columns * sizeof *block);
     return YK_OK;
@@ -298,6 +300,7 @@ static yk_status read_tables(hdf5_loader *loader, bool complete)
             status = YK_ERROR_MEMORY;
     }
 
+    /* Block by block to the recorder, a row at a time. */
     for (hsize_t start = 0; status == YK_OK && start < rows; start += at_once) {
         hsize_t count = rows - start;
         if (count > at_once)
@@ -388,6 +391,7 @@ static yk_status load_file(hdf5_loader *loader)
             status = damaged(loader, "its frames cannot be read");
     }
 
+    /* The summary is what a complete record has beyond its rows. */
     if (status == YK_OK && complete)
         status = end_record(loader);
     return status;
@@ -447,15 +451,18 @@ static yk_status send_begin(yk_recorder *recorder, const yk_record_header *heade
     if (status != YK_OK)
         return status;
 
+    /* Rows go in blocks, each with its checksum. */
     self->stride = 1 + yk_header_width(copy);
     self->capacity = VALUES_AT_ONCE / self->stride + 1;
     if (copy->scene)
         self->frame_size = yk_scene_frame_size(copy->scene);
+
     self->rows = yk_allocate(context, self->capacity, self->stride * sizeof *self->rows);
     if (self->rows)
         status = yk_journal_header(&self->journal, copy);
     else
         status = YK_ERROR_MEMORY;
+
     yk_release(context, copy);
     return status;
 }
@@ -512,10 +519,12 @@ typedef struct reading {
 /* In the child, which has no need to give back what it took. */
 static yk_status send_file(void *user, int stream)
 {
+    /* Frames that the caller does not take are not even read. */
     reading *r = user;
     sender self = {.base.ops = &sender_ops};
     if (!r->to->ops->frame)
         self.base.ops = &sender_without_frames;
+
     yk_status status = yk_journal_stream(r->context, r->path, stream, &self.journal);
     if (status == YK_OK)
         status = yk_hdf5_read(r->context, r->path, &self.base);

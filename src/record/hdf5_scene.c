@@ -465,15 +465,14 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
         H5Dclose(dataset);
     }
 
+    /* Half a list is none. */
     H5Gclose(group);
-
     if (!sound) {
         yk_release(context, list);
         return NULL;
     }
 
     *count = (int)rows;
-
     return list;
 }
 
@@ -551,6 +550,7 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
             H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, store->points) >= 0;
     H5Dclose(dataset);
 
+    /* More than there are would reach beyond the memory. */
     hssize_t used = 0;
     for (int i = 0; i < scene->shape_count && sound; i++) {
         sound = shapes[i].point_count >= 0 && shapes[i].point_count <= count - used;

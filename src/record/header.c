@@ -124,6 +124,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
 
 static yk_record_header *put_header(text_store *store, const yk_record_header *header)
 {
+    /* In the same order in both passes: each takes its memory behind what was taken before. */
     yk_record_header *copy = take(store, sizeof *copy, sizeof(void *));
     yk_record_channel *channels =
         take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));

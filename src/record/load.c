@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/hdf5_access.h"
 #include "record/journal.h"
 #include "record/memory.h"
 
@@ -37,15 +38,14 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
         return cannot_open(context, path, errno);
 
     /* The first bytes say what it is, whatever its name. */
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char start[sizeof signature];
+    unsigned char start[8];
     size_t got = fread(start, 1, sizeof start, stream);
     fclose(stream);
     if (got == 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
 
     yk_status status;
-    if (got == sizeof start && memcmp(start, signature, sizeof start) == 0) {
+    if (yk_hdf5_begins(start, got)) {
         status = yk_hdf5_load(context, path, to, complete);
     } else if (yk_is_journal(start, got)) {
         yk_journal_contents contents;

@@ -79,6 +79,7 @@ static void join(double *low, double *high, bool *low_first, double next_low, do
 /* Two and two neighbours become one. */
 static void halve(thin *self)
 {
+    /* In place: what is written lies before what is still to be read. */
     size_t width = self->width;
     for (size_t i = 0; i < self->count / 2; i++) {
         size_t a = 2 * i * width;
@@ -98,6 +99,7 @@ static void halve(thin *self)
         self->last[i] = self->last[2 * i + 1];
     }
 
+    /* The last bucket is full, so the next row opens another. */
     self->count /= 2;
     self->rows_per_bucket *= 2;
     self->rows = self->rows_per_bucket;

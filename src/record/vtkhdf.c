@@ -428,6 +428,8 @@ static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t r
     hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     H5Pclose(properties);
     H5Sclose(space);
+
+    /* Half a dataset is none. */
     if (dataset >= 0 && values && rows > 0 &&
         H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
         H5Dclose(dataset);
@@ -486,6 +488,7 @@ static bool write_cells(hid_t root, const mesh *m)
         const yk_pack *offsets = &m->offsets[i];
         int64_t ids = (int64_t)count_ids(connectivity);
         int64_t cells = (int64_t)count_ids(offsets) - 1;
+
         hid_t group = create_group(root, topology_names[i]);
         done = group >= 0 && write_ids(group, "NumberOfCells", &cells, 1, 1) &&
                write_ids(group, "NumberOfConnectivityIds", &ids, 1, 1) &&
@@ -625,6 +628,8 @@ static bool write_steps(hid_t root, const mesh *m, const yk_record *record, doub
     bool done = group >= 0 &&
                 write_attribute(group, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &number) &&
                 write_whole(group, "Values", H5T_IEEE_F64LE, steps, 1, H5T_NATIVE_DOUBLE, times);
+
+    /* Where the values of points begin in each step. */
     hid_t data = H5I_INVALID_HID;
     if (done)
         data = create_group(group, "PointDataOffsets");
