@@ -291,8 +291,21 @@ typedef enum yk_impact_law {
     YK_IMPACT_SEQUENTIAL
 } yk_impact_law;
 
+/* Space may repeat itself: what leaves a period at one end comes in at the other, and touches there
+ * what is near.
+ *
+ *      low             high
+ *   o)  |  o   o  o    o |  (o       images beyond the ends
+ *
+ * Bodies keep their positions and go on beyond the period; their images nearest to each other touch.
+ * Two solids together must be smaller than half of it, and planes and cavities the same all along. */
+typedef struct yk_periodic {
+    yk_vec3 low, high; /* of one period (m); where they are equal, space does not repeat itself */
+} yk_periodic;
+
 typedef struct yk_nonsmooth_def {
     yk_vec3 gravity; /* m/s2 */
+    yk_periodic periodic;
     yk_contact_options solver;
     /* contacts are seen from this gap on (m); 0: 3 % of the smallest radius that moves */
     double envelope;

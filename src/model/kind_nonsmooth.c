@@ -474,8 +474,26 @@ static const yk_section sleeping_section = {
     "a changing load or drive, or a port disturbs them.",
     sleeping_fields};
 
+#define PERIOD(axis)                                                         \
+    {                                                                        \
+        axis, YK_TYPE_NUMBERS, "m", .least = 2, .most = 2,                   \
+                                    .text = "where a period begins and ends" \
+    }
+static const yk_field periodic_fields[] = {PERIOD("x"), PERIOD("y"), PERIOD("z"), {0}};
+static const yk_section periodic_section = {
+    "periodic",
+    "Space that repeats itself: what leaves a period at one end comes in at the other, and touches "
+    "there what is near. Bodies are drawn in the first period; channels have their positions as "
+    "they "
+    "go on. Two solids together must be smaller than half a period, and planes and cavities the "
+    "same "
+    "all along.",
+    periodic_fields};
+
 static const yk_field fields[] = {
     YK_INCLUDE(yk_gravity_keys),
+    {"periodic", YK_TYPE_SECTION, .section = &periodic_section,
+     .text = "directions in which space repeats itself"},
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
     {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
      .text = "surfaces of pairs of materials; particles that settle do so by their own material"},

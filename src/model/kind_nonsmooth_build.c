@@ -771,6 +771,24 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     def.sleeping.angular_speed = yk_node_number(sleeping, "angular_speed");
     def.sleeping.after = yk_node_number(sleeping, "after");
 
+    /* Along each axis that is named. */
+    const yk_node *periodic = yk_node_get(section, "periodic");
+    static const char *const axes[3] = {"x", "y", "z"};
+    double *low[3] = {&def.periodic.low.x, &def.periodic.low.y, &def.periodic.low.z};
+    double *high[3] = {&def.periodic.high.x, &def.periodic.high.y, &def.periodic.high.z};
+    for (int k = 0; k < 3 && periodic; k++) {
+        const yk_node *range = yk_node_get(periodic, axes[k]);
+        if (!range)
+            continue;
+        if (!(range->values[1] > range->values[0]))
+            return yk_builder_error(builder, range,
+                                    "a period begins at %g m and ends at %g m: the second must be "
+                                    "larger",
+                                    range->values[0], range->values[1]);
+        *low[k] = range->values[0];
+        *high[k] = range->values[1];
+    }
+
     /* References are looked up in sorted names. */
     maker m = {.builder = builder, .section = section, .gravity = def.gravity};
     m.bodies = yk_builder_names(builder, yk_node_get(section, "bodies"));

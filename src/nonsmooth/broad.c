@@ -12,6 +12,8 @@ enum {
     ROWS_CHUNK = 512,
     DIGIT_BITS = 10,
     DIGITS = 1 << DIGIT_BITS,
+    SOLID_BITS = 26, /* of an entry; which image it is stands above them */
+    SOLID_MASK = (1 << SOLID_BITS) - 1,
     FEW = 8, /* a coarser level of no more than this is compared one by one */
     BLOCKS_MAX = 8
 };
@@ -20,12 +22,12 @@ enum {
 
 static size_t list_blocks(yk_broad *broad, yk_block *list)
 {
-    size_t finite = broad->finite;
+    size_t finite = broad->finite, entries = broad->entry_capacity;
     const yk_block blocks[] = {
         YK_BLOCK(broad->row_start, finite + 1), YK_BLOCK(broad->partners, broad->partner_capacity),
-        YK_BLOCK(broad->keys, finite),          YK_BLOCK(broad->spare_keys, finite),
-        YK_BLOCK(broad->order, finite),         YK_BLOCK(broad->spare_order, finite),
-        YK_BLOCK(broad->sorted, finite),        YK_BLOCK(broad->level, finite),
+        YK_BLOCK(broad->keys, entries),         YK_BLOCK(broad->spare_keys, entries),
+        YK_BLOCK(broad->order, entries),        YK_BLOCK(broad->spare_order, entries),
+        YK_BLOCK(broad->sorted, entries),       YK_BLOCK(broad->level, finite),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;
@@ -37,6 +39,7 @@ yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_
 
     /* A first guess; rows that need more get more when they are made. */
     broad->partner_capacity = 8 * finite + 64;
+    broad->entry_capacity = finite;
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(broad, blocks);
@@ -83,6 +86,9 @@ typedef struct build_job {
     const yk_broad_input *input;
     double margin, wall_margin;
     yk_vec3 origin; /* low corner of all centres */
+    double largest; /* radius of all */
+    bool periodic;  /* in some direction */
+    uint32_t mask;  /* of the solid in an entry of the order */
     int level_count;
     grid_level levels[LEVELS_MAX];
     size_t entries; /* in the sorted order: all that are there */
@@ -108,6 +114,83 @@ static bool is_absent(const build_job *job, size_t i)
     return job->input->absent && job->input->absent[i];
 }
 
+static size_t solid_at(const build_job *job, size_t entry)
+{
+    return job->broad->order[entry] & job->mask;
+}
+
+/* Into the first period. */
+static double wrap(double x, double low, double period)
+{
+    return period > 0 ? x - period * floor((x - low) / period) : x;
+}
+
+static yk_vec3 wrapped(const build_job *job, yk_vec3 p)
+{
+    yk_vec3 low = job->input->low, period = job->input->period;
+    if (!job->periodic)
+        return p;
+    return yk_v3(wrap(p.x, low.x, period.x), wrap(p.y, low.y, period.y),
+                 wrap(p.z, low.z, period.z));
+}
+
+/* Which image of a coordinate there is besides itself: 0 none, 1 a period higher, 2 lower. Whoever
+ * may touch it from beyond a face sees it there. */
+static uint32_t image_of(double x, double low, double period, double reach)
+{
+    double above = x - low;
+    if (!(period > 0))
+        return 0;
+    if (above < 0.5 * period)
+        return above < reach ? 1 : 0;
+    return period - above < reach ? 2 : 0;
+}
+
+/* From the number of an image to how far it is from the original. */
+static double image_shift(uint32_t image, double period)
+{
+    if (image == 0)
+        return 0;
+    return image == 1 ? period : -period;
+}
+
+/* Where the images of a solid are: at most one beside itself in each direction, and those of both.
+ * Codes have two bits for each direction; the first is the solid itself. */
+static int list_images(const build_job *job, size_t i, yk_vec3 *at, uint32_t codes[8])
+{
+    const yk_ball *ball = &job->input->balls[i];
+    *at = wrapped(job, ball->centre);
+    codes[0] = 0;
+    if (!job->periodic)
+        return 1;
+
+    yk_vec3 low = job->input->low, period = job->input->period;
+    double reach = ball->radius + job->largest + job->margin;
+    const uint32_t image[3] = {image_of(at->x, low.x, period.x, reach),
+                               image_of(at->y, low.y, period.y, reach),
+                               image_of(at->z, low.z, period.z, reach)};
+    int count = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        if (image[axis] == 0)
+            continue;
+
+        /* All so far, once more. */
+        for (int k = 0; k < count; k++)
+            codes[count + k] = codes[k] | image[axis] << (2 * axis);
+        count *= 2;
+    }
+
+    return count;
+}
+
+static yk_vec3 image_at(const build_job *job, yk_vec3 at, uint32_t code)
+{
+    yk_vec3 period = job->input->period;
+    return yk_v3(at.x + image_shift(code & 3, period.x),
+                 at.y + image_shift(code >> 2 & 3, period.y),
+                 at.z + image_shift(code >> 4 & 3, period.z));
+}
+
 static void choose_levels(build_job *job)
 {
     double smallest = INFINITY, largest = 0;
@@ -121,12 +204,16 @@ static void choose_levels(build_job *job)
 
         smallest = fmin(smallest, ball->radius);
         largest = fmax(largest, ball->radius);
-        low.x = fmin(low.x, ball->centre.x);
-        low.y = fmin(low.y, ball->centre.y);
-        low.z = fmin(low.z, ball->centre.z);
+        yk_vec3 at = wrapped(job, ball->centre);
+        low.x = fmin(low.x, at.x);
+        low.y = fmin(low.y, at.y);
+        low.z = fmin(low.z, at.z);
     }
 
-    job->origin = low;
+    /* Images are below the lowest. */
+    double beyond = job->periodic ? 2 * largest + job->margin : 0;
+    job->origin = yk_v3_sub(low, yk_v3(beyond, beyond, beyond));
+    job->largest = largest;
 
     /* Cells of the finest level hold the smallest ball, each next level is twice as wide. */
     double cell = 2 * smallest + job->margin;
@@ -205,12 +292,41 @@ static void sort_level(yk_broad *broad, const grid_level *level)
     memcpy(broad->order + level->begin, order, count * sizeof *order);
 }
 
-static void sort_into_cells(build_job *job)
+/* Memory for so many entries; more only where images are more than ever before. */
+static yk_status reserve_entries(yk_broad *broad, size_t entries)
+{
+    if (entries <= broad->entry_capacity)
+        return YK_OK;
+
+    size_t capacity = entries + entries / 4;
+    struct {
+        void *list;
+        size_t size;
+    } const arrays[] = {
+        {&broad->keys, sizeof *broad->keys},     {&broad->spare_keys, sizeof *broad->spare_keys},
+        {&broad->order, sizeof *broad->order},   {&broad->spare_order, sizeof *broad->spare_order},
+        {&broad->sorted, sizeof *broad->sorted},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        void **list = arrays[i].list;
+        void *grown = yk_reallocate(broad->context, *list, capacity, arrays[i].size);
+        if (!grown)
+            return YK_ERROR_MEMORY;
+        *list = grown;
+    }
+
+    broad->entry_capacity = capacity;
+    return YK_OK;
+}
+
+static yk_status sort_into_cells(build_job *job)
 {
     yk_broad *broad = job->broad;
     const yk_ball *balls = job->input->balls;
+    uint32_t codes[8];
+    yk_vec3 at;
 
-    /* Each solid goes to the finest level whose cells hold its ball. */
+    /* Each solid goes to the finest level whose cells hold its ball, with its images. */
     size_t count[LEVELS_MAX] = {0};
     for (size_t i = 0; i < broad->finite; i++) {
         if (is_absent(job, i))
@@ -222,7 +338,7 @@ static void sort_into_cells(build_job *job)
             level++;
 
         broad->level[i] = (uint8_t)level;
-        count[level]++;
+        count[level] += (size_t)list_images(job, i, &at, codes);
     }
 
     /* Levels stand one behind the other in the sorted order. */
@@ -232,6 +348,9 @@ static void sort_into_cells(build_job *job)
         begin += count[l];
     }
     job->entries = begin;
+    yk_status status = reserve_entries(broad, begin);
+    if (status != YK_OK)
+        return status;
 
     /* Keys of the cells that the centres lie in. */
     for (size_t i = 0; i < broad->finite; i++) {
@@ -239,12 +358,17 @@ static void sort_into_cells(build_job *job)
             continue;
 
         grid_level *level = &job->levels[broad->level[i]];
-        yk_vec3 p = yk_v3_sub(balls[i].centre, job->origin);
         double cell = level->cell;
-        size_t at = level->end++;
-        broad->keys[at] =
-            cell_key(cell_number(p.x, cell), cell_number(p.y, cell), cell_number(p.z, cell));
-        broad->order[at] = (uint32_t)i;
+        int images = list_images(job, i, &at, codes);
+        for (int k = 0; k < images; k++) {
+            yk_vec3 p = yk_v3_sub(image_at(job, at, codes[k]), job->origin);
+            size_t entry = level->end++;
+            broad->keys[entry] =
+                cell_key(cell_number(p.x, cell), cell_number(p.y, cell), cell_number(p.z, cell));
+            broad->order[entry] = (uint32_t)i;
+            if (job->periodic)
+                broad->order[entry] |= codes[k] << SOLID_BITS;
+        }
     }
 
     /* By cells, so that what is near in space is near in memory. */
@@ -252,8 +376,14 @@ static void sort_into_cells(build_job *job)
         sort_level(broad, &job->levels[l]);
 
     /* Balls in the same order, which the search reads one after the other. */
-    for (size_t k = 0; k < job->entries; k++)
-        broad->sorted[k] = balls[broad->order[k]];
+    for (size_t k = 0; k < job->entries; k++) {
+        broad->sorted[k] = balls[solid_at(job, k)];
+        if (job->periodic)
+            broad->sorted[k].centre =
+                image_at(job, wrapped(job, broad->sorted[k].centre), broad->order[k] >> SOLID_BITS);
+    }
+
+    return YK_OK;
 }
 
 /* Pairs ---------------------------------------------------------------------------------------- */
@@ -282,6 +412,19 @@ static bool both_still(const build_job *job, size_t a, size_t b)
     return still && still[a] && still[b];
 }
 
+/* The shortest distance of images, from that of the solids. */
+static yk_vec3 nearest(const build_job *job, yk_vec3 d)
+{
+    yk_vec3 period = job->input->period;
+    if (period.x > 0)
+        d.x -= period.x * rint(d.x / period.x);
+    if (period.y > 0)
+        d.y -= period.y * rint(d.y / period.y);
+    if (period.z > 0)
+        d.z -= period.z * rint(d.z / period.z);
+    return d;
+}
+
 /* Of two whose balls are near. */
 static bool may_pair(const build_job *job, size_t a, size_t b)
 {
@@ -292,6 +435,8 @@ static bool may_pair(const build_job *job, size_t a, size_t b)
     /* Boxes tell more than balls where a solid is not a sphere. */
     if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0)) {
         yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
+        if (job->periodic)
+            d = nearest(job, d);
         yk_vec3 reach = yk_v3_add(box_of(input, a), box_of(input, b));
         double margin = job->margin;
         bool near = fabs(d.x) < reach.x + margin && fabs(d.y) < reach.y + margin &&
@@ -325,29 +470,27 @@ static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, ui
 }
 
 /* Partners among the solids [k, end) of a coarser level, up to the cell with the last key. */
-static void search_run(build_job *job, size_t i, size_t k, size_t end, uint64_t last,
-                       uint32_t *length)
+static void search_run(build_job *job, size_t i, const yk_ball *ball, size_t k, size_t end,
+                       uint64_t last, uint32_t *length)
 {
     const yk_broad *broad = job->broad;
-    const yk_ball *ball = &job->input->balls[i];
     for (; k < end && broad->keys[k] <= last; k++) {
-        size_t other = broad->order[k];
+        size_t other = solid_at(job, k);
         if (balls_near(job, ball, k) && may_pair(job, i, other))
             add_partner(job, i, other, length);
     }
 }
 
-static void search_coarser_level(build_job *job, size_t i, const grid_level *level,
-                                 uint32_t *length)
+static void search_coarser_level(build_job *job, size_t i, const yk_ball *ball,
+                                 const grid_level *level, uint32_t *length)
 {
     if (level->end - level->begin <= FEW) {
-        search_run(job, i, level->begin, level->end, UINT64_MAX, length);
+        search_run(job, i, ball, level->begin, level->end, UINT64_MAX, length);
         return;
     }
 
     /* All cells that a partner's centre may be in, a run of them along x at a time. */
     const yk_broad *broad = job->broad;
-    const yk_ball *ball = &job->input->balls[i];
     yk_vec3 p = yk_v3_sub(ball->centre, job->origin);
     double cell = level->cell;
     double reach = ball->radius + (cell + job->margin) / 2;
@@ -358,7 +501,7 @@ static void search_coarser_level(build_job *job, size_t i, const grid_level *lev
     for (uint64_t z = z0; z <= z1; z++) {
         for (uint64_t y = y0; y <= y1; y++) {
             size_t k = first_not_below(broad->keys, level->begin, level->end, cell_key(x0, y, z));
-            search_run(job, i, k, level->end, cell_key(x1, y, z), length);
+            search_run(job, i, ball, k, level->end, cell_key(x1, y, z), length);
         }
     }
 }
@@ -404,7 +547,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
     const yk_broad *broad = job->broad;
     const uint64_t *keys = broad->keys;
     const yk_ball ball = broad->sorted[entry];
-    size_t i = broad->order[entry], end = level->end;
+    size_t i = solid_at(job, entry), end = level->end;
     bool still = job->input->still && job->input->still[i];
 
     for (int row = 0; row < 9; row++) {
@@ -431,7 +574,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
 
         /* The three cells around, along x. */
         for (; k < end && keys[k] <= middle + 1; k++) {
-            size_t other = broad->order[k];
+            size_t other = solid_at(job, k);
             if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other))
                 add_partner(job, i, other, length);
         }
@@ -472,13 +615,15 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
         }
 
         for (size_t entry = from; entry < to; entry++) {
-            size_t i = broad->order[entry];
+            size_t i = solid_at(job, entry);
             uint32_t length = 0;
+            if (i != broad->order[entry])
+                continue; /* an image */
 
             /* Each pair once: at its finer solid, or at the smaller number in one level. */
             search_own_level(job, level, entry, &cursors, &length);
             for (int m = l + 1; m < job->level_count; m++)
-                search_coarser_level(job, i, &job->levels[m], &length);
+                search_coarser_level(job, i, &broad->sorted[entry], &job->levels[m], &length);
             search_unbounded(job, i, &length);
 
             /* Rows are in rising order, whatever the cells were. */
@@ -503,13 +648,24 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
                      .wall_margin = wall_margin,
                      .counting = true};
 
+    /* Entries of periodic space have bits for the image in them. */
+    job.mask = UINT32_MAX;
+    job.periodic = input->period.x > 0 || input->period.y > 0 || input->period.z > 0;
+    if (job.periodic)
+        job.mask = SOLID_MASK;
+    if (broad->finite > job.mask)
+        return yk_fail(broad->context, YK_ERROR_ARGUMENT,
+                       "%zu solids in periodic space, the limit is %d", broad->finite, SOLID_MASK);
+
     choose_levels(&job);
-    sort_into_cells(&job);
+    yk_status status = sort_into_cells(&job);
+    if (status != YK_OK)
+        return status;
 
     /* Solids that move, in the order of cells up to the k-th. */
     uint32_t moving = 0;
     for (size_t k = 0; input->still && k < job.entries; k++) {
-        moving += !input->still[broad->order[k]];
+        moving += !input->still[solid_at(&job, k)];
         broad->spare_order[k] = moving;
     }
 

@@ -15,6 +15,14 @@
  * Work and memory are linear in the number of solids, wherever they are. Unbounded solids
  * (planes, cavities) are compared with every ball.
  *
+ * Where space repeats itself, centres are brought into the first period, and balls near its faces are
+ * there a second time, as images beyond the opposite face: an image is found, and does not look.
+ *
+ *        low                        high
+ *   (2)   |  1               2       |  (1)        2 looks to the right and finds the image of 1
+ *
+ * A ball must be found only once, so that two of them with the margin have to fit into half a period.
+ *
  * The list is in rows: row i has the partners of solid i in rising order. Its contents depend on
  * how old it is, but the pairs nearer than the margin, and their order, do not: contacts are the
  * same bits whether the list is fresh or old.
@@ -34,6 +42,7 @@ typedef struct yk_ball {
 typedef struct yk_broad_input {
     size_t finite, unbounded;
     const yk_ball *balls; /* finite */
+    yk_vec3 low, period;  /* space repeats itself from `low` on; 0: not in this direction */
     /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
     const int32_t *extent_of;
     const yk_vec3 *half_extents; /* boxes along the axes */
@@ -53,10 +62,12 @@ typedef struct yk_broad {
     uint32_t *row_start; /* finite + 1 */
     int32_t *partners;
     size_t partner_count, partner_capacity;
-    /* Work space of a build */
+    /* Work space of a build: an entry for each that is there, and for its images. */
+    size_t entry_capacity;
     uint64_t *keys, *spare_keys;
     uint32_t *order, *spare_order;
-    yk_ball *sorted; /* balls in the order of cells, so that a search reads memory in order */
+    yk_ball
+        *sorted; /* where they are, in the order of cells, so that a search reads memory in order */
     uint8_t *level;
 } yk_broad;
 

@@ -279,9 +279,10 @@ void yk_world_drain(yk_nonsmooth *self)
 
         /* The first sink that has it takes it. */
         yk_body_state *body = &state->bodies[slot];
+        yk_vec3 at = yk_world_wrap(model, body->position);
         for (size_t i = 0; i < model->sink_count; i++) {
             const yk_sink_model *sink = &model->sinks[i];
-            if (!same_world(model, slot, sink->world) || !is_inside(&sink->region, body->position))
+            if (!same_world(model, slot, sink->world) || !is_inside(&sink->region, at))
                 continue;
 
             state->run.work -= energy_of(self, slot);

@@ -392,6 +392,8 @@ yk_status yk_world_freeze(yk_world_model *model)
         choose_capacities(model);
         status = check_laws(model);
         if (status == YK_OK)
+            status = yk_world_freeze_period(model);
+        if (status == YK_OK)
             status = yk_world_freeze_flow(model);
     }
 

@@ -68,6 +68,12 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different gravity cannot be merged: give all "
                            "the same");
+        const yk_periodic *p = &first->periodic, *q = &model->def.periodic;
+        if (yk_v3_norm(yk_v3_sub(p->low, q->low)) > 0 ||
+            yk_v3_norm(yk_v3_sub(p->high, q->high)) > 0)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "nonsmooth subsystems whose space repeats itself differently cannot be "
+                           "merged: give all the same period");
         if (model->def.impact_law != first->impact_law)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different impact laws cannot be merged: give "

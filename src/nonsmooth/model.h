@@ -14,6 +14,10 @@
 /* Bodies and pairs that one thread works on at a time. */
 enum { YK_BODY_CHUNK = 1024, YK_PAIR_CHUNK = 512 };
 
+/* Of the list of near pairs: its widest skin in smallest radii, and by how much farther fast pairs are
+ * listed than a step sees them. */
+static const double YK_SKIN_MOST = 0.5, YK_REACH_AHEAD = 1.25;
+
 typedef enum yk_drive_kind {
     YK_MOVED_BY_FORCES,
     YK_FIXED,
@@ -216,6 +220,8 @@ yk_status yk_world_list_ports(yk_world_model *model);
 /* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
  * capacities; once. */
 yk_status yk_world_freeze(yk_world_model *model);
+/* periodic.c: whether space can repeat itself around what there is. */
+yk_status yk_world_freeze_period(yk_world_model *model);
 /* emitter.c: which bodies sinks may take; nothing is joined to particles of emitters. */
 yk_status yk_world_freeze_flow(yk_world_model *model);
 size_t yk_world_model_bytes(const yk_world_model *model);
@@ -248,6 +254,19 @@ static inline yk_vec3 yk_world_image(const yk_world_model *model, yk_vec3 of, yk
     if (period.z > 0)
         shift.z = period.z * rint((of.z - point.z) / period.z);
     return shift;
+}
+
+/* The image of a point in the first period. */
+static inline yk_vec3 yk_world_wrap(const yk_world_model *model, yk_vec3 point)
+{
+    yk_vec3 low = model->def.periodic.low, period = model->period;
+    if (period.x > 0)
+        point.x -= period.x * floor((point.x - low.x) / period.x);
+    if (period.y > 0)
+        point.y -= period.y * floor((point.y - low.y) / period.y);
+    if (period.z > 0)
+        point.z -= period.z * floor((point.z - low.z) / period.z);
+    return point;
 }
 
 /* Where the model of a body is, before and after the model is frozen. */

@@ -282,6 +282,8 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         .finite = finite,
         .unbounded = model->part_count - finite,
         .balls = collision->balls,
+        .low = model->def.periodic.low,
+        .period = model->period,
         .extent_of = collision->extent_of,
         .half_extents = collision->half_extents,
         .unbounded_solids = collision->unbounded,
@@ -518,12 +520,12 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
      * serve the next one. */
     double seen = *reach;
     if (seen > model->envelope)
-        seen *= 1.25;
+        seen *= YK_REACH_AHEAD;
 
     /* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner
      * one: making it costs about as much as reading it forty times. Contacts do not depend on
      * this. */
-    double least = 0.05 * model->smallest_radius, most = 0.5 * model->smallest_radius;
+    double least = 0.05 * model->smallest_radius, most = YK_SKIN_MOST * model->smallest_radius;
     if (near->skin == 0)
         near->skin = 2 * least;
     if (near->margin > 0 && near->age < 8)

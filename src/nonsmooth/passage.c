@@ -48,6 +48,10 @@ static double depth_of(const yk_nonsmooth *self, const yk_passage *p)
     yk_solid a = yk_world_solid(&self->model, &self->state, p->driven);
     yk_solid b = yk_world_solid(&self->model, &self->state, p->still);
 
+    /* The image nearest to it. */
+    if (yk_solid_is_finite(a.kind) && yk_solid_is_finite(b.kind))
+        b.position = yk_v3_add(b.position, yk_world_image(&self->model, a.position, b.position));
+
     /* Depth does not depend on the side that it is seen from. */
     yk_touch list[YK_MANIFOLD_MAX];
     int count;

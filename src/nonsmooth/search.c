@@ -40,10 +40,20 @@ static yk_status check_capacity(const yk_collision *collision, size_t count, siz
 
 /* Round contacts ------------------------------------------------------------------------------- */
 
-/* Two spheres: unit normal from a to b and the gap. */
-static double sphere_gap(const yk_ball *a, const yk_ball *b, yk_vec3 *normal)
+/* From the centre of a to that of the image of b nearest to it. */
+static yk_vec3 between(const yk_world_model *model, const yk_ball *a, const yk_ball *b)
 {
     yk_vec3 d = yk_v3_sub(b->centre, a->centre);
+    if (model->periodic)
+        d = yk_v3_add(d, yk_world_image(model, a->centre, b->centre));
+    return d;
+}
+
+/* Two spheres: unit normal from a to b and the gap. */
+static double sphere_gap(const yk_world_model *model, const yk_ball *a, const yk_ball *b,
+                         yk_vec3 *normal)
+{
+    yk_vec3 d = between(model, a, b);
     double distance = yk_v3_norm(d);
     *normal = distance > 0 ? yk_v3_scale(1 / distance, d) : yk_v3(0, 0, 1);
     return distance - a->radius - b->radius;
@@ -85,7 +95,7 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
     const yk_ball *a = &collision->balls[i], *b = &collision->balls[j];
 
     /* Squares of distances decide for most pairs, without a root. */
-    double squared = yk_v3_norm2(yk_v3_sub(b->centre, a->centre));
+    double squared = yk_v3_norm2(between(collision->model, a, b));
     double near = a->radius + b->radius + collision->model->envelope;
 
     if (squared < near * near)
@@ -97,7 +107,7 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
         return false;
 
     yk_vec3 normal;
-    double gap = sphere_gap(a, b, &normal);
+    double gap = sphere_gap(collision->model, a, b, &normal);
     return closes(search, i, j, normal, b->centre, gap);
 }
 
@@ -251,8 +261,17 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
         /* Solids where their bodies are now. */
         yk_solid a = yk_world_solid(model, collision->state, i);
         yk_solid b = yk_world_solid(model, collision->state, j);
-        collision->batch_counts[k] =
-            yk_collide(&a, &b, margin, collision->batch + k * YK_MANIFOLD_MAX);
+        yk_vec3 shift = {0, 0, 0};
+        if (model->periodic && j < model->finite_count)
+            shift = yk_world_image(model, a.position, b.position);
+        b.position = yk_v3_add(b.position, shift);
+        yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
+        int count = yk_collide(&a, &b, margin, list);
+
+        /* Points of b are those of the body itself, not of its image. */
+        for (int n = 0; n < count && model->periodic; n++)
+            list[n].point_b = yk_v3_sub(list[n].point_b, shift);
+        collision->batch_counts[k] = count;
     }
 }
 
@@ -389,6 +408,7 @@ static void drop_covered_contacts(yk_collision *collision)
 
             const yk_touch *other = &collision->touches[k];
             yk_vec3 apart = yk_v3_sub(touch->point_b, other->point_b);
+            apart = yk_v3_add(apart, yk_world_image(model, other->point_b, touch->point_b));
             bool other_edge = other->edge;
 
             if (yk_v3_norm(apart) >= tolerance)
@@ -451,7 +471,7 @@ yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list
     }
 
     const yk_ball *b = &collision->balls[key->b];
-    touch.gap = sphere_gap(a, b, &touch.normal);
+    touch.gap = sphere_gap(collision->model, a, b, &touch.normal);
     touch.point_a = yk_v3_axpy(a->radius, touch.normal, a->centre);
     touch.point_b = yk_v3_axpy(-b->radius, touch.normal, b->centre);
     return touch;

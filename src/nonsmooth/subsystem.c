@@ -345,6 +345,7 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     const yk_nonsmooth *model = const_world_of(self);
     yk_nonsmooth_def def = model->model.def;
     def.gravity = yk_v3(0, 0, 0);
+    def.periodic = yk_nonsmooth_default().periodic;
     def.contact_capacity = 0;
     def.threads = 1;
     def.sleeping = yk_nonsmooth_default().sleeping;

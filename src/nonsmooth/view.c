@@ -379,6 +379,7 @@ static void rise(yk_contact_point *heap, int count)
 /* Those of sleeping bodies are not among them. */
 int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, int capacity)
 {
+    const yk_world_model *model = &self->model;
     const yk_contact_list *contacts = &self->state.contacts;
     if (capacity <= 0)
         return (int)self->model.contact_capacity;
@@ -394,7 +395,7 @@ int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, in
         /* Impulses act on side a, the force that is shown on side b. */
         yk_touch touch = yk_collision_touch(&self->collision, contacts, i);
         yk_contact_point found = {
-            .point = yk_v3_scale(0.5, yk_v3_add(touch.point_a, touch.point_b)),
+            .point = yk_world_wrap(model, yk_v3_axpy(0.5 * touch.gap, touch.normal, touch.point_a)),
             .normal = touch.normal,
             .force = yk_v3_scale(-1 / self->state.run.step, contacts->impulses[i]),
         };
@@ -457,6 +458,10 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
             absent = yk_world_is_absent(model, &self->state, model->slot_of[i]);
         }
         list[i] = (yk_scene_pose){.position = body->position, .orientation = body->orientation};
+
+        /* Of what can move the image in the first period is seen. */
+        if (model->frozen && (size_t)model->slot_of[i] < model->dynamic_count)
+            list[i].position = yk_world_wrap(model, body->position);
         if (absent)
             list[i].position = NOWHERE;
     }

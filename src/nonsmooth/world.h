@@ -2,7 +2,7 @@
  * contact problem, and the work space of a step. Files that join parts include this header; the
  * others include that of their part.
  *
- *   model.h      model.c builds it, merge.c joins several, freeze.c gives slots
+ *   model.h      model.c builds it, merge.c joins several, freeze.c gives slots, periodic.c checks periods
  *   state.h      state.c writes and reads the image
  *   collision.h  near.c, search.c
  *   world.h      step.c          the time step

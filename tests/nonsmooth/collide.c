@@ -403,6 +403,64 @@ static void test_broad_against_brute_force(void **state)
     yk_context_destroy(context);
 }
 
+/* Images across the ends of a period are found as others are, each pair once; balls may be anywhere, and
+ * some are absent. */
+static void test_broad_in_periodic_space(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_pool *pool;
+    yk_broad broad;
+    assert_int_equal(yk_pool_create(context, 2, &pool), YK_OK);
+    assert_int_equal(yk_broad_create(context, pool, BALLS, &broad), YK_OK);
+    static yk_ball balls[BALLS];
+    static bool listed[BALLS][BALLS];
+    static uint8_t absent[BALLS];
+    const yk_vec3 periods[4] = {{1, 0, 0}, {1, 0.8, 0}, {0, 0, 1.5}, {1, 0.8, 1.5}};
+    for (uint64_t round = 0; round < 8; round++) {
+        uint64_t seed = round;
+        yk_vec3 period = periods[round % 4];
+        for (int i = 0; i < BALLS; i++) {
+            double radius = 0.03 + 0.12 * pow(uniform(&seed), 6);
+            yk_vec3 at = {2 * uniform(&seed) - 1, uniform(&seed) - 0.4, 2 * uniform(&seed) - 1};
+            balls[i] = (yk_ball){at, radius};
+            absent[i] = round >= 4 && i % 5 == 0;
+        }
+        yk_broad_input input = {.finite = BALLS,
+                                .balls = balls,
+                                .low = {-0.3, 0.1, 0.7},
+                                .period = period,
+                                .absent = round >= 4 ? absent : NULL};
+        assert_int_equal(yk_broad_build(&broad, &input, 0.01, 0.01), YK_OK);
+        memset(listed, 0, sizeof listed);
+        for (int i = 0; i < BALLS; i++) {
+            for (uint32_t k = broad.row_start[i]; k < broad.row_start[i + 1]; k++) {
+                int j = broad.partners[k];
+                assert_false(listed[i][j] || listed[j][i]);
+                listed[i][j] = true;
+            }
+        }
+
+        int across = 0;
+        for (int i = 0; i < BALLS; i++) {
+            for (int j = 0; j < i; j++) {
+                yk_vec3 d = yk_v3_sub(balls[i].centre, balls[j].centre), direct = d;
+                d.x -= period.x > 0 ? period.x * rint(d.x / period.x) : 0;
+                d.y -= period.y > 0 ? period.y * rint(d.y / period.y) : 0;
+                d.z -= period.z > 0 ? period.z * rint(d.z / period.z) : 0;
+                bool near = yk_v3_norm(d) < balls[i].radius + balls[j].radius + 0.01;
+                near = near && !absent[i] && !absent[j];
+                assert_int_equal(near, listed[i][j] || listed[j][i]);
+                across += near && yk_v3_norm(yk_v3_sub(direct, d)) > 0.5;
+            }
+        }
+        assert_true(across > 20);
+    }
+    yk_broad_destroy(&broad);
+    yk_pool_destroy(pool);
+    yk_context_destroy(context);
+}
+
 /* A hull with the corners of a box, moved off its origin, and with points inside, on a face and on
  * an edge that change nothing: mass, centre and inertia of the box. A tetrahedron: V/10 a^2. */
 static void test_mass_of_hulls(void **state)
@@ -449,6 +507,7 @@ int main(void)
         cmocka_unit_test(test_masses),
         cmocka_unit_test(test_directions_of_random_pairs),
         cmocka_unit_test(test_broad_against_brute_force),
+        cmocka_unit_test(test_broad_in_periodic_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

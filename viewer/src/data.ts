@@ -231,6 +231,7 @@ export class Frames {
   readonly strains: number;
   readonly wrenches: number;
   readonly watched: { name: string; unit: string }[];
+  spans: Float32Array | null = null; // of each coordinate over the run, where it is over
   private readonly times: Grown<Float64Array>;
   private readonly tables: Grown<Float32Array>[];
 
@@ -321,6 +322,9 @@ export class Frames {
     const i = frame * this.positions + 3 * entry;
     const next = part > 0 ? i + this.positions : i;
     const position = this.tables[0].values;
+    // A particle that leaves periodic space at one end comes in at the other, and is nowhere between.
+    if (part > 0 && this.spans && !this.scene.bodies[body].name)
+      for (let k = 0; k < 3; k++) if (Math.abs(position[next + k] - position[i + k]) > 0.8 * this.spans[3 * entry + k]) part = part < 0.5 ? 0 : 1;
     for (let k = 0; k < 3; k++) out[at + k] = position[i + k] + part * (position[next + k] - position[i + k]);
   }
 
@@ -506,6 +510,7 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
     for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = words[i] === NO_POSITION ? NaN : low[k] + scale[k] * words[i];
     const turns = new Int16Array(reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1).buffer);
     frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench), reader.floats(f.watch)], decodeContacts(f.contact, reader));
+    frames.spans = scale.map((one) => one * (NO_POSITION - 1));
   }
   return {
     file: packed.file,
