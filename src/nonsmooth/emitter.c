@@ -524,7 +524,7 @@ yk_flow yk_world_flow(const yk_nonsmooth *self, int world)
 
     for (size_t i = 0; i < model->emitter_count; i++) {
         const yk_emitter_state *now = &state->emitters[i];
-        if (now->waiting == 0 || (model->world_count > 0 && model->emitters[i].world != world))
+        if (now->waiting == 0 || model->emitters[i].world != world)
             continue;
 
         double fraction = (double)now->waiting / (double)(now->emitted + now->waiting);

@@ -155,16 +155,21 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     if (status == YK_OK && model->def.sleeping.speed > 0)
         status = add_channel(self, &asleep_channel, 0, "");
 
-    /* What comes and goes, all together and one by one. */
-    for (int k = 0; k < FLOW_CHANNELS && yk_world_may_be_absent(model) && status == YK_OK; k++)
+    /* What comes and goes in this world, all together and one by one. */
+    bool flows = false;
+    for (size_t i = 0; i < model->emitter_count; i++)
+        flows = flows || model->emitters[i].world == world;
+    for (size_t i = 0; i < model->sink_count; i++)
+        flows = flows || model->sinks[i].world == world;
+    for (int k = 0; k < FLOW_CHANNELS && flows && status == YK_OK; k++)
         status = add_channel(self, &flow_channels[k], (size_t)world, "");
     for (size_t i = 0; i < model->emitter_count; i++) {
-        bool own = model->world_count == 0 || model->emitters[i].world == world;
+        bool own = model->emitters[i].world == world;
         for (int k = 0; k < EMITTER_CHANNELS && own && status == YK_OK; k++)
             status = add_channel(self, &emitter_channels[k], i, model->emitters[i].name);
     }
     for (size_t i = 0; i < model->sink_count; i++) {
-        bool own = model->world_count == 0 || model->sinks[i].world == world;
+        bool own = model->sinks[i].world == world;
         for (int k = 0; k < SINK_CHANNELS && own && status == YK_OK; k++)
             status = add_channel(self, &sink_channels[k], i, model->sinks[i].name);
     }

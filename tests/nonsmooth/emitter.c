@@ -533,6 +533,67 @@ static void test_regions_of_sinks(void **state)
     }
 }
 
+/* Of several worlds in one, each has its own particles and its own sinks, and its channels as before:
+ * the first is fed, the second is drained, and a third has neither. */
+static void test_merged_worlds(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, 0, 0);
+    scene s = scene_make(&def);
+    yk_nonsmooth *worlds[3] = {s.world, NULL, NULL};
+    yk_subsystem *parts[3];
+    for (int i = 0; i < 3; i++) {
+        if (i > 0)
+            assert_int_equal(yk_world_create(s.context, &def, &worlds[i]), YK_OK);
+        parts[i] = yk_nonsmooth_subsystem(worlds[i]);
+        int ball = yk_world_add_sphere(worlds[i], yk_v3(0, 0, -1), 0.01, 1000, rough(0));
+        assert_int_equal(ball, 0);
+    }
+    yk_emitter_def rain = rain_of(10, 100);
+    rain.particles.velocity = yk_v3(0, 0, -20);
+    assert_true(yk_world_add_emitter(worlds[0], &rain) >= 0);
+    yk_sink_def sink = yk_sink_default();
+    sink.name = "drain";
+    assert_true(yk_world_add_sink(worlds[1], &sink) >= 0);
+
+    yk_merge_def merge = {.parts = parts, .part_count = 3, .length = 1};
+    yk_subsystem *merged;
+    assert_int_equal(parts[0]->ops->merging->merge(&merge, &merged), YK_OK);
+    assert_int_equal(merged->ops->start(merged, 0, H, NULL), YK_OK);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(merged->ops->step(merged, i * H, H, NULL), YK_OK);
+
+    /* The balls at z = -1 are one below the other in all three. */
+    yk_nonsmooth *whole = (yk_nonsmooth *)merged;
+    assert_false(yk_nonsmooth_is_absent(whole, 0));
+    assert_true(yk_nonsmooth_is_absent(whole, 11));
+    assert_false(yk_nonsmooth_is_absent(whole, 12));
+    assert_int_equal(yk_nonsmooth_emitted(whole, 0).count, 5);
+
+    /* Channels in the order of the parts. */
+    const yk_channel *list, *own;
+    int count = merged->ops->channels->list(merged, &list), at = 0;
+    for (int i = 0; i < 3; i++) {
+        int length = parts[i]->ops->channels->list(parts[i], &own);
+        for (int k = 0; k < length; k++, at++) {
+            assert_string_equal(list[at].name, own[k].name);
+            double values[64], expected = i == 0 ? 6 : 0;
+            assert_true(list[at].components <= 64);
+            merged->ops->channels->read(merged, at, values);
+            if (strcmp(own[k].name, "present") == 0)
+                assert_near(values[0], expected, 0);
+            if (strcmp(own[k].name, "drain.removed") == 0)
+                assert_near(values[0], 1, 0);
+        }
+    }
+    assert_int_equal(at, count);
+    merged->ops->destroy(merged);
+    yk_nonsmooth_destroy(worlds[1]);
+    yk_nonsmooth_destroy(worlds[2]);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_sleeping),
         cmocka_unit_test(test_bad_input_is_refused),
         cmocka_unit_test(test_regions_of_sinks),
+        cmocka_unit_test(test_merged_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
