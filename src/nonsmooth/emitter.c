@@ -21,6 +21,7 @@ enum { ATTEMPTS = 100 };
 /* Of a particle: those that are due at the end of a step come in this step and not in the next one,
  * whatever rounding makes of its time. */
 static const double DUE = 1e-6;
+static const double MOST_DUE = 1e15;
 
 yk_emitter_def yk_emitter_default(void)
 {
@@ -338,8 +339,17 @@ static double reach_of(const yk_nonsmooth *self, size_t slot)
     return reach;
 }
 
+/* Lists a finite part with the ball that holds it. */
+static void add_around(yk_nonsmooth *self, size_t part)
+{
+    size_t at = self->step.around_count++;
+    self->step.around[at] = (int32_t)part;
+    self->step.around_balls[at] = (yk_ball){yk_world_part_centre(&self->model, &self->state, part),
+                                            self->collision.balls[part].radius};
+}
+
 /* Lists the finite parts that reach into the region of an emitter. */
-static size_t list_around(yk_nonsmooth *self, const yk_emitter_model *emitter)
+static void list_around(yk_nonsmooth *self, const yk_emitter_model *emitter)
 {
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
@@ -347,7 +357,7 @@ static size_t list_around(yk_nonsmooth *self, const yk_emitter_model *emitter)
     if (emitter->cylinder)
         half.y = half.x;
 
-    size_t count = 0;
+    self->step.around_count = 0;
     for (size_t i = 0; i < model->finite_count; i++) {
         if (yk_world_is_absent(model, state, model->parts[i].body))
             continue;
@@ -357,14 +367,12 @@ static size_t list_around(yk_nonsmooth *self, const yk_emitter_model *emitter)
         d = yk_v3_add(d, yk_world_image(model, emitter->position, centre));
         double reach = self->collision.balls[i].radius + model->envelope;
         if (fabs(d.x) < half.x + reach && fabs(d.y) < half.y + reach && fabs(d.z) < half.z + reach)
-            self->step.around[count++] = (int32_t)i;
+            add_around(self, i);
     }
-
-    return count;
 }
 
 /* Whether a body that is absent could be where its state says, and touch nothing. */
-static bool is_free(const yk_nonsmooth *self, size_t slot, size_t around)
+static bool is_free(const yk_nonsmooth *self, size_t slot)
 {
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
@@ -378,16 +386,13 @@ static bool is_free(const yk_nonsmooth *self, size_t slot, size_t around)
         double radius = self->collision.balls[i].radius;
 
         /* Balls decide for most, and for all spheres. */
-        for (size_t k = 0; k < around; k++) {
+        for (size_t k = 0; k < self->step.around_count; k++) {
+            const yk_ball *ball = &self->step.around_balls[k];
+            yk_vec3 shift = yk_world_image(model, a.position, ball->centre);
+            yk_vec3 d = yk_v3_add(yk_v3_sub(ball->centre, a.position), shift);
+            double near = radius + ball->radius + model->envelope;
             size_t j = (size_t)self->step.around[k];
-            if (!yk_world_may_touch(model, i, j))
-                continue;
-
-            yk_vec3 centre = yk_world_part_centre(model, state, j);
-            yk_vec3 shift = yk_world_image(model, a.position, centre);
-            yk_vec3 d = yk_v3_add(yk_v3_sub(centre, a.position), shift);
-            double near = radius + self->collision.balls[j].radius + model->envelope;
-            if (yk_v3_norm2(d) >= near * near)
+            if (yk_v3_norm2(d) >= near * near || !yk_world_may_touch(model, i, j))
                 continue;
             if (a.kind == YK_SOLID_SPHERE && model->parts[j].kind == YK_SOLID_SPHERE)
                 return false;
@@ -411,7 +416,7 @@ static bool is_free(const yk_nonsmooth *self, size_t slot, size_t around)
 
 /* Puts a body at a free place of the region; false where none is found. */
 static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitter_state *state,
-                  size_t slot, size_t around)
+                  size_t slot)
 {
     yk_body_state *body = &self->state.bodies[slot];
     double reach = reach_of(self, slot);
@@ -432,7 +437,7 @@ static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitte
         if (emitter->random_orientation)
             body->orientation = yk_random_orientation(&state->random);
 
-        if (is_free(self, slot, around))
+        if (is_free(self, slot))
             return true;
     }
 
@@ -450,10 +455,12 @@ static uint64_t count_due(const yk_emitter_model *emitter, const yk_emitter_stat
     if (emitter->mass_rate > 0)
         due = (emitter->mass_rate * duration - state->mass) / mass;
 
-    due = floor(due + DUE);
+    /* More than can be counted are as many as can. */
+    due = fmin(floor(due + DUE), MOST_DUE);
     if (!(due > 0))
         return 0;
-    return (uint64_t)fmin(due, (double)(emitter->limit - state->emitted));
+    uint64_t left = emitter->limit - state->emitted, count = (uint64_t)due;
+    return count < left ? count : left;
 }
 
 void yk_world_emit(yk_nonsmooth *self, double t)
@@ -464,7 +471,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
     for (size_t i = 0; i < model->emitter_count; i++) {
         const yk_emitter_model *emitter = &model->emitters[i];
         yk_emitter_state *now = &state->emitters[i];
-        size_t around = SIZE_MAX;
+        bool listed = false;
 
         now->exhausted = 0;
         for (;;) {
@@ -487,9 +494,10 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             }
 
             /* What is around is looked up once, when somebody is due. */
-            if (around == SIZE_MAX)
-                around = list_around(self, emitter);
-            if (!place(self, emitter, now, slot, around))
+            if (!listed)
+                list_around(self, emitter);
+            listed = true;
+            if (!place(self, emitter, now, slot))
                 break;
 
             state->absent[slot] = 0;
@@ -502,7 +510,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
 
             for (size_t part = first_part(model, slot);
                  part < model->finite_count && model->parts[part].body == (int32_t)slot; part++)
-                self->step.around[around++] = (int32_t)part;
+                add_around(self, part);
         }
     }
 }

@@ -6,7 +6,7 @@
 #include "nonsmooth/blocks.h"
 #include "nonsmooth/world.h"
 
-enum { BLOCKS_MAX = 32 };
+enum { BLOCKS_MAX = 40 };
 
 yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made)
 {
@@ -56,6 +56,7 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
         YK_BLOCK(step->line_speeds, model->port_count),
         YK_BLOCK(step->partials, bodies / YK_BODY_CHUNK + 1),
         YK_BLOCK_IF(model->emitter_count > 0, step->around, model->finite_count),
+        YK_BLOCK_IF(model->emitter_count > 0, step->around_balls, model->finite_count),
         YK_BLOCK_IF(sleeps, sleep->ahead, known),
         YK_BLOCK_IF(sleeps, sleep->received, known),
         YK_BLOCK_IF(sleeps, sleep->disturbed, bodies),

@@ -48,7 +48,10 @@ typedef struct yk_step_work {
     double supply;       /* brought in by prescribed motions, drives and loads */
     double force_supply; /* of it, by loads */
     double port_work;    /* of it, through ports */
-    int32_t *around;     /* parts near the region of an emitter */
+    /* Finite parts that reach into the region of an emitter, and their balls. */
+    size_t around_count;
+    int32_t *around;
+    yk_ball *around_balls;
 } yk_step_work;
 
 /* Work space of sleeping: see sleep.c. */

@@ -336,6 +336,16 @@ static void test_blocked_emitter_waits(void **state)
     start(&s, H);
     run(&s, H, 100);
 
+    /* More than any number of particles is due, and nothing worse happens. */
+    yk_emitter_def flood = rain_of(1, 1e300);
+    scene other = scene_make(&world);
+    int emitter = add_emitter(&other, &flood);
+    start(&other, H);
+    run(&other, H, 3);
+    assert_int_equal(yk_nonsmooth_emitted(other.world, emitter).count, 1);
+    assert_true(yk_nonsmooth_emitted(other.world, emitter).waiting > 1000000);
+    scene_end(&other);
+
     /* The left 0.11 m of the region: by random sequential addition at most 38 % of it is filled. */
     yk_emitted in = yk_nonsmooth_emitted(s.world, rain);
     double ball = 4 / 3. * YK_PI * 1e-6, fraction = (double)in.count * ball / (0.11 * 0.2 * 0.1);

@@ -351,6 +351,30 @@ static void test_emitters_and_sinks(void **state)
     scene_end(&s);
 }
 
+/* Two balls that touch across the ends fall asleep as one island, and a third one that comes to one of
+ * them wakes both. */
+static void test_sleeping_across_the_ends(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = periodic_default(-0.5, 0.5);
+    def.sleeping = (yk_sleeping){.speed = 1e-3, .angular_speed = 0.1, .after = 0.05};
+    scene s = scene_make(&def);
+    add_floor(&s, rough(0.5));
+    int left = add_ball(&s, 0.05, yk_v3(-0.46, 0, 0.05), rough(0.5));
+    int right = add_ball(&s, 0.05, yk_v3(0.44, 0, 0.05), rough(0.5));
+    int third = add_ball(&s, 0.05, yk_v3(-0.2, 0, 0.05), rough(0.5));
+    set_velocity(&s, third, yk_v3(-0.5, 0, 0), yk_v3(0, -10, 0));
+    start(&s, H);
+    run(&s, H, 100);
+    yk_nonsmooth_report report;
+    yk_nonsmooth_report_read(s.world, &report);
+    assert_int_equal(report.asleep, 2);
+    run(&s, H, 400);
+    assert_true(motion_of(&s, right).position.x < 0.44 - 0.01);
+    assert_true(motion_of(&s, left).position.x < -0.46);
+    scene_end(&s);
+}
+
 static void refuse(scene *s, const char *reason)
 {
     assert_true(yk_nonsmooth_start(s->world, 0, H) < 0);
@@ -434,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_bed_on_an_incline),
         cmocka_unit_test(test_rolling_on),
         cmocka_unit_test(test_emitters_and_sinks),
+        cmocka_unit_test(test_sleeping_across_the_ends),
         cmocka_unit_test(test_what_does_not_repeat_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
