@@ -104,7 +104,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
 
     char unit[32];
     char component[40] = " ";
-    snprintf(unit, sizeof unit, "[%s]", channel->unit);
+    snprintf(unit, sizeof unit, "[%s]", *channel->unit ? channel->unit : "1");
     if (channel->components > 1)
         snprintf(component, sizeof component, ":%s", channel->labels[where]);
     printf("  %-40s %11.4g %11.4g %-8s %-5s %11.5g s%s\n", channel->name, largest,

@@ -41,6 +41,7 @@ class App {
   private readonly tools = el("div", { class: "overlay tools" });
   private readonly contactForce = el("span"); // that is drawn thickest
   private readonly arrowForce = el("span"); // of the longest arrows
+  private readonly largestStrain = el("span");
   private readonly triad = svg("svg", { class: "triad", viewBox: "-32 -32 64 64", role: "img", "aria-label": "axes" });
   private readonly names = el("div", { class: "legend-3d" });
   private readonly pickedBox = el("div", { class: "overlay picked", attrs: { hidden: "" } });
@@ -200,7 +201,8 @@ class App {
         view.showStrain = on;
         view.setTime(this.time);
       });
-      tools.append(el("span", { class: "scale", title: "strain, root mean square over the section" }, ["0", el("i"), number(view.highestStrain, 2)]));
+      this.largestStrain.textContent = number(view.highestStrain, 2);
+      tools.append(el("span", { class: "scale", title: "strain (m/m), root mean square over the section" }, ["0", el("i"), this.largestStrain]));
     }
     if (view.hasContainers) {
       const section = el("select", { title: "cut the model open", attrs: { "aria-label": "section" } });
@@ -493,10 +495,11 @@ class App {
       this.speed = speed;
       this.speeds.value = String(speed);
     }
-    const touched = this.view?.contactForces;
+    const [touched, strained] = [this.view?.contactForces, this.view?.hasStrain];
     this.view?.grow();
     const touching = this.view?.contactForces;
-    if (touching && !touched) this.describe(this.view!, this.run);
+    if ((touching && !touched) || (this.view?.hasStrain && !strained)) this.describe(this.view!, this.run);
+    if (this.view) this.largestStrain.textContent = number(this.view.highestStrain, 2);
     if (touching) this.contactForce.textContent = `${number(touching.largestForce, 2)} N`;
     if (this.view?.hasArrows) this.showArrowScale(this.view);
     this.plots.grow();
