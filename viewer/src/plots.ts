@@ -250,7 +250,7 @@ class Card {
       this.drawPhase();
       return;
     }
-    const { data, curves, xLabel, timed } = this.shown();
+    const { data, curves, timed } = this.shown();
     const style = getComputedStyle(document.documentElement);
     const text = style.getPropertyValue("--muted").trim();
     const line = style.getPropertyValue("--line").trim();
@@ -275,7 +275,7 @@ class Card {
       scales: { x: { time: false }, y: { range: (_u, low, high) => this.range(low, high) } },
       series: [{}, ...curves.map((curve) => this.series(curve))],
       axes: [
-        axis({ size: 34, values: (_u, ticks) => tickTexts(ticks).map((text, i) => (i === ticks.length - 1 ? `${xLabel} ${timed ? "[s]" : "[Hz]"}` : text)) }),
+        axis({ size: 34, values: (_u, ticks) => tickTexts(ticks).map((text, i) => (i === ticks.length - 1 ? `${text} ${timed ? "s" : "Hz"}` : text)) }),
         axis({ size: 62, values: (_u, ticks) => tickTexts(ticks) }),
       ],
       hooks: {
