@@ -16,7 +16,7 @@ interface Columns {
 
 const WIDTH = 640;
 const HEIGHT = 400;
-const BOX = { left: 78, right: 30, top: 16, bottom: 50 };
+const BOX = { left: 96, right: 30, top: 16, bottom: 50 };
 
 // Reading ---------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ function makeFrame(x: Axis, y: Axis): SVGElement {
   grid.append(
     svg("rect", { x: BOX.left, y: BOX.top, width: WIDTH - BOX.left - BOX.right, height: bottom - BOX.top, fill: "none", stroke: "currentColor", "stroke-opacity": 0.5 }),
     svg("text", { x: (BOX.left + WIDTH - BOX.right) / 2, y: HEIGHT - 10, "text-anchor": "middle" }, x.title),
-    svg("text", { x: 0, y: 0, "text-anchor": "middle", transform: `translate(16,${(BOX.top + bottom) / 2}) rotate(-90)` }, y.title),
+    svg("text", { x: 0, y: 0, "text-anchor": "middle", transform: `translate(14,${(BOX.top + bottom) / 2}) rotate(-90)` }, y.title),
   );
   return drawing;
 }
