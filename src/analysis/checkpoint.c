@@ -47,6 +47,13 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
                        "cannot; record to files, or run without checkpoints",
                        def->recorder->ops->kind);
 
+    /* A wrong name is told now, not when the first one is due. */
+    if (def->checkpoint) {
+        yk_status status = yk_checkpoint_try(context, def->checkpoint);
+        if (status != YK_OK)
+            return status;
+    }
+
     made->state_words = yk_system_state_layout(system).words;
     made->memory_words = yk_system_memory_words(system);
     made->watch_words = yk_watch_words(watch);

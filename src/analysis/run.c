@@ -41,6 +41,7 @@ typedef struct run {
     int64_t stride, next_reading;            /* steps */
     bool converged;
     yk_checkpointer checkpoints; /* with a context where the run has any */
+    int missed;                  /* checkpoints in a row that could not be written */
     yk_record_position position; /* of a run that is resumed: where its record ends */
     /* Of a run that may fall back to another scheme: state, memory and watch before the step. */
     double *kept;
@@ -392,9 +393,16 @@ static void checkpoint_if_due(run *r)
     if (!yk_checkpointer_due(&r->checkpoints, r->report->steps, clock))
         return;
 
-    if (write_checkpoint(r) != YK_OK)
-        yk_log(r->context, YK_LOG_WARNING, "no checkpoint at t = %g s: %s",
-               yk_system_time(r->system), yk_last_message(r->context));
+    if (write_checkpoint(r) == YK_OK) {
+        r->missed = 0;
+        return;
+    }
+
+    /* The first in a row is told, the second, the fourth, and so on. */
+    r->missed++;
+    if ((r->missed & (r->missed - 1)) == 0)
+        yk_log(r->context, YK_LOG_WARNING, "no checkpoint at t = %g s, %d in a row: %s",
+               yk_system_time(r->system), r->missed, yk_last_message(r->context));
 }
 
 /* The caller wants to stop. */

@@ -133,6 +133,26 @@ yk_status yk_checkpoint_write(yk_context *context, const char *path,
     return status;
 }
 
+yk_status yk_checkpoint_try(yk_context *context, const char *path)
+{
+    char *temporary = yk_text_join(context, path, ".new");
+    if (!temporary)
+        return YK_ERROR_MEMORY;
+
+    unlink(temporary);
+    yk_status status = YK_OK;
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
+    } else {
+        close(descriptor);
+        unlink(temporary);
+    }
+
+    yk_release(context, temporary);
+    return status;
+}
+
 void yk_checkpoint_remove(yk_context *context, const char *path)
 {
     char *previous = yk_text_join(context, path, ".previous");

@@ -25,6 +25,8 @@ typedef struct yk_checkpoint_section {
 
 yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count);
+/* Whether one can be written there: not in a folder that does not exist, say. Writes none. */
+yk_status yk_checkpoint_try(yk_context *context, const char *path);
 /* Removes both. */
 void yk_checkpoint_remove(yk_context *context, const char *path);
 
