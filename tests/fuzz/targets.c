@@ -80,6 +80,35 @@ static const char *write_file(const char *name, const void *bytes, size_t size)
     return path;
 }
 
+/* The bytes, or those that digits behind "hex:" stand for; to be freed. */
+static unsigned char *take_bytes(const unsigned char *data, size_t *size)
+{
+    unsigned char *bytes = malloc(*size + 1);
+    if (*size < 4 || memcmp(data, "hex:", 4) != 0) {
+        memcpy(bytes, data, *size);
+        return bytes;
+    }
+
+    size_t count = 0;
+    unsigned digits = 0;
+    unsigned value = 0;
+    for (size_t i = 4; i < *size; i++) {
+        static const char hexadecimal[] = "0123456789abcdef";
+        const char *digit = data[i] ? strchr(hexadecimal, data[i]) : NULL;
+        if (!digit)
+            continue;
+
+        value = value * 16 + (unsigned)(digit - hexadecimal);
+        if (++digits % 2 == 0) {
+            bytes[count++] = (unsigned char)value;
+            value = 0;
+        }
+    }
+
+    *size = count;
+    return bytes;
+}
+
 /* Targets -------------------------------------------------------------------------------------- */
 
 void fuzz_expression(const unsigned char *data, size_t size)
@@ -193,14 +222,15 @@ void fuzz_contact(const unsigned char *data, size_t size)
 void fuzz_fmu(const unsigned char *data, size_t size)
 {
     yk_context *context = yk_context_create(NULL);
-    if (size >= 2 && memcmp(data, "PK", 2) == 0) {
+    unsigned char *bytes = take_bytes(data, &size);
+    if (size >= 2 && memcmp(bytes, "PK", 2) == 0) {
         char *unpacked = NULL;
-        yk_status status = yk_archive_unpack(context, write_file("a.fmu", data, size), &unpacked);
+        yk_status status = yk_archive_unpack(context, write_file("a.fmu", bytes, size), &unpacked);
         require_message(context, status);
         if (status == YK_OK)
             yk_archive_remove(context, unpacked);
     } else {
-        write_file("modelDescription.xml", data, size);
+        write_file("modelDescription.xml", bytes, size);
         yk_fmi_description description = {0};
         yk_status status = yk_fmi_describe(context, folder, "input.fmu", &description);
         require_message(context, status);
@@ -208,6 +238,7 @@ void fuzz_fmu(const unsigned char *data, size_t size)
             yk_fmi_forget(context, &description);
     }
     yk_context_destroy(context);
+    free(bytes);
 }
 
 void fuzz_import(const unsigned char *data, size_t size)
@@ -330,35 +361,6 @@ void fuzz_results(const unsigned char *data, size_t size)
         yk_record_destroy(record);
     }
     yk_context_destroy(context);
-}
-
-/* The bytes, or those that digits behind "hex:" stand for; to be freed. */
-static unsigned char *take_bytes(const unsigned char *data, size_t *size)
-{
-    unsigned char *bytes = malloc(*size + 1);
-    if (*size < 4 || memcmp(data, "hex:", 4) != 0) {
-        memcpy(bytes, data, *size);
-        return bytes;
-    }
-
-    size_t count = 0;
-    unsigned digits = 0;
-    unsigned value = 0;
-    for (size_t i = 4; i < *size; i++) {
-        static const char hexadecimal[] = "0123456789abcdef";
-        const char *digit = data[i] ? strchr(hexadecimal, data[i]) : NULL;
-        if (!digit)
-            continue;
-
-        value = value * 16 + (unsigned)(digit - hexadecimal);
-        if (++digits % 2 == 0) {
-            bytes[count++] = (unsigned char)value;
-            value = 0;
-        }
-    }
-
-    *size = count;
-    return bytes;
 }
 
 /* As journal.h and journal.c have it: a start of three words, then blocks of a head of four words,

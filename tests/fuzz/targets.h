@@ -14,7 +14,8 @@ void fuzz_mesh(const unsigned char *data, size_t size);
 void fuzz_modal(const unsigned char *data, size_t size);
 /* A contact or complementarity problem. */
 void fuzz_contact(const unsigned char *data, size_t size);
-/* An FMU: an archive where it begins with "PK", else its model description. */
+/* An FMU: an archive where it begins with "PK", else its model description. Behind "hex:" the bytes
+ * are given by their digits. */
 void fuzz_fmu(const unsigned char *data, size_t size);
 /* A model of another program: XML where it begins with '<' (URDF, MJCF, or SSP beside an FMU
  * `part.fmu` without a binary), else one of MBDyn. */
