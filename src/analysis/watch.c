@@ -539,7 +539,10 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
         }
     }
 
-    /* More made than there was is an instability; less is an error. */
+    /* More made than there was is an instability; less is an error. What grew may be gone again, as
+     * where the run has fallen back to another scheme. */
+    if (report->largest_energy > present)
+        present = report->largest_energy;
     const yk_interface_def *interface = &info->interfaces[worst];
     const char *a = info->names[interface->wrench_subsystem];
     const char *b = info->names[interface->motion_subsystem];
