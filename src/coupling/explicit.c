@@ -90,7 +90,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
     /* All at the same time, those in other processes first; the first that failed is reported. */
     for (int i = 0; i < system->participant_count; i++)
         yk_system_post(system, i);
-    yk_system_for_all(system, system->participant_count, advance_range, system);
+    yk_system_for_participants(system, advance_range, system);
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
             return yk_system_report_failure(system, i);

@@ -332,6 +332,39 @@ void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *us
         work(user, 0, (size_t)count, 0);
 }
 
+/* One of the two passes over all participants. */
+typedef struct pass {
+    yk_system *system;
+    bool posted;
+    yk_pool_work work;
+    void *user;
+} pass;
+
+static void work_pass(void *user, size_t begin, size_t end, size_t chunk)
+{
+    const pass *p = user;
+    for (size_t i = begin; i < end; i++)
+        if (p->system->participants[i].posted == p->posted)
+            p->work(p->user, i, i + 1, chunk);
+}
+
+void yk_system_for_participants(yk_system *system, yk_pool_work work, void *user)
+{
+    /* Whoever waits for another process before its own work is done makes both times add up. */
+    bool any = false;
+    for (int i = 0; i < system->participant_count; i++)
+        any = any || system->participants[i].posted;
+    if (!any) {
+        yk_system_for_all(system, system->participant_count, work, user);
+        return;
+    }
+
+    pass here = {system, false, work, user};
+    pass elsewhere = {system, true, work, user};
+    yk_system_for_all(system, system->participant_count, work_pass, &here);
+    yk_system_for_all(system, system->participant_count, work_pass, &elsewhere);
+}
+
 /* Models of what a participant will do --------------------------------------------------------- */
 
 int yk_system_number_velocities(const yk_system *system, int participant, int *offsets)

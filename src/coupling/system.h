@@ -376,6 +376,9 @@ void yk_system_post_step_model(yk_system *system, int participant, const yk_step
  * are in the participants. */
 yk_status yk_system_use_threads(yk_system *system, int threads);
 void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *user);
+/* All participants in this way, once each: those that are here first, then those whose steps were
+ * sent ahead. */
+void yk_system_for_participants(yk_system *system, yk_pool_work work, void *user);
 
 /* The inputs of a participant in its own units. */
 const yk_input *yk_system_inputs(yk_system *system, int participant);

@@ -91,6 +91,12 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
 
 void yk_ranks_close(yk_ranks *ranks)
 {
+    pthread_mutex_lock(&ranks->lock);
+    ranks->closing = true;
+    pthread_mutex_unlock(&ranks->lock);
+    if (ranks->pushes)
+        pthread_join(ranks->pusher, NULL);
+
     /* The library stays loaded: it has handlers that run at the end of the program. */
     ranks->driver->close();
     pthread_mutex_destroy(&ranks->lock);
@@ -230,11 +236,25 @@ yk_status yk_ranks_take(yk_context *context, yk_ranks *ranks, int from, int tag,
 
 /* The transport -------------------------------------------------------------------------------- */
 
+/* Messages that may be on their way at the same time: both sides send at most two before they wait
+ * for an answer. Each has memory for what nearly all need. */
+enum { OUTGOING = 4, USUAL_MESSAGE = 4096 };
+
+/* Whoever takes a message late keeps its sender from nothing else: the bytes wait here. */
+typedef struct yk_ranks_outgoing {
+    yk_body body;
+    yk_ranks_request request;
+    bool under_way; /* the library still reads the bytes */
+    struct yk_ranks_outgoing *next;
+} outgoing;
+
 typedef struct ranks_transport {
     yk_transport base;
     yk_ranks *ranks;
     int rank, tag;
-    yk_body out, in; /* whole messages */
+    outgoing out[OUTGOING]; /* whole messages, as is `in` */
+    int next;
+    yk_body in;
 } ranks_transport;
 
 /* The kind of a frame is in its header. */
@@ -252,26 +272,114 @@ static void count_frame(yk_ranks *ranks, const yk_body *frame)
     pthread_mutex_unlock(&ranks->lock);
 }
 
+/* With the lock: takes the message from the list of those that are under way. */
+static void strike(yk_ranks *ranks, outgoing *o)
+{
+    outgoing **at = &ranks->under_way;
+    while (*at && *at != o)
+        at = &(*at)->next;
+    if (*at)
+        *at = o->next;
+    o->under_way = false;
+}
+
+/* Messages leave while their sender computes: an MPI goes on with what it could not send at once
+ * only when it is called, also with messages that it has taken over. A thread calls it, every
+ * millisecond while messages are sent, and less often while none are. */
+static void *push(void *user)
+{
+    static const double LONGEST = 1e-2; /* s */
+    yk_ranks *ranks = user;
+    double seconds = LONGEST_SLEEP;
+    int64_t before = 0;
+    for (;;) {
+        struct timespec sleep = {.tv_nsec = (long)(1e9 * seconds)};
+        nanosleep(&sleep, NULL);
+
+        pthread_mutex_lock(&ranks->lock);
+        bool closing = ranks->closing;
+        int from = YK_ANY;
+        int tag = YK_ANY;
+        size_t bytes;
+        if (!closing)
+            ranks->driver->probe(&from, &tag, &bytes);
+        for (outgoing *o = ranks->under_way, *next; o && !closing; o = next) {
+            next = o->next;
+            if (ranks->driver->sent(&o->request))
+                strike(ranks, o);
+        }
+
+        seconds = fmin(2 * seconds, LONGEST);
+        if (ranks->sends > before)
+            seconds = LONGEST_SLEEP;
+        before = ranks->sends;
+        pthread_mutex_unlock(&ranks->lock);
+        if (closing)
+            return NULL;
+    }
+}
+
+/* Waits until a message has left. The bytes of one that nobody takes stay with the library. */
+static yk_status let_go(ranks_transport *t, outgoing *o, double deadline)
+{
+    yk_ranks *ranks = t->ranks;
+    waiting w = {0};
+    for (;;) {
+        pthread_mutex_lock(&ranks->lock);
+        if (o->under_way && ranks->driver->sent(&o->request))
+            strike(ranks, o);
+        bool left = !o->under_way;
+        pthread_mutex_unlock(&ranks->lock);
+        if (left)
+            return YK_OK;
+        if (pause_for(t->base.context, ranks, &w, deadline))
+            continue;
+
+        pthread_mutex_lock(&ranks->lock);
+        strike(ranks, o);
+        pthread_mutex_unlock(&ranks->lock);
+        *o = (outgoing){.body = {.context = t->base.context}};
+        return report_silence(t->base.context, &w, deadline);
+    }
+}
+
 static yk_status ranks_send(yk_transport *self, const void *head, size_t head_count,
                             const void *body, size_t count, double deadline)
 {
     /* Head and body as one message: the other side need not wait for a second. */
     ranks_transport *t = (ranks_transport *)self;
-    t->out.length = 0;
-    t->out.failed = false;
-    yk_put_bytes(&t->out, head, head_count);
-    yk_put_bytes(&t->out, body, count);
-    if (t->out.failed)
+    outgoing *o = &t->out[t->next];
+    t->next = (t->next + 1) % OUTGOING;
+    yk_status status = let_go(t, o, deadline);
+    if (status != YK_OK)
+        return status;
+
+    o->body.length = 0;
+    o->body.failed = false;
+    yk_put_bytes(&o->body, head, head_count);
+    yk_put_bytes(&o->body, body, count);
+    if (o->body.failed)
         return YK_ERROR_MEMORY;
 
-    count_frame(t->ranks, &t->out);
-    yk_status status = yk_ranks_send(t->base.context, t->ranks, t->rank, t->tag, t->out.bytes,
-                                     t->out.length, deadline);
+    count_frame(t->ranks, &o->body);
+    yk_ranks *ranks = t->ranks;
+    pthread_mutex_lock(&ranks->lock);
+    const yk_ranks_driver *driver = ranks->driver;
+    bool good = driver->send(o->body.bytes, o->body.length, t->rank, t->tag, &o->request);
+    o->under_way = good && !driver->sent(&o->request);
+    ranks->sends++;
+    if (o->under_way) {
+        o->next = ranks->under_way;
+        ranks->under_way = o;
+    }
 
-    /* Bytes of a message that nobody took are still read by the library. */
-    if (status != YK_OK)
-        t->out = (yk_body){.context = t->base.context};
-    return status;
+    /* Rank 0 asks many at a time; others only now and then have more to send than goes at once. */
+    if (!ranks->pushes && (ranks->rank == 0 || o->under_way))
+        ranks->pushes = pthread_create(&ranks->pusher, NULL, push, ranks) == 0;
+    pthread_mutex_unlock(&ranks->lock);
+    if (!good)
+        return yk_fail(t->base.context, YK_ERROR_EXTERNAL, "cannot be reached any more");
+    return YK_OK;
 }
 
 static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, double deadline)
@@ -314,8 +422,15 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
 
 static void ranks_close(yk_transport *self)
 {
+    /* A partner that lives takes its last message at once. */
+    static const double PATIENCE = 1; /* s */
     ranks_transport *t = (ranks_transport *)self;
-    yk_release(t->base.context, t->out.bytes);
+    double deadline = yk_clock_seconds() + PATIENCE;
+    for (int i = 0; i < OUTGOING; i++) {
+        let_go(t, &t->out[i], deadline);
+        yk_release(t->base.context, t->out[i].body.bytes);
+    }
+
     yk_release(t->base.context, t->in.bytes);
     yk_release(t->base.context, t);
 }
@@ -332,8 +447,18 @@ static yk_transport *create_transport(yk_context *context, yk_ranks *ranks, int 
     t->ranks = ranks;
     t->rank = rank;
     t->tag = tag;
-    t->out.context = context;
     t->in.context = context;
+    bool good = yk_body_reserve(&t->in, USUAL_MESSAGE);
+    for (int i = 0; i < OUTGOING; i++) {
+        t->out[i].body.context = context;
+        good = good && yk_body_reserve(&t->out[i].body, USUAL_MESSAGE);
+    }
+
+    if (!good) {
+        ranks_close(&t->base);
+        return NULL;
+    }
+
     return &t->base;
 }
 

@@ -61,6 +61,11 @@ typedef struct yk_ranks {
     int seen_from, seen_tag;
     size_t seen_bytes;
     yk_ranks_traffic traffic[YK_FRAME_KIND_END]; /* of frames, either way */
+    /* Messages that the library could not send at once, and the thread that sees to them. */
+    struct yk_ranks_outgoing *under_way;
+    int64_t sends; /* of all messages */
+    pthread_t pusher;
+    bool pushes, closing;
 } yk_ranks;
 
 /* Whether a launcher has started this process with others, as its environment says. */

@@ -307,8 +307,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_balance_apply(system, own);
     }
 
-    /* What the next step of every subsystem will do with these, and how it follows changes; those
-     * in other processes begin before anybody waits for them. */
+    /* What the next step of every subsystem will do with these, and how it follows changes; those in
+     * other processes begin before those that are here, and are waited for after them. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_balance_participant *own = &balance->participants[i];
         own->model.steps = system->participants[i].substeps;
@@ -316,8 +316,11 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
             yk_system_post_step_model(system, i, &own->model);
     }
 
-    for (int i = 0; i < system->participant_count; i++) {
-        if (balance->participants[i].size == 0)
+    for (int n = 0; n < 2 * system->participant_count; n++) {
+        int i = n % system->participant_count;
+        bool elsewhere = system->participants[i].subsystem->ops->remote;
+        bool last = n >= system->participant_count;
+        if (balance->participants[i].size == 0 || elsewhere != last)
             continue;
 
         double begin = yk_clock_seconds();

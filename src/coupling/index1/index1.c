@@ -216,7 +216,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     }
 
     /* Each by itself, on as many threads as there are. */
-    yk_system_for_all(system, system->participant_count, run_participants, &run);
+    yk_system_for_participants(system, run_participants, &run);
 
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
