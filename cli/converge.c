@@ -233,6 +233,7 @@ int command_converge(int argc, char **argv)
     const char *schemes = NULL;
     const char *output = NULL;
     const char *plot = NULL;
+    double deadline = RANKS_DEADLINE;
     yk_converge_def def = yk_converge_default();
     const option_row rows[] = {
         {"schemes", OPTION_TEXT, &schemes, "A,B,...", "values of coupling.scheme to compare"},
@@ -248,6 +249,7 @@ int command_converge(int argc, char **argv)
         {"steps", OPTION_TEXT, &step_text, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {"jobs", OPTION_COUNT, &def.jobs, "N", "runs at the same time [one per core]"},
+        {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
         {"o", OPTION_TEXT, &output, "FILE", "write the table as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
          "errors over step, calls and time as BASE.svg and BASE.png"},
@@ -274,7 +276,7 @@ int command_converge(int argc, char **argv)
     def.channel_count = channels.count;
     def.progress = show_count;
     def.user = noun;
-    def.team = ranks_team();
+    def.team = ranks_team(deadline);
 
     /* Schemes are variants too: each with its other options as the scenario has them. */
     variant_list variants = {0};

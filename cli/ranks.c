@@ -201,13 +201,13 @@ static yk_status team_take(void *user, int from, void *bytes, size_t count)
     return yk_ranks_take(context, all, from, TAG_TEAM, bytes, count);
 }
 
-const yk_team *ranks_team(void)
+const yk_team *ranks_team(double deadline)
 {
     static yk_team team;
     if (!all)
         return NULL;
 
-    team = (yk_team){all->rank, all->count, team_send, team_wait, team_take, NULL};
+    team = (yk_team){all->rank, all->count, team_send, team_wait, team_take, NULL, deadline};
     return &team;
 }
 

@@ -9,6 +9,13 @@
 #include "cli.h"
 #include "transport/ranks.h"
 
+/* s, for one macro step of a subsystem on another rank, and for one of many runs. */
+enum { RANKS_DEADLINE = 60 };
+/* Of those that share their runs. */
+#define RANKS_DEADLINE_TEXT                                                                       \
+    "under mpirun: seconds after which rank 0 makes a run that another rank has, if it has also " \
+    "taken ten times as long as the longest [60]"
+
 /* Meets the others, where a launcher has started several; false after a message. The library behind
  * it is loaded then, and only then. */
 bool ranks_begin(void);
@@ -30,8 +37,9 @@ bool ranks_measure(const loaded *l);
 /* Other ranks: the subsystems that rank 0 wants to be here, until it has no more questions. Returns
  * the exit code. */
 int ranks_serve(const yk_scenario_def *def);
-/* All ranks: for analyses that share their runs. NULL without a launcher. */
-const yk_team *ranks_team(void);
+/* All ranks: for analyses that share their runs; one that takes longer for a run (s) than this, and
+ * than ten times the longest, is lost. NULL without a launcher. */
+const yk_team *ranks_team(double deadline);
 /* Rank 0: a line per rank with its subsystems. */
 void ranks_print(const yk_scenario_info *info);
 /* Rank 0: what went between the ranks in a run of so many macro steps. */

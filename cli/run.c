@@ -25,9 +25,6 @@ typedef struct request {
     live_view *live;
 } request;
 
-/* For one macro step of a subsystem, and a bit more. */
-static const double DEADLINE = 60;
-
 static bool show_progress(void *user, const yk_run_progress *p)
 {
     const request *q = user;
@@ -527,7 +524,7 @@ static bool load_to_run(const yk_scenario_def *def, loaded *l)
 
 int command_run(int argc, char **argv)
 {
-    request q = {.frames = -1, .deadline = DEADLINE};
+    request q = {.frames = -1, .deadline = RANKS_DEADLINE};
     bool no_output = false, live = false;
     int port = 0;
     const option_row rows[] = {
@@ -640,7 +637,7 @@ static const char resume_usage[] =
 
 int command_resume(int argc, char **argv)
 {
-    request q = {.deadline = DEADLINE};
+    request q = {.deadline = RANKS_DEADLINE};
     bool no_output = false;
     const char *path = NULL;
     const option_row rows[] = {

@@ -32,6 +32,7 @@ typedef struct request {
     yk_stability_def def;
     bool all, quiet;
     int jobs;
+    double deadline; /* s, of other ranks */
     const char *journal;
     two_mass_request oscillator; /* also holds --map, -o and --plot */
 } request;
@@ -290,7 +291,7 @@ static int map_scenario(const request *q)
         .stability = &stability,
         .jobs = q->jobs,
         .journal = q->journal,
-        .team = ranks_team(),
+        .team = ranks_team(q->deadline),
         .progress = show_count,
         .user = noun,
     };
@@ -339,6 +340,7 @@ int command_stability(int argc, char **argv)
     request q = {
         .def = yk_stability_default(),
         .oscillator = {.model = yk_two_mass_default(), .iterations = -1},
+        .deadline = RANKS_DEADLINE,
     };
     q.def.samples = YK_STABILITY_SAMPLES;
     q.def.remedies = true;
@@ -365,6 +367,7 @@ int command_stability(int argc, char **argv)
         {"map", OPTION_LIST, &o->maps, "P=FIRST:LAST:N",
          "vary a value; give it twice for the two axes; :log for ratios"},
         {"jobs", OPTION_COUNT, &q.jobs, "N", "points of a map at the same time [one per core]"},
+        {"deadline", OPTION_NUMBER, &q.deadline, "S", RANKS_DEADLINE_TEXT},
         {"journal", OPTION_TEXT, &q.journal, "FILE",
          "keep finished points there; the same command then goes on after a stop"},
         {"o", OPTION_TEXT, &o->output, "FILE", "write the map as CSV"},

@@ -275,6 +275,7 @@ int command_sweep(int argc, char **argv)
     const char *slurm = NULL;
     const char *part = NULL;
     int tasks = 0;
+    double deadline = RANKS_DEADLINE;
     yk_sweep_def def = {.progress = show_count, .user = noun};
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
@@ -293,6 +294,7 @@ int command_sweep(int argc, char **argv)
          "make every N-th run from the K-th on, kept in JOURNAL.K; no table"},
         {"gather", OPTION_COUNT, &def.parts, "N",
          "take the runs of N parts from their journals, and make those that are missing"},
+        {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
         {"o", OPTION_TEXT, &output, "FILE", "table as CSV [printed]"},
         {"plot", OPTION_TEXT, &plot, "BASE", "picture BASE.svg and BASE.png, over the last --vary"},
         {.kind = OPTION_END},
@@ -345,7 +347,7 @@ int command_sweep(int argc, char **argv)
         def.axis_count = varies.count;
         def.measures = measures.items;
         def.measure_count = measures.count;
-        def.team = ranks_team();
+        def.team = ranks_team(deadline);
         code = run_sweep(&def, output, plot);
     }
 

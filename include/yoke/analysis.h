@@ -250,6 +250,9 @@ typedef struct yk_team {
     yk_status (*wait)(void *user, double seconds, int *from, size_t *count);
     yk_status (*take)(void *user, int from, void *bytes, size_t count);
     void *user;
+    /* s; a rank that takes longer for a run, and ten times longer than any run has taken, is lost:
+     * rank 0 makes that run itself. 0: it is waited for. */
+    double deadline;
 } yk_team;
 
 typedef struct yk_converge_def {

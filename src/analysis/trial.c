@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/pool.h"
@@ -239,6 +240,13 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
 /* What a rank of a team sends to rank 0 ahead of a result, and rank 0 in return. */
 enum { NO_RUN = -1 };
 
+/* Who makes a run, and since when. */
+typedef struct assignment {
+    int rank;
+    bool done;
+    double since; /* s on the clock */
+} assignment;
+
 typedef struct sharing {
     yk_context *context;
     const yk_shared_work *def;
@@ -246,29 +254,81 @@ typedef struct sharing {
     /* Guards what follows. */
     pthread_mutex_t lock;
     int next, done;
+    assignment *runs;
+    double longest; /* s, of those that are done */
     bool stopped;
 } sharing;
 
-/* The next run that nobody makes yet; NO_RUN: there is none. */
-static int take_run(sharing *s)
+/* The next run that nobody makes yet, for a rank; NO_RUN: there is none. */
+static int take_run(sharing *s, int rank)
 {
     pthread_mutex_lock(&s->lock);
     int index = NO_RUN;
-    if (!s->stopped && s->next < s->def->count)
+    if (!s->stopped && s->next < s->def->count) {
         index = s->next++;
+        s->runs[index] = (assignment){.rank = rank, .since = yk_clock_seconds()};
+    }
+
     pthread_mutex_unlock(&s->lock);
     return index;
 }
 
+/* For rank 0, when all runs are taken: one whose rank has been silent for too long. */
+static int take_lost_run(sharing *s)
+{
+    enum { TIMES_LONGEST = 10 };
+    double deadline = s->def->team->deadline;
+    if (!(deadline > 0))
+        return NO_RUN;
+
+    pthread_mutex_lock(&s->lock);
+    double now = yk_clock_seconds();
+    double most = fmax(deadline, TIMES_LONGEST * s->longest);
+    int index = NO_RUN;
+    for (int i = 0; i < s->next && index == NO_RUN && !s->stopped; i++)
+        if (!s->runs[i].done && s->runs[i].rank > 0 && now - s->runs[i].since > most)
+            index = i;
+
+    int rank = 0;
+    double silent = 0;
+    if (index != NO_RUN) {
+        rank = s->runs[index].rank;
+        silent = now - s->runs[index].since;
+        s->runs[index] = (assignment){.rank = 0, .since = now};
+    }
+
+    pthread_mutex_unlock(&s->lock);
+    if (index != NO_RUN)
+        yk_log(s->context, YK_LOG_WARNING,
+               "rank %d has not finished run %d within %.3g s: rank 0 makes it", rank, index + 1,
+               silent);
+    return index;
+}
+
+/* A run that was made twice, because its rank was taken for lost, counts once. */
 static void finish_run(sharing *s, int index, const void *result)
 {
     const yk_shared_work *def = s->def;
     pthread_mutex_lock(&s->lock);
-    def->finish(def->user, index, result);
-    s->done++;
-    if (def->progress && !def->progress(def->progress_user, s->done, def->count))
-        s->stopped = true;
+    assignment *run = &s->runs[index];
+    if (!run->done) {
+        run->done = true;
+        s->longest = fmax(s->longest, yk_clock_seconds() - run->since);
+        def->finish(def->user, index, result);
+        s->done++;
+        if (def->progress && !def->progress(def->progress_user, s->done, def->count))
+            s->stopped = true;
+    }
+
     pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_over(sharing *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool over = s->stopped || s->done == s->def->count;
+    pthread_mutex_unlock(&s->lock);
+    return over;
 }
 
 /* One thread of this process, until no run is left. */
@@ -278,23 +338,39 @@ static void make_runs(void *user, size_t begin, size_t end, size_t chunk)
     (void)end;
     (void)chunk;
     void *result = (char *)s->results + begin * s->def->result_size;
-    for (int index = take_run(s); index != NO_RUN; index = take_run(s)) {
+    for (int index = take_run(s, 0); index != NO_RUN; index = take_run(s, 0)) {
         s->def->work(s->def->user, index, result);
         finish_run(s, index, result);
     }
 }
 
+static const double LOOK = 0.01; /* s */
+
+/* Rank 0: runs of its own, then those of ranks that are lost, until all are done. */
 static void *make_own_runs(void *user)
 {
-    make_runs(user, 0, 1, 0);
+    sharing *s = user;
+    make_runs(s, 0, 1, 0);
+    while (!is_over(s)) {
+        int index = take_lost_run(s);
+        if (index != NO_RUN) {
+            s->def->work(s->def->user, index, s->results);
+            finish_run(s, index, s->results);
+            continue;
+        }
+
+        struct timespec pause = {.tv_nsec = (long)(1e9 * LOOK)};
+        nanosleep(&pause, NULL);
+    }
+
     return NULL;
 }
 
 /* A message to rank 0 is the number of a run and its result, which is aligned as any type is. */
 enum { MESSAGE_HEAD = 16 };
 
-/* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that has left is
- * given nothing; one that never comes is not waited for. */
+/* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that never comes is not
+ * waited for, and one that has been lost is given nothing more. */
 static yk_status hand_out(sharing *s, char *message)
 {
     const yk_team *team = s->def->team;
@@ -302,16 +378,9 @@ static yk_status hand_out(sharing *s, char *message)
     if (pthread_create(&own, NULL, make_own_runs, s) != 0)
         return yk_fail(s->context, YK_ERROR_MEMORY, "no thread for the runs of rank 0");
 
-    static const double LOOK = 0.01; /* s */
     size_t whole = MESSAGE_HEAD + s->def->result_size;
     yk_status status = YK_OK;
-    for (;;) {
-        pthread_mutex_lock(&s->lock);
-        bool over = s->stopped || s->done == s->def->count;
-        pthread_mutex_unlock(&s->lock);
-        if (over)
-            break;
-
+    while (!is_over(s)) {
         int from = -1;
         size_t bytes = 0;
         if (team->wait(team->user, LOOK, &from, &bytes) != YK_OK)
@@ -331,7 +400,7 @@ static yk_status hand_out(sharing *s, char *message)
         memcpy(&index, message, sizeof index);
         if (status == YK_OK && index >= 0 && index < s->def->count)
             finish_run(s, index, message + MESSAGE_HEAD);
-        index = take_run(s);
+        index = take_run(s, from);
         if (status == YK_OK && index != NO_RUN)
             status = team->send(team->user, from, &index, sizeof index);
         if (status != YK_OK)
@@ -386,8 +455,9 @@ yk_status yk_trials_share(yk_context *context, const yk_shared_work *def)
 
     /* A result for each thread, and one on its way. */
     s.results = yk_allocate(context, (size_t)threads, def->result_size);
+    s.runs = yk_allocate(context, (size_t)def->count + 1, sizeof *s.runs);
     char *message = yk_allocate(context, 1, MESSAGE_HEAD + def->result_size);
-    if (status == YK_OK && (!s.results || !message))
+    if (status == YK_OK && (!s.results || !s.runs || !message))
         status = YK_ERROR_MEMORY;
     if (status == YK_OK && pool)
         yk_pool_run(pool, (size_t)threads, 1, make_runs, &s);
@@ -397,6 +467,7 @@ yk_status yk_trials_share(yk_context *context, const yk_shared_work *def)
         status = take_orders(&s, message);
 
     yk_release(context, s.results);
+    yk_release(context, s.runs);
     yk_release(context, message);
     yk_pool_destroy(pool);
     pthread_mutex_destroy(&s.lock);
