@@ -352,8 +352,14 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
 
         /* What a scheme makes one subsystem of is in one process. */
         bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
-        if (merges && is_joined(scenario, names[count]))
-            ranks[count] = 0;
+        if (!merges || !is_joined(scenario, names[count]))
+            continue;
+
+        if (ranks[count] > 0)
+            yk_node_warning(r->diagnostics, rank,
+                            "is not used: this scheme merges the subsystems that interfaces join, "
+                            "which are then on rank 0; other schemes keep them apart");
+        ranks[count] = 0;
     }
 
     r->status = hosts->place(hosts->user, scenario->context, names, count, ranks);
