@@ -409,6 +409,9 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem);
  * nothing at all. */
 bool yk_system_prescribes_motion(const yk_system *system, int interface);
 
+/* Whether another master carries a subsystem (yk_window_ops): the start then waits for partners. */
+bool yk_system_meets_windows(const yk_system *system);
+
 /* How far the two sides of an interface are apart now, along the constrained axes. */
 typedef struct yk_interface_error {
     double position;         /* m */

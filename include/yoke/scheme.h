@@ -154,7 +154,9 @@ enum {
     /* It has no coupling error: what others are compared with. */
     YK_SCHEME_IS_REFERENCE = 1 << 11,
     /* Mean torques of sides with substeps are taken about the marker that they follow. */
-    YK_SCHEME_MOVES_TORQUES = 1 << 12
+    YK_SCHEME_MOVES_TORQUES = 1 << 12,
+    /* Subsystems that another master carries come last, with motions that were reached. */
+    YK_SCHEME_FOLLOWS_WINDOWS = 1 << 13
 };
 
 /* Ways to run a scheme that an analysis may try in place of the one that a scenario has. */

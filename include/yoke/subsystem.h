@@ -492,6 +492,20 @@ typedef struct yk_remote_ops {
     yk_status (*check)(const yk_subsystem *self);
 } yk_remote_ops;
 
+/* Of a subsystem whose other half is carried by another master, such as a coupling library that meets
+ * its partners once in a time window. It is called after all others of its macro step: motions that
+ * it takes are those that were reached, and the wrenches that it answers with are those of the next
+ * step. The other master may ask for a window once more, until its own iterations have converged. */
+typedef struct yk_window_ops {
+    size_t size;
+    /* The length (s) of windows that may have to be repeated, which must be the macro step; 0: none
+     * is. After start. */
+    double (*repeated)(const yk_subsystem *self);
+    /* Whether the macro step that was just made is to be made again. All others have then returned to
+     * its start, and outputs are as at its start but for what the other master now offers. */
+    bool (*again)(const yk_subsystem *self);
+} yk_window_ops;
+
 /* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
@@ -562,6 +576,7 @@ typedef struct yk_subsystem_ops {
     const yk_scene_ops *scene;
     const yk_contact_point_ops *contact_points;
     const yk_remote_ops *remote;
+    const yk_window_ops *windows;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

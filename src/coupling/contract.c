@@ -33,6 +33,7 @@ static const group groups[] = {
     GROUP(scene, yk_scene_ops, bodies),
     GROUP(contact_points, yk_contact_point_ops, list),
     GROUP(remote, yk_remote_ops, post),
+    GROUP(windows, yk_window_ops, repeated),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,

@@ -46,7 +46,11 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             bool a_advanced = interface->a_index < index;
-            if (yk_is_motion_side(interface, participant))
+            if (!yk_is_motion_side(interface, participant))
+                continue;
+            if (yk_windows_meet(system, interface))
+                yk_windows_prescribe(system, i, a_advanced);
+            else
                 yk_system_prescribe_weighted(system, i, x->weights, a_advanced);
         }
 
@@ -246,6 +250,8 @@ static unsigned traits(const void *own)
         set |= YK_SCHEME_IGNORES_POSITIONS;
     if (o->exchange != YK_EXCHANGE_MOTION)
         set |= YK_SCHEME_BALANCES;
+    if (o->order == YK_ORDER_GAUSS_SEIDEL)
+        set |= YK_SCHEME_FOLLOWS_WINDOWS;
     return set;
 }
 

@@ -159,6 +159,11 @@ yk_status yk_system_start(yk_system *system)
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         const yk_interface_error *gap = &interface->statistics.largest;
+
+        /* Where partners of another master are is known when they are met. */
+        if (yk_windows_meet(system, interface))
+            continue;
+
         yk_ledger_add_gap(system, interface, system->start);
         interface->start_gap = gap->position;
         status = yk_system_report_start_gap(system, interface->def.name, gap);
@@ -180,6 +185,10 @@ yk_status yk_system_start(yk_system *system)
         return status;
 
     status = yk_controller_start(system);
+    if (status != YK_OK)
+        return status;
+
+    status = yk_windows_start(system);
     if (status != YK_OK)
         return status;
 

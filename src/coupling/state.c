@@ -134,12 +134,13 @@ yk_status yk_system_prepare_states(yk_system *system)
     }
 
     /* The scheme, step control, the policy and the clock. Where a subsystem has no image, the
-     * system has none. */
+     * system has none; what of it can return is only for windows (window.c). */
     system->layout.words += own.words;
     system->layout.continuous += own.continuous;
     system->layout.words += YK_CONTROLLER_WORDS + 1;
     if (yk_policy_repeats(system))
         system->layout.words += YK_POLICY_WORDS;
+    system->returning = system->layout;
     if (!complete)
         system->layout = (yk_state_layout){0};
 
@@ -205,11 +206,14 @@ static const double *take(void *to, const double *from, size_t words)
 void yk_system_state_get(const yk_system *system, double *image)
 {
     double *continuous = image;
-    double *opaque = image + system->layout.continuous;
+    double *opaque = image + system->returning.continuous;
 
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         size_t own = m->layout.continuous;
+        if (!yk_participant_can_return(m))
+            continue;
+
         m->subsystem->ops->rollback->get(m->subsystem, system->scratch);
         continuous = put(continuous, system->scratch, own);
         opaque = put(opaque, system->scratch + own, m->layout.words - own);
@@ -249,11 +253,14 @@ void yk_system_state_get(const yk_system *system, double *image)
 yk_status yk_system_state_set(yk_system *system, const double *image)
 {
     const double *continuous = image;
-    const double *opaque = image + system->layout.continuous;
+    const double *opaque = image + system->returning.continuous;
 
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         size_t own = m->layout.continuous;
+        if (!yk_participant_can_return(m))
+            continue;
+
         continuous = take(system->scratch, continuous, own);
         opaque = take(system->scratch + own, opaque, m->layout.words - own);
         m->status = m->subsystem->ops->rollback->set(m->subsystem, system->scratch);

@@ -76,6 +76,10 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     if (status != YK_OK)
         return status;
 
+    status = yk_windows_check(system);
+    if (status != YK_OK)
+        return status;
+
     /* Only now is it known who must be able to return to an earlier state. */
     return yk_system_check_rollback(system);
 }
@@ -130,6 +134,7 @@ void yk_system_destroy(yk_system *system)
     yk_release(context, system->option_items);
     yk_release(context, system->parts);
     yk_release(context, system->scratch);
+    yk_release(context, system->window);
     for (int i = 0; i < system->owned_count; i++)
         system->owned[i]->ops->destroy(system->owned[i]);
     yk_release(context, system->owned);
@@ -187,11 +192,9 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
     return end;
 }
 
-yk_status yk_system_step(yk_system *system, yk_step_report *report)
+/* From one count of the clock to the next. */
+static yk_status make_step(yk_system *system, yk_step_report *report)
 {
-    yk_step_report own;
-    if (!report)
-        report = &own;
     *report = (yk_step_report){0};
 
     /* Both ends are counted, not summed up, so that the clock does not drift. */
@@ -266,6 +269,35 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
     system->step_count++;
     s->last_iterations = report->iterations;
     return worst;
+}
+
+yk_status yk_system_step(yk_system *system, yk_step_report *report)
+{
+    yk_step_report own;
+    if (!report)
+        report = &own;
+    if (!system->window)
+        return make_step(system, report);
+
+    /* Another master counts its iterations, and ends them. */
+    int iterations = 0;
+    yk_windows_keep(system);
+    yk_status status = make_step(system, report);
+    while (!YK_FAILED(status) && yk_windows_repeat(system)) {
+        iterations += report->iterations;
+        status = yk_windows_return(system);
+        if (!YK_FAILED(status))
+            status = make_step(system, report);
+    }
+
+    /* Those of the last one are counted. */
+    yk_system_statistics *s = &system->statistics;
+    report->iterations += iterations;
+    s->iterations += iterations;
+    s->last_iterations = report->iterations;
+    if (report->iterations > s->largest_iterations)
+        s->largest_iterations = report->iterations;
+    return status;
 }
 
 yk_status yk_system_run(yk_system *system, double end)

@@ -248,10 +248,14 @@ struct yk_system {
     /* The participant whose failure was reported last; -1: of none. */
     int failed;
 
-    /* Of the state; the image of one participant. */
-    yk_state_layout layout;
+    /* Of the state; the same without the participants that cannot return; the image of one
+     * participant. */
+    yk_state_layout layout, returning;
     double *scratch;
     yk_system_statistics statistics;
+
+    /* At the start of the macro step, where another master may ask for it again; else NULL. */
+    double *window;
 };
 
 /* The sides of an interface ---------------------------------------------------------------------*/
@@ -523,6 +527,21 @@ typedef struct yk_runaway {
 } yk_runaway;
 
 yk_runaway yk_ledger_runaway(const yk_system *system);
+
+/* window.c ------------------------------------------------------------------------------------- */
+
+/* Whether one side of an interface is carried by another master. */
+bool yk_windows_meet(const yk_system *system, const yk_interface *interface);
+/* The motion to its second side: the one that A has reached, or is known to reach. */
+void yk_windows_prescribe(yk_system *system, int number, bool a_advanced);
+/* Whether the scheme can follow another master, if there is one. */
+yk_status yk_windows_check(const yk_system *system);
+/* After the start, when it is known whether macro steps may be repeated. */
+yk_status yk_windows_start(yk_system *system);
+/* At the start of a macro step; whether it is to be made again; and the return to its start. */
+void yk_windows_keep(yk_system *system);
+bool yk_windows_repeat(const yk_system *system);
+yk_status yk_windows_return(yk_system *system);
 
 /* failure.c -------------------------------------------------------------------------------------*/
 

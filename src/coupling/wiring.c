@@ -259,9 +259,11 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
         if (yk_both_take_wrench(&system->interfaces[i]))
             continue;
 
+        /* Motion sides that another master carries wait for the motion that was reached. */
+        const yk_participant *b = &system->participants[def->motion_subsystem];
         int later = def->wrench_subsystem;
         int earlier = def->motion_subsystem;
-        if (wrenches_first) {
+        if (wrenches_first || b->subsystem->ops->windows) {
             later = def->motion_subsystem;
             earlier = def->wrench_subsystem;
         }
