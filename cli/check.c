@@ -23,11 +23,13 @@ int command_check(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_CHECK, &l))
         return l.code;
 
-    /* Whether it starts; to print it, it need not. */
+    /* Whether it starts; to print it, it need not, and partners of another master are not waited
+     * for. */
     yk_system *system;
     int code = EXIT_GOOD;
     yk_status status = yk_scenario_system(l.scenario, &system);
-    if (!YK_FAILED(status) && !print)
+    bool starts = !YK_FAILED(status) && !print && !yk_system_meets_windows(system);
+    if (starts)
         status = yk_system_start(system);
 
     if (YK_FAILED(status)) {
@@ -49,7 +51,7 @@ int command_check(int argc, char **argv)
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     yk_scenario_def def = scenario_def(path, &sets);
     def.unsettled = true;
-    for (int i = 0; i < info->subsystem_count; i++) {
+    for (int i = 0; starts && i < info->subsystem_count; i++) {
         bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++) {
             bool moves_it = info->interfaces[k].motion_subsystem == i;
@@ -70,8 +72,9 @@ int command_check(int argc, char **argv)
     }
 
     /* Then couplings that masses or algebraic loops make unstable. */
-    yk_run_report report;
-    status = yk_limits(l.context, l.scenario, &report);
+    yk_run_report report = {0};
+    if (starts)
+        status = yk_limits(l.context, l.scenario, &report);
     for (int i = 0; status == YK_OK && i < report.finding_count; i++) {
         fprintf(stderr, "yoke: warning: ");
         print_finding(stderr, info->path, &report.findings[i]);
@@ -92,16 +95,25 @@ int command_check(int argc, char **argv)
         printf("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
     }
 
-    /* FMUs are code of others as well; plug-ins are among the files with code, and listed above. */
+    /* FMUs and libraries are code of others as well; plug-ins are among the files with code, and
+     * listed above. */
     const char *file;
     bool has_code;
     for (int i = 0; (file = yk_scenario_file(l.scenario, i, &has_code)); i++) {
         for (int k = 0; k < info->plugin_count; k++)
             if (strcmp(info->plugins[k].path, file) == 0)
                 has_code = false;
+
+        const char *ending = strrchr(file, '.');
+        const char *what = "a library";
+        if (ending && strcmp(ending, ".fmu") == 0)
+            what = "an FMU";
         if (has_code)
-            printf("loads code from %s: an FMU\n", file);
+            printf("loads code from %s: %s\n", file, what);
     }
+
+    if (!starts)
+        printf("it was not started: that waits for the partners\n");
 
     close_scenario(&l);
     return code;

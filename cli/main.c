@@ -58,8 +58,8 @@ static void print_commands(FILE *stream)
             yk_version());
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fprintf(stream,
-            "\n--no-plugins refuses scenarios that load code of others: plug-ins and FMUs.\n");
+    fprintf(stream, "\n--no-plugins refuses scenarios that load code of others: plug-ins, FMUs and "
+                    "libraries.\n");
     fprintf(stream, "\n`yoke COMMAND --help` says more. Exit codes: 0 good, 1 the work failed, 2 "
                     "wrong input: options, scenario,\nor a file to be read, 3 the result is not to "
                     "be trusted.\n");

@@ -27,6 +27,7 @@ local contents = {
       "docs/processes.md",
       "docs/fmi.md",
       "docs/mbdyn.md",
+      "docs/precice.md",
       "docs/import.md",
       "docs/ssp.md",
     },

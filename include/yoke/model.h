@@ -171,8 +171,8 @@ typedef struct yk_scenario_info {
 
 const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
 
-/* The files that it was built from, from the present folder: data, plug-ins and FMUs, from index 0
- * on; NULL behind the last. *code: whether it is run, as the last two are; may be NULL. */
+/* The files that it was built from, from the present folder: data, plug-ins, FMUs and libraries, from
+ * index 0 on; NULL behind the last. *code: whether it is run, as the last three are; may be NULL. */
 const char *yk_scenario_file(const yk_scenario *scenario, int index, bool *code);
 
 /* The coupled system that the scenario describes, ready for yk_system_start; made at the first

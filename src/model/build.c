@@ -148,10 +148,10 @@ const char *yk_builder_output(yk_builder *builder, const char *path)
     return whole;
 }
 
-static const char *add_input(yk_builder *builder, const char *path, bool code)
+/* `whole`: where it is from the present folder. */
+static const char *add_input(yk_builder *builder, const char *path, const char *whole, bool code)
 {
     yk_scenario_input *input = yk_store_take(builder->store, sizeof *input);
-    const char *whole = yk_builder_output(builder, path);
     if (!input || !whole)
         return NULL;
 
@@ -163,18 +163,32 @@ static const char *add_input(yk_builder *builder, const char *path, bool code)
 
 const char *yk_builder_file(yk_builder *builder, const char *path)
 {
-    return add_input(builder, path, false);
+    return add_input(builder, path, yk_builder_output(builder, path), false);
+}
+
+/* Code runs with all rights, wherever it is. */
+static yk_status add_code(yk_builder *builder, const yk_node *node, const char *whole,
+                          const char **path)
+{
+    if (builder->forbid_code)
+        return yk_builder_error(builder, node,
+                                "is not loaded: FMUs, libraries and plug-ins are forbidden here, "
+                                "because they run with all rights of the program");
+
+    *path = add_input(builder, node->text, whole, true);
+    return *path ? YK_OK : YK_ERROR_MEMORY;
 }
 
 yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char **path)
 {
-    if (builder->forbid_code)
-        return yk_builder_error(builder, node,
-                                "is not loaded: FMUs and plug-ins are forbidden here, because they "
-                                "run with all rights of the program");
+    return add_code(builder, node, yk_builder_output(builder, node->text), path);
+}
 
-    *path = add_input(builder, node->text, true);
-    return *path ? YK_OK : YK_ERROR_MEMORY;
+yk_status yk_builder_library(yk_builder *builder, const yk_node *node, const char **path)
+{
+    if (strchr(node->text, '/'))
+        return yk_builder_code(builder, node, path);
+    return add_code(builder, node, node->text, path);
 }
 
 bool yk_builder_leaves_unsettled(const yk_builder *builder)

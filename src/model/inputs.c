@@ -34,7 +34,7 @@ char *yk_scenario_inputs(const yk_scenario *scenario)
     /* The list begins with the last; results and checkpoints are in it too, and are no inputs. */
     for (const yk_scenario_input *file = scenario->builder.files; file; file = file->next) {
         yk_text path = {0};
-        const char *folder = file->path[0] == '/' ? "" : scenario->builder.folder;
+        const char *folder = file->whole == file->path ? "" : scenario->builder.folder;
         yk_text_add(context, &path, "%s%s", folder, file->path);
         bool output =
             path.data && ((info->record_file && !strcmp(path.data, info->record_file)) ||

@@ -40,6 +40,8 @@ const char *yk_builder_file(yk_builder *builder, const char *path);
  * forbidden. */
 const char *yk_builder_output(yk_builder *builder, const char *path);
 yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char **path);
+/* The same of a library, whose name without a slash is left to the system's loader. */
+yk_status yk_builder_library(yk_builder *builder, const yk_node *node, const char **path);
 /* Particles stay on their lattice instead of coming to rest. */
 bool yk_builder_leaves_unsettled(const yk_builder *builder);
 
@@ -78,7 +80,8 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
 /* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build, which makes the subsystem from a
  * resolved section; the message of a failure becomes the user's. */
 #define YK_KIND_LIST(X) \
-    X(control) X(fmu) X(hydraulic) X(mbdyn) X(nonsmooth) X(oscillator) X(remote) X(smooth)
+    X(control)          \
+    X(fmu) X(hydraulic) X(mbdyn) X(nonsmooth) X(oscillator) X(precice) X(remote) X(smooth)
 
 #define YK_KIND_DECLARE(word)                                                \
     extern const yk_section yk_##word##_section;                             \

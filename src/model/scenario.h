@@ -50,7 +50,7 @@ typedef struct yk_plugin_handle {
 typedef struct yk_scenario_input {
     const char *path;  /* as it stands there */
     const char *whole; /* from the present folder */
-    bool code;         /* a plug-in or an FMU, which is run */
+    bool code;         /* a plug-in, an FMU or a library, which is run */
     const struct yk_scenario_input *next;
 } yk_scenario_input;
 
