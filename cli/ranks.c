@@ -130,6 +130,25 @@ bool ranks_begin(void)
     return true;
 }
 
+/* Messages that nobody needs any more, such as the last question for a run: an MPI wants all of them
+ * to be received before it ends. */
+static void drop_messages(void)
+{
+    for (;;) {
+        int from = YK_ANY;
+        int tag = YK_ANY;
+        size_t size = 0;
+        if (yk_ranks_wait(context, all, &from, &tag, &size, 0) != YK_OK)
+            return;
+
+        void *bytes = malloc(size + 1);
+        bool taken = bytes && yk_ranks_take(context, all, from, tag, bytes, size) == YK_OK;
+        free(bytes);
+        if (!taken)
+            return;
+    }
+}
+
 int ranks_end(int code)
 {
     if (!all)
@@ -164,7 +183,8 @@ int ranks_end(int code)
     fflush(NULL);
     if (!together)
         all->driver->abort(code);
-
+    if (all->rank == 0)
+        drop_messages();
     yk_ranks_close(all);
     all = NULL;
     free(ready);
