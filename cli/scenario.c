@@ -262,7 +262,7 @@ void set_grace(int time)
 
 /* Signals within so many ms of the first one are the same request: terminals, launchers and batch
  * systems send several to a group of processes. */
-enum { ONE_REQUEST = 1000 };
+enum { ONE_REQUEST = 500 };
 
 /* The first signal lets the present step end and the record be closed; one that comes later ends
  * the program at once. */
