@@ -28,6 +28,9 @@ typedef struct yk_solid {
     yk_vec3 size;
     const yk_vec3 *points; /* hull, triangle: in the frame of the solid */
     int point_count;
+    /* Triangle of a closed mesh: 1, its outside is where its corners run counter-clockwise; -1, the
+     * other side; 0: it has two sides. */
+    int outside;
 } yk_solid;
 
 enum { YK_MANIFOLD_MAX = 16 };
@@ -74,6 +77,12 @@ double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
 
 int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+/* Those of two triangles. */
+int yk_collide_triangles(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
+/* Contact points of the features that look at each other along a direction from a to b; 0: they are
+ * a margin apart, -1: they give no point. */
+int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double margin,
+                     yk_touch *list);
 
 /* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat
  * ones of a cavity in the order of the YK_OPEN bits; the kind must have it (yk_solid_ops). False

@@ -254,14 +254,8 @@ static double peel(const yk_solid *solid, yk_vec3 *points, int count, yk_vec3 ou
     return skin;
 }
 
-int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
+int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double margin, yk_touch *list)
 {
-    yk_vec3 n, on_a;
-    double gap = yk_solid_direction(a, b, &n, &on_a);
-
-    if (gap >= margin)
-        return 0;
-
     /* What looks along the direction: at least three points are a face. */
     yk_vec3 pa[YK_POLYGON_MAX], pb[YK_POLYGON_MAX], back = yk_v3_neg(n);
     int na = yk_solid_face(a, n, pa);
@@ -287,7 +281,18 @@ int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_to
         }
     }
 
-    if (count > 0)
+    return count > 0 ? count : -1;
+}
+
+int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
+{
+    yk_vec3 n, on_a;
+    double gap = yk_solid_direction(a, b, &n, &on_a);
+    if (gap >= margin)
+        return 0;
+
+    int count = yk_meet_features(a, b, n, margin, list);
+    if (count >= 0)
         return count;
 
     /* No feature gave a point: that of the search. */

@@ -25,6 +25,7 @@ yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part)
     solid.size = geometry->size;
     solid.open = geometry->open;
     solid.point_count = geometry->point_count;
+    solid.outside = geometry->outside;
     if (geometry->point_count > 0)
         solid.points = model->points + geometry->first_point;
     return solid;

@@ -1,4 +1,5 @@
 /* Building a model: bodies, shapes, joints, forces, ports, as the user numbers them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -365,10 +366,66 @@ static yk_status add_part(yk_world_model *model, const yk_part *part,
     return YK_OK;
 }
 
+/* An edge of a mesh, from one point to another. */
+typedef struct mesh_edge {
+    int from, to;
+} mesh_edge;
+
+static int compare_edges(const void *left, const void *right)
+{
+    const mesh_edge *a = left, *b = right;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return (a->to > b->to) - (a->to < b->to);
+}
+
+/* Which side of its triangles is the outside of a mesh, as in yk_solid: known where every edge belongs
+ * to two triangles that run along it in opposite directions, and a volume is enclosed. */
+static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def *def, int *outside)
+{
+    *outside = 0;
+    size_t count = 3 * (size_t)def->triangle_count;
+    mesh_edge *edges = yk_allocate(context, count, sizeof *edges);
+    if (!edges)
+        return YK_ERROR_MEMORY;
+
+    /* Six times the volume: tetrahedra over the triangles, from one of the points. */
+    double volume = 0;
+    yk_vec3 origin = def->points[def->triangles[0][0]];
+    for (int i = 0; i < def->triangle_count; i++) {
+        const int *corner = def->triangles[i];
+        yk_vec3 a = yk_v3_sub(def->points[corner[0]], origin);
+        yk_vec3 b = yk_v3_sub(def->points[corner[1]], origin);
+        yk_vec3 c = yk_v3_sub(def->points[corner[2]], origin);
+        volume += yk_v3_dot(a, yk_v3_cross(b, c));
+        for (int k = 0; k < 3; k++)
+            edges[3 * i + k] = (mesh_edge){corner[k], corner[(k + 1) % 3]};
+    }
+
+    /* Every edge is there once, and its opposite too. */
+    qsort(edges, count, sizeof *edges, compare_edges);
+    bool closed = true;
+    for (size_t i = 0; i < count && closed; i++) {
+        const mesh_edge back = {edges[i].to, edges[i].from};
+        bool twice = i + 1 < count && compare_edges(&edges[i], &edges[i + 1]) == 0;
+        closed = !twice && bsearch(&back, edges, count, sizeof *edges, compare_edges);
+    }
+
+    yk_release(context, edges);
+    if (closed && volume != 0)
+        *outside = volume > 0 ? 1 : -1;
+    return YK_OK;
+}
+
 /* Triangles sit at their middle, so that their balls are small. */
 static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *def,
                           const yk_part *part, const yk_part_geometry *geometry)
 {
+    int outside;
+    yk_status status = find_outside(model->context, def, &outside);
+    if (status != YK_OK)
+        return status;
+
     for (int i = 0; i < def->triangle_count; i++) {
         yk_vec3 corners[3], middle = {0, 0, 0};
         for (int k = 0; k < 3; k++) {
@@ -380,6 +437,7 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
             corners[k] = yk_v3_sub(corners[k], middle);
 
         yk_part_geometry placed = *geometry;
+        placed.outside = outside;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
         if (add_part(model, part, &placed, corners, 3) < 0)
             return YK_ERROR_MEMORY;

@@ -63,6 +63,7 @@ typedef struct yk_part_geometry {
     yk_vec3 size;
     unsigned open, group, mask;
     int32_t first_point, point_count;
+    int32_t outside; /* see yk_solid */
 } yk_part_geometry;
 
 typedef struct yk_joint_model {

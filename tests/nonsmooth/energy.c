@@ -155,6 +155,53 @@ static void test_meshes_in_small_steps(void **state)
             assert_true(largest_rise(moving, MESH, i, 1e-4, rough(0.4)) < 0.023);
 }
 
+/* A cube that lies flat on another, off its middle, stays: without friction nothing may push it in
+ * its plane, and no overlap be seen, as hull and as mesh, also one whose corners run clockwise. */
+static void test_flat_faces_lie_still(void **state)
+{
+    (void)state;
+    static int inside_out[12][3];
+    for (int i = 0; i < 12; i++)
+        for (int k = 0; k < 3; k++)
+            inside_out[i][k] = triangles[i][2 - k];
+
+    const yk_solid_kind kinds[3] = {YK_SOLID_HULL, YK_SOLID_TRIANGLE, YK_SOLID_TRIANGLE};
+    for (int pair = 0; pair < 9; pair++) {
+        yk_nonsmooth_def def = scene_default();
+        scene s = scene_make(&def);
+        add_floor(&s, rough(0));
+        int cubes[2];
+        for (int i = 0; i < 2; i++) {
+            int form = i == 0 ? pair % 3 : pair / 3;
+            yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+            body.inertia = yk_m3_diagonal(1.5e-3, 1.5e-3, 1.5e-3);
+            body.position = yk_v3(0.013 * i, 0.007 * i, 0.045 + 0.09 * i);
+            cubes[i] = yk_world_add_body(s.world, &body);
+            yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
+            shape.body = cubes[i];
+            shape.kind = kinds[form];
+            shape.material = rough(0);
+            shape.points = corners;
+            shape.point_count = 8;
+            shape.triangles = form == 2 ? (const int(*)[3])inside_out : triangles;
+            shape.triangle_count = 12;
+            assert_true(yk_world_add_shape(s.world, &shape) >= 0);
+        }
+
+        assert_int_equal(yk_nonsmooth_start(s.world, 0, 1e-3), YK_OK);
+        for (int i = 0; i < 300; i++)
+            assert_true(!YK_FAILED(yk_nonsmooth_step(s.world, 1e-3)));
+        for (int i = 0; i < 2; i++) {
+            yk_motion now = motion_of(&s, cubes[i]);
+            assert_near(now.position.x, 0.013 * i, 1e-7);
+            assert_near(now.position.y, 0.007 * i, 1e-7);
+            assert_near(now.position.z, 0.045 + 0.09 * i, 1e-7);
+            assert_near(now.orientation.w, 1, 1e-12);
+        }
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int pairs = SOLIDS * FINITE;
@@ -163,6 +210,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_contacts_create_no_energy),
                                        cmocka_unit_test(test_sticky_contacts_create_no_energy),
                                        cmocka_unit_test(test_elastic_contacts_create_no_energy),
-                                       cmocka_unit_test(test_meshes_in_small_steps)};
+                                       cmocka_unit_test(test_meshes_in_small_steps),
+                                       cmocka_unit_test(test_flat_faces_lie_still)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

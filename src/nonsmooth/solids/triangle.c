@@ -1,4 +1,5 @@
-/* A triangle, of which meshes are made; both sides can be touched. */
+/* A triangle, of which meshes are made; both sides can be touched, unless the mesh is closed and
+ * meets another one (collide_triangles.c). */
 #include "nonsmooth/solids/solid.h"
 
 static bool valid(const yk_solid *solid)
@@ -75,4 +76,5 @@ const yk_solid_ops yk_triangle_ops = {
     .nearest = nearest,
     .plane_normal = plane_normal,
     .extremes = yk_points_extremes,
+    .collide_own_kind = yk_collide_triangles,
 };
