@@ -476,10 +476,16 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < count; i++) {
-        const void *from = yk_unpack_bytes(pack, sizeof *bodies);
+        const unsigned char *from = yk_unpack_bytes(pack, sizeof *bodies);
         if (from)
             memcpy(&bodies[i], from, sizeof *bodies);
         bodies[i].name = yk_unpack_text(pack);
+
+        /* Any byte may be there, and a truth value must not even be read from most of them. */
+        if (from && from[offsetof(yk_record_body, strained)] > 1) {
+            pack->failed = true;
+            bodies[i].strained = false;
+        }
     }
 
     scene->bodies = bodies;
