@@ -83,6 +83,9 @@ int yk_collide_triangles(const yk_solid *a, const yk_solid *b, double margin, yk
  * a margin apart, -1: they give no point. */
 int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double margin,
                      yk_touch *list);
+/* The same, or the point on a and the gap that a search found where features give none. */
+int yk_meet_along(const yk_solid *a, const yk_solid *b, yk_vec3 n, double gap, yk_vec3 on_a,
+                  double margin, yk_touch *list);
 
 /* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat
  * ones of a cavity in the order of the YK_OPEN bits; the kind must have it (yk_solid_ops). False

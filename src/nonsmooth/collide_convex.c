@@ -284,13 +284,9 @@ int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double mar
     return count > 0 ? count : -1;
 }
 
-int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
+int yk_meet_along(const yk_solid *a, const yk_solid *b, yk_vec3 n, double gap, yk_vec3 on_a,
+                  double margin, yk_touch *list)
 {
-    yk_vec3 n, on_a;
-    double gap = yk_solid_direction(a, b, &n, &on_a);
-    if (gap >= margin)
-        return 0;
-
     int count = yk_meet_features(a, b, n, margin, list);
     if (count >= 0)
         return count;
@@ -304,4 +300,13 @@ int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_to
         .feature = 4096,
     };
     return 1;
+}
+
+int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
+{
+    yk_vec3 n, on_a;
+    double gap = yk_solid_direction(a, b, &n, &on_a);
+    if (gap >= margin)
+        return 0;
+    return yk_meet_along(a, b, n, gap, on_a, margin, list);
 }

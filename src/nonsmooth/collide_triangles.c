@@ -51,6 +51,12 @@ static double gap_along(const corners *a, const corners *b, yk_vec3 d, yk_vec3 *
     return low - high;
 }
 
+/* Whether a direction leads from the outside of a to that of b, or along them. */
+static bool leads_out(const corners *a, const corners *b, yk_vec3 d)
+{
+    return yk_v3_dot(d, a->outward) > -ALONG && yk_v3_dot(d, b->outward) < ALONG;
+}
+
 /* The point of the line through p along e that is nearest to the line through q along f. */
 static yk_vec3 nearest_to_line(yk_vec3 p, yk_vec3 e, yk_vec3 q, yk_vec3 f)
 {
@@ -77,70 +83,55 @@ int yk_collide_triangles(const yk_solid *a, const yk_solid *b, double margin, yk
     if (gap > APART * scale) {
         if (yk_v3_dot(n, ca.outward) < -BEHIND && yk_v3_dot(n, cb.outward) > BEHIND)
             return 0;
-        int count = yk_meet_features(a, b, n, margin, list);
-        if (count >= 0)
-            return count;
-    } else {
-        /* Both normals, where they lead out of the other one too. */
-        bool found = false;
-        bool face = true;
-        gap = -INFINITY;
-        const yk_vec3 normals[2] = {ca.outward, yk_v3_neg(cb.outward)};
-        for (int i = 0; i < 2; i++) {
-            yk_vec3 corner;
-            double here = gap_along(&ca, &cb, normals[i], &corner);
-            bool leads_out = yk_v3_dot(normals[i], ca.outward) > -ALONG &&
-                             yk_v3_dot(normals[i], cb.outward) < ALONG;
-            if (!leads_out || here <= gap)
-                continue;
-
-            found = true;
-            gap = here;
-            n = normals[i];
-            on_a = corner;
-        }
-
-        /* Across each two edges, either way. */
-        for (int k = 0; k < 18; k++) {
-            yk_vec3 p = ca.at[k % 3], q = cb.at[k / 3 % 3];
-            yk_vec3 e = yk_v3_sub(ca.at[(k + 1) % 3], p);
-            yk_vec3 f = yk_v3_sub(cb.at[(k / 3 + 1) % 3], q);
-            yk_vec3 across = yk_v3_cross(e, f);
-            double sine = yk_v3_norm(across);
-            if (!(sine > ALONG * yk_v3_norm(e) * yk_v3_norm(f)))
-                continue;
-
-            yk_vec3 d = yk_v3_scale((k < 9 ? 1 : -1) / sine, across);
-            bool leads_out = yk_v3_dot(d, ca.outward) > -ALONG && yk_v3_dot(d, cb.outward) < ALONG;
-            yk_vec3 corner;
-            double here = gap_along(&ca, &cb, d, &corner);
-            if (!leads_out || here <= gap + BETTER * scale)
-                continue;
-
-            found = true;
-            face = false;
-            gap = here;
-            n = d;
-            on_a = nearest_to_line(p, e, q, f);
-        }
-
-        if (!found || gap >= margin)
-            return 0;
-
-        /* A face that has nothing above it is side by side with the other. */
-        int count = yk_meet_features(a, b, n, margin, list);
-        if (count >= 0)
-            return count;
-        if (face)
-            return 0;
+        return yk_meet_along(a, b, n, gap, on_a, margin, list);
     }
 
-    list[0] = (yk_touch){
-        .point_a = on_a,
-        .point_b = yk_v3_axpy(gap, n, on_a),
-        .normal = n,
-        .gap = gap,
-        .feature = 4096,
-    };
-    return 1;
+    /* Touching: both normals, where they lead out of the other one too. */
+    bool found = false;
+    bool face = true;
+    gap = -INFINITY;
+    const yk_vec3 normals[2] = {ca.outward, yk_v3_neg(cb.outward)};
+    for (int i = 0; i < 2; i++) {
+        yk_vec3 corner;
+        double here = gap_along(&ca, &cb, normals[i], &corner);
+        if (!leads_out(&ca, &cb, normals[i]) || here <= gap)
+            continue;
+
+        found = true;
+        gap = here;
+        n = normals[i];
+        on_a = corner;
+    }
+
+    /* Across each two edges, either way. */
+    for (int k = 0; k < 18; k++) {
+        yk_vec3 p = ca.at[k % 3], q = cb.at[k / 3 % 3];
+        yk_vec3 e = yk_v3_sub(ca.at[(k + 1) % 3], p);
+        yk_vec3 f = yk_v3_sub(cb.at[(k / 3 + 1) % 3], q);
+        yk_vec3 across = yk_v3_cross(e, f);
+        double sine = yk_v3_norm(across);
+        if (!(sine > ALONG * yk_v3_norm(e) * yk_v3_norm(f)))
+            continue;
+
+        yk_vec3 d = yk_v3_scale((k < 9 ? 1 : -1) / sine, across);
+        yk_vec3 corner;
+        double here = gap_along(&ca, &cb, d, &corner);
+        if (!leads_out(&ca, &cb, d) || here <= gap + BETTER * scale)
+            continue;
+
+        found = true;
+        face = false;
+        gap = here;
+        n = d;
+        on_a = nearest_to_line(p, e, q, f);
+    }
+
+    if (!found || gap >= margin)
+        return 0;
+    if (!face)
+        return yk_meet_along(a, b, n, gap, on_a, margin, list);
+
+    /* A face that has nothing above it is side by side with the other. */
+    int count = yk_meet_features(a, b, n, margin, list);
+    return count > 0 ? count : 0;
 }

@@ -257,15 +257,6 @@ static scene fed_tray(int threads, double sleeping)
     return s;
 }
 
-static double *image_of(const scene *s, size_t *words)
-{
-    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
-    *words = subsystem->ops->rollback->layout(subsystem).words;
-    double *image = malloc(*words * sizeof *image);
-    subsystem->ops->rollback->get(subsystem, image);
-    return image;
-}
-
 static void test_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;

@@ -185,15 +185,6 @@ static void test_momentum_is_kept(void **state)
     }
 }
 
-static double *image_of(const scene *s, size_t *words)
-{
-    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
-    *words = subsystem->ops->rollback->layout(subsystem).words;
-    double *image = malloc(*words * sizeof *image);
-    subsystem->ops->rollback->get(subsystem, image);
-    return image;
-}
-
 static void test_same_bits(void **state)
 {
     (void)state;

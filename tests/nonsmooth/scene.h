@@ -2,6 +2,8 @@
 #ifndef YOKE_TESTS_NONSMOOTH_SCENE_H
 #define YOKE_TESTS_NONSMOOTH_SCENE_H
 
+#include <stdlib.h>
+
 #include "nonsmooth/nonsmooth.h"
 #include "test.h"
 
@@ -98,6 +100,16 @@ static inline void set_velocity(scene *s, int body, yk_vec3 velocity, yk_vec3 an
     motion.velocity = velocity;
     motion.angular_velocity = angular;
     yk_nonsmooth_set_motion(s->world, body, &motion);
+}
+
+/* The state image, for the caller to free. */
+static inline double *image_of(const scene *s, size_t *words)
+{
+    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
+    *words = subsystem->ops->rollback->layout(subsystem).words;
+    double *image = malloc(*words * sizeof *image);
+    subsystem->ops->rollback->get(subsystem, image);
+    return image;
 }
 
 static inline yk_motion motion_of(const scene *s, int body)

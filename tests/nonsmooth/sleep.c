@@ -76,15 +76,6 @@ static int add_beds(scene *s)
     return count;
 }
 
-static double *image_of(const scene *s, size_t *words)
-{
-    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
-    *words = subsystem->ops->rollback->layout(subsystem).words;
-    double *image = malloc(*words * sizeof *image);
-    subsystem->ops->rollback->get(subsystem, image);
-    return image;
-}
-
 static double total_energy(const scene *s)
 {
     yk_energy e;
