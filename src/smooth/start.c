@@ -197,6 +197,15 @@ yk_status yk_smooth_begin_motion(yk_smooth *smooth)
     return status == YK_OK ? outcome : status;
 }
 
+/* Where a node is given to start: displacements and rotations come on top of the reference pose. */
+static void given_pose(const yk_smooth_node_def *node, yk_vec3 *position, yk_quat *orientation)
+{
+    *position = yk_v3_add(node->position, node->displacement);
+    *orientation = yk_q_unit(node->orientation);
+    if (yk_v3_norm2(node->rotation) > 0)
+        *orientation = yk_q_unit(yk_q_mul(yk_so3_exp(node->rotation), *orientation));
+}
+
 /* The state as the def has it, before any joint is satisfied. */
 static void initial_state(yk_smooth *smooth, double t, double h)
 {
@@ -206,16 +215,11 @@ static void initial_state(yk_smooth *smooth, double t, double h)
 
     memset(state->image, 0, state->words * sizeof *state->image);
 
-    /* Given displacements and rotations come on top of the reference placement. */
     for (int i = 0; i < model->node_count; i++) {
         const yk_smooth_node_def *node = &model->def.nodes[i];
         node_state *now = &state->now[i];
 
-        now->position = yk_v3_add(node->position, node->displacement);
-        now->orientation = yk_q_unit(node->orientation);
-        if (yk_v3_norm2(node->rotation) > 0)
-            now->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(node->rotation), now->orientation));
-
+        given_pose(node, &now->position, &now->orientation);
         now->velocity = node->velocity;
         now->angular_velocity = node->angular_velocity;
         state->before[i].orientation = now->orientation;
@@ -290,12 +294,10 @@ static void warn_of_poses(const yk_smooth *smooth)
     double rotated = 0;
     int worst = -1;
     for (int i = 0; i < model->node_count; i++) {
-        const yk_smooth_node_def *given = &model->def.nodes[i];
         const node_state *now = &smooth->state.now[i];
-
-        yk_vec3 position = yk_v3_add(given->position, given->displacement);
-        yk_quat orientation = yk_q_unit(given->orientation);
-        orientation = yk_q_unit(yk_q_mul(yk_so3_exp(given->rotation), orientation));
+        yk_vec3 position;
+        yk_quat orientation;
+        given_pose(&model->def.nodes[i], &position, &orientation);
 
         double distance = yk_v3_norm(yk_v3_sub(now->position, position));
         yk_quat between = yk_q_mul(now->orientation, yk_q_conjugate(orientation));
