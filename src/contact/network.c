@@ -81,19 +81,17 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
     return YK_OK;
 }
 
-enum { ARRAYS = 17 };
+enum { ARRAYS = 19 };
 
 static void list_arrays(yk_network *network, array *list[ARRAYS])
 {
     array *all[ARRAYS] = {
-        &network->nodes_array,          &network->extras_array,
-        &network->slots_array,          &network->pairs_array,
-        &network->singles_array,        &network->generals_array,
-        &network->pair_softness_array,  &network->single_softness_array,
-        &network->blocks_array,         &network->colours_array,
-        &network->joint_rows_array,     &network->joint_blocks_array,
-        &network->partials_array,       &network->gradient_array,
-        &network->gradient_nodes_array, &network->plan_array,
+        &network->nodes_array,         &network->extras_array,          &network->slots_array,
+        &network->pairs_array,         &network->singles_array,         &network->generals_array,
+        &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
+        &network->colours_array,       &network->shares_array,          &network->taken_array,
+        &network->joint_rows_array,    &network->joint_blocks_array,    &network->partials_array,
+        &network->gradient_array,      &network->gradient_nodes_array,  &network->plan_array,
         &network->rollings_array,
     };
     memcpy(list, all, sizeof all);

@@ -13,6 +13,8 @@
 #ifndef YK_CONTACT_NETWORK_DATA_H
 #define YK_CONTACT_NETWORK_DATA_H
 
+#include <stdatomic.h>
+
 #include "base/scratch.h"
 #include "contact/network.h"
 
@@ -108,6 +110,11 @@ typedef struct block {
     uint32_t general_begin, general_end;
 } block;
 
+/* How many blocks of a member's share have been taken, in a cache line of its own. */
+typedef struct share_cursor {
+    _Alignas(64) atomic_uint count;
+} share_cursor;
+
 typedef struct joint_row {
     yk_vec3 linear_a, spin_a, linear_b, spin_b; /* coefficients on velocity and spin */
     yk_vec3 kick_a, kick_b;                     /* what a unit impulse adds to the spins */
@@ -166,6 +173,11 @@ struct yk_network {
     size_t block_count;
     uint32_t *colour_start; /* colour_count + 1 */
     size_t colour_count;
+    /* Blocks of colour c that are meant for thread m: shares[c (members + 1) + m] up to that of
+     * m + 1, of about the same number of contacts each. */
+    uint32_t *shares;
+    int members;         /* threads at work on a colour */
+    share_cursor *taken; /* per member */
     size_t pair_groups, single_groups, rolling_groups, general_count;
     yk_joint_row *joints;
     size_t joint_count;
@@ -175,8 +187,8 @@ struct yk_network {
     double *partials; /* per block and joint phase: largest, sum of squares, rows */
     array nodes_array, extras_array, slots_array, pairs_array, singles_array, rollings_array,
         generals_array, pair_softness_array, single_softness_array, blocks_array, colours_array,
-        joint_rows_array, joint_blocks_array, partials_array, gradient_array, gradient_nodes_array,
-        plan_array;
+        shares_array, taken_array, joint_rows_array, joint_blocks_array, partials_array,
+        gradient_array, gradient_nodes_array, plan_array;
 };
 
 /* Memory for `count` elements, old contents lost; false when out of memory. Takes an eighth more

@@ -2,10 +2,16 @@
  *
  *   nodes       0 ... 511 | 512 ... 1023 | ...     blocks of consecutive nodes, neighbours in space
  *   contacts    each goes to the block of its lower node that moves
- *   blocks      coloured greedily: blocks of one colour touch no common block of nodes
+ *   blocks      coloured greedily: blocks of one colour touch no common node
  *   in a block  contacts are dealt into open groups of four: the first open group that has neither
  *               of the two nodes takes it. For every node a mask of 64 bits says which open groups
  *               it is in, so a contact finds its group with one find-first-set
+ *   strands     the contacts of a block are dealt in two halves, whose groups then take turns.
+ *               Groups dealt one after the other have nodes in common, and each would wait for the
+ *               velocities that the one before makes; the halves are apart in space, so the
+ *               processor works on two groups at the same time
+ *
+ * Blocks of one colour are dealt at the same time too, in the order in which they are solved.
  *
  * Contacts of nodes that very many contacts share (a container that moves freely) would chain all
  * blocks together; they form the tail, which one thread works off after the colours. */
@@ -14,7 +20,7 @@
 #include "contact/network_data.h"
 
 enum {
-    BLOCK_NODES = 512,
+    BLOCK_NODES = 128,
     ONE_BLOCK_NODES = 2048, /* up to here one block: threads would only wait for each other */
     OPEN_GROUPS = 64,
     COLOURS_MAX = 64,
@@ -24,21 +30,26 @@ enum {
 /* Which nodes of a contact move. */
 typedef enum mobility { NOBODY, ONLY_A, ONLY_B, BOTH } mobility;
 
+typedef struct dealt_group {
+    uint32_t contact[LANES];
+    uint32_t fill;
+    uint32_t place; /* among the groups of its kind and block */
+} dealt_group;
+
 typedef struct plan {
     yk_network *network;
     const yk_pair *pairs;
     size_t count, node_blocks;
-    uint32_t *owner;             /* per contact: block, node_blocks for the tail */
-    uint32_t *order;             /* contacts sorted by block */
-    uint32_t *begin;             /* of each block in order; node_blocks + 2 */
-    uint64_t *open_mask;         /* per node: open groups that it is in */
-    uint32_t *degree;            /* per node */
-    uint64_t *colour_mask;       /* per block of nodes: colours that touch it */
-    uint8_t *colour;             /* per block */
-    uint32_t *stamp;             /* per block of nodes: last block that touched it */
-    uint8_t *who;                /* per contact: which of its nodes move */
-    size_t kinds[SLOT_IDLE + 1]; /* number of contacts of each kind */
-    bool failed;                 /* out of memory while dealing */
+    uint32_t *owner;       /* per contact: block, node_blocks for the tail */
+    uint32_t *order;       /* contacts sorted by block */
+    uint32_t *begin;       /* of each block in order; node_blocks + 2 */
+    uint32_t *number;      /* of the block at each position of the network's blocks */
+    uint64_t *open_mask;   /* per node: open groups that it is in */
+    uint32_t *degree;      /* per node */
+    uint64_t *colour_mask; /* per node: colours that touch it */
+    uint8_t *colour;       /* per block */
+    uint8_t *who;          /* per contact: which of its nodes move */
+    dealt_group *dealt;    /* those of a block from its first contact on, at most one each */
 } plan;
 
 /* One piece of memory for all arrays of the plan, kept for the next time. */
@@ -55,12 +66,13 @@ static bool reserve_plan(plan *p)
         {(void **)&p->owner, p->count * sizeof *p->owner},
         {(void **)&p->order, p->count * sizeof *p->order},
         {(void **)&p->begin, blocks * sizeof *p->begin},
+        {(void **)&p->number, blocks * sizeof *p->number},
         {(void **)&p->open_mask, nodes * sizeof *p->open_mask},
         {(void **)&p->degree, nodes * sizeof *p->degree},
-        {(void **)&p->colour_mask, blocks * sizeof *p->colour_mask},
+        {(void **)&p->colour_mask, nodes * sizeof *p->colour_mask},
         {(void **)&p->colour, blocks * sizeof *p->colour},
-        {(void **)&p->stamp, blocks * sizeof *p->stamp},
         {(void **)&p->who, p->count * sizeof *p->who},
+        {(void **)&p->dealt, p->count * sizeof *p->dealt},
     };
 
     /* Each begins with a cache line. */
@@ -81,8 +93,7 @@ static bool reserve_plan(plan *p)
     memset(p->begin, 0, blocks * sizeof *p->begin);
     memset(p->open_mask, 0, nodes * sizeof *p->open_mask);
     memset(p->degree, 0, nodes * sizeof *p->degree);
-    memset(p->colour_mask, 0, blocks * sizeof *p->colour_mask);
-    memset(p->stamp, 0xff, blocks * sizeof *p->stamp);
+    memset(p->colour_mask, 0, nodes * sizeof *p->colour_mask);
     return true;
 }
 
@@ -148,13 +159,24 @@ static void assign_blocks(plan *p)
 
 typedef struct dealer {
     plan *plan;
-    slot_kind kind; /* of the groups */
-    uint32_t dummy; /* first of the two nodes for lanes that are not used */
-    uint64_t open;  /* groups that have been begun */
+    uint64_t open; /* groups that have been begun */
     uint8_t fill[OPEN_GROUPS];
     uint32_t contact[OPEN_GROUPS][LANES];
     int newest;
+    dealt_group *next; /* place of the next group that is closed */
 } dealer;
+
+/* Which slots a contact of two or of one node that moves goes to. */
+static slot_kind kind_of(const plan *p, uint32_t contact)
+{
+    if (p->who[contact] == NOBODY)
+        return SLOT_IDLE;
+    if (p->pairs[contact].kind == YK_PAIR_GENERAL)
+        return SLOT_GENERAL;
+    if (p->pairs[contact].kind == YK_PAIR_ROLLING)
+        return SLOT_ROLLING;
+    return p->who[contact] == BOTH ? SLOT_PAIR : SLOT_SINGLE;
+}
 
 /* The nodes of a contact, the one that moves first. */
 static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t *b)
@@ -175,67 +197,171 @@ static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t 
 static void close_group(dealer *d, int slot)
 {
     plan *p = d->plan;
-    yk_network *network = p->network;
+    dealt_group *group = d->next++;
+    group->fill = d->fill[slot];
+    memcpy(group->contact, d->contact[slot], sizeof group->contact);
 
-    /* Memory for one more group of the dealer's kind. */
-    size_t *count = &network->rolling_groups;
-    array *groups = &network->rollings_array;
-    if (d->kind == SLOT_PAIR) {
-        count = &network->pair_groups;
-        groups = &network->pairs_array;
-    } else if (d->kind == SLOT_SINGLE) {
-        count = &network->single_groups;
-        groups = &network->singles_array;
-    }
-    size_t number = (*count)++;
-    if (!yk_array_grow(network->context, groups, number, number + 1)) {
-        p->failed = true;
-        return;
-    }
-    network->pairs = network->pairs_array.data;
-    network->singles = network->singles_array.data;
-    network->rollings = network->rollings_array.data;
-
-    /* Lanes that are not used keep these zeros. */
-    if (d->kind == SLOT_PAIR)
-        network->pairs[number] = (pair_group){0};
-    if (d->kind == SLOT_SINGLE)
-        network->singles[number] = (single_group){0};
-    if (d->kind == SLOT_ROLLING)
-        network->rollings[number] = (rolling_group){0};
-
+    /* Its nodes are free for other groups in this slot. */
     uint64_t bit = UINT64_C(1) << slot;
-    for (int lane = 0; lane < LANES; lane++) {
-        int32_t a = (int32_t)d->dummy;
-        int32_t b = (int32_t)d->dummy + 1;
+    for (uint32_t lane = 0; lane < group->fill; lane++) {
+        int32_t a;
+        int32_t b;
+        nodes_in_order(p, group->contact[lane], &a, &b);
+        p->open_mask[a] &= ~bit;
+        if (p->who[group->contact[lane]] == BOTH)
+            p->open_mask[b] &= ~bit;
+    }
+
+    d->open &= ~bit;
+    d->fill[slot] = 0;
+}
+
+/* Deals those of the contacts [begin, end) of the order that are of one kind; returns the place
+ * after the last group. */
+static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, slot_kind kind,
+                                dealt_group *first)
+{
+    dealer d = {.plan = p, .newest = OPEN_GROUPS - 1, .next = first};
+
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t i = p->order[k];
+        if (kind_of(p, i) != kind)
+            continue;
+
+        /* Groups that one of its nodes is in are not for it. */
+        int32_t a;
+        int32_t b;
+        nodes_in_order(p, i, &a, &b);
+        bool both = p->who[i] == BOTH;
+        uint64_t busy = p->open_mask[a];
+        if (both)
+            busy |= p->open_mask[b];
+
+        /* Into the first open group that is for it, else into a new one in the slot of the oldest:
+         * slots are opened in turn, so the oldest is the one after the newest. */
+        uint64_t fit = d.open & ~busy;
+        int slot = (d.newest + 1) % OPEN_GROUPS;
+        if (fit)
+            slot = __builtin_ctzll(fit);
+        uint64_t bit = UINT64_C(1) << slot;
+        if (!fit) {
+            if (d.open & bit)
+                close_group(&d, slot);
+            d.open |= bit;
+            d.newest = slot;
+        }
+
+        /* The contact takes the next lane; a full group is closed. */
+        d.contact[slot][d.fill[slot]] = i;
+        d.fill[slot]++;
+        p->open_mask[a] |= bit;
+        if (both)
+            p->open_mask[b] |= bit;
+        if (d.fill[slot] == LANES)
+            close_group(&d, slot);
+    }
+
+    /* What is left open, oldest first. */
+    for (int k = 0; k < OPEN_GROUPS; k++) {
+        int slot = (d.newest + 1 + k) % OPEN_GROUPS;
+        if (d.open >> slot & 1)
+            close_group(&d, slot);
+    }
+    return d.next;
+}
+
+/* Deals the contacts of one kind of a block in two strands, whose groups take turns; returns the
+ * place after the last one. */
+static dealt_group *deal_kind(plan *p, size_t number, slot_kind kind, dealt_group *first)
+{
+    uint32_t begin = p->begin[number];
+    uint32_t end = p->begin[number + 1];
+    uint32_t middle = begin + (end - begin) / 2;
+    dealt_group *second = deal_strand(p, begin, middle, kind, first);
+    dealt_group *last = deal_strand(p, middle, end, kind, second);
+
+    /* Where one strand has come to its end the other goes on alone. */
+    uint32_t length[2] = {(uint32_t)(second - first), (uint32_t)(last - second)};
+    uint32_t both = length[0] < length[1] ? length[0] : length[1];
+    for (uint32_t k = 0; k < length[0]; k++)
+        first[k].place = k < both ? 2 * k : both + k;
+    for (uint32_t k = 0; k < length[1]; k++)
+        second[k].place = k < both ? 2 * k + 1 : both + k;
+    return last;
+}
+
+/* Deals the contacts of one block, one kind after the other, so that each has the slots for itself;
+ * and counts: the ends in the network's block are numbers yet. */
+static void deal_block(yk_network *network, size_t position, void *user)
+{
+    plan *p = user;
+    size_t number = p->number[position];
+
+    size_t kinds[SLOT_IDLE + 1] = {0};
+    for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++)
+        kinds[kind_of(p, p->order[k])]++;
+
+    dealt_group *const first = p->dealt + p->begin[number];
+    dealt_group *pairs_end = first;
+    if (kinds[SLOT_PAIR] > 0)
+        pairs_end = deal_kind(p, number, SLOT_PAIR, first);
+    dealt_group *singles_end = pairs_end;
+    if (kinds[SLOT_SINGLE] > 0)
+        singles_end = deal_kind(p, number, SLOT_SINGLE, pairs_end);
+    dealt_group *rollings_end = singles_end;
+    if (kinds[SLOT_ROLLING] > 0)
+        rollings_end = deal_kind(p, number, SLOT_ROLLING, singles_end);
+
+    network->blocks[position] = (block){
+        .pair_end = (uint32_t)(pairs_end - first),
+        .single_end = (uint32_t)(singles_end - pairs_end),
+        .rolling_end = (uint32_t)(rollings_end - singles_end),
+        .general_end = (uint32_t)kinds[SLOT_GENERAL],
+    };
+}
+
+/* Writing the groups --------------------------------------------------------------------------- */
+
+/* Puts a dealt group at its place in the network. Lanes that are not used have nodes without mass,
+ * and zeros. */
+static void write_group(const plan *p, const dealt_group *from, slot_kind kind, uint32_t dummy,
+                        size_t place)
+{
+    yk_network *network = p->network;
+    if (kind == SLOT_PAIR)
+        network->pairs[place] = (pair_group){0};
+    if (kind == SLOT_SINGLE)
+        network->singles[place] = (single_group){0};
+    if (kind == SLOT_ROLLING)
+        network->rollings[place] = (rolling_group){0};
+
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        int32_t a = (int32_t)dummy;
+        int32_t b = (int32_t)dummy + 1;
         int32_t other = YK_NETWORK_NONE;
 
-        /* Each contact gets its lane; its nodes are free for other groups in this slot. */
-        if (lane < d->fill[slot]) {
-            uint32_t contact = d->contact[slot][lane];
+        if (lane < from->fill) {
+            uint32_t contact = from->contact[lane];
             nodes_in_order(p, contact, &a, &other);
-            p->open_mask[a] &= ~bit;
-            if (p->who[contact] == BOTH) {
+            if (p->who[contact] == BOTH)
                 b = other;
-                p->open_mask[b] &= ~bit;
-            }
             network->slots[contact] = (contact_slot){
-                .index = (uint32_t)number * LANES + (uint32_t)lane,
-                .kind = (uint8_t)d->kind,
+                .index = (uint32_t)place * LANES + lane,
+                .kind = (uint8_t)kind,
                 .swapped = p->who[contact] == ONLY_B,
             };
         }
 
-        if (d->kind == SLOT_PAIR) {
-            pair_group *group = &network->pairs[number];
+        if (kind == SLOT_PAIR) {
+            pair_group *group = &network->pairs[place];
             group->a[lane] = a;
             group->b[lane] = b;
-        } else if (d->kind == SLOT_SINGLE) {
-            single_group *group = &network->singles[number];
+        } else if (kind == SLOT_SINGLE) {
+            single_group *group = &network->singles[place];
             group->a[lane] = a;
             group->other[lane] = other;
         } else {
-            rolling_group *group = &network->rollings[number];
+            rolling_group *group = &network->rollings[place];
             group->a[lane] = a;
             group->b[lane] = b;
             group->other[lane] = other;
@@ -243,218 +369,208 @@ static void close_group(dealer *d, int slot)
             group->inverse_length_b[lane] = 1;
         }
     }
-
-    /* The slot is free for another group. */
-    d->open &= ~bit;
-    d->fill[slot] = 0;
 }
 
-/* Which slots a contact of two or of one node that moves goes to. */
-static slot_kind kind_of(const plan *p, uint32_t contact)
+/* Writes the groups of one kind of a block to [begin, end) of the network. */
+static void write_kind(const plan *p, size_t number, slot_kind kind, const dealt_group *from,
+                       uint32_t begin, uint32_t end)
 {
-    if (p->who[contact] == NOBODY)
-        return SLOT_IDLE;
-    if (p->pairs[contact].kind == YK_PAIR_GENERAL)
-        return SLOT_GENERAL;
-    if (p->pairs[contact].kind == YK_PAIR_ROLLING)
-        return SLOT_ROLLING;
-    return p->who[contact] == BOTH ? SLOT_PAIR : SLOT_SINGLE;
+    /* The dummies of a block are two nodes of its own, so that blocks at work at the same time
+     * share none. */
+    uint32_t dummy = (uint32_t)(p->network->node_count + 2 * number);
+    for (uint32_t k = 0; k < end - begin; k++)
+        write_group(p, &from[k], kind, dummy, begin + from[k].place);
 }
 
-/* Deals the contacts of one block: pairs, singles, those that resist rolling, and in the first pass
- * general ones. */
-static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
+static void write_block(yk_network *network, size_t position, void *user)
 {
-    yk_network *network = p->network;
+    const plan *p = user;
+    size_t number = p->number[position];
+    const block *b = &network->blocks[position];
 
-    out->pair_begin = (uint32_t)network->pair_groups;
-    out->single_begin = (uint32_t)network->single_groups;
-    out->rolling_begin = (uint32_t)network->rolling_groups;
-    out->general_begin = (uint32_t)network->general_count;
+    const dealt_group *from = p->dealt + p->begin[number];
+    write_kind(p, number, SLOT_PAIR, from, b->pair_begin, b->pair_end);
+    from += b->pair_end - b->pair_begin;
+    write_kind(p, number, SLOT_SINGLE, from, b->single_begin, b->single_end);
+    from += b->single_end - b->single_begin;
+    write_kind(p, number, SLOT_ROLLING, from, b->rolling_begin, b->rolling_end);
 
-    /* One kind after the other, so that each has the slots for itself. */
-    for (slot_kind kind = SLOT_PAIR; kind <= SLOT_ROLLING; kind++) {
-        if (kind != SLOT_PAIR && p->kinds[kind] == 0)
-            continue;
-        dealer d = {.plan = p, .kind = kind, .dummy = dummy, .newest = OPEN_GROUPS - 1};
-
-        for (uint32_t k = p->begin[number]; k < p->begin[number + 1] && !p->failed; k++) {
-            uint32_t i = p->order[k];
-            const yk_pair *pair = &p->pairs[i];
-            slot_kind own = kind_of(p, i);
-
-            if (own == SLOT_IDLE) {
-                network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
-            } else if (own == SLOT_GENERAL && kind == SLOT_PAIR) {
-                size_t at = network->general_count++;
-
-                network->slots[i] = (contact_slot){.index = (uint32_t)at, .kind = SLOT_GENERAL};
-                network->generals[at] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
-            }
-
-            /* Others have their own pass. */
-            if (own != kind)
-                continue;
-
-            /* Into the first open group that has neither of its nodes, else into a new one in the
-             * slot of the oldest: slots are opened in turn, so the oldest is the one after the
-             * newest. */
-            int32_t a;
-            int32_t b;
-            nodes_in_order(p, i, &a, &b);
-
-            /* Groups that one of its nodes is in are not for it. */
-            bool both = p->who[i] == BOTH;
-            uint64_t busy = p->open_mask[a];
-            if (both)
-                busy |= p->open_mask[b];
-
-            uint64_t fit = d.open & ~busy;
-            int slot = (d.newest + 1) % OPEN_GROUPS;
-            if (fit)
-                slot = __builtin_ctzll(fit);
-            uint64_t bit = UINT64_C(1) << slot;
-            if (!fit) {
-                if (d.open & bit)
-                    close_group(&d, slot);
-                d.open |= bit;
-                d.newest = slot;
-            }
-
-            /* The contact takes the next lane; a full group is closed. */
-            d.contact[slot][d.fill[slot]] = i;
-            d.fill[slot]++;
-            p->open_mask[a] |= bit;
-            if (both)
-                p->open_mask[b] |= bit;
-            if (d.fill[slot] == LANES)
-                close_group(&d, slot);
-        }
-
-        /* What is left open, oldest first. */
-        for (int k = 0; k < OPEN_GROUPS; k++) {
-            int slot = (d.newest + 1 + k) % OPEN_GROUPS;
-            if (d.open >> slot & 1)
-                close_group(&d, slot);
-        }
-    }
-
-    out->pair_end = (uint32_t)network->pair_groups;
-    out->single_end = (uint32_t)network->single_groups;
-    out->rolling_end = (uint32_t)network->rolling_groups;
-    out->general_end = (uint32_t)network->general_count;
-}
-
-/* Colours -------------------------------------------------------------------------------------- */
-
-/* Visits every block of nodes that block `number` touches, once: gathers their colours, and adds
- * one to them. */
-static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t stamp)
-{
-    uint64_t seen = 0;
+    /* Those without a group: general ones in the order of the pairs, and those of which nobody
+     * moves. */
+    uint32_t general = b->general_begin;
     for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++) {
-        const yk_pair *pair = &p->pairs[p->order[k]];
-        const int32_t nodes[2] = {pair->a, pair->b};
+        uint32_t i = p->order[k];
+        slot_kind kind = kind_of(p, i);
+        if (kind == SLOT_IDLE)
+            network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
+        if (kind != SLOT_GENERAL)
+            continue;
 
-        for (int side = 0; side < 2; side++) {
-            if (!node_is_dynamic(p->network, nodes[side]))
-                continue;
-
-            size_t touched = (size_t)nodes[side] / BLOCK_NODES;
-            if (p->stamp[touched] == stamp)
-                continue;
-
-            p->stamp[touched] = stamp;
-            seen |= p->colour_mask[touched];
-            p->colour_mask[touched] |= add;
-        }
+        const yk_pair *pair = &p->pairs[i];
+        network->slots[i] = (contact_slot){.index = general, .kind = SLOT_GENERAL};
+        network->generals[general++] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
     }
-
-    return seen;
 }
 
-/* Memory for full groups, and some that stay open at the end of each block; more are made as
- * needed. */
-static bool reserve_groups(plan *p)
+/* From numbers of groups to their places, block after block. */
+static void number_groups(yk_network *network)
 {
-    yk_network *network = p->network;
+    for (size_t k = 0; k < network->block_count; k++) {
+        block *b = &network->blocks[k];
+
+        b->pair_begin = (uint32_t)network->pair_groups;
+        b->single_begin = (uint32_t)network->single_groups;
+        b->rolling_begin = (uint32_t)network->rolling_groups;
+        b->general_begin = (uint32_t)network->general_count;
+
+        network->pair_groups += b->pair_end;
+        network->single_groups += b->single_end;
+        network->rolling_groups += b->rolling_end;
+        network->general_count += b->general_end;
+
+        b->pair_end = (uint32_t)network->pair_groups;
+        b->single_end = (uint32_t)network->single_groups;
+        b->rolling_end = (uint32_t)network->rolling_groups;
+        b->general_end = (uint32_t)network->general_count;
+    }
+}
+
+/* Memory for groups and general contacts, kept from step to step. */
+static bool reserve_groups(yk_network *network)
+{
     yk_context *context = network->context;
-
-    for (size_t i = 0; i < p->count; i++)
-        p->kinds[kind_of(p, (uint32_t)i)]++;
-
-    /* Groups that are not full at the end of a block are some more. */
-    size_t spare = 8 * p->node_blocks + 8;
-    size_t pairs = p->kinds[SLOT_PAIR] / LANES + spare;
-    size_t singles = p->kinds[SLOT_SINGLE] / LANES + spare;
-    size_t rollings = 1;
-    if (p->kinds[SLOT_ROLLING] > 0)
-        rollings = p->kinds[SLOT_ROLLING] / LANES + spare;
-    size_t generals = p->kinds[SLOT_GENERAL] + 1;
-
-    /* Memory, kept from step to step. */
-    if (!yk_array_reserve(context, &network->pairs_array, pairs, sizeof(pair_group)) ||
-        !yk_array_reserve(context, &network->singles_array, singles, sizeof(single_group)) ||
-        !yk_array_reserve(context, &network->rollings_array, rollings, sizeof(rolling_group)) ||
-        !yk_array_reserve(context, &network->generals_array, generals, sizeof(general_contact)))
+    size_t row = sizeof *network->pair_softness;
+    if (!yk_array_reserve(context, &network->pairs_array, network->pair_groups + 1,
+                          sizeof(pair_group)) ||
+        !yk_array_reserve(context, &network->singles_array, network->single_groups + 1,
+                          sizeof(single_group)) ||
+        !yk_array_reserve(context, &network->rollings_array, network->rolling_groups + 1,
+                          sizeof(rolling_group)) ||
+        !yk_array_reserve(context, &network->generals_array, network->general_count + 1,
+                          sizeof(general_contact)))
         return false;
 
     network->pairs = network->pairs_array.data;
     network->singles = network->singles_array.data;
     network->rollings = network->rollings_array.data;
     network->generals = network->generals_array.data;
+    if (!network->soft)
+        return true;
+
+    /* Softness of round contacts, where the network was made for it. */
+    if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row) ||
+        !yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1,
+                          row))
+        return false;
+    network->pair_softness = network->pair_softness_array.data;
+    network->single_softness = network->single_softness_array.data;
+    memset(network->pair_softness, 0, network->pair_groups * row);
+    memset(network->single_softness, 0, network->single_groups * row);
     return true;
 }
 
-/* Deals all blocks, colour by colour, then the tail. The dummies of a block are two nodes of its
- * own, so that blocks at work at the same time share none. */
-static void deal_all(plan *p)
+/* Colours -------------------------------------------------------------------------------------- */
+
+/* Colours of the nodes that move in the contacts of a block; adds one to them. */
+static uint64_t visit_nodes(plan *p, size_t number, uint64_t add)
+{
+    uint64_t seen = 0;
+    for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++) {
+        uint32_t i = p->order[k];
+        if (p->who[i] == ONLY_A || p->who[i] == BOTH) {
+            seen |= p->colour_mask[p->pairs[i].a];
+            p->colour_mask[p->pairs[i].a] |= add;
+        }
+        if (p->who[i] == ONLY_B || p->who[i] == BOTH) {
+            seen |= p->colour_mask[p->pairs[i].b];
+            p->colour_mask[p->pairs[i].b] |= add;
+        }
+    }
+
+    return seen;
+}
+
+/* Colours of blocks, and the order of blocks by colour, the tail last. */
+static void colour_blocks(plan *p)
 {
     yk_network *network = p->network;
     uint32_t *start = network->colour_start;
-    size_t nodes = network->node_count;
     size_t colours = 1;
 
-    /* A block takes the first colour that nothing near it has. */
+    /* A block takes, of the colours that nothing near it has, the one with the least work yet: all
+     * colours should keep all threads busy. */
+    size_t contacts[COLOURS_MAX] = {0};
     p->colour[0] = 0;
     for (size_t k = 0; p->node_blocks > 1 && k < p->node_blocks; k++) {
-        uint64_t used = visit_touched(p, k, 0, (uint32_t)(2 * k));
-        int colour = COLOURS_MAX - 1;
-        if (~used)
-            colour = __builtin_ctzll(~used);
+        uint64_t used = visit_nodes(p, k, 0);
+        size_t colour = colours < COLOURS_MAX ? colours : COLOURS_MAX - 1;
+        for (size_t c = colours; c-- > 0;) {
+            bool less = colour == colours || contacts[c] <= contacts[colour];
+            if (!(used >> c & 1) && less)
+                colour = c;
+        }
 
         p->colour[k] = (uint8_t)colour;
-        visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
+        contacts[colour] += p->begin[k + 1] - p->begin[k];
+        visit_nodes(p, k, UINT64_C(1) << colour);
 
-        if ((size_t)colour + 1 > colours)
-            colours = (size_t)colour + 1;
+        if (colour + 1 > colours)
+            colours = colour + 1;
     }
 
     /* Where 64 colours do not suffice, blocks of the last one may be in each other's way, and
      * every one becomes a colour of its own. */
-    size_t dealt = 0;
+    size_t blocks = 0;
     size_t count = 0;
     for (size_t c = 0; c < colours; c++) {
-        start[count++] = (uint32_t)dealt;
+        start[count++] = (uint32_t)blocks;
         for (size_t k = 0; k < p->node_blocks; k++) {
             if (p->colour[k] != c)
                 continue;
-            if (c == COLOURS_MAX - 1 && dealt > start[count - 1])
-                start[count++] = (uint32_t)dealt;
-            deal_block(p, k, (uint32_t)(nodes + 2 * k), &network->blocks[dealt++]);
+            if (c == COLOURS_MAX - 1 && blocks > start[count - 1])
+                start[count++] = (uint32_t)blocks;
+            p->number[blocks++] = (uint32_t)k;
         }
     }
 
     /* The tail is a colour of one block. */
     size_t tail = p->node_blocks;
     if (p->begin[tail + 1] > p->begin[tail]) {
-        start[count++] = (uint32_t)dealt;
-        deal_block(p, tail, (uint32_t)(nodes + 2 * tail), &network->blocks[dealt++]);
+        start[count++] = (uint32_t)blocks;
+        p->number[blocks++] = (uint32_t)tail;
     }
 
-    start[count] = (uint32_t)dealt;
+    start[count] = (uint32_t)blocks;
     network->colour_count = count;
-    network->block_count = dealt;
+    network->block_count = blocks;
+}
+
+/* Cuts the blocks of each colour into one stretch per thread, of about as many contacts each. Blocks
+ * that follow each other are near each other, so that a thread has its part of space in all colours,
+ * and in all sweeps. */
+static void share_colours(const plan *p)
+{
+    yk_network *network = p->network;
+    const size_t members = (size_t)network->members;
+
+    for (size_t c = 0; c < network->colour_count; c++) {
+        uint32_t *share = network->shares + c * (members + 1);
+        uint32_t first = network->colour_start[c];
+        uint32_t end = network->colour_start[c + 1];
+        size_t total = 0;
+        for (uint32_t k = first; k < end; k++)
+            total += p->begin[p->number[k] + 1] - p->begin[p->number[k]];
+
+        /* The m-th stretch ends with the block in which its part of the contacts ends. */
+        size_t sum = 0;
+        uint32_t k = first;
+        for (size_t m = 0; m < members; m++) {
+            share[m] = k;
+            for (; k < end && sum * members < total * (m + 1); k++)
+                sum += p->begin[p->number[k] + 1] - p->begin[p->number[k]];
+        }
+        share[members] = end;
+    }
 }
 
 yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t count)
@@ -494,11 +610,20 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     if (nodes > ONE_BLOCK_NODES)
         p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
 
+    network->members = 1;
+    if (network->pool && p.node_blocks > 1)
+        network->members = yk_pool_threads(network->pool);
+
+    /* Every block of the last colour may become a colour of its own. */
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
+    size_t members = (size_t)network->members;
     if (!reserve_plan(&p) ||
         !yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) ||
         !yk_array_reserve(context, &network->blocks_array, blocks, sizeof(block)) ||
         !yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) ||
+        !yk_array_reserve(context, &network->shares_array, blocks * (members + 1),
+                          sizeof(uint32_t)) ||
+        !yk_array_reserve(context, &network->taken_array, members, sizeof(share_cursor)) ||
         !yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double)))
         return yk_fail(context, YK_ERROR_MEMORY,
                        "contact network: no memory for a plan of %zu contacts", count);
@@ -506,37 +631,25 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     network->slots = network->slots_array.data;
     network->blocks = network->blocks_array.data;
     network->colour_start = network->colours_array.data;
+    network->shares = network->shares_array.data;
+    network->taken = network->taken_array.data;
     network->partials = network->partials_array.data;
+    for (size_t m = 0; m < members; m++)
+        atomic_init(&network->taken[m].count, 0);
     memset(network->nodes + nodes, 0, 2 * (p.node_blocks + 1) * sizeof *network->nodes);
 
     /* Contacts to blocks, colours to blocks, contacts to groups. */
     assign_blocks(&p);
-    bool done = reserve_groups(&p);
-    if (done) {
-        deal_all(&p);
-        done = !p.failed;
-    }
-
-    /* Softness of round contacts, where the network was made for it. */
-    size_t row = sizeof *network->pair_softness;
-    size_t pair_groups = network->pair_groups;
-    size_t single_groups = network->single_groups;
-    if (done && network->soft) {
-        done = yk_array_reserve(context, &network->pair_softness_array, pair_groups + 1, row) &&
-               yk_array_reserve(context, &network->single_softness_array, single_groups + 1, row);
-    }
-    if (!done) {
+    colour_blocks(&p);
+    share_colours(&p);
+    yk_network_run(network, deal_block, NULL, &p, 1);
+    number_groups(network);
+    if (!reserve_groups(network)) {
         network->block_count = network->colour_count = 0;
         return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts",
                        count);
     }
-
-    if (network->soft) {
-        network->pair_softness = network->pair_softness_array.data;
-        network->single_softness = network->single_softness_array.data;
-        memset(network->pair_softness, 0, pair_groups * row);
-        memset(network->single_softness, 0, single_groups * row);
-    }
+    yk_network_run(network, write_block, NULL, &p, 1);
 
     network->contact_count = count;
     return YK_OK;

@@ -8,7 +8,6 @@
  * problem. */
 #include <math.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -21,41 +20,45 @@ typedef struct crew {
     yk_block_work work;
     yk_network_work after;
     void *user;
-    int repeats, members;
+    int repeats;
     atomic_int arrived;
     atomic_uint phase;
-    atomic_size_t next; /* block of the colour that is worked on */
 } crew;
 
 static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)begin;
     (void)end;
-    (void)chunk;
     crew *c = user;
 
     const yk_network *network = c->network;
+    const size_t members = (size_t)network->members;
     for (int repeat = 0; repeat < c->repeats; repeat++) {
         for (size_t colour = 0; colour < network->colour_count; colour++) {
-            size_t first = network->colour_start[colour];
-            size_t count = network->colour_start[colour + 1] - first;
+            const uint32_t *share = network->shares + colour * (members + 1);
 
-            /* Whichever block is next, until the colour is done. */
-            for (;;) {
-                size_t k = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
-                if (k >= count)
-                    break;
-                c->work(c->network, first + k, c->user);
+            /* The own share first, whose contacts are in this processor's cache from the last
+             * sweep; then what the others have left. */
+            for (size_t k = 0; k < members; k++) {
+                size_t m = (chunk + k) % members;
+                atomic_uint *taken = &network->taken[m].count;
+                const uint32_t count = share[m + 1] - share[m];
+                while (atomic_load_explicit(taken, memory_order_relaxed) < count) {
+                    uint32_t next = atomic_fetch_add_explicit(taken, 1, memory_order_relaxed);
+                    if (next < count)
+                        c->work(c->network, share[m] + next, c->user);
+                }
             }
 
             /* All wait for the last, which prepares what comes next. */
             unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
             int arrived = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1;
-            if (arrived == c->members) {
+            if (arrived == network->members) {
                 if (c->after && colour + 1 == network->colour_count)
                     c->after(c->network, c->user);
                 atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
-                atomic_store_explicit(&c->next, 0, memory_order_relaxed);
+                for (size_t m = 0; m < members; m++)
+                    atomic_store_explicit(&network->taken[m].count, 0, memory_order_relaxed);
                 atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
                 continue;
             }
@@ -74,20 +77,15 @@ void yk_network_run(yk_network *network, yk_block_work work, yk_network_work aft
                     int repeats)
 {
     /* One chunk per thread: none can end before all have begun, as they wait for each other. */
-    int members = 1;
-    if (network->pool && network->block_count > 1)
-        members = yk_pool_threads(network->pool);
-
-    if (members > 1) {
+    if (network->members > 1 && network->block_count > 1) {
         crew c = {
             .network = network,
             .work = work,
             .after = after,
             .user = user,
             .repeats = repeats,
-            .members = members,
         };
-        yk_pool_run(network->pool, (size_t)members, 1, crew_member, &c);
+        yk_pool_run(network->pool, (size_t)network->members, 1, crew_member, &c);
         return;
     }
 
