@@ -18,10 +18,10 @@
  *   yk_network_solve(network, &options, &report)
  *   nodes[k].velocity, yk_network_impulse(network, i)
  *
- * Memory. A node is one cache line of 64 bytes and 12 of the plan. A contact between two spheres
+ * Memory. A node is one cache line of 64 bytes and 20 of the plan. A contact between two spheres
  * takes 72 bytes in the solver, one of a sphere with a prescribed surface 88, softness 16 more, a
- * general contact 592; the plan adds 17 to each, and arrays are taken an eighth larger than
- * needed: 109 bytes per contact of a heap of a million spheres, nodes' share included. One
+ * general contact 592; the plan adds 41 to each, and arrays are taken an eighth larger than
+ * needed: 136 bytes per contact of a heap of a million spheres, nodes' share included. One
  * Gauss-Seidel sweep reads the 72 bytes and writes 24 of them; nodes come from the cache as
  * contacts are worked off in blocks of neighbouring nodes: number the nodes so that neighbours in
  * space are near in number.

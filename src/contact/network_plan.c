@@ -1,6 +1,6 @@
 /* The order of work: who may be solved at the same time as whom.
  *
- *   nodes       0 ... 511 | 512 ... 1023 | ...     blocks of consecutive nodes, neighbours in space
+ *   nodes       0 ... 127 | 128 ... 255 | ...      blocks of consecutive nodes, neighbours in space
  *   contacts    each goes to the block of its lower node that moves
  *   blocks      coloured greedily: blocks of one colour touch no common node
  *   in a block  contacts are dealt into open groups of four: the first open group that has neither
