@@ -149,6 +149,9 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
 int print_failure(const yk_context *context);
 /* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
 int print_unwritable(const char *file);
+/* Closes what a command has written; NULL is a file that could not be opened. False after a message
+ * where not all of it has reached the file. */
+bool close_written(FILE *stream, const char *file);
 
 /* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
  * Returns the exit code. */

@@ -27,34 +27,7 @@ static const char *const outcomes[] = {
     [YK_OUTCOME_FAILED] = "FAILED",
 };
 
-/* The command line --------------------------------------------------------------------------- */
-
-/* Returns how many; 0 after a message. */
-static int read_steps(const char *text, double *steps)
-{
-    int count = 0;
-
-    /* One number after the other, with commas between them. */
-    for (const char *at = text; *at && count < STEPS_MAX;) {
-        char *end;
-        double value = strtod(at, &end);
-        if (end == at || !(value > 0) || !isfinite(value) || (*end && *end != ','))
-            break;
-
-        steps[count++] = value;
-        if (!*end || !end[1])
-            return count;
-
-        at = end + 1;
-    }
-
-    /* It stopped before the end. */
-    fprintf(stderr,
-            "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at most "
-            "%d)\n",
-            text, STEPS_MAX);
-    return 0;
-}
+/* The command line ----------------------------------------------------------------------------- */
 
 /* Changes of the scenario with their names. */
 typedef struct variant_list {
@@ -99,38 +72,6 @@ static bool add_variant(variant_list *list, const char *text)
 }
 
 /* Results -------------------------------------------------------------------------------------- */
-
-static bool write_rows(const char *file, const yk_converge_def *def, int variants,
-                       const yk_convergence_row *rows)
-{
-    /* All digits, and a column for what the table on the screen has as headings. */
-    FILE *out = fopen(file, "w");
-    if (out)
-        fprintf(out,
-                "step [s],relative_error,largest_error,order,steps,iterations,seconds_per_step "
-                "[s],calls,seconds [s],outcome,variant\n");
-
-    for (int i = 0; out && i < variants * def->step_count; i++) {
-        const yk_convergence_row *r = &rows[i];
-        const char *outcome = "good";
-        if (r->outcome != YK_OUTCOME_GOOD)
-            outcome = outcomes[r->outcome];
-
-        const char *name = "";
-        if (def->variant_count > 0)
-            name = def->variants[r->variant].name;
-        fprintf(out, "%.17g,%.9e,%.9e,%.6g,%lld,%lld,%.3e,%lld,%.3e,%s,\"%s\"\n", r->step, r->error,
-                r->largest, r->order, (long long)r->steps, (long long)r->iterations,
-                r->seconds_per_step, (long long)r->calls, r->seconds, outcome, name);
-    }
-
-    bool good = out && !ferror(out);
-    if (out && fclose(out) != 0)
-        good = false;
-    if (!good)
-        print_unwritable(file);
-    return good;
-}
 
 static int run_study(const yk_converge_def *def, const char *output, const char *plot)
 {
@@ -202,9 +143,32 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
             printf("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
                    def->steps[def->step_count - 1] / 4, report.reference_error);
 
-        /* The same for other programs and as a picture. */
-        if (output && !write_rows(output, def, variants, rows))
+        /* The same for other programs: all digits, and a column for what are headings above. */
+        FILE *out = NULL;
+        if (output)
+            out = fopen(output, "w");
+        if (out)
+            fprintf(out, "step [s],relative_error,largest_error,order,steps,iterations,"
+                         "seconds_per_step [s],calls,seconds [s],outcome,variant\n");
+
+        for (size_t i = 0; out && i < count; i++) {
+            const yk_convergence_row *r = &rows[i];
+            const char *outcome = "good";
+            if (r->outcome != YK_OUTCOME_GOOD)
+                outcome = outcomes[r->outcome];
+
+            const char *name = "";
+            if (def->variant_count > 0)
+                name = def->variants[r->variant].name;
+            fprintf(out, "%.17g,%.9e,%.9e,%.6g,%lld,%lld,%.3e,%lld,%.3e,%s,\"%s\"\n", r->step,
+                    r->error, r->largest, r->order, (long long)r->steps, (long long)r->iterations,
+                    r->seconds_per_step, (long long)r->calls, r->seconds, outcome, name);
+        }
+
+        if (output && !close_written(out, output))
             code = EXIT_FAILED;
+
+        /* And as a picture. */
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
             code = print_failure(context);
         else if (plot)
@@ -261,12 +225,32 @@ int command_converge(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    /* What the options say, in numbers. */
+    /* Steps are numbers with commas between them; a comma may stand behind the last one. */
     double steps[STEPS_MAX];
-    int index;
+    bool all_read = false;
     def.steps = steps;
-    def.step_count = read_steps(step_text, steps);
-    if (def.step_count == 0 || !options_pick("reference", reference, references, &index))
+    def.step_count = 0;
+    for (const char *at = step_text; !all_read && def.step_count < STEPS_MAX;) {
+        char *end;
+        double value = strtod(at, &end);
+        if (end == at || !(value > 0) || !isfinite(value) || (*end && *end != ','))
+            break;
+
+        steps[def.step_count++] = value;
+        all_read = !*end || !end[1];
+        at = end + 1;
+    }
+
+    if (!all_read) {
+        fprintf(stderr,
+                "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at "
+                "most %d)\n",
+                step_text, STEPS_MAX);
+        return EXIT_MISUSE;
+    }
+
+    int index;
+    if (!options_pick("reference", reference, references, &index))
         return EXIT_MISUSE;
 
     /* What is compared, and how it is shown. */

@@ -157,49 +157,6 @@ typedef struct collection {
     drawing drawing;
 } collection;
 
-/* Marker ports of a subsystem. An interface is marked at the side that takes the force, which is
- * drawn as its other side is. */
-static void add_marks(collection *c, const yk_scenario_info *info, int subsystem)
-{
-    const yk_subsystem *part = info->subsystems[subsystem];
-    const yk_port *ports;
-    int count = part->ops->ports(part, &ports);
-    for (int port = 0; port < count; port++) {
-        if (ports[port].kind != YK_PORT_MARKER)
-            continue;
-
-        /* Is it a side of an interface, and which one? */
-        const yk_interface_def *interface = NULL;
-        bool wrench_side = false;
-        for (int i = 0; i < info->interface_count && !interface; i++) {
-            const yk_interface_def *one = &info->interfaces[i];
-            wrench_side = one->wrench_subsystem == subsystem && one->wrench_port == port;
-            if (wrench_side || (one->motion_subsystem == subsystem && one->motion_port == port))
-                interface = one;
-        }
-
-        /* The side that takes the motion is at the same point. */
-        if (interface && interface->wrench_subsystem != subsystem)
-            continue;
-
-        /* Where it is at the start. */
-        yk_port_value value = {0};
-        part->ops->output(part, port, &value);
-        int index = c->drawing.mark_count++;
-        drawing_mark *mark = &c->marks[index];
-        mark->kind = interface ? MARK_INTERFACE : MARK_PORT;
-        mark->position = to_system(&info->transforms[subsystem], value.motion.position);
-        mark->name = c->names[index];
-
-        /* Names of interfaces are unique; those of ports belong to their subsystem. */
-        const char *name = info->names[subsystem];
-        if (interface)
-            snprintf(c->names[index], sizeof *c->names, "%s", interface->name);
-        else
-            snprintf(c->names[index], sizeof *c->names, "%s.%s", name, ports[port].name);
-    }
-}
-
 /* False when out of memory. */
 static bool collect(const yk_scenario_info *info, collection *c)
 {
@@ -242,7 +199,6 @@ static bool collect(const yk_scenario_info *info, collection *c)
             scene->poses(part, poses);
             scene->shapes(part, shapes, count);
         }
-
         for (int k = 0; k < count && !c->shapes.failed; k++)
             add_shape(&c->shapes, &info->transforms[i], &shapes[k], poses);
 
@@ -251,7 +207,42 @@ static bool collect(const yk_scenario_info *info, collection *c)
         if (c->shapes.failed)
             return false;
 
-        add_marks(c, info, i);
+        /* Its markers. The two sides of an interface are at one point, so it is marked once, at
+         * the side that takes the wrench. */
+        const yk_port *list;
+        int port_count = part->ops->ports(part, &list);
+        for (int port = 0; port < port_count; port++) {
+            if (list[port].kind != YK_PORT_MARKER)
+                continue;
+
+            const yk_interface_def *interface = NULL;
+            for (int k = 0; k < info->interface_count && !interface; k++) {
+                const yk_interface_def *one = &info->interfaces[k];
+                if ((one->wrench_subsystem == i && one->wrench_port == port) ||
+                    (one->motion_subsystem == i && one->motion_port == port))
+                    interface = one;
+            }
+
+            if (interface && interface->wrench_subsystem != i)
+                continue;
+
+            /* Names of interfaces are unique; those of ports belong to their subsystem. */
+            int index = c->drawing.mark_count++;
+            drawing_mark *mark = &c->marks[index];
+            mark->name = c->names[index];
+            if (interface) {
+                mark->kind = MARK_INTERFACE;
+                snprintf(c->names[index], sizeof *c->names, "%s", interface->name);
+            } else {
+                mark->kind = MARK_PORT;
+                snprintf(c->names[index], sizeof *c->names, "%s.%s", info->names[i],
+                         list[port].name);
+            }
+
+            yk_port_value value = {0};
+            part->ops->output(part, port, &value);
+            mark->position = to_system(&info->transforms[i], value.motion.position);
+        }
     }
 
     /* Interfaces and wires, for the diagram. */
@@ -356,6 +347,7 @@ int command_draw(int argc, char **argv)
         bool written = drawing_write(&c.drawing, &options, out);
         if (to_file && fclose(out) != 0)
             written = false;
+
         if (!written)
             print_unwritable(file);
         else if (to_file)

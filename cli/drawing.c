@@ -122,39 +122,39 @@ static yk_vec3 axis_of(int k)
     return yk_v3(k == 0, k == 1, k == 2);
 }
 
-/* Along the axis in which the model is thin; of several, not along the one that points up. From
- * above only what is flat as a sheet. */
-static drawing_view choose_view(const drawing *d, int up)
+/* The axes of the picture: those of the view that is asked for, or of the one that shows most. */
+static void set_view(canvas *c, bool choose)
 {
-    /* Its extents along the axes of space. */
-    const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
-    box b = bounds(d, axes);
-    double extent[3];
-    double largest = 0;
-    for (int k = 0; k < 3; k++) {
-        extent[k] = b.high[k] - b.low[k];
-        largest = fmax(largest, extent[k]);
-    }
+    drawing_view view = c->options->view;
+    int up = c->options->up;
 
-    /* The thinnest of those that are thin, and the one that points up only where no other is. */
-    int thin = -1;
-    for (int k = 0; k < 3; k++) {
-        double limit = k == up ? SHEET : FLAT;
-        if (!(extent[k] < limit * largest))
-            continue;
-        if (thin < 0 || thin == up || (k != up && extent[k] < extent[thin]))
+    /* Along the axis in which the model is thinnest, and along the one that points up only where no
+     * other is thin and the model is flat as a sheet. Else from above and aside. */
+    if (choose) {
+        const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
+        box b = bounds(c->model, axes);
+        double extent[3];
+        double largest = 0;
+        for (int k = 0; k < 3; k++) {
+            extent[k] = b.high[k] - b.low[k];
+            largest = fmax(largest, extent[k]);
+        }
+
+        int thin = -1;
+        view = VIEW_ISO;
+        for (int k = 0; k < 3; k++) {
+            double limit = k == up ? SHEET : FLAT;
+            if (!(extent[k] < limit * largest))
+                continue;
+            if (thin >= 0 && thin != up && (k == up || extent[k] >= extent[thin]))
+                continue;
+
             thin = k;
+            view = (drawing_view)(VIEW_X + k);
+        }
     }
 
-    if (thin < 0)
-        return VIEW_ISO;
-    return (drawing_view)(VIEW_X + thin);
-}
-
-static void set_axes(canvas *c, drawing_view view, int up)
-{
     /* Towards the viewer: an axis, or from above and aside. */
-    yk_vec3 above = axis_of(up);
     switch (view) {
     case VIEW_X: c->near = yk_v3(1, 0, 0); break;
     case VIEW_Y: c->near = yk_v3(0, up == 0 ? 1 : -1, 0); break;
@@ -171,6 +171,7 @@ static void set_axes(canvas *c, drawing_view view, int up)
     }
 
     /* From above, y points up in the picture, or what comes after the axis that does. */
+    yk_vec3 above = axis_of(up);
     if (fabs(yk_v3_dot(above, c->near)) > 0.99)
         above = axis_of(up == 1 ? 2 : 1);
 
@@ -411,6 +412,9 @@ static const char *colour(int part, double shade, char text[8])
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
+/* From corner to corner of a square. */
+static const double corner_signs[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+
 static int compare_points(const void *a, const void *b)
 {
     const point *p = a;
@@ -496,33 +500,6 @@ static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, doub
     }
 }
 
-/* The faces of a box that look at the viewer. */
-static void write_box(const canvas *c, const yk_shape *s, int part)
-{
-    static const double around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
-    const double size[3] = {s->size.x, s->size.y, s->size.z};
-
-    for (int face = 0; face < 6; face++) {
-        int k = face / 2;
-        int u = (k + 1) % 3;
-        int v = (k + 2) % 3;
-        double side = face % 2 ? 1 : -1;
-        yk_vec3 normal = yk_q_rotate(s->orientation, yk_v3_scale(side, axis_of(k)));
-        if (yk_v3_dot(normal, c->near) < 1e-6)
-            continue;
-
-        /* From corner to corner around the face. */
-        point corners[4];
-        for (int i = 0; i < 4; i++) {
-            yk_vec3 local = yk_v3_scale(side * size[k], axis_of(k));
-            local = yk_v3_axpy(around[i][0] * size[u], axis_of(u), local);
-            local = yk_v3_axpy(around[i][1] * size[v], axis_of(v), local);
-            corners[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
-        }
-        write_polygon(c, corners, 4, part, shade_of(c, normal));
-    }
-}
-
 /* The outline of both rims, and on it the end that looks at the viewer. */
 static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 {
@@ -557,8 +534,6 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 /* The piece of a plane that is drawn: below the model, and wider than it. */
 static void plane_corners(const canvas *c, const yk_shape *plane, yk_vec3 corners[4])
 {
-    static const double around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
-
     /* Below the middle of the model, and the wider the farther the plane is away. */
     yk_vec3 normal = yk_q_rotate(plane->orientation, yk_v3(0, 0, 1));
     double height = yk_v3_dot(normal, yk_v3_sub(c->middle, plane->position));
@@ -566,7 +541,7 @@ static void plane_corners(const canvas *c, const yk_shape *plane, yk_vec3 corner
     double half = 1.1 * c->radius + 0.25 * fabs(height);
 
     for (int i = 0; i < 4; i++) {
-        yk_vec3 local = {around[i][0] * half, around[i][1] * half, 0};
+        yk_vec3 local = {corner_signs[i][0] * half, corner_signs[i][1] * half, 0};
         corners[i] = yk_v3_add(foot, yk_q_rotate(plane->orientation, local));
     }
 }
@@ -625,7 +600,34 @@ static bool write_shapes(const canvas *c)
             fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"url(#s%d)\"/>\n",
                     centre.x, centre.y, fmax(c->scale * s->size.x, 0.6), part % COLOURS);
             break;
-        case YK_SHAPE_BOX: write_box(c, s, part); break;
+
+        /* The faces that look at the viewer, each from corner to corner. */
+        case YK_SHAPE_BOX: {
+            const double size[3] = {s->size.x, s->size.y, s->size.z};
+            for (int face = 0; face < 6; face++) {
+                int k = face / 2;
+                int u = (k + 1) % 3;
+                int v = (k + 2) % 3;
+                yk_vec3 normal = axis_of(k);
+                if (face % 2 == 0)
+                    normal = yk_v3_scale(-1, normal);
+                yk_vec3 outwards = yk_q_rotate(s->orientation, normal);
+                if (yk_v3_dot(outwards, c->near) < 1e-6)
+                    continue;
+
+                point corners[4];
+                for (int n = 0; n < 4; n++) {
+                    yk_vec3 local = yk_v3_scale(size[k], normal);
+                    local = yk_v3_axpy(corner_signs[n][0] * size[u], axis_of(u), local);
+                    local = yk_v3_axpy(corner_signs[n][1] * size[v], axis_of(v), local);
+                    yk_vec3 corner = yk_v3_add(s->position, yk_q_rotate(s->orientation, local));
+                    corners[n] = project(c, corner);
+                }
+                write_polygon(c, corners, 4, part, shade_of(c, outwards));
+            }
+            break;
+        }
+
         case YK_SHAPE_CYLINDER: write_cylinder(c, s, part); break;
         case YK_SHAPE_CAPSULE:
             write_line(c, yk_v3_sub(s->position, half), yk_v3_add(s->position, half), part,
@@ -880,42 +882,6 @@ static void write_scale(const canvas *c, double y)
     fprintf(out, "</g>\n");
 }
 
-static void write_legend(const canvas *c, double y)
-{
-    const drawing *d = c->model;
-    FILE *out = c->stream;
-    double size = c->size;
-    double x = MARGIN * size;
-    double end = c->width - 0.36 * c->width;
-
-    /* From left to right, up to where the scale begins. */
-    fprintf(out, "<g id=\"legend\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
-    for (int i = 0; i < d->part_count; i++) {
-        /* Letters have about this width; what does not fit beside the scale is counted. */
-        const drawing_part *part = &d->parts[i];
-        char fill[8];
-        double length = 7.4 * size * (double)(strlen(part->name) + strlen(part->kind) + 3);
-        if (x + length > end && i > 0) {
-            fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">and %d more</text>\n", x, y,
-                    d->part_count - i);
-            break;
-        }
-
-        fprintf(
-            out,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n",
-            x, y - 10 * size, 11 * size, 11 * size, colour(i, 1, fill));
-
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 17 * size, y);
-        write_text(c, part->name);
-        fprintf(out, " <tspan fill=\"#777777\">");
-        write_text(c, part->kind);
-        fprintf(out, "</tspan></text>\n");
-        x += length + 30 * size;
-    }
-    fprintf(out, "</g>\n");
-}
-
 /* Sets the view, the scale and the size of the picture. */
 static void lay_out(canvas *c, bool in_space, bool diagram)
 {
@@ -926,11 +892,8 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     c->width = o->width;
     c->top = (o->bare ? MARGIN : TITLE + MARGIN / 2) * c->size;
 
-    /* From where it is seen. */
-    drawing_view view = o->view;
-    if (view == VIEW_AUTO && in_space)
-        view = choose_view(d, o->up);
-    set_axes(c, view, o->up);
+    /* Where nothing is in space, any view will do. */
+    set_view(c, o->view == VIEW_AUTO && in_space);
 
     if (in_space) {
         /* What planes are drawn around. */
@@ -1040,13 +1003,39 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
     write_marks(&c);
     if (diagram)
         write_diagram(&c, c.top + c.area);
-    if (!options->bare) {
-        double y = c.height - 0.5 * FOOTER * c.size;
-        if (!diagram)
-            write_legend(&c, y);
-        if (in_space)
-            write_scale(&c, y);
+
+    /* The legend, where no block has the name of its part, goes from left to right up to where the
+     * scale begins; letters have about this width, and what does not fit is counted. */
+    double y = c.height - 0.5 * FOOTER * c.size;
+    if (!options->bare && !diagram) {
+        double x = MARGIN * c.size;
+        double end = c.width - 0.36 * c.width;
+        fprintf(stream, "<g id=\"legend\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * c.size);
+        for (int i = 0; i < d->part_count; i++) {
+            const drawing_part *part = &d->parts[i];
+            double length = 7.4 * c.size * (double)(strlen(part->name) + strlen(part->kind) + 3);
+            if (x + length > end && i > 0) {
+                fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\">and %d more</text>\n", x, y,
+                        d->part_count - i);
+                break;
+            }
+
+            char fill[8];
+            fprintf(stream,
+                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" "
+                    "fill=\"%s\"/>\n",
+                    x, y - 10 * c.size, 11 * c.size, 11 * c.size, colour(i, 1, fill));
+            fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\">", x + 17 * c.size, y);
+            write_text(&c, part->name);
+            fprintf(stream, " <tspan fill=\"#777777\">");
+            write_text(&c, part->kind);
+            fprintf(stream, "</tspan></text>\n");
+            x += length + 30 * c.size;
+        }
+        fprintf(stream, "</g>\n");
     }
+    if (!options->bare && in_space)
+        write_scale(&c, y);
 
     fprintf(stream, "</svg>\n");
     return !ferror(stream);

@@ -92,39 +92,6 @@ static void print_word(const char *text, size_t length, const char *otherwise)
         putchar(isalnum((unsigned char)text[i]) ? text[i] : '_');
 }
 
-/* The variables of the connector of variable `first`, by role; -1: it has none, or several. False
- * if they are no port: force and position must lie on different sides. */
-static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
-{
-    for (int r = 0; r < ROLES; r++)
-        found[r] = -1;
-
-    /* Two variables of one role: which of them is meant cannot be known. */
-    for (int i = 0; i < d->variable_count; i++) {
-        int role = role_of(&d->variables[i]);
-        const char *name = d->variables[i].name;
-        const char *other = d->variables[first].name;
-        bool same_stem = stem(name) == stem(other) && strncmp(name, other, stem(name)) == 0;
-        if (role < 0 || !same_stem)
-            continue;
-
-        if (found[role] >= 0)
-            return false;
-        found[role] = i;
-    }
-
-    /* What it takes and what it answers with are on different sides. */
-    if (found[POSITION] < 0 || found[FORCE] < 0)
-        return false;
-
-    /* If the force is an input, no part of the motion may be one, and the other way round. */
-    bool takes_wrench = d->variables[found[FORCE]].causality == YK_FMI_INPUT;
-    for (int r = POSITION; r < FORCE; r++)
-        if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
-            return false;
-    return true;
-}
-
 /* What a scenario needs to use it: ports by what the variables look like, and all parameters. */
 static void print_section(yk_context *context, const yk_fmi_description *d, const char *file)
 {
@@ -151,14 +118,35 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         }
     }
 
-    /* Variables with the units of a connector. */
+    /* Variables with the units of a connector: those of one stem, by their roles. Two of one role
+     * are no port, because which of them is meant cannot be known. */
     for (int i = 0; i < d->variable_count; i++) {
-        int found[ROLES];
-        if (used[i] || role_of(&d->variables[i]) != FORCE || !find_port(d, i, found))
+        const char *name = d->variables[i].name;
+        if (used[i] || role_of(&d->variables[i]) != FORCE)
+            continue;
+
+        int found[ROLES] = {-1, -1, -1, -1};
+        bool is_port = true;
+        for (int k = 0; k < d->variable_count; k++) {
+            int role = role_of(&d->variables[k]);
+            const char *other = d->variables[k].name;
+            if (role < 0 || stem(other) != stem(name) || strncmp(other, name, stem(name)) != 0)
+                continue;
+
+            is_port = is_port && found[role] < 0;
+            found[role] = k;
+        }
+
+        /* If the force is an input, no part of the motion may be one, and the other way round. */
+        bool takes_wrench = d->variables[i].causality == YK_FMI_INPUT;
+        for (int r = POSITION; r < FORCE; r++)
+            if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
+                is_port = false;
+        if (!is_port || found[POSITION] < 0)
             continue;
 
         printf("      ");
-        print_word(d->variables[i].name, stem(d->variables[i].name), "port");
+        print_word(name, stem(name), "port");
         printf(": {type: scalar");
         for (int r = 0; r < ROLES; r++) {
             if (found[r] < 0)

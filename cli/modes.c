@@ -12,44 +12,8 @@ static const char usage[] =
     "and lists its modes from the lowest frequency on. Ports that the scenario couples are left "
     "free.";
 
-/* The subsystem that is asked for, or the only smooth one; NULL after a message. */
-static yk_smooth *choose(const yk_scenario_info *info, const char *name)
-{
-    yk_smooth *chosen = NULL;
-    int candidates = 0;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        if (name && strcmp(name, info->names[i]) != 0)
-            continue;
-
-        yk_smooth *model = yk_smooth_of(info->subsystems[i]);
-        if (name && !model) {
-            fprintf(stderr,
-                    "yoke: subsystem '%s' is of the kind %s; modes are found of smooth ones\n",
-                    name, info->solvers[i]);
-            return NULL;
-        }
-        if (!model)
-            continue;
-
-        candidates++;
-        chosen = model;
-    }
-
-    if (candidates == 1)
-        return chosen;
-
-    /* None, or more than one. */
-    if (candidates > 1)
-        fprintf(stderr, "yoke: %d subsystems are smooth; choose one with --subsystem\n",
-                candidates);
-    else if (name)
-        fprintf(stderr, "yoke: there is no subsystem '%s'\n", name);
-    else
-        fprintf(stderr, "yoke: the scenario has no subsystem of the kind smooth\n");
-    return NULL;
-}
-
-static void print_table(const yk_smooth *model, const yk_modes *modes, int asked)
+/* The table of modes, and their shapes into a file where one is named. False after a message. */
+static bool report_modes(const yk_smooth *model, const yk_modes *modes, int asked, const char *file)
 {
     /* A row per mode; free motions have no frequency, overdamped ones no oscillation. */
     int growing = 0;
@@ -99,22 +63,19 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
                "of an equilibrium (see\n  --static); they are right for rotors that look the same "
                "at every angle, not for blades and cranks\n",
                energy.kinetic);
-}
 
-/* One line per mode and node: displacement and rotation, real and imaginary. */
-static bool write_shapes(const char *file, const yk_smooth *model, const yk_modes *modes)
-{
+    if (!file)
+        return true;
+
+    /* Rows that spreadsheets can filter by mode and node: displacement and rotation, real and
+     * imaginary. */
     FILE *out = fopen(file, "w");
-    if (!out) {
-        print_unwritable(file);
-        return false;
-    }
+    if (out)
+        fprintf(out, "mode,frequency_Hz,damping,growth,node,ux,uy,uz,rx,ry,rz,ux_im,uy_im,uz_im,"
+                     "rx_im,ry_im,rz_im\n");
 
-    /* Rows that spreadsheets can filter by mode and node. */
     const yk_smooth_description *def = yk_smooth_definition(model);
-    fprintf(out, "mode,frequency_Hz,damping,growth,node,ux,uy,uz,rx,ry,rz,ux_im,uy_im,uz_im,rx_im,"
-                 "ry_im,rz_im\n");
-    for (int i = 0; i < modes->count; i++) {
+    for (int i = 0; out && i < modes->count; i++) {
         const yk_mode *mode = &modes->mode[i];
         for (int n = 0; n < modes->node_count; n++) {
             fprintf(out, "%d,%.15g,%.15g,%.15g,%s", i + 1, mode->frequency, mode->damping,
@@ -124,14 +85,7 @@ static bool write_shapes(const char *file, const yk_smooth *model, const yk_mode
             fprintf(out, "\n");
         }
     }
-
-    /* A full disk shows at the close. */
-    bool good = !ferror(out);
-    if (fclose(out) == 0 && good)
-        return true;
-
-    print_unwritable(file);
-    return false;
+    return close_written(out, file);
 }
 
 int command_modes(int argc, char **argv)
@@ -168,9 +122,37 @@ int command_modes(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return l.code;
 
+    /* The subsystem that is asked for, or the only smooth one. */
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    yk_smooth *model = choose(info, subsystem);
-    if (!model) {
+    yk_smooth *model = NULL;
+    const char *solver = NULL; /* of the one with this name */
+    int candidates = 0;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        if (subsystem && strcmp(subsystem, info->names[i]) != 0)
+            continue;
+
+        solver = info->solvers[i];
+        yk_smooth *smooth = yk_smooth_of(info->subsystems[i]);
+        if (!smooth)
+            continue;
+
+        candidates++;
+        model = smooth;
+    }
+
+    if (candidates != 1) {
+        if (candidates > 1)
+            fprintf(stderr, "yoke: %d subsystems are smooth; choose one with --subsystem\n",
+                    candidates);
+        else if (subsystem && solver)
+            fprintf(stderr,
+                    "yoke: subsystem '%s' is of the kind %s; modes are found of smooth ones\n",
+                    subsystem, solver);
+        else if (subsystem)
+            fprintf(stderr, "yoke: there is no subsystem '%s'\n", subsystem);
+        else
+            fprintf(stderr, "yoke: the scenario has no subsystem of the kind smooth\n");
+
         close_scenario(&l);
         return EXIT_MISUSE;
     }
@@ -200,9 +182,7 @@ int command_modes(int argc, char **argv)
     int code = EXIT_GOOD;
     if (modes) {
         printf("%s\n", *info->title ? info->title : info->path);
-        print_table(model, modes, options.count);
-
-        if (output && !write_shapes(output, model, modes))
+        if (!report_modes(model, modes, options.count, output))
             code = EXIT_FAILED;
         else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)
             code = print_failure(l.context);

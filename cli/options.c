@@ -15,60 +15,6 @@ static const char *dashes_of(const char *name)
     return name[1] ? "--" : "-";
 }
 
-/* Puts a value into the target of its row. */
-static bool store(const option_row *row, const char *text)
-{
-    /* All of the text must be the number: "1e-3x" is a slip, not 1e-3. */
-    char *end;
-    errno = 0;
-    switch (row->kind) {
-    case OPTION_NUMBER: {
-        double value = strtod(text, &end);
-        if (end == text || *end || !isfinite(value)) {
-            fprintf(stderr, "yoke: --%s needs a number, not '%s'\n", row->name, text);
-            return false;
-        }
-
-        *(double *)row->target = value;
-        return true;
-    }
-
-    case OPTION_COUNT: {
-        long value = strtol(text, &end, 10);
-        if (end == text || *end || errno || value < 0 || value > INT_MAX) {
-            fprintf(stderr, "yoke: --%s needs a whole number from 0 on, not '%s'\n", row->name,
-                    text);
-            return false;
-        }
-
-        *(int *)row->target = (int)value;
-        return true;
-    }
-
-    case OPTION_LIST: {
-        option_list *list = row->target;
-        if (list->count == OPTION_LIST_MAX) {
-            fprintf(stderr, "yoke: --%s is given more than %d times\n", row->name, OPTION_LIST_MAX);
-            return false;
-        }
-
-        if (!*text) {
-            fprintf(stderr, "yoke: %s%s needs a value that is not empty: %s\n",
-                    row->name[1] ? "--" : "-", row->name, row->argument);
-            return false;
-        }
-
-        list->items[list->count++] = text;
-        return true;
-    }
-
-    case OPTION_TEXT: *(const char **)row->target = text; return true;
-    case OPTION_FLAG:
-    case OPTION_END: break;
-    }
-    return false;
-}
-
 /* Takes the option at argv[*index], and its value from the same or the next argument. */
 static bool take_option(const option_row *rows, int argc, char **argv, int *index)
 {
@@ -129,7 +75,57 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
         fprintf(stderr, "yoke: %s needs a value: %s\n", argument, row->argument);
         return false;
     }
-    return store(row, value);
+
+    /* Into the target of its row. All of the text must be the number: "1e-3x" is a slip, not
+     * 1e-3. */
+    char *end;
+    errno = 0;
+    switch (row->kind) {
+    case OPTION_NUMBER: {
+        double number = strtod(value, &end);
+        if (end == value || *end || !isfinite(number)) {
+            fprintf(stderr, "yoke: --%s needs a number, not '%s'\n", row->name, value);
+            return false;
+        }
+
+        *(double *)row->target = number;
+        return true;
+    }
+
+    case OPTION_COUNT: {
+        long number = strtol(value, &end, 10);
+        if (end == value || *end || errno || number < 0 || number > INT_MAX) {
+            fprintf(stderr, "yoke: --%s needs a whole number from 0 on, not '%s'\n", row->name,
+                    value);
+            return false;
+        }
+
+        *(int *)row->target = (int)number;
+        return true;
+    }
+
+    case OPTION_LIST: {
+        option_list *list = row->target;
+        if (list->count == OPTION_LIST_MAX) {
+            fprintf(stderr, "yoke: --%s is given more than %d times\n", row->name, OPTION_LIST_MAX);
+            return false;
+        }
+
+        if (!*value) {
+            fprintf(stderr, "yoke: %s%s needs a value that is not empty: %s\n",
+                    dashes_of(row->name), row->name, row->argument);
+            return false;
+        }
+
+        list->items[list->count++] = value;
+        return true;
+    }
+
+    case OPTION_TEXT: *(const char **)row->target = value; return true;
+    case OPTION_FLAG:
+    case OPTION_END: break;
+    }
+    return false;
 }
 
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv,

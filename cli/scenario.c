@@ -199,6 +199,18 @@ int print_unwritable(const char *file)
     return EXIT_FAILED;
 }
 
+bool close_written(FILE *stream, const char *file)
+{
+    /* A full disk may show at the close only. */
+    bool good = stream && !ferror(stream);
+    if (stream && fclose(stream) != 0)
+        good = false;
+
+    if (!good)
+        print_unwritable(file);
+    return good;
+}
+
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
     /* A scenario with mistakes: they are the message. */

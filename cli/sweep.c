@@ -155,15 +155,8 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         }
 
         /* What is printed is seen to at the end of the program. */
-        bool written = out != NULL;
-        if (out && output) {
-            written = !ferror(out);
-            written = fclose(out) == 0 && written;
-        }
-        if (!written) {
-            print_unwritable(output);
+        if (output && !close_written(out, output))
             code = EXIT_FAILED;
-        }
 
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
             code = print_failure(context);
@@ -244,19 +237,17 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         arguments, tasks);
 
     /* What to do with it, in words that can be pasted. */
-    bool good = !ferror(out);
-    if (fclose(out) != 0)
-        good = false;
-    if (good)
+    int code = EXIT_FAILED;
+    if (close_written(out, file)) {
         printf("sbatch %s\n%s --gather %d -o TABLE.csv   # when its tasks have ended\n", file,
                command.data, tasks);
-    else
-        print_unwritable(file);
+        code = EXIT_GOOD;
+    }
 
     yk_text_destroy(context, &command);
     yk_text_destroy(context, &place);
     yk_context_destroy(context);
-    return good ? EXIT_GOOD : EXIT_FAILED;
+    return code;
 }
 
 static const char usage[] =

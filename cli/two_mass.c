@@ -53,11 +53,10 @@ int map_report(yk_context *context, const two_mass_request *q, const char *title
     /* As a table. */
     if (q->output) {
         FILE *out = fopen(q->output, "w");
-        if (!out)
-            return print_unwritable(q->output);
+        if (out)
+            fprintf(out, "%s,%s,spectral_radius,stable\n", x->parameter, y->parameter);
 
-        fprintf(out, "%s,%s,spectral_radius,stable\n", x->parameter, y->parameter);
-        for (int i = 0; i < x->count; i++) {
+        for (int i = 0; out && i < x->count; i++) {
             for (int j = 0; j < y->count; j++) {
                 double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
                 fprintf(out, "%.17g,%.17g,%.17g,%d\n", yk_map_axis_value(x, i),
@@ -65,9 +64,8 @@ int map_report(yk_context *context, const two_mass_request *q, const char *title
             }
         }
 
-        bool good = !ferror(out);
-        if (fclose(out) != 0 || !good)
-            return print_unwritable(q->output);
+        if (!close_written(out, q->output))
+            return EXIT_FAILED;
     }
 
     /* The map in one number, and as a picture. */
@@ -162,37 +160,6 @@ static bool check_parameter(const char *name, double value)
     return false;
 }
 
-/* The two axes of a map, if there is one. False after a message. */
-static bool read_axes(const two_mass_request *q, yk_map_axis *axes, char names[2][MAP_NAME_MAX])
-{
-    const option_list *maps = &q->maps;
-    if (maps->count != 0 && maps->count != 2) {
-        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
-        return false;
-    }
-
-    for (int i = 0; i < maps->count; i++) {
-        int index;
-        yk_map_axis *axis = &axes[i];
-        bool good = map_axis_read(maps->items[i], axis, names[i], MAP_NAME_MAX) &&
-                    options_pick("map", names[i], yk_two_mass_parameters(), &index);
-        if (!good || !check_parameter(names[i], axis->first) ||
-            !check_parameter(names[i], axis->last))
-            return false;
-    }
-
-    if (maps->count == 0 && (q->output || q->plot)) {
-        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
-        return false;
-    }
-
-    if (maps->count == 2 && strcmp(names[0], names[1]) == 0) {
-        fprintf(stderr, "yoke: both axes of the map are %s\n", names[0]);
-        return false;
-    }
-    return true;
-}
-
 /* Answers -------------------------------------------------------------------------------------- */
 
 static void show_progress(void *user, double fraction)
@@ -229,13 +196,35 @@ int two_mass_run(two_mass_request *q)
             q->model.integrators[i] = (yk_two_mass_integrator)index;
     }
 
-    /* Parameters and axes, within the same limits. */
+    /* Parameters, within the limits that hold for axes too. */
     yk_map_axis axes[2];
     char names[2][MAP_NAME_MAX];
     for (const char *const *name = yk_two_mass_parameters(); good && *name; name++)
         good = check_parameter(*name, *yk_two_mass_parameter(&q->model, *name));
 
-    good = good && read_axes(q, axes, names);
+    /* The two axes of a map, if there is one. */
+    const option_list *maps = &q->maps;
+    if (good && maps->count != 0 && maps->count != 2) {
+        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
+        good = false;
+    }
+
+    for (int i = 0; good && i < maps->count; i++) {
+        int index;
+        good = map_axis_read(maps->items[i], &axes[i], names[i], MAP_NAME_MAX) &&
+               options_pick("map", names[i], yk_two_mass_parameters(), &index) &&
+               check_parameter(names[i], axes[i].first) && check_parameter(names[i], axes[i].last);
+    }
+
+    if (good && maps->count == 0 && (q->output || q->plot)) {
+        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
+        good = false;
+    }
+
+    if (good && maps->count == 2 && strcmp(names[0], names[1]) == 0) {
+        fprintf(stderr, "yoke: both axes of the map are %s\n", names[0]);
+        good = false;
+    }
 
     /* A map, or one point. */
     int code = EXIT_MISUSE;
@@ -252,10 +241,11 @@ int two_mass_run(two_mass_request *q)
             code = print_failure(context);
         } else {
             char title[160];
-            const char *inputs = q->inputs ? q->inputs : "index-1";
-            bool has_inputs = yk_scheme_option(q->model.scheme.ops, "inputs");
-            snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", q->scheme,
-                     has_inputs ? ", inputs " : "", has_inputs ? inputs : "");
+            int length = snprintf(title, sizeof title, "spectral radius of scheme %s", q->scheme);
+            if (yk_scheme_option(q->model.scheme.ops, "inputs"))
+                snprintf(title + length, sizeof title - (size_t)length, ", inputs %s",
+                         q->inputs ? q->inputs : "index-1");
+
             code = map_report(context, q, title, x, y, radii);
         }
         free(radii);
