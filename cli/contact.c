@@ -108,7 +108,9 @@ static yk_status solve_contact(session *s, const char *file)
         yk_contact_report report;
         s->options.method = s->methods[m];
         status = yk_contact_solve(s->context, &problem, &s->options, r, u, &report);
-        times[m] = status == YK_OK ? report.seconds : INFINITY;
+        times[m] = INFINITY;
+        if (status == YK_OK)
+            times[m] = report.seconds;
 
         const char *name = yk_contact_method_name(report.method);
         add_row(&s->contacts[m], file, "contact", problem.contact_count, name, status,
@@ -132,33 +134,6 @@ static yk_status solve_contact(session *s, const char *file)
     yk_release(s->context, r);
     yk_release(s->context, u);
     yk_contact_problem_destroy(s->context, &problem);
-    return YK_OK;
-}
-
-static yk_status solve_complementarity(session *s, const char *file, const char *kind)
-{
-    yk_mlcp problem;
-    yk_status status = yk_mlcp_read(s->context, file, &problem);
-    if (status != YK_OK)
-        return status;
-
-    /* The unknowns and what is complementary to them. */
-    double *z = yk_allocate(s->context, 2 * (size_t)problem.n + 1, sizeof *z);
-    if (z) {
-        yk_mlcp_options options = yk_mlcp_options_default();
-        yk_mlcp_report report;
-        status = yk_mlcp_solve(s->context, &problem, &options, z, z + problem.n, NULL, &report);
-        add_row(&s->complementarity, file, kind, problem.n, "pivot", status, report.pivots,
-                report.residual, report.seconds);
-        if (YK_FAILED(status))
-            printf("    %s\n", yk_last_message(s->context));
-        for (int i = 0; s->solution && status == YK_OK && i < problem.n; i++)
-            fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", base_name(file), i + 1, z[i],
-                    z[problem.n + i]);
-    }
-
-    yk_release(s->context, z);
-    yk_mlcp_destroy(s->context, &problem);
     return YK_OK;
 }
 
@@ -192,7 +167,9 @@ static int list_files(const char *const *operands, int count, char **files)
     for (int i = 0; i < count; i++) {
         struct stat info;
         bool folder = stat(operands[i], &info) == 0 && S_ISDIR(info.st_mode);
-        DIR *entries = folder ? opendir(operands[i]) : NULL;
+        DIR *entries = NULL;
+        if (folder)
+            entries = opendir(operands[i]);
         if (folder && !entries) {
             fprintf(stderr, "yoke: the folder '%s' cannot be read\n", operands[i]);
             return -1;
@@ -214,7 +191,9 @@ static int list_files(const char *const *operands, int count, char **files)
             }
 
             size_t size = strlen(operands[i]) + strlen(name) + 2;
-            char *path = found < FILES_MAX ? malloc(size) : NULL;
+            char *path = NULL;
+            if (found < FILES_MAX)
+                path = malloc(size);
             if (!path) {
                 fprintf(stderr, "yoke: more than %d files\n", FILES_MAX);
                 if (entries)
@@ -250,21 +229,48 @@ static int solve_files(session *s, char *const *files, int count)
     printf("%-36s %-8s %6s  %-18s %-13s %7s  %9s  %10s\n", "file", "kind", "size", "solver",
            "outcome", "steps", "residual", "seconds");
 
-    /* What the file holds is found from its contents. */
     for (int i = 0; i < count; i++) {
+        /* What the file holds is found from its contents. */
+        const char *file = files[i];
         yk_problem_kind kind = YK_PROBLEM_CONTACT;
+        yk_mlcp mlcp = {0};
         yk_status status = YK_OK;
-        if (!yk_fclib_is_hdf5(files[i]))
-            status = yk_problem_file_kind(s->context, files[i], &kind);
-        if (status == YK_OK && kind == YK_PROBLEM_CONTACT)
-            status = solve_contact(s, files[i]);
+        if (!yk_fclib_is_hdf5(file))
+            status = yk_problem_file_kind(s->context, file, &kind);
+
+        /* Contact problems go to all methods, complementarity problems to the one that there is. */
+        bool is_contact = kind == YK_PROBLEM_CONTACT;
+        if (status == YK_OK && is_contact)
+            status = solve_contact(s, file);
         else if (status == YK_OK)
-            status = solve_complementarity(s, files[i], kind == YK_PROBLEM_LCP ? "LCP" : "MLCP");
+            status = yk_mlcp_read(s->context, file, &mlcp);
 
         if (status != YK_OK) {
             print_failure(s->context);
             s->unreadable++;
+            continue;
         }
+        if (is_contact)
+            continue;
+
+        /* The unknowns and what is complementary to them. */
+        double *z = yk_allocate(s->context, 2 * (size_t)mlcp.n + 1, sizeof *z);
+        if (z) {
+            yk_mlcp_options options = yk_mlcp_options_default();
+            yk_mlcp_report report;
+            status = yk_mlcp_solve(s->context, &mlcp, &options, z, z + mlcp.n, NULL, &report);
+            add_row(&s->complementarity, file, kind == YK_PROBLEM_LCP ? "LCP" : "MLCP", mlcp.n,
+                    "pivot", status, report.pivots, report.residual, report.seconds);
+            if (YK_FAILED(status))
+                printf("    %s\n", yk_last_message(s->context));
+
+            for (int k = 0; s->solution && status == YK_OK && k < mlcp.n; k++)
+                fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", base_name(file), k + 1, z[k],
+                        z[mlcp.n + k]);
+        }
+
+        yk_release(s->context, z);
+        yk_mlcp_destroy(s->context, &mlcp);
     }
 
     /* Totals where there are several rows, or several methods beside each other. */
@@ -385,13 +391,16 @@ static int command_solve(int argc, char **argv)
 
     /* Folders are the files in them. */
     int code = EXIT_FAILED;
-    int file_count = -1;
+    int file_count = 0;
     if (good)
         file_count = list_files(operands, count, files);
-    if (file_count < 0)
-        code = good ? EXIT_MISUSE : EXIT_FAILED;
-    size_t times = (size_t)(file_count > 0 ? file_count : 0) * OPTION_LIST_MAX;
-    s.times = calloc(times + 1, sizeof *s.times);
+    if (file_count < 0) {
+        code = EXIT_MISUSE;
+        file_count = 0;
+    }
+
+    /* A time per problem and method, for the comparison at the end. */
+    s.times = calloc((size_t)file_count * OPTION_LIST_MAX + 1, sizeof *s.times);
     s.context = yk_context_create(NULL);
     if (file_count > 0 && s.context && s.times)
         code = solve_files(&s, files, file_count);

@@ -19,14 +19,6 @@ typedef struct figure {
     double size;            /* its largest edge */
 } figure;
 
-/* What one panel shows: axes 0 to 2 are x, y, z; a twist shows the angle about an axis over the
- * position along another. */
-typedef struct view {
-    int across, up;
-    bool twist;
-    double scale; /* of displacements */
-} view;
-
 static double component(yk_vec3 v, int axis)
 {
     return (&v.x)[axis];
@@ -149,49 +141,6 @@ static int largest_of(const double values[3])
     return largest;
 }
 
-/* The longest edge of the figure lies across; up goes what moves most, if it is not the same. */
-static view choose_view(const figure *f, const yk_modes *modes, int mode)
-{
-    double moves[3] = {0};
-    double rotations[3] = {0};
-    double edge[3];
-    for (int axis = 0; axis < 3; axis++) {
-        edge[axis] = f->high[axis] - f->low[axis];
-        for (int i = 0; i < 2 * f->count; i++) {
-            const stick_point *point = &f->line[i / 2][i % 2];
-            double move = component(displacement(modes, mode, point), axis);
-            moves[axis] = fmax(moves[axis], fabs(move));
-            rotations[axis] = fmax(rotations[axis], fabs(rotation_about(modes, mode, point, axis)));
-        }
-    }
-
-    /* Where nothing moves but by rotation, the angle is shown. */
-    double most = moves[largest_of(moves)];
-    double spin = rotations[largest_of(rotations)];
-    view v = {.across = largest_of(edge), .twist = most < 1e-6 * spin * f->size};
-    if (v.twist) {
-        v.up = largest_of(rotations);
-        if (spin > 0)
-            v.scale = 1 / spin;
-        return v;
-    }
-
-    /* Of the two other axes the one along which it moves more. */
-    int first = (v.across + 1) % 3;
-    int second = (v.across + 2) % 3;
-    v.up = moves[second] > moves[first] ? second : first;
-
-    /* A mode that moves along its length alone is seen from its broad side. */
-    bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
-    if (moves_along)
-        v.up = edge[second] > edge[first] ? second : first;
-
-    /* The largest displacement is an eighth of the figure, whatever the mode is scaled by. */
-    if (most > 0)
-        v.scale = 0.12 * f->size / most;
-    return v;
-}
-
 yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
                         const yk_modes *modes)
 {
@@ -224,7 +173,47 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
 
     static const char *const names[3] = {"x", "y", "z"};
     for (int mode = 0; mode < panels; mode++) {
-        view v = choose_view(&f, modes, mode);
+        /* How far it moves along the axes and turns about them, and how long the figure is. */
+        double moves[3] = {0};
+        double rotations[3] = {0};
+        double edge[3];
+        for (int axis = 0; axis < 3; axis++) {
+            edge[axis] = f.high[axis] - f.low[axis];
+            for (int i = 0; i < 2 * f.count; i++) {
+                const stick_point *point = &f.line[i / 2][i % 2];
+                double move = component(displacement(modes, mode, point), axis);
+                double rotation = rotation_about(modes, mode, point, axis);
+                moves[axis] = fmax(moves[axis], fabs(move));
+                rotations[axis] = fmax(rotations[axis], fabs(rotation));
+            }
+        }
+
+        /* The longest edge of the figure lies across. Where nothing moves but by rotation, its
+         * angle goes up; else of the two other axes the one along which it moves more. */
+        double most = moves[largest_of(moves)];
+        double spin = rotations[largest_of(rotations)];
+        int across = largest_of(edge);
+        int first = (across + 1) % 3;
+        int second = (across + 2) % 3;
+        bool twist = most < 1e-6 * spin * f.size;
+        int up = first;
+        if (twist)
+            up = largest_of(rotations);
+        else if (moves[second] > moves[first])
+            up = second;
+
+        /* A mode that moves along its length alone is seen from its broad side. */
+        bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
+        if (!twist && moves_along)
+            up = edge[second] > edge[first] ? second : first;
+
+        /* The largest angle is 1, and the largest displacement an eighth of the figure, whatever
+         * the mode is scaled by. */
+        double scale = 0;
+        if (twist && spin > 0)
+            scale = 1 / spin;
+        else if (!twist && most > 0)
+            scale = 0.12 * f.size / most;
 
         /* The lines at rest and displaced. */
         for (int displaced = 0; displaced < 2; displaced++) {
@@ -232,16 +221,16 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
             for (int i = 0; i < 2 * f.count; i++) {
                 const stick_point *point = &f.line[i / 2][i % 2];
                 yk_vec3 position = point->position;
-                if (displaced && !v.twist)
-                    position = yk_v3_axpy(v.scale, displacement(modes, mode, point), position);
+                if (displaced && !twist)
+                    position = yk_v3_axpy(scale, displacement(modes, mode, point), position);
 
-                double up = component(position, v.up);
-                if (v.twist)
-                    up = 0;
-                if (v.twist && displaced)
-                    up = v.scale * rotation_about(modes, mode, point, v.up);
+                double height = component(position, up);
+                if (twist)
+                    height = 0;
+                if (twist && displaced)
+                    height = scale * rotation_about(modes, mode, point, up);
 
-                yk_text_add(context, &script, "%.6g %.6g\n%s", component(position, v.across), up,
+                yk_text_add(context, &script, "%.6g %.6g\n%s", component(position, across), height,
                             i % 2 ? "\n" : "");
             }
             yk_text_add(context, &script, "EOD\n");
@@ -260,14 +249,14 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
         /* The same part of space in all panels, so that modes can be compared. */
         double margin = 0.15 * f.size;
         yk_text_add(context, &script, "set xrange [%.6g:%.6g]\nset xlabel '%s in m'\n",
-                    f.low[v.across] - margin, f.high[v.across] + margin, names[v.across]);
-        if (v.twist)
+                    f.low[across] - margin, f.high[across] + margin, names[across]);
+        if (twist)
             yk_text_add(context, &script,
                         "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s (of its largest)'\n",
-                        names[v.up]);
+                        names[up]);
         else
             yk_text_add(context, &script, "set yrange [%.6g:%.6g]\nset ylabel '%s in m'\n",
-                        f.low[v.up] - margin, f.high[v.up] + margin, names[v.up]);
+                        f.low[up] - margin, f.high[up] + margin, names[up]);
         yk_text_add(context, &script,
                     "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d "
                     "with lines linewidth 2 linecolor rgb '#1f5fa8' notitle\n",

@@ -148,61 +148,6 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
     return EXIT_GOOD;
 }
 
-static int replay(const loaded *l, const yk_record *record, bool quiet)
-{
-    yk_system *system;
-    if (yk_scenario_system(l->scenario, &system) != YK_OK)
-        return print_failure(l->context);
-
-    /* What the run was made of stands in lines before its scenario: each that is not there today
-     * is named. */
-    const yk_record_header *header = yk_record_get_header(record);
-    char *inputs = yk_scenario_inputs(l->scenario);
-    const char *line = header->scenario;
-    while (inputs && line[0] == '#' && line[1] == ' ') {
-        size_t length = strcspn(line, "\n");
-        bool found = false;
-        for (const char *other = inputs; *other && !found;) {
-            size_t size = strcspn(other, "\n");
-            found = size == length && strncmp(line, other, length) == 0;
-            other += size + (other[size] == '\n');
-        }
-
-        const char *name = memchr(line + 2, ' ', length - 2);
-        if (!found && strncmp(line, "# version ", 10) == 0)
-            fprintf(stderr, "yoke: warning: the run was made by %.*s, this is version %s\n",
-                    (int)length - 2, line + 2, yk_version());
-        else if (!found && name)
-            fprintf(stderr, "yoke: warning: '%.*s' has changed since the run\n",
-                    (int)(line + length - name - 1), name + 1);
-        line += length + (line[length] == '\n');
-    }
-    yk_release(l->context, inputs);
-
-    /* The recorder that compares: it looks rows up in the columns of the record. */
-    replayer r = {.base.ops = &replayer_ops, .was = record};
-    for (int i = 0; i < header->channel_count; i++)
-        r.width += (size_t)header->channels[i].components;
-    r.columns = yk_allocate(l->context, r.width + 1, sizeof *r.columns);
-    if (!r.columns)
-        return print_failure(l->context);
-
-    size_t k = 0;
-    for (int i = 0; i < header->channel_count; i++)
-        for (int c = 0; c < header->channels[i].components; c++)
-            r.columns[k++] = yk_record_column(record, i, c);
-
-    /* The run ends where the first number differs. */
-    catch_interrupts();
-    yk_run_def def = {.recorder = &r.base};
-    yk_run_report report;
-    yk_status status = yk_run(l->context, l->scenario, &def, &report);
-    int code = print_outcome(l, &r, status, &report, quiet);
-
-    yk_release(l->context, r.columns);
-    return code;
-}
-
 int command_replay(int argc, char **argv)
 {
     const char *path = NULL;
@@ -240,6 +185,7 @@ int command_replay(int argc, char **argv)
 
     int code = EXIT_MISUSE;
     loaded l;
+    bool ready = false;
     if (!file.data) {
         fprintf(stderr,
                 "yoke: '%s' does not hold the scenario of its run: replay an HDF5 file of this "
@@ -248,10 +194,59 @@ int command_replay(int argc, char **argv)
     } else {
         yk_scenario_def def = scenario_def(file.data, &(option_list){0});
         def.text = header->scenario;
-        if (load_scenario_def(&def, LOAD_TO_RUN, &l)) {
-            code = replay(&l, record, quiet);
-            close_scenario(&l);
+        ready = load_scenario_def(&def, LOAD_TO_RUN, &l);
+    }
+
+    if (ready) {
+        /* What the run was made of stands in lines before its scenario: each that is not there
+         * today is named. */
+        char *inputs = yk_scenario_inputs(l.scenario);
+        line = header->scenario;
+        while (inputs && line[0] == '#' && line[1] == ' ') {
+            size_t length = strcspn(line, "\n");
+            bool found = false;
+            for (const char *other = inputs; *other && !found;) {
+                size_t size = strcspn(other, "\n");
+                found = size == length && strncmp(line, other, length) == 0;
+                other += size + (other[size] == '\n');
+            }
+
+            const char *name = memchr(line + 2, ' ', length - 2);
+            if (!found && strncmp(line, "# version ", 10) == 0)
+                fprintf(stderr, "yoke: warning: the run was made by %.*s, this is version %s\n",
+                        (int)length - 2, line + 2, yk_version());
+            else if (!found && name)
+                fprintf(stderr, "yoke: warning: '%.*s' has changed since the run\n",
+                        (int)(line + length - name - 1), name + 1);
+            line += length + (line[length] == '\n');
         }
+        yk_release(l.context, inputs);
+
+        /* The recorder that compares: it looks rows up in the columns of the record. */
+        replayer r = {.base.ops = &replayer_ops, .was = record};
+        for (int i = 0; i < header->channel_count; i++)
+            r.width += (size_t)header->channels[i].components;
+        r.columns = yk_allocate(l.context, r.width + 1, sizeof *r.columns);
+
+        size_t k = 0;
+        for (int i = 0; r.columns && i < header->channel_count; i++)
+            for (int c = 0; c < header->channels[i].components; c++)
+                r.columns[k++] = yk_record_column(record, i, c);
+
+        /* The run ends where the first number differs. */
+        yk_system *system;
+        if (r.columns && yk_scenario_system(l.scenario, &system) == YK_OK) {
+            catch_interrupts();
+            yk_run_def def = {.recorder = &r.base};
+            yk_run_report report;
+            yk_status status = yk_run(l.context, l.scenario, &def, &report);
+            code = print_outcome(&l, &r, status, &report, quiet);
+        } else {
+            code = print_failure(l.context);
+        }
+
+        yk_release(l.context, r.columns);
+        close_scenario(&l);
     }
 
     yk_text_destroy(context, &file);

@@ -107,11 +107,47 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
     }
 }
 
-/* What the verdict rests on: growth per step and per second, of the scheme and of the reference,
- * and the modes. */
-static void print_evidence(const yk_scenario_info *info, const yk_stability_report *r, bool all)
+static int look_at(const request *q)
 {
-    /* The derivative at one state, and what the run itself did there. */
+    loaded l;
+    if (!load_scenario(q->path, &q->sets, LOAD_TO_DIFFERENCE, &l))
+        return l.code;
+
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    yk_stability_def def = q->def;
+    if (!q->quiet)
+        def.progress = show_doing;
+
+    /* This takes time: the state is reached, and step after step repeated from it. */
+    yk_stability_report report;
+    const yk_stability_report *r = &report;
+    yk_status status = yk_stability(l.context, l.scenario, &def, &report);
+    clear_progress();
+
+    /* A state that the scenario does not reach is a mistake of the command. */
+    if (YK_FAILED(status)) {
+        int code = print_failure(l.context);
+        if (status == YK_ERROR_ARGUMENT)
+            code = EXIT_MISUSE;
+        close_scenario(&l);
+        return code;
+    }
+
+    /* Scripts see an unstable coupling by the exit code. */
+    int code = EXIT_GOOD;
+    if (yk_verdict_unstable(r->verdict))
+        code = EXIT_UNTRUSTED;
+
+    print_verdict(info, r);
+    if (q->quiet) {
+        close_scenario(&l);
+        return code;
+    }
+
+    if (r->verdict == YK_VERDICT_UNDECIDED)
+        printf("(--at chooses another state, --seconds allows more time)\n");
+
+    /* What the verdict rests on: the derivative at one state, and what the run did there. */
     printf("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
     if (isfinite(r->tracked))
         printf("growth along the run %.9g per step\n", r->tracked);
@@ -145,14 +181,16 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
     if (r->unconverged > 0)
         printf("%lld macro steps did not converge: what is said is of the steps as they are\n",
                (long long)r->unconverged);
-    if (r->mode_count == 0)
-        return;
 
     /* Modes: of the worst one all that is known. */
-    printf("%s\n", all ? "modes, the least stable first:" : "least stable mode:");
+    if (r->mode_count > 0 && q->all)
+        printf("modes, the least stable first:\n");
+    else if (r->mode_count > 0)
+        printf("least stable mode:\n");
+
     for (int i = 0; i < r->mode_count; i++) {
         const yk_stability_mode *m = &r->modes[i];
-        if (!all && i != r->mode)
+        if (!q->all && i != r->mode)
             continue;
 
         printf("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error,
@@ -173,68 +211,33 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
             printf("\n");
     }
 
-    printf("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n", r->words,
-           (long long)r->steps, r->residual, r->dimension);
-}
+    if (r->mode_count > 0)
+        printf("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n", r->words,
+               (long long)r->steps, r->residual, r->dimension);
 
-static int look_at(const request *q)
-{
-    loaded l;
-    if (!load_scenario(q->path, &q->sets, LOAD_TO_DIFFERENCE, &l))
-        return l.code;
+    /* What was tried and works, as it can be pasted. */
+    if (isfinite(r->stable_step))
+        printf("stable from steps of %g s on: --set time.step=%g\n", r->stable_step,
+               r->stable_step);
+    if (*r->remedy) {
+        printf("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
+               q->path);
+        for (int i = 0; i < q->sets.count; i++)
+            printf(" --set '%s'", q->sets.items[i]);
 
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    yk_stability_def def = q->def;
-    if (!q->quiet)
-        def.progress = show_doing;
-
-    /* This takes time: the state is reached, and step after step repeated from it. */
-    yk_stability_report r;
-    yk_status status = yk_stability(l.context, l.scenario, &def, &r);
-    clear_progress();
-
-    /* A state that the scenario does not reach is a mistake of the command. */
-    if (YK_FAILED(status)) {
-        int code = print_failure(l.context);
-        if (status == YK_ERROR_ARGUMENT)
-            code = EXIT_MISUSE;
-        close_scenario(&l);
-        return code;
-    }
-
-    print_verdict(info, &r);
-    if (!q->quiet) {
-        if (r.verdict == YK_VERDICT_UNDECIDED)
-            printf("(--at chooses another state, --seconds allows more time)\n");
-        print_evidence(info, &r, q->all);
-
-        /* What was tried and works, as it can be pasted. */
-        if (isfinite(r.stable_step))
-            printf("stable from steps of %g s on: --set time.step=%g\n", r.stable_step,
-                   r.stable_step);
-        if (*r.remedy) {
-            printf("stable at this step (%.9g per step):\n  yoke stability %s", r.remedy_radius,
-                   q->path);
-            for (int i = 0; i < q->sets.count; i++)
-                printf(" --set '%s'", q->sets.items[i]);
-
-            /* One line per override. */
-            for (const char *line = r.remedy; *line;) {
-                int length = (int)strcspn(line, "\n");
-                printf(" --set '%.*s'", length, line);
-                line += length;
-                if (*line == '\n')
-                    line++;
-            }
-            printf("\n");
+        /* One line per override. */
+        for (const char *line = r->remedy; *line;) {
+            int length = (int)strcspn(line, "\n");
+            printf(" --set '%.*s'", length, line);
+            line += length;
+            if (*line == '\n')
+                line++;
         }
+        printf("\n");
     }
 
-    /* Scripts see an unstable coupling by the exit code. */
     close_scenario(&l);
-    if (yk_verdict_unstable(r.verdict))
-        return EXIT_UNTRUSTED;
-    return EXIT_GOOD;
+    return code;
 }
 
 /* Maps ----------------------------------------------------------------------------------------- */

@@ -107,42 +107,6 @@ static bool set_option(yk_context *context, two_mass_request *q, const char *key
     return false;
 }
 
-static bool read_scheme(yk_context *context, two_mass_request *q)
-{
-    int index = 0;
-    if (q->scheme && !options_pick_scheme("scheme", q->scheme, &index))
-        return false;
-
-    /* The scheme with the options that it has by itself. */
-    const yk_scheme_ops *scheme = yk_scheme_at(index);
-    yk_scheme_fill(scheme, q->options);
-    q->scheme = scheme->name;
-    q->model.scheme = (yk_scheme_def){.ops = scheme, .options = q->options};
-
-    /* The map is that of the converged scheme, up to rounding of deviations of 1; or that of a
-     * fixed number of repetitions, converged or not, by tolerances that nothing meets: a question
-     * about the plain iteration. */
-    const char *acceleration = "quasi-newton";
-    const char *absolute = "1e-12";
-    const char *relative = "1e-14";
-    char iterations[24] = "100";
-    q->model.fixed_iterations = q->iterations >= 0;
-    if (q->model.fixed_iterations) {
-        acceleration = "none";
-        absolute = "0";
-        relative = "0";
-        snprintf(iterations, sizeof iterations, "%.0f", q->iterations);
-    }
-
-    return set_option(context, q, "order", q->order, "gauss-seidel") &&
-           set_option(context, q, "exchange", q->exchange, "motion") &&
-           set_option(context, q, "inputs", q->inputs, "index-1") &&
-           set_option(context, q, "acceleration", q->acceleration, acceleration) &&
-           set_option(context, q, "iterations", NULL, iterations) &&
-           set_option(context, q, "tolerance", NULL, absolute) &&
-           set_option(context, q, "relative_tolerance", NULL, relative);
-}
-
 /* The same limits hold for a value and for the ends of an axis. */
 static bool check_parameter(const char *name, double value)
 {
@@ -175,7 +139,40 @@ int two_mass_run(two_mass_request *q)
     if (!context)
         return EXIT_FAILED;
 
-    bool good = read_scheme(context, q);
+    int index = 0;
+    if (q->scheme && !options_pick_scheme("scheme", q->scheme, &index)) {
+        yk_context_destroy(context);
+        return EXIT_MISUSE;
+    }
+
+    /* The scheme with the options that it has by itself. */
+    const yk_scheme_ops *scheme = yk_scheme_at(index);
+    yk_scheme_fill(scheme, q->options);
+    q->scheme = scheme->name;
+    q->model.scheme = (yk_scheme_def){.ops = scheme, .options = q->options};
+
+    /* The map is that of the converged scheme, up to rounding of deviations of 1; or that of a
+     * fixed number of repetitions, converged or not, by tolerances that nothing meets: a question
+     * about the plain iteration. */
+    const char *acceleration = "quasi-newton";
+    const char *absolute = "1e-12";
+    const char *relative = "1e-14";
+    char iterations[24] = "100";
+    q->model.fixed_iterations = q->iterations >= 0;
+    if (q->model.fixed_iterations) {
+        acceleration = "none";
+        absolute = "0";
+        relative = "0";
+        snprintf(iterations, sizeof iterations, "%.0f", q->iterations);
+    }
+
+    bool good = set_option(context, q, "order", q->order, "gauss-seidel") &&
+                set_option(context, q, "exchange", q->exchange, "motion") &&
+                set_option(context, q, "inputs", q->inputs, "index-1") &&
+                set_option(context, q, "acceleration", q->acceleration, acceleration) &&
+                set_option(context, q, "iterations", NULL, iterations) &&
+                set_option(context, q, "tolerance", NULL, absolute) &&
+                set_option(context, q, "relative_tolerance", NULL, relative);
 
     /* "two-step,exact": the integrators of both masses. */
     static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
@@ -190,7 +187,6 @@ int two_mass_run(two_mass_request *q)
     }
 
     for (int i = 0; i < 2 && good; i++) {
-        int index;
         good = options_pick("integrators", integrator[i], words, &index);
         if (good)
             q->model.integrators[i] = (yk_two_mass_integrator)index;
@@ -210,7 +206,6 @@ int two_mass_run(two_mass_request *q)
     }
 
     for (int i = 0; good && i < maps->count; i++) {
-        int index;
         good = map_axis_read(maps->items[i], &axes[i], names[i], MAP_NAME_MAX) &&
                options_pick("map", names[i], yk_two_mass_parameters(), &index) &&
                check_parameter(names[i], axes[i].first) && check_parameter(names[i], axes[i].last);
