@@ -65,6 +65,7 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
                a->verified, length);
     else
         printf("  - verified over the whole run, %g s\n", length);
+
     if (a->unknown_channels > 0) {
         const char *are = a->unknown_channels > 1 ? " and others are" : " is";
         printf(
@@ -90,6 +91,8 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
         print_finding(stdout, path, &a->watched.findings[i]);
         printf("\n");
     }
+
+    /* A row before the best one is good and cheaper: only the merged system stands there. */
     for (int i = 0; i < a->best; i++)
         if (a->rows[i].outcome == YK_ADVICE_GOOD)
             printf("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
@@ -104,6 +107,7 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
         const char *equals = strchr(key, '=');
         printf("%s%.*s: %s", i ? ", " : "", (int)(equals - key), key, equals + 1);
     }
+
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
     printf("}\n  time: {step: %s}\n", step);
 
@@ -123,6 +127,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
     const char *overrides[YK_ADVICE_OVERRIDES_MAX];
     for (int i = 0; i < a->override_count; i++)
         overrides[i] = a->overrides[i];
+
     char *text = NULL;
     yk_status status = yk_scenario_edit(context, path, overrides, a->override_count, &text);
     if (status != YK_OK)
@@ -134,6 +139,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
     char *draft = NULL;
     int descriptor = -1;
     FILE *file = NULL;
+
     if (target)
         draft = malloc(strlen(target) + sizeof ending);
     if (draft) {
@@ -141,6 +147,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
         strcat(draft, ending);
         descriptor = mkstemp(draft);
     }
+
     if (descriptor >= 0)
         file = fdopen(descriptor, "w");
 
@@ -176,6 +183,7 @@ int command_advise(int argc, char **argv)
     option_list channels = {0};
     bool write = false;
     yk_advise_def def = yk_advise_default();
+
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
          "error of the worst channel that is good enough, by its range [0.01]"},
@@ -192,6 +200,7 @@ int command_advise(int argc, char **argv)
          "put the advice into the scenario's file, and leave the rest as it is"},
         {.kind = OPTION_END},
     };
+
     const char *path;
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
@@ -218,6 +227,7 @@ int command_advise(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* All schemes with several steps, the cheapest first, until the time is over. */
     yk_diagnostics *diagnostics = NULL;
     yk_advice *a = malloc(sizeof *a); /* too large for the stack */
     yk_status status = YK_ERROR_MEMORY;

@@ -17,11 +17,13 @@ int command_body(int argc, char **argv)
     option_list sets = {0};
     const char *folder = NULL;
     const char *operands[2];
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &folder, "FOLDER", "where to; made if it is not there"},
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, operands, 2, 2);
     if (parsed < 0)
         return options_exit(parsed);
@@ -39,6 +41,7 @@ int command_body(int argc, char **argv)
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     const char *name = operands[1];
     const char *dot = strchr(name, '.');
+
     const yk_smooth_description *def = NULL;
     int index = -1;
     for (int i = 0; dot && index < 0 && i < info->subsystem_count; i++) {
@@ -57,6 +60,7 @@ int command_body(int argc, char **argv)
     const yk_flexible *body = NULL;
     if (index >= 0)
         body = def->flexibles[index].body;
+
     int code = EXIT_MISUSE;
     if (!body)
         fprintf(stderr,
@@ -72,6 +76,7 @@ int command_body(int argc, char **argv)
         code = print_failure(l.context);
     else
         code = EXIT_GOOD;
+
     if (code != EXIT_GOOD) {
         close_scenario(&l);
         return code;
@@ -81,6 +86,7 @@ int command_body(int argc, char **argv)
     printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
            "%s/invariants.csv\n",
            def->flexibles[index].name, folder, folder, folder);
+
     bool bends = false;
     for (int k = 0; k < body->attachments + body->outline; k++)
         if (body->nodes[k].bend_count > 0)
@@ -100,6 +106,7 @@ int command_body(int argc, char **argv)
         printf("%s%s: %d", lead, point, attachment->attachment + 1);
         lead = ", ";
     }
+
     if (strcmp(lead, ", ") == 0)
         printf("}\n");
 

@@ -7,12 +7,14 @@ int command_check(int argc, char **argv)
 {
     option_list sets = {0};
     bool print = false;
+
     const option_row rows[] = {
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
         {"print", OPTION_FLAG, &print, NULL,
          "print the scenario as it will run: defaults and overrides filled in"},
         {.kind = OPTION_END},
     };
+
     const char *path;
     int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv,
                                &path, 1, 1);
@@ -41,6 +43,7 @@ int command_check(int argc, char **argv)
             fputs(text, stdout);
         yk_release(l.context, text);
     }
+
     if (YK_FAILED(status) || print) {
         close_scenario(&l);
         return code;

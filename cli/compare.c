@@ -24,6 +24,8 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     const double *time = yk_record_time(a);
     const double *time_b = yk_record_time(b);
     const yk_record_channel *channel = &yk_record_get_header(a)->channels[in_a];
+
+    /* A channel that only one of them has, or has in another shape, differs. */
     int in_b = yk_record_find(b, channel->name);
     if (in_b < 0) {
         printf("  %-40s only in A\n", channel->name);
@@ -45,8 +47,10 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
         first = time_b[0];
         last = time_b[rows_b - 1];
     }
+
     double rounding = 1e-9 * (last - first);
 
+    /* The largest difference of all components with its time, and their root mean square. */
     double largest = 0;
     double when = NAN;
     int where = 0;
@@ -71,6 +75,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
              * the search goes on where it was. */
             while (at + 1 < rows_b && time_b[at + 1] <= time[i])
                 at++;
+
             double value = y[at];
             if (time[i] > time_b[at] && at + 1 < rows_b) {
                 double w = (time[i] - time_b[at]) / (time_b[at + 1] - time_b[at]);
@@ -92,6 +97,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
                 where = k;
             }
         }
+
         range = fmax(range, high - low);
     }
 
@@ -102,6 +108,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
         return true;
     }
 
+    /* Which component it was, and when, so that one can look there. */
     char unit[32];
     char component[40] = " ";
     snprintf(unit, sizeof unit, "[%s]", *channel->unit ? channel->unit : "1");
@@ -117,6 +124,7 @@ int command_compare(int argc, char **argv)
     const char *files[2];
     double tolerance = 0;
     option_list wanted = {0};
+
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &tolerance, "X",
          "largest difference that is no difference, of the range of the channel [0: every bit "
@@ -124,6 +132,7 @@ int command_compare(int argc, char **argv)
         {"channel", OPTION_LIST, &wanted, "NAME", "compare this channel only; may be repeated"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, files, 2, 2);
     if (parsed < 0)
         return options_exit(parsed);
@@ -132,6 +141,7 @@ int command_compare(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* Whole records, not thinned ones: every sample counts. */
     yk_record *records[2] = {NULL, NULL};
     int code = EXIT_GOOD;
     for (int i = 0; i < 2 && code == EXIT_GOOD; i++) {
@@ -174,6 +184,7 @@ int command_compare(int argc, char **argv)
             differing++;
         }
 
+        /* Scripts see a difference by the exit code. */
         if (differing == 0)
             printf("the runs are the same\n");
         else

@@ -90,6 +90,7 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
 static yk_status solve_contact(session *s, const char *file)
 {
     static const char *const components[YK_CONTACT_DIM_MAX] = {"N", "T1", "T2", "S", "R1", "R2"};
+
     yk_contact_problem problem;
     yk_status status;
     if (yk_fclib_is_hdf5(file))
@@ -101,6 +102,7 @@ static yk_status solve_contact(session *s, const char *file)
 
     double *r = yk_allocate(s->context, (size_t)problem.row_count + 1, sizeof *r);
     double *u = yk_allocate(s->context, (size_t)problem.row_count + 1, sizeof *u);
+
     double *times = s->times + (size_t)s->problem_count++ * OPTION_LIST_MAX;
 
     /* A table row per method, all on the same problem. */
@@ -220,6 +222,7 @@ static int list_files(const char *const *operands, int count, char **files)
             return -1;
         }
     }
+
     return found;
 }
 
@@ -250,6 +253,7 @@ static int solve_files(session *s, char *const *files, int count)
             s->unreadable++;
             continue;
         }
+
         if (is_contact)
             continue;
 
@@ -281,6 +285,7 @@ static int solve_files(session *s, char *const *files, int count)
         if (t->solved != t->tried)
             all = false;
     }
+
     print_tally("complementarity", &s->complementarity, 2);
 
     /* How the methods compare on the contact problems: a performance profile at three ratios to
@@ -289,6 +294,7 @@ static int solve_files(session *s, char *const *files, int count)
     if (comparable)
         printf("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x",
                "within 10x");
+
     for (int m = 0; comparable && m < s->method_count; m++) {
         static const double ratios[] = {1, 2, 10};
         int counts[3] = {0};
@@ -297,12 +303,15 @@ static int solve_files(session *s, char *const *files, int count)
             double best = INFINITY;
             for (int k = 0; k < s->method_count; k++)
                 best = fmin(best, times[k]);
+
             for (int k = 0; k < 3 && isfinite(times[m]); k++)
                 counts[k] += times[m] <= ratios[k] * best;
         }
+
         printf("%-18s %9d %9d %10d %10d\n", yk_contact_method_name(s->methods[m]),
                s->contacts[m].solved, counts[0], counts[1], counts[2]);
     }
+
     if (comparable)
         printf("of %d problems\n", s->problem_count);
 
@@ -327,6 +336,8 @@ static int command_solve(int argc, char **argv)
     const char *history = NULL;
     const char *solution = NULL;
     bool simple = false;
+
+    /* What a run sets by its scenario has defaults of its own here. */
     s.options.tolerance = 1e-8;
     s.options.iterations = 0;
     s.options.relaxation_factor = 1;
@@ -346,6 +357,7 @@ static int command_solve(int argc, char **argv)
         {"history", OPTION_TEXT, &history, "FILE", "write all residuals as CSV"},
         {.kind = OPTION_END},
     };
+
     int count = options_parse(usage, rows, argc, argv, operands, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);
@@ -364,6 +376,7 @@ static int command_solve(int argc, char **argv)
         s.methods[s.method_count++] = (yk_contact_method)index;
     }
 
+    /* Without a word the library chooses by the problem. */
     if (s.method_count == 0)
         s.methods[s.method_count++] = YK_CONTACT_AUTOMATIC;
 
@@ -380,6 +393,7 @@ static int command_solve(int argc, char **argv)
             print_unwritable(history);
     }
 
+    /* All impulses and velocities, for programs that compare them. */
     if (solution && good) {
         s.solution = fopen(solution, "w");
         good = s.solution != NULL;
@@ -430,6 +444,7 @@ static int command_solve(int argc, char **argv)
 static int dump_problem(loaded *l, double time, const char *name, const char *output)
 {
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
+
     yk_system *system;
     yk_status status = yk_scenario_system(l->scenario, &system);
     if (!YK_FAILED(status))
@@ -500,6 +515,7 @@ static int command_dump(int argc, char **argv)
     const char *name = NULL;
     double time = NAN;
     option_list sets = {0};
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "where the problem goes"},
         {"time", OPTION_NUMBER, &time, "T", "of the end of its step, s (default: that of the run)"},
@@ -507,6 +523,7 @@ static int command_dump(int argc, char **argv)
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
+
     int count = options_parse(dump_usage, rows, argc, argv, &path, 1, 1);
     if (count < 0)
         return options_exit(count);
@@ -541,6 +558,7 @@ int command_contact(int argc, char **argv)
         {"solve", "stored problems, solved and tabulated", command_solve},
         {"dump", "the problem of a step of a run, stored", command_dump},
     };
+
     for (size_t i = 0; i < sizeof commands / sizeof *commands && argc > 1; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);

@@ -59,6 +59,7 @@ static bool add_variant(variant_list *list, const char *text)
             if (good)
                 list->overrides[index][v->override_count++] = at;
         }
+
         good = good && copy && *copy;
     }
 
@@ -106,6 +107,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
             if (def->variant_count > 0 && i % (size_t)def->step_count == 0)
                 printf("%s\n", def->variants[r->variant].name);
 
+            /* The first of the steps has no order. */
             char order[16] = "-";
             if (isfinite(r->order))
                 snprintf(order, sizeof order, "%.3f", r->order);
@@ -139,6 +141,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
             reference = def->variants[def->variant_count - 1].name;
         if (report.reference == YK_REFERENCE_MONOLITHIC)
             reference = "monolithic";
+
         if (!def->exact)
             printf("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
                    def->steps[def->step_count - 1] / 4, report.reference_error);
@@ -189,6 +192,7 @@ int command_converge(int argc, char **argv)
         [YK_REFERENCE_FINEST] = "finest",
         NULL,
     };
+
     option_list sets = {0};
     option_list channels = {0};
     option_list changes = {0};
@@ -199,6 +203,7 @@ int command_converge(int argc, char **argv)
     const char *plot = NULL;
     double deadline = RANKS_DEADLINE;
     yk_converge_def def = yk_converge_default();
+
     const option_row rows[] = {
         {"schemes", OPTION_TEXT, &schemes, "A,B,...", "values of coupling.scheme to compare"},
         {"variant", OPTION_LIST, &changes, "NAME;PATH=VALUE;...",
@@ -283,6 +288,7 @@ int command_converge(int argc, char **argv)
     /* The variants own the texts that the def points into. */
     def.variants = variants.items;
     def.variant_count = variants.count;
+
     int code = EXIT_MISUSE;
     if (good)
         code = run_study(&def, output, plot);

@@ -45,6 +45,7 @@ static void add(shape_list *to, const yk_shape *shape)
         to->list = grown;
         to->capacity = capacity;
     }
+
     to->list[to->count++] = (drawing_shape){.shape = *shape, .part = to->part};
 }
 
@@ -199,6 +200,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
             scene->poses(part, poses);
             scene->shapes(part, shapes, count);
         }
+
         for (int k = 0; k < count && !c->shapes.failed; k++)
             add_shape(&c->shapes, &info->transforms[i], &shapes[k], poses);
 
@@ -281,6 +283,7 @@ int command_draw(int argc, char **argv)
     const char *view = "auto";
     const char *up = NULL;
     drawing_options options = drawing_default();
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &file, "FILE", "the picture; - is the standard output [model.svg]"},
         {"view", OPTION_TEXT, &view, "VIEW", "x, y, z (along that axis), iso, or auto [auto]"},
@@ -293,6 +296,7 @@ int command_draw(int argc, char **argv)
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
+
     const char *path;
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)

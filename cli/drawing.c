@@ -133,6 +133,7 @@ static void set_view(canvas *c, bool choose)
     if (choose) {
         const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
         box b = bounds(c->model, axes);
+
         double extent[3];
         double largest = 0;
         for (int k = 0; k < 3; k++) {
@@ -256,6 +257,7 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
             double part = b->half[i] * yk_v3_dot(b->axes[i], normal);
             other += line ? part : fabs(part);
         }
+
         other = b->round ? b->half[0] : fabs(other);
 
         /* A little overlap does not join them. */
@@ -268,6 +270,7 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
         widest = gap;
         order = facing > 0 ? -1 : 1;
     }
+
     return order;
 }
 
@@ -296,6 +299,8 @@ static body *order_shapes(const canvas *c, int *count)
     enum { COMPARED_MAX = 6000 };
     int all = c->model->shape_count;
     int n = 0;
+
+    /* Some shapes are not painted here, so there may be fewer bodies than shapes. */
     body *bodies = calloc((size_t)all + 1, sizeof *bodies);
     body *ordered = calloc((size_t)all + 1, sizeof *ordered);
     int *waits = calloc((size_t)all + 1, sizeof *waits); /* for so many others; -1: painted */
@@ -310,6 +315,7 @@ static body *order_shapes(const canvas *c, int *count)
     /* From far to near; faces are compared where that is not too much work. */
     if (bodies)
         qsort(bodies, (size_t)n, sizeof *bodies, compare_depths);
+
     if (n <= COMPARED_MAX)
         before = calloc((size_t)n * (size_t)n + 1, 1);
     if (!bodies || !ordered || !waits || (n <= COMPARED_MAX && !before)) {
@@ -348,6 +354,7 @@ static body *order_shapes(const canvas *c, int *count)
                 first = k;
                 second = i;
             }
+
             before[(size_t)first * (size_t)n + (size_t)second] = 1;
             waits[second]++;
         }
@@ -406,6 +413,7 @@ static const char *colour(int part, double shade, char text[8])
             value = base + (255 - base) * (shade - 1);
         rgb[k] = (unsigned char)fmax(0, fmin(255, value + 0.5));
     }
+
     snprintf(text, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
     return text;
 }
@@ -608,6 +616,7 @@ static bool write_shapes(const canvas *c)
                 int k = face / 2;
                 int u = (k + 1) % 3;
                 int v = (k + 2) % 3;
+
                 yk_vec3 normal = axis_of(k);
                 if (face % 2 == 0)
                     normal = yk_v3_scale(-1, normal);
@@ -623,6 +632,7 @@ static bool write_shapes(const canvas *c)
                     yk_vec3 corner = yk_v3_add(s->position, yk_q_rotate(s->orientation, local));
                     corners[n] = project(c, corner);
                 }
+
                 write_polygon(c, corners, 4, part, shade_of(c, outwards));
             }
             break;
@@ -759,6 +769,7 @@ static void write_diagram(const canvas *c, double top)
         double x1 = MARGIN * size + (link->from + 0.5) * pitch;
         double x2 = MARGIN * size + (link->to + 0.5) * pitch;
         double begin = y;
+
         double side = -1;
         const char *kind = "interface";
         const char *style = "";
@@ -971,6 +982,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
             "0 %.0f %.0f\" font-family=\"DejaVu Sans, Helvetica, sans-serif\">\n<title>",
             c.width, c.height, c.width, c.height);
+
     write_text(&c, d->title);
     fprintf(stream, "</title>\n<defs>\n");
     for (int i = 0; i < d->part_count && i < COLOURS; i++) {
@@ -983,6 +995,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
                 "stop-color=\"%s\"/></radialGradient>\n",
                 i, colour(i, 1.55, light), colour(i, 1, base), colour(i, 0.62, dark));
     }
+
     fprintf(stream, "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" "
                     "markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L8 4L0 "
                     "8z\" fill=\"#444444\" stroke=\"none\"/></marker>\n</defs>\n");
@@ -1034,6 +1047,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
         }
         fprintf(stream, "</g>\n");
     }
+
     if (!options->bare && in_space)
         write_scale(&c, y);
 

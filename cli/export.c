@@ -26,10 +26,12 @@ int command_export(int argc, char **argv)
 {
     const char *results = NULL;
     const char *file = NULL;
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &file, "FILE", "where it goes; its ending says what it is"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &results, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
@@ -46,6 +48,7 @@ int command_export(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* A record that cannot be read is wrong input. */
     yk_record *record = NULL;
     if (yk_record_load(context, results, &record) != YK_OK) {
         print_failure(context);
@@ -53,6 +56,7 @@ int command_export(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    /* The scene has frames, the numbers have samples: each is counted as what it is. */
     yk_status status = YK_OK;
     size_t count = yk_record_frame_count(record);
     const char *what = "step";
@@ -86,6 +90,7 @@ int command_export(int argc, char **argv)
                     *to++ = yk_record_column(record, i, c)[k];
             status = yk_recorder_sample(recorder, yk_record_time(record)[k], row);
         }
+
         if (status == YK_OK)
             status = yk_recorder_end(recorder, yk_record_get_summary(record));
 

@@ -30,6 +30,7 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
         {c->intermediate_update, "asks for inputs within steps"},
         {c->needs_tool, "needs the program that made it"},
     };
+
     if (!c->identifier)
         return;
 
@@ -178,6 +179,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         char *end;
         bool number = v->start[0] && (strtod(v->start, &end), *end == '\0');
         bool fixed = strcmp(v->variability, "constant") == 0;
+
         if (v->causality != YK_FMI_PARAMETER || v->type != YK_FMI_FLOAT64 || v->size != 1 ||
             !number || fixed)
             continue;
@@ -193,10 +195,12 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
 static int info(int argc, char **argv)
 {
     bool all = false;
+
     const option_row rows[] = {
         {"all", OPTION_FLAG, &all, NULL, "variables inside of the model too"},
         {.kind = OPTION_END},
     };
+
     const char *file;
     int parsed = options_parse("fmu info FILE [--all]\n\nWhat is inside of an FMU, and a section "
                                "of a scenario that connects it.",
@@ -227,6 +231,7 @@ static int info(int argc, char **argv)
         print_kind("model exchange", &d.model_exchange);
         if (d.scheduled)
             printf("  scheduled execution, which is not supported\n");
+
         if (isfinite(d.stop_time))
             printf("  %-16s to %g s", "experiment", d.stop_time);
         if (isfinite(d.stop_time) && isfinite(d.step_size))
@@ -247,12 +252,14 @@ static int info(int argc, char **argv)
                 continue;
             }
 
+            /* An array shows its size behind its name. */
             char name[300];
             snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
             printf("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name, yk_fmi_type_name(v->type),
                    yk_fmi_causality_name(v->causality), v->unit, v->start, v->variability,
                    v->description);
         }
+
         if (hidden)
             printf("  and %d inside; --all lists them\n", hidden);
 
@@ -297,6 +304,7 @@ static int export(int argc, char **argv)
     const char *version = "3";
     const char *binary = NULL;
     bool wrench = false;
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "the FMU to be written"},
         {"fmi", OPTION_TEXT, &version, "2|3", "version of the standard [3]"},
@@ -307,6 +315,7 @@ static int export(int argc, char **argv)
         {"binary", OPTION_TEXT, &binary, "FILE", "the library to be put inside"},
         {.kind = OPTION_END},
     };
+
     const char *scenario;
     int parsed = options_parse(usage, rows, argc, argv, &scenario, 1, 1);
     if (parsed < 0)
@@ -329,6 +338,7 @@ static int export(int argc, char **argv)
         "yoke-fmu.so",
         "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so",
     };
+
     char path[4000];
     size_t count = sizeof candidates / sizeof *candidates;
     if (!binary && find_beside_program(candidates, count, path, sizeof path))
@@ -389,6 +399,7 @@ int command_fmu(int argc, char **argv)
         {"info", "what is inside of an FMU, and how it is connected", info},
         {"export", "an FMU from a scenario or one of its subsystems", export},
     };
+
     enum { COUNT = sizeof commands / sizeof *commands };
     bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     for (int i = 0; i < COUNT && argc >= 2; i++)

@@ -32,6 +32,7 @@ static char *folder_from_scenario(const char *model, const char *scenario)
         size_t length = paths[i] ? yk_text_folder(paths[i]) : 0;
         if (length > 0)
             snprintf(folder, sizeof folder, "%.*s", (int)length, paths[i]);
+
         whole[i] = realpath(folder, NULL);
         if (whole[i])
             continue;
@@ -66,6 +67,7 @@ int command_import(int argc, char **argv)
     const char *solver = solvers[0];
     const char *output = NULL;
     const char *path;
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "the scenario; without: the standard output"},
         {"solver", OPTION_TEXT, &solver, "WORD",
@@ -78,6 +80,7 @@ int command_import(int argc, char **argv)
          "the root link of a URDF is free instead of fixed to the ground"},
         {.kind = OPTION_END},
     };
+
     int count = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (count < 0)
         return options_exit(count);
@@ -124,6 +127,8 @@ int command_import(int argc, char **argv)
     const char *model = inside[0] ? inside : path;
     char *folder = folder_from_scenario(model, output);
     options.mesh_folder = folder;
+
+    /* FMUs of a package lie in its own folder, which is named after the scenario. */
     char prefix[4200];
     if (inside[0]) {
         const char *slash = strrchr(unpacked, '/');

@@ -91,6 +91,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     yk_record_header shown = *header;
     shown.channels = channels;
     shown.channel_count = 0;
+
     v->width = 0;
     int column = 0;
     for (int i = 0; i < header->channel_count; i++) {
@@ -100,6 +101,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
             for (int k = 0; k < channel->components; k++)
                 v->picked[v->width++] = column + k;
         }
+
         column += channel->components;
     }
 
@@ -120,6 +122,8 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
 static yk_status live_sample(yk_recorder *self, double time, const double *row)
 {
     live_view *v = (live_view *)self;
+
+    /* A page needs no more points of a long run than it can show. */
     if (v->seen++ % v->stride != 0)
         return YK_OK;
 
@@ -150,6 +154,7 @@ static yk_status live_end(yk_recorder *self, const yk_record_summary *summary)
     yk_status status = yk_recorder_end(yk_record_recorder(v->record), summary);
     if (status == YK_OK)
         status = pack_start(v);
+
     v->state = LIVE_ENDED;
     pthread_mutex_unlock(&v->lock);
     return status;
@@ -209,6 +214,7 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned
          "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
          "img-src data: blob:; connect-src 'self'; frame-ancestors 'none'; form-action 'none'"},
     };
+
     if (!response)
         return MHD_NO;
 
@@ -305,6 +311,7 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
             memcpy(to + (size_t)column * rows, values, rows * sizeof *to);
         }
     }
+
     to += (size_t)v->width * rows;
 
     /* Frames: all times, then all poses in single precision. */
@@ -333,6 +340,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         *request = v;
         return MHD_YES;
     }
+
     if (*upload_size > 0) {
         *upload_size = 0;
         return MHD_YES;
@@ -358,6 +366,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         static const char live[] = "<script id=\"yoke-live\" type=\"text/plain\">live</script>";
         size_t size;
         const char *page = viewer_page(&size);
+
         const char *at = viewer_mark(page, size);
         char *text = malloc(size + sizeof live);
         if (!at || !text) {
@@ -417,6 +426,8 @@ static void release(live_view *v)
 {
     if (v->server)
         MHD_stop_daemon(v->server);
+
+    /* The server is stopped, so nobody holds the lock or reads the record any more. */
     pthread_mutex_destroy(&v->lock);
     yk_record_destroy(v->record);
     yk_release(v->context, v->picked);
@@ -462,10 +473,13 @@ live_view *live_open(int port)
         .sin_port = htons((uint16_t)port),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
     };
+
     v->server = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer, v,
                                  MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
                                  MHD_OPTION_CONNECTION_LIMIT, 32u, MHD_OPTION_CONNECTION_TIMEOUT,
                                  30u, MHD_OPTION_END);
+
+    /* Port 0 is any that is free: which one it became is asked of the server. */
     const union MHD_DaemonInfo *info =
         v->server ? MHD_get_daemon_info(v->server, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info) {
@@ -494,10 +508,12 @@ void live_close(live_view *view)
     while (wait) {
         pthread_mutex_lock(&view->lock);
         view->state = LIVE_ENDED;
+
         double now = yk_clock_seconds();
         bool quiet = view->last_request == 0 || now - view->last_request > QUIET_SECONDS;
         wait = !quiet && now - begun < CLOSE_SECONDS;
         pthread_mutex_unlock(&view->lock);
+
         if (wait)
             nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }

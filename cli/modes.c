@@ -85,6 +85,7 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
             fprintf(out, "\n");
         }
     }
+
     return close_written(out, file);
 }
 
@@ -98,6 +99,7 @@ int command_modes(int argc, char **argv)
     double count = 10;
     double time = 0;
     bool equilibrium = false;
+
     const option_row rows[] = {
         {"count", OPTION_NUMBER, &count, "N", "how many modes [10]"},
         {"static", OPTION_FLAG, &equilibrium, NULL, "about static equilibrium"},
@@ -109,6 +111,7 @@ int command_modes(int argc, char **argv)
          "draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);

@@ -41,6 +41,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
         int count = 0;
         for (row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
             names[count++] = row->name;
+
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)length, name);
         const char *nearest = yk_text_nearest(word, names);
@@ -125,6 +126,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     case OPTION_FLAG:
     case OPTION_END: break;
     }
+
     return false;
 }
 
@@ -168,6 +170,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         fprintf(stderr, "yoke: an argument is missing\nusage: yoke %s\n", usage);
         return -1;
     }
+
     return count;
 }
 

@@ -30,6 +30,7 @@ static stick_point point_on(const yk_smooth *model, int node, yk_vec3 offset)
     yk_marker origin = yk_marker_default();
     yk_marker marker = {.offset = offset, .orientation = {1, 0, 0, 0}};
     yk_smooth_marker_motion(model, node, &marker, &motion);
+
     yk_vec3 position = motion.position;
     yk_smooth_marker_motion(model, node, &origin, &motion);
     return (stick_point){node, position, yk_v3_sub(position, motion.position)};
@@ -56,6 +57,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     if (!f->line)
         return YK_ERROR_MEMORY;
 
+    /* Two lines per beam: its middle node may lie beside the line between the ends. */
     for (int i = 0; i < def->beam_count; i++) {
         const yk_smooth_beam_def *beam = &def->beams[i];
         stick_point points[3];
@@ -109,8 +111,10 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
             f->low[axis] = fmin(f->low[axis], x);
             f->high[axis] = fmax(f->high[axis], x);
         }
+
         f->size = fmax(f->size, f->high[axis] - f->low[axis]);
     }
+
     return YK_OK;
 }
 
@@ -171,6 +175,7 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
     yk_text_add(context, &script,
                 "set xlabel offset 0,0.7 font ',10'\nset ylabel offset 1.5,0 font ',10'\n");
 
+    /* A panel per mode, seen from where it moves most. */
     static const char *const names[3] = {"x", "y", "z"};
     for (int mode = 0; mode < panels; mode++) {
         /* How far it moves along the axes and turns about them, and how long the figure is. */

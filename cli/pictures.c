@@ -148,6 +148,7 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script, const c
             written = false;
             reason = errno;
         }
+
         if (!written)
             status = yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(reason));
     }
@@ -545,6 +546,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
             yk_text_add(context, &script, " noenhanced");
             comma = ", ";
         }
+
         yk_text_add(context, &script, "%s\n", *comma ? "" : "NaN notitle");
     }
 

@@ -30,6 +30,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
     const char *slash = strrchr(stem, '/');
     if (slash)
         stem = slash + 1;
+
     int length = (int)strlen(stem);
     const char *dot = strrchr(stem, '.');
     if (dot && dot > stem)
@@ -55,6 +56,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
 
         p->curves[p->curve_count++] = (picture_curve){p->records[file], channel, i, title};
     }
+
     return true;
 }
 
@@ -109,6 +111,7 @@ static bool add_channel(picture *p, int file, const char *word)
         if (strcmp(c->labels[i], component) == 0)
             return add_curves(p, file, channel, i);
 
+    /* The channel is there: the label must be wrong. */
     fprintf(stderr, "yoke: channel '%s' has no component '%s'; it has", name, component);
     for (int i = 0; i < c->components; i++)
         fprintf(stderr, "%s %s", i ? "," : "", c->labels[i]);
@@ -141,6 +144,7 @@ static bool fits(const picture *p, int file, int channel)
             header = yk_record_get_header(p->curves[k].record);
             first = first && strcmp(header->channels[p->curves[k].channel].unit, unit) != 0;
         }
+
         if (first)
             panels++;
     }
@@ -156,6 +160,7 @@ int command_plot(int argc, char **argv)
     option_list wanted = {0};
     const char *base = "plot";
     const char *title = NULL;
+
     const option_row rows[] = {
         {"channel", OPTION_LIST, &wanted, "NAME",
          "a recorded channel, or a component of it (tip.position.y) [all]"},
@@ -164,6 +169,7 @@ int command_plot(int argc, char **argv)
         {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
         {.kind = OPTION_END},
     };
+
     picture *p = calloc(1, sizeof *p);
     if (!p)
         return EXIT_FAILED;
@@ -197,6 +203,7 @@ int command_plot(int argc, char **argv)
             else
                 left_out++;
         }
+
         for (int i = 0; good && i < wanted.count; i++)
             good = add_channel(p, file, wanted.items[i]);
         if (!good)

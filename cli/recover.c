@@ -15,10 +15,12 @@ int command_recover(int argc, char **argv)
 {
     const char *part = NULL;
     const char *output = NULL;
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "the results file, .h5 or .csv [FILE without .part]"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &part, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
@@ -35,8 +37,8 @@ int command_recover(int argc, char **argv)
             if (length > tail && strcmp(part + length - tail, endings[i]) == 0)
                 kept = length - tail;
         }
-        snprintf(name, sizeof name, "%.*s", (int)kept, part);
 
+        snprintf(name, sizeof name, "%.*s", (int)kept, part);
         if (kept == 0 || kept >= sizeof name) {
             fprintf(stderr,
                     "yoke: '%s' does not end in .part: name the results file with -o FILE\n", part);
@@ -50,6 +52,7 @@ int command_recover(int argc, char **argv)
                     name);
             return EXIT_MISUSE;
         }
+
         output = name;
     }
 
@@ -60,6 +63,7 @@ int command_recover(int argc, char **argv)
     /* All that was written before the run ended, whatever ended it. */
     yk_recovery recovery;
     yk_status status = yk_record_recover(context, part, output, &recovery);
+
     int code = EXIT_GOOD;
     if (status != YK_OK) {
         code = print_refusal(context, NULL, status);
@@ -68,6 +72,8 @@ int command_recover(int argc, char **argv)
         if (recovery.frames > 0)
             printf(", %zu frame%s", recovery.frames, plural((long long)recovery.frames));
         printf("%s\n", recovery.complete ? ", complete" : "; the run did not come to its end");
+
+        /* What a crash left half written cannot be trusted. */
         if (recovery.damaged_bytes > 0)
             printf("  %llu damaged bytes at the end of %s were left out\n",
                    (unsigned long long)recovery.damaged_bytes, part);

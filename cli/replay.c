@@ -31,6 +31,8 @@ static yk_status begin(yk_recorder *recorder, const yk_record_header *header)
 {
     replayer *self = (replayer *)recorder;
     const yk_record_header *was = yk_record_get_header(self->was);
+
+    /* Rows can be compared only where their columns mean the same. */
     self->other_channels = header->channel_count != was->channel_count;
     for (int i = 0; !self->other_channels && i < was->channel_count; i++)
         self->other_channels = strcmp(header->channels[i].name, was->channels[i].name) != 0 ||
@@ -46,6 +48,7 @@ static yk_status sample(yk_recorder *recorder, double time, const double *row)
     if (at >= yk_record_rows(self->was))
         return YK_OK; /* the record ends before the run */
 
+    /* Bits are compared, not values: NaN is itself, and -0 is not 0. */
     self->channel = -1;
     self->then = yk_record_time(self->was)[at];
     self->now = time;
@@ -152,10 +155,12 @@ int command_replay(int argc, char **argv)
 {
     const char *path = NULL;
     bool quiet = false;
+
     const option_row rows[] = {
         {"quiet", OPTION_FLAG, &quiet, NULL, "say nothing where all is the same"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);

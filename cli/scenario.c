@@ -43,6 +43,7 @@ void join_arguments(yk_context *context, yk_text *text, int argc, const char *co
     /* Arguments with any other character are quoted, so that a shell takes the line as it is. */
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
+
     yk_text_add(context, text, "yoke");
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
@@ -64,6 +65,7 @@ void join_arguments(yk_context *context, yk_text *text, int argc, const char *co
 
 bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity)
 {
+    /* By the link of the kernel: argv[0] may be a name that a shell looked up. */
     char program[3000];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
@@ -77,6 +79,7 @@ bool find_beside_program(const char *const *candidates, size_t count, char *path
         if (access(path, R_OK) == 0)
             return true;
     }
+
     return false;
 }
 
@@ -104,6 +107,7 @@ static yk_context *open_context_at(yk_log_level level)
     def.log = level == YK_LOG_DEBUG ? watch_log : print_log;
     def.log_level = level;
     def.stop = is_overdue;
+
     yk_context *context = yk_context_create(&def);
     if (!context)
         fprintf(stderr, "yoke: out of memory\n");
@@ -138,6 +142,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
     yk_scenario_def def = *given;
     def.to_rounding = purpose == LOAD_TO_DIFFERENCE;
     def.unsettled = purpose == LOAD_TO_CHECK;
+
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status == YK_OK)
         status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
@@ -170,6 +175,8 @@ void close_scenario(loaded *out)
     yk_scenario_destroy(out->scenario);
     yk_diagnostics_destroy(out->diagnostics);
     yk_context_destroy(out->context);
+
+    /* To close it once more does nothing. */
     *out = (loaded){0};
 }
 
@@ -184,6 +191,8 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
     if (text)
         fputs(text, stderr);
     yk_release(context, text);
+
+    /* Warnings alone do not refuse a scenario. */
     return yk_diagnostics_errors(diagnostics) > 0;
 }
 
@@ -282,6 +291,8 @@ static void note_interrupt(int number)
 {
     static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";
     sig_atomic_t now = milliseconds();
+
+    /* A second request is meant: what the signal does by itself is to happen. */
     if (interrupted) {
         if (now > interrupted_at + ONE_REQUEST) {
             signal(number, SIG_DFL);

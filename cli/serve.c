@@ -53,6 +53,8 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
 
 static bool wait_for_clients(void *user, const char *address)
 {
+    /* Scripts wait for this line, which names the port that was free: it must not stay in a
+     * buffer. */
     request *r = user;
     if (!r->announced && !r->quiet) {
         printf("serving %s at %s\n", r->path, address);
@@ -66,6 +68,7 @@ static bool wait_for_clients(void *user, const char *address)
 int command_serve(int argc, char **argv)
 {
     request r = {0};
+
     const option_row rows[] = {
         {"listen", OPTION_TEXT, &r.listen, "ADDRESS", "unix:PATH or tcp:HOST:PORT (port 0: any)"},
         {"subsystem", OPTION_TEXT, &r.subsystem, "NAME", "offer this one only [all]"},
@@ -76,6 +79,7 @@ int command_serve(int argc, char **argv)
         {"quiet", OPTION_FLAG, &r.quiet, NULL, "print nothing but errors"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &r.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
@@ -96,6 +100,7 @@ int command_serve(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
+    /* A secret stands in a file, because all users see the options of a command. */
     char secret[YK_SECRET_MAX];
     if (r.secret_file && yk_secret_read(context, r.secret_file, secret) != YK_OK) {
         print_failure(context);
@@ -103,6 +108,7 @@ int command_serve(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    /* Every client gets a subsystem of its own; an interrupt ends the wait for the next. */
     catch_interrupts();
     yk_server_def def = yk_server_default();
     def.address = r.listen;

@@ -43,6 +43,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
     yk_status status;
     *folder = NULL;
 
+    /* What a description names is found from where it is, though the scenario lies elsewhere. */
     if (ssp_is_package(path)) {
         status = yk_archive_unpack(context, path, folder);
         if (status == YK_OK)
@@ -81,6 +82,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
         print_failure(context);
     }
 
+    /* Without a scenario the folder is of no use to anybody. */
     yk_import_destroy(import);
     if (written)
         return strdup(file);
@@ -116,11 +118,13 @@ int command_ssp(int argc, char **argv)
     option_list sets = {0};
     const char *output = NULL;
     const char *scenario;
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "the package to be written"},
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc - 1, argv + 1, &scenario, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
@@ -148,6 +152,7 @@ int command_ssp(int argc, char **argv)
         .override_count = sets.count,
         .file = output,
     };
+
     int code = EXIT_GOOD;
     yk_status status = yk_ssp_write(context, &def);
     if (status == YK_OK)

@@ -204,6 +204,7 @@ static int look_at(const request *q)
             printf("    moving: %s", m->moving);
             lead = "; ";
         }
+
         if (m->subsystem >= 0)
             printf("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->moving_fraction,
                    info->names[m->subsystem]);
@@ -219,6 +220,7 @@ static int look_at(const request *q)
     if (isfinite(r->stable_step))
         printf("stable from steps of %g s on: --set time.step=%g\n", r->stable_step,
                r->stable_step);
+
     if (*r->remedy) {
         printf("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
                q->path);
@@ -253,6 +255,7 @@ static bool spell_axis(const yk_map_axis *axis, yk_sweep_axis *out, char **text)
         snprintf(word, VALUE_WIDTH, "%.15g", yk_map_axis_value(axis, i));
         values[i] = word;
     }
+
     *out = (yk_sweep_axis){axis->parameter, values, axis->count};
     return values && *text;
 }
@@ -284,6 +287,7 @@ static int map_scenario(const request *q)
     yk_stability_def stability = q->def;
     stability.samples = 1;
     stability.remedies = false;
+
     yk_sweep_axis axes[2] = {{0}};
     yk_sweep_def def = {
         .scenario = scenario_def(q->path, &q->sets),
@@ -307,6 +311,7 @@ static int map_scenario(const request *q)
     yk_status status = YK_ERROR_MEMORY;
     if (good && radii)
         status = yk_diagnostics_create(context, &diagnostics);
+
     catch_interrupts();
     if (status == YK_OK)
         status = yk_sweep(context, &def, diagnostics, radii);
@@ -345,6 +350,7 @@ int command_stability(int argc, char **argv)
         .oscillator = {.model = yk_two_mass_default(), .iterations = -1},
         .deadline = RANKS_DEADLINE,
     };
+
     q.def.samples = YK_STABILITY_SAMPLES;
     q.def.remedies = true;
 

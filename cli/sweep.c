@@ -36,6 +36,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         sound = range.count >= 1 && range.count <= VALUES_MAX;
     if (is_range && range.logarithmic)
         sound = sound && range.first > 0 && range.last > 0;
+
     if (!named || !sound) {
         fprintf(stderr,
                 "yoke: --vary '%s': write PATH=FIRST:LAST:COUNT, PATH=FIRST:LAST:COUNT:log or "
@@ -55,6 +56,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     const char **values = malloc((size_t)most * sizeof *values);
     axis->path = strndup(text, (size_t)(equals - text));
     axis->values = values;
+
     if (is_range)
         *words = malloc((size_t)most * VALUE_WIDTH);
     else
@@ -89,6 +91,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         *at = '\0';
         values[axis->count++] = at + 1;
     }
+
     return true;
 }
 
@@ -100,6 +103,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
 
     /* Every combination of values, with a journal to go on after a stop. */
     catch_interrupts();
+
     int runs = yk_sweep_runs(def);
     double *results = malloc(((size_t)runs * (size_t)def->measure_count + 1) * sizeof *results);
     yk_diagnostics *diagnostics = NULL;
@@ -192,6 +196,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
             words[count++] = lists[i].list->items[k];
         }
     }
+
     words[count++] = "--journal";
     words[count++] = journal;
 
@@ -200,6 +205,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
     char program[4096] = "";
     char folder[4096] = "";
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
     yk_text command = {0};
     yk_text place = {0};
     FILE *out = NULL;
@@ -268,6 +274,7 @@ int command_sweep(int argc, char **argv)
     int tasks = 0;
     double deadline = RANKS_DEADLINE;
     yk_sweep_def def = {.progress = show_count, .user = noun};
+
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
          "FIRST:LAST:COUNT, FIRST:LAST:COUNT:log or value,value,...; every combination is run"},
@@ -290,6 +297,7 @@ int command_sweep(int argc, char **argv)
         {"plot", OPTION_TEXT, &plot, "BASE", "picture BASE.svg and BASE.png, over the last --vary"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
@@ -321,6 +329,7 @@ int command_sweep(int argc, char **argv)
                     part);
     }
 
+    /* Axes point into texts of their own, because overrides are texts. */
     for (int i = 0; good && i < varies.count; i++)
         good = read_axis(varies.items[i], &axes[i], &words[i]);
 
@@ -347,5 +356,6 @@ int command_sweep(int argc, char **argv)
         free((void *)(uintptr_t)axes[i].values);
         free(words[i]);
     }
+
     return code;
 }

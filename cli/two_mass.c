@@ -95,6 +95,7 @@ static bool set_option(yk_context *context, two_mass_request *q, const char *key
     const char *words[16] = {NULL};
     for (int i = 0; row && row->words && row->words[i].word && i < 15; i++)
         words[i] = row->words[i].word;
+
     int index;
     if (given && words[0] && !strchr(given, ',') && !options_pick(key, given, words, &index))
         return false;
@@ -110,6 +111,7 @@ static bool set_option(yk_context *context, two_mass_request *q, const char *key
 /* The same limits hold for a value and for the ends of an axis. */
 static bool check_parameter(const char *name, double value)
 {
+    /* Without a step or without the second mass there is nothing to couple. */
     double low = 0;
     double high = 1e12;
     if (strcmp(name, "rho-inf") == 0)
@@ -177,6 +179,7 @@ int two_mass_run(two_mass_request *q)
     /* "two-step,exact": the integrators of both masses. */
     static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
     const char *integrators = q->integrators ? q->integrators : "two-step,semi-implicit";
+
     char integrator[2][32];
     char rest;
     if (good &&
