@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
+#include <yoke/coupling.h>
 #include <yoke/model.h>
 #include <yoke/scheme.h>
 
@@ -24,15 +24,13 @@ typedef struct averaged {
     yk_wrench last[]; /* one per interface: the state */
 } averaged;
 
-static const yk_scheme_ops averaged_ops;
-
 static yk_status averaged_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     size_t wrenches = (size_t)yk_system_interface_count(system) * sizeof(yk_wrench);
     averaged *self = yk_allocate(yk_system_context(system), 1, sizeof *self + wrenches);
     if (!self)
         return YK_ERROR_MEMORY;
-    self->base.ops = &averaged_ops;
+
     self->options = *(const averaged_options *)options;
     *scheme = &self->base;
     return YK_OK;
@@ -62,13 +60,17 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
 {
     averaged *self = (averaged *)scheme;
     report->iterations = 1;
+
     for (int i = 0; i < yk_system_interface_count(system); i++) {
-        yk_wrench now = yk_system_required_wrench(system, i), *last = &self->last[i];
+        /* The mean on the first side. */
+        yk_wrench now = yk_system_required_wrench(system, i);
+        yk_wrench *last = &self->last[i];
         yk_wrench applied = {mean(self->options.weight, now.force, last->force),
                              mean(self->options.weight, now.torque, last->torque)};
         yk_system_apply_wrench(system, i, &applied);
         *last = now;
 
+        /* The second side goes where the first is expected. */
         yk_motion end;
         yk_system_predict(system, i, &end);
         yk_system_prescribe_motion(system, i, &end);
@@ -83,34 +85,11 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
     return YK_OK;
 }
 
-/* The last wrenches are doubles, and all that a rollback has to bring back. */
-static yk_state_layout averaged_layout(const yk_scheme *scheme, const yk_system *system)
+/* The last wrenches are all that a rollback has to bring back. */
+static double *averaged_state(yk_scheme *scheme, const yk_system *system, size_t *count)
 {
-    (void)scheme;
-    size_t words = (size_t)yk_system_interface_count(system) * sizeof(yk_wrench) / sizeof(double);
-    return (yk_state_layout){.words = words, .continuous = words};
-}
-
-static void averaged_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
-                         double *opaque)
-{
-    (void)opaque;
-    memcpy(continuous, ((const averaged *)scheme)->last,
-           averaged_layout(scheme, system).words * sizeof(double));
-}
-
-static void averaged_set(yk_scheme *scheme, yk_system *system, const double *continuous,
-                         const double *opaque)
-{
-    (void)opaque;
-    memcpy(((averaged *)scheme)->last, continuous,
-           averaged_layout(scheme, system).words * sizeof(double));
-}
-
-static unsigned averaged_traits(const void *options)
-{
-    (void)options;
-    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
+    *count = (size_t)yk_system_interface_count(system) * sizeof(yk_wrench) / sizeof(double);
+    return (double *)((averaged *)scheme)->last;
 }
 
 static const yk_option averaged_rows[] = {
@@ -125,14 +104,12 @@ static const yk_scheme_ops averaged_ops = {
     .text = "all at once, with the mean of the last two wrenches",
     .options_size = sizeof(averaged_options),
     .options = averaged_rows,
-    .traits = averaged_traits,
+    .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION,
     .create = averaged_create,
     .destroy = averaged_destroy,
     .start = averaged_start,
     .step = averaged_step,
-    .state_layout = averaged_layout,
-    .state_get = averaged_get,
-    .state_set = averaged_set,
+    .state = averaged_state,
 };
 
 /* The program ---------------------------------------------------------------------------------- */
@@ -172,29 +149,29 @@ static yk_scenario *load(yk_context *context, const char *override)
 int main(void)
 {
     yk_context *context = yk_context_create(NULL);
-    if (!context)
-        return 1;
     printf("Yoke %s: a scheme of one's own\n\nWhat the check says of weight 2:\n", yk_version());
     yk_scenario *wrong = load(context, "coupling.weight=2");
-    bool refused = wrong == NULL;
     yk_scenario *scenario = load(context, NULL);
 
     yk_system *system = NULL;
-    yk_status status = scenario ? yk_scenario_system(scenario, &system) : YK_ERROR_INPUT;
-    if (!YK_FAILED(status))
-        status = yk_system_start(system);
-    for (int64_t i = 0; !YK_FAILED(status) && i < yk_scenario_get(scenario)->steps; i++)
-        status = yk_system_step(system, NULL);
+    yk_status status = YK_ERROR_INPUT;
+    if (scenario)
+        status = yk_scenario_system(scenario, &system);
+    if (status == YK_OK)
+        status = yk_system_run(system, 1);
+
+    /* The two are one mass on one spring. */
     double error = INFINITY;
-    if (!YK_FAILED(status)) {
-        /* The two are one mass on one spring. */
-        double x = yk_system_output(system, 0, 0)->motion.position.x,
-               exact = 0.1 * cos(sqrt(100 / 1.2));
+    if (status == YK_OK) {
+        double x = yk_system_output(system, 0, 0)->motion.position.x;
+        double exact = 0.1 * cos(sqrt(100 / 1.2));
         error = fabs(x - exact);
         printf("\nPosition %.6f m, exact %.6f m, error %.1e m\n", x, exact, error);
     } else {
         fprintf(stderr, "%s\n", yk_last_message(context));
     }
+
+    bool refused = wrong == NULL;
     yk_scenario_destroy(wrong);
     yk_scenario_destroy(scenario);
     yk_context_destroy(context);

@@ -215,10 +215,12 @@ struct yk_scheme_ops {
     size_t options_size;               /* at most YK_SCHEME_OPTIONS_SIZE_MAX bytes */
     const yk_option *options;          /* at most YK_SCHEME_OPTIONS_MAX rows; NULL: none */
     const yk_scheme_variant *variants; /* NULL: none */
+    /* Traits that it has whatever its options are, and those that follow from them (NULL: none). */
+    unsigned constant_traits;
     unsigned (*traits)(const void *options);
 
-    /* Required. Create sets *scheme as soon as there is an object; where it fails later, the
-     * system destroys what is there. Start finds initial wrenches that fit the motions; it may be
+    /* Required. Create sets *scheme as soon as there is an object, whose table the system sets;
+     * where it fails later, the system destroys what is there. Start finds initial wrenches that fit the motions; it may be
      * called again. Step carries all participants over the present step. Where iterations end at
      * their limit it takes the last iterate and returns YK_NOT_CONVERGED. */
     yk_status (*create)(yk_system *system, const void *options, yk_scheme **scheme);
@@ -250,8 +252,10 @@ struct yk_scheme_ops {
     /* What helps where its iterations do not converge. */
     const char *(*remedy)(const yk_scheme *scheme);
 
-    /* State: what the scheme keeps over steps, as part of the system's image: continuous words,
-     * then opaque ones. */
+    /* State: what the scheme keeps over steps, as part of the system's image. Where that is numbers
+     * which change smoothly and lie together: where they are, and how many. Else the three operations
+     * below it: continuous words, then opaque ones. */
+    double *(*state)(yk_scheme *scheme, const yk_system *system, size_t *count);
     yk_state_layout (*state_layout)(const yk_scheme *scheme, const yk_system *system);
     void (*state_get)(const yk_scheme *scheme, const yk_system *system, double *continuous,
                       double *opaque);

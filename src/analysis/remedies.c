@@ -107,7 +107,7 @@ bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
     yk_scheme_fill(scheme, options);
 
     /* Steps that are repeated. */
-    if (scheme->traits(options) & YK_SCHEME_NEEDS_ROLLBACK)
+    if (yk_scheme_traits(&(yk_scheme_def){.ops = scheme}) & YK_SCHEME_NEEDS_ROLLBACK)
         for (int i = 0; i < info->subsystem_count; i++)
             if (!info->subsystems[i]->ops->rollback)
                 return false;

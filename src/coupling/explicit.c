@@ -126,7 +126,6 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     if (!x)
         return YK_ERROR_MEMORY;
 
-    x->base.ops = yk_scheme_explicit();
     x->options = *(const yk_explicit_options *)options;
     *scheme = &x->base;
 

@@ -178,7 +178,7 @@ yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
     if (status == YK_OK) {
         system->traits = yk_scheme_traits(&system->scheme_def);
         system->substep = system->scheme_def.ops->substep;
-        status = system->scheme_def.ops->create(system, system->options, &system->scheme);
+        status = yk_system_create_scheme(system);
     }
 
     exchange_schemes(system);
@@ -217,15 +217,14 @@ yk_status yk_policy_start(yk_system *system)
     exchange_schemes(system);
     const yk_scheme_ops *ops = system->scheme->ops;
     yk_status status = ops->start(system->scheme, system);
-    if (status == YK_OK && ops->state_layout) {
-        yk_state_layout layout = ops->state_layout(system->scheme, system);
+    if (status == YK_OK) {
+        yk_state_layout layout = yk_scheme_state_layout(system);
         double *words =
             yk_reallocate(system->context, policy->other_start, layout.words + 1, sizeof *words);
         if (words) {
             policy->other_start = words;
             policy->other_layout = layout;
-            if (layout.words > 0)
-                ops->state_get(system->scheme, system, words, words + layout.continuous);
+            yk_scheme_state_get(system, words, words + layout.continuous);
         } else {
             status = YK_ERROR_MEMORY;
         }
@@ -280,9 +279,7 @@ static void fall_back(yk_system *system)
     policy->fallen = true;
     policy->failures.fell_back = true;
     const double *words = policy->other_start;
-    if (policy->other_layout.words > 0)
-        system->scheme->ops->state_set(system->scheme, system, words,
-                                       words + policy->other_layout.continuous);
+    yk_scheme_state_set(system, words, words + policy->other_layout.continuous);
     yk_system_announce_event(system);
 }
 

@@ -71,7 +71,6 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     if (!x)
         return YK_ERROR_MEMORY;
 
-    x->base.ops = yk_scheme_monolithic();
     x->options = *(const yk_monolithic_options *)options;
     *scheme = &x->base;
     return YK_OK;
@@ -106,12 +105,6 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static unsigned traits(const void *own)
-{
-    (void)own;
-    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_IS_REFERENCE;
-}
-
 const yk_scheme_ops *yk_scheme_monolithic(void)
 {
     static const yk_scheme_ops ops = {
@@ -122,7 +115,7 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
         .options_size = sizeof(yk_monolithic_options),
         .options = options,
         .variants = variants,
-        .traits = traits,
+        .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_IS_REFERENCE,
         .create = create,
         .destroy = destroy,
         .start = start,

@@ -151,10 +151,9 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "scheme %s has %d options in %zu bytes; the most are %d in %d bytes", name,
                        rows, ops->options_size, YK_SCHEME_OPTIONS_MAX, YK_SCHEME_OPTIONS_SIZE_MAX);
-    if (!ops->name || !ops->traits || !ops->create || !ops->destroy || !ops->start || !ops->step)
+    if (!ops->name || !ops->create || !ops->destroy || !ops->start || !ops->step)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "scheme %s lacks a required operation: name, traits, create, destroy, start "
-                       "or step",
+                       "scheme %s lacks a required operation: name, create, destroy, start or step",
                        name);
     if (!scheme->options)
         return YK_OK;
@@ -313,6 +312,17 @@ yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
 
     return YK_OK;
 }
+
+yk_status yk_system_create_scheme(yk_system *system)
+{
+    /* An object that is not complete must be destroyed too, so that it needs its table. */
+    const yk_scheme_ops *ops = system->scheme_def.ops;
+    yk_status status = ops->create(system, system->options, &system->scheme);
+    if (system->scheme)
+        system->scheme->ops = ops;
+    return status;
+}
+
 /* What others ask ------------------------------------------------------------------------------ */
 
 unsigned yk_scheme_traits(const yk_scheme_def *scheme)
@@ -320,13 +330,15 @@ unsigned yk_scheme_traits(const yk_scheme_def *scheme)
     const yk_scheme_ops *ops = scheme->ops;
     if (!ops)
         ops = yk_scheme_at(0);
+    if (!ops->traits)
+        return ops->constant_traits;
     if (scheme->options || ops->options_size == 0)
-        return ops->traits(scheme->options);
+        return ops->constant_traits | ops->traits(scheme->options);
 
-    /* Traits depend on options: those of the scheme as it comes. */
+    /* Others depend on options: those of the scheme as it comes. */
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_fill(ops, defaults);
-    return ops->traits(defaults);
+    return ops->constant_traits | ops->traits(defaults);
 }
 
 void yk_scheme_title(const yk_scheme_def *scheme, char *text, size_t capacity)

@@ -94,7 +94,6 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     if (!x)
         return YK_ERROR_MEMORY;
 
-    x->base.ops = yk_scheme_relaxed();
     x->options = *(const yk_relaxed_options *)options;
     *scheme = &x->base;
 

@@ -65,21 +65,55 @@ yk_status yk_system_check_rollback(const yk_system *system)
     return YK_OK;
 }
 
-/* What the scheme keeps of its own. */
-static yk_state_layout scheme_layout(const yk_system *system)
+/* Of the scheme -------------------------------------------------------------------------------- */
+
+yk_state_layout yk_scheme_state_layout(const yk_system *system)
 {
     const yk_scheme_ops *ops = system->scheme->ops;
-    if (!ops->state_layout)
-        return (yk_state_layout){0};
-    return ops->state_layout(system->scheme, system);
+    yk_state_layout layout = {0};
+    if (ops->state) {
+        ops->state(system->scheme, system, &layout.words);
+        layout.continuous = layout.words;
+    } else if (ops->state_layout) {
+        layout = ops->state_layout(system->scheme, system);
+    }
+
+    return layout;
 }
+
+void yk_scheme_state_get(const yk_system *system, double *continuous, double *opaque)
+{
+    /* A scheme without words may have no operations for them. */
+    const yk_scheme_ops *ops = system->scheme->ops;
+    if (ops->state) {
+        size_t count;
+        const double *words = ops->state(system->scheme, system, &count);
+        memcpy(continuous, words, count * sizeof *words);
+    } else if (yk_scheme_state_layout(system).words > 0) {
+        ops->state_get(system->scheme, system, continuous, opaque);
+    }
+}
+
+void yk_scheme_state_set(yk_system *system, const double *continuous, const double *opaque)
+{
+    const yk_scheme_ops *ops = system->scheme->ops;
+    if (ops->state) {
+        size_t count;
+        double *words = ops->state(system->scheme, system, &count);
+        memcpy(words, continuous, count * sizeof *words);
+    } else if (yk_scheme_state_layout(system).words > 0) {
+        ops->state_set(system->scheme, system, continuous, opaque);
+    }
+}
+
+/* Of the system -------------------------------------------------------------------------------- */
 
 /* The words that there are for it. */
 static yk_state_layout scheme_reserve(const yk_system *system)
 {
     if (system->policy.def.action == YK_ON_FAILURE_FALL_BACK)
         return system->policy.reserve;
-    return scheme_layout(system);
+    return yk_scheme_state_layout(system);
 }
 
 /* A subsystem knows the size of its state once it has started. */
@@ -122,7 +156,7 @@ yk_status yk_system_prepare_states(yk_system *system)
 
     /* Of two schemes each has its words where the other would have them. */
     yk_policy *policy = &system->policy;
-    yk_state_layout own = scheme_layout(system);
+    yk_state_layout own = yk_scheme_state_layout(system);
     if (policy->def.action == YK_ON_FAILURE_FALL_BACK) {
         size_t opaque[2] = {own.words - own.continuous,
                             policy->other_layout.words - policy->other_layout.continuous};
@@ -228,15 +262,14 @@ void yk_system_state_get(const yk_system *system, double *image)
     }
 
     /* The scheme, in words that are zero where it does not need them all. */
-    yk_state_layout own = scheme_layout(system);
+    yk_state_layout own = yk_scheme_state_layout(system);
     yk_state_layout reserve = scheme_reserve(system);
     if (reserve.words > own.words) {
         memset(continuous, 0, reserve.continuous * sizeof *continuous);
         memset(opaque, 0, (reserve.words - reserve.continuous) * sizeof *opaque);
     }
 
-    if (own.words > 0)
-        system->scheme->ops->state_get(system->scheme, system, continuous, opaque);
+    yk_scheme_state_get(system, continuous, opaque);
     opaque += reserve.words - reserve.continuous;
 
     /* Step control, the policy, and the clock. */
@@ -294,9 +327,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     }
 
     memcpy(&system->step_count, clock, sizeof *clock);
-    if (scheme_layout(system).words > 0)
-        system->scheme->ops->state_set(system->scheme, system, continuous, opaque);
-
+    yk_scheme_state_set(system, continuous, opaque);
     return YK_OK;
 }
 

@@ -64,7 +64,7 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     if (status != YK_OK)
         return status;
 
-    status = scheme.ops->create(system, system->options, &system->scheme);
+    status = yk_system_create_scheme(system);
     if (status != YK_OK)
         return status;
 

@@ -334,6 +334,8 @@ extern const yk_option_word yk_acceleration_words[];
 
 /* At creation: the options of the scheme, or its defaults, as the system's own copy. */
 yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme);
+/* The object of scheme_def, with those options. */
+yk_status yk_system_create_scheme(yk_system *system);
 
 /* The first scheme of the library that has a trait, or has it not, for messages that recommend
  * it. */
@@ -451,6 +453,10 @@ bool yk_participant_can_return(const yk_participant *participant);
  * needs it; after the participants have started: memory for their states. */
 yk_status yk_system_check_rollback(const yk_system *system);
 yk_status yk_system_prepare_states(yk_system *system);
+/* What the scheme keeps of its own: its words, and their part of an image. */
+yk_state_layout yk_scheme_state_layout(const yk_system *system);
+void yk_scheme_state_get(const yk_system *system, double *continuous, double *opaque);
+void yk_scheme_state_set(yk_system *system, const double *continuous, const double *opaque);
 /* Mark, of one participant. */
 void yk_system_mark_participant(yk_system *system, int participant);
 

@@ -160,6 +160,126 @@ static void a_saved_state_repeats_the_steps(void **state)
     assert_int_equal(ran, 6);
 }
 
+/* A scheme that takes the mean of the last two wrenches, and so has to remember one: numbers that
+ * lie together. */
+typedef struct mean_scheme {
+    yk_scheme base;
+    yk_wrench last;
+} mean_scheme;
+
+static yk_status mean_create(yk_system *system, const void *options, yk_scheme **scheme)
+{
+    (void)options;
+    *scheme = yk_allocate(yk_system_context(system), 1, sizeof(mean_scheme));
+    return *scheme ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static void mean_destroy(yk_scheme *scheme, yk_system *system)
+{
+    yk_release(yk_system_context(system), scheme);
+}
+
+static yk_status mean_start(yk_scheme *scheme, yk_system *system)
+{
+    yk_status status = yk_system_start_consistently(system);
+    ((mean_scheme *)scheme)->last = yk_system_required_wrench(system, 0);
+    return status;
+}
+
+static yk_status mean_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+{
+    mean_scheme *self = (mean_scheme *)scheme;
+    report->iterations = 1;
+    yk_wrench now = yk_system_required_wrench(system, 0);
+    yk_wrench mean = {.force.x = 0.5 * (now.force.x + self->last.force.x)};
+    yk_system_apply_wrench(system, 0, &mean);
+    self->last = now;
+
+    yk_motion end;
+    yk_system_predict(system, 0, &end);
+    yk_system_prescribe_motion(system, 0, &end);
+    for (int i = 0; i < 2; i++)
+        if (YK_FAILED(yk_system_advance(system, i)))
+            return yk_system_report_failure(system, i);
+    return YK_OK;
+}
+
+static double *mean_state(yk_scheme *scheme, const yk_system *system, size_t *count)
+{
+    (void)system;
+    *count = sizeof(yk_wrench) / sizeof(double);
+    return &((mean_scheme *)scheme)->last.force.x;
+}
+
+/* Ten steps twice from one state, with the wrench in it or without: returns the words of it, and
+ * whether the steps were the same. */
+static size_t repeat_with_mean(bool remembers, bool *same)
+{
+    const yk_scheme_ops ops = {
+        .size = sizeof ops,
+        .name = "mean",
+        .constant_traits = YK_SCHEME_EXCHANGES_MOTION,
+        .create = mean_create,
+        .destroy = mean_destroy,
+        .start = mean_start,
+        .step = mean_step,
+        .state = remembers ? mean_state : NULL,
+    };
+    const yk_scheme_def scheme = {.ops = &ops};
+    assert_int_equal(yk_scheme_traits(&scheme), YK_SCHEME_EXCHANGES_MOTION);
+
+    yk_oscillator_def mass = yk_oscillator_default();
+    mass.stiffness = 100, mass.position = 0.1, mass.integrator = YK_OSCILLATOR_EXACT;
+    yk_subsystem *masses[2];
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(yk_oscillator_create(context, &mass, &masses[k]), YK_OK);
+        mass.mass = 0.3;
+    }
+    static const char *const names[] = {"left", "right"};
+    const yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    const yk_system_description def = {.subsystems = masses,
+                                       .names = names,
+                                       .subsystem_count = 2,
+                                       .interfaces = &joint,
+                                       .interface_count = 1,
+                                       .scheme = scheme,
+                                       .step = 1e-3};
+    yk_system *system;
+    assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+
+    size_t words = yk_system_state_layout(system).words;
+    double saved[64];
+    double ends[2];
+    assert_true(words <= 64);
+    yk_system_state_get(system, saved);
+    for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(yk_system_state_set(system, saved), YK_OK);
+        for (int k = 0; k < 10; k++)
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        ends[pass] = yk_system_output(system, 0, 0)->motion.position.x;
+    }
+    *same = memcmp(&ends[0], &ends[1], sizeof *ends) == 0;
+
+    yk_system_destroy(system);
+    for (int k = 0; k < 2; k++)
+        masses[k]->ops->destroy(masses[k]);
+    return words;
+}
+
+static void numbers_that_lie_together_are_a_state(void **state)
+{
+    (void)state;
+    bool same_with;
+    bool same_without;
+    size_t with = repeat_with_mean(true, &same_with);
+    size_t without = repeat_with_mean(false, &same_without);
+    assert_int_equal(with - without, 6);
+    assert_true(same_with);
+    assert_false(same_without);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +288,7 @@ int main(void)
         cmocka_unit_test(tables_of_another_version_are_refused),
         cmocka_unit_test(variants_name_options_that_exist),
         cmocka_unit_test(a_saved_state_repeats_the_steps),
+        cmocka_unit_test(numbers_that_lie_together_are_a_state),
     };
     context = yk_context_create(NULL);
     int failed = cmocka_run_group_tests_name("scheme_contract", tests, NULL, NULL);

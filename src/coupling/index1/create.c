@@ -93,7 +93,6 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     if (!x)
         return YK_ERROR_MEMORY;
 
-    x->base.ops = yk_scheme_index1();
     x->options = *(const yk_index1_options *)options;
     *scheme = &x->base;
 

@@ -767,13 +767,6 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static unsigned traits(const void *own)
-{
-    (void)own;
-    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_NEEDS_ROLLBACK |
-           YK_SCHEME_ITERATES | YK_SCHEME_WRENCH_ON_BOTH_SIDES;
-}
-
 static void sharpen(void *own)
 {
     yk_index1_options *o = own;
@@ -847,7 +840,9 @@ const yk_scheme_ops *yk_scheme_index1(void)
         .options_size = sizeof(yk_index1_options),
         .options = options,
         .variants = variants,
-        .traits = traits,
+        .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES |
+                           YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES |
+                           YK_SCHEME_WRENCH_ON_BOTH_SIDES,
         .create = yk_index1_create,
         .destroy = yk_index1_destroy,
         .start = yk_index1_start,

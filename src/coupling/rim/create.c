@@ -157,7 +157,6 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
     if (!rim)
         return YK_ERROR_MEMORY;
 
-    rim->base.ops = yk_scheme_rim();
     rim->options = *(const yk_rim_options *)options;
     *scheme = &rim->base;
     size_t participants = (size_t)system->participant_count;

@@ -276,7 +276,6 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         return YK_ERROR_MEMORY;
 
     /* The same for tight and loose. */
-    x->base.ops = system->scheme_def.ops;
     x->options = *(const yk_tight_options *)options;
     *scheme = &x->base;
 
