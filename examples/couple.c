@@ -175,8 +175,7 @@ static yk_status simulate(yk_context *context, const char *title, yk_scheme_def 
                                 yk_subsystem_named("right", right)};
     int left_id = yk_system_add_subsystem(builder, &parts[0]);
     int right_id = yk_system_add_subsystem(builder, &parts[1]);
-    yk_interface_def clamp = yk_interface_between("clamp", left_id, 0, right_id, 0);
-    yk_system_add_interface(builder, &clamp);
+    yk_system_clamp(builder, "clamp", left_id, 0, right_id, 0);
     yk_system *system = NULL;
     yk_status status = yk_system_create(builder, &system);
 

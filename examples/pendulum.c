@@ -35,13 +35,9 @@ int main(void)
     yk_system_def def = yk_system_default();
     def.step = 1e-4;
     yk_system_builder *builder = yk_system_begin(context, &def);
-    yk_subsystem *subsystem;
-    yk_smooth_create(pendulum, &subsystem);
-    int first = yk_system_adopt(builder, "pendulum", subsystem);
-    yk_nonsmooth_create(damper, &subsystem);
-    int second = yk_system_adopt(builder, "damper", subsystem);
-    yk_interface_def clamp = yk_interface_between("clamp", first, tip, second, container);
-    yk_system_add_interface(builder, &clamp);
+    int first = yk_system_adopt(builder, "pendulum", yk_smooth_finish(pendulum));
+    int second = yk_system_adopt(builder, "damper", yk_nonsmooth_finish(damper));
+    yk_system_clamp(builder, "clamp", first, tip, second, container);
 
     yk_system *system;
     yk_status status = yk_system_create(builder, &system);
@@ -51,6 +47,7 @@ int main(void)
         fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
         return 1;
     }
+
     yk_vec3 at = yk_system_output(system, first, tip)->motion.position;
     printf("Yoke %s: at 0.3 s the tip is at x = %.4f m, z = %.4f m\n", yk_version(), at.x, at.z);
 

@@ -6,8 +6,7 @@
  *   yk_subsystem_def left = yk_subsystem_named("left", subsystem);         built in one style, as models are
  *   int left_id = yk_system_add_subsystem(builder, &left);
  *   ...
- *   yk_interface_def clamp = yk_interface_between("clamp", left_id, tip, right_id, base);
- *   yk_system_add_interface(builder, &clamp);
+ *   yk_system_clamp(builder, "clamp", left_id, tip, right_id, base);
  *   yk_system *system;
  *   yk_status status = yk_system_create(builder, &system);
  *
@@ -340,6 +339,9 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
 int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *subsystem);
 /* Of scalar ports, which have one axis, all others are left out. */
 int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def);
+/* The interface of yk_interface_between. */
+int yk_system_clamp(yk_system_builder *builder, const char *name, int wrench_subsystem,
+                    int wrench_port, int motion_subsystem, int motion_port);
 int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def);
 
 /* Makes the system, and ends the builder whatever comes out. YK_ERROR_ARGUMENT with the name of

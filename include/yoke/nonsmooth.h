@@ -365,6 +365,9 @@ void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
 /* Makes the subsystem of all that was added, and ends the builder whatever comes out.
  * YK_ERROR_ARGUMENT with the name of what is wrong. */
 yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subsystem);
+/* The same in one word, for a system that adopts it: NULL after a mistake, which yk_system_create
+ * then reports. */
+yk_subsystem *yk_nonsmooth_finish(yk_nonsmooth_builder *builder);
 /* Ends a builder from which nothing is to be made; NULL is allowed. */
 void yk_nonsmooth_discard(yk_nonsmooth_builder *builder);
 

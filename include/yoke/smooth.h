@@ -219,6 +219,9 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
 /* Makes the subsystem of all that was added, and ends the builder whatever comes out.
  * YK_ERROR_ARGUMENT with the name of what is wrong. */
 yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem);
+/* The same in one word, for a system that adopts it: NULL after a mistake, which yk_system_create
+ * then reports. */
+yk_subsystem *yk_smooth_finish(yk_smooth_builder *builder);
 /* Ends a builder from which nothing is to be made; NULL is allowed. */
 void yk_smooth_discard(yk_smooth_builder *builder);
 

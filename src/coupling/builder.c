@@ -182,6 +182,14 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
                               sizeof interface);
 }
 
+int yk_system_clamp(yk_system_builder *builder, const char *name, int wrench_subsystem,
+                    int wrench_port, int motion_subsystem, int motion_port)
+{
+    yk_interface_def def =
+        yk_interface_between(name, wrench_subsystem, wrench_port, motion_subsystem, motion_port);
+    return yk_system_add_interface(builder, &def);
+}
+
 int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
 {
     if (!builder)

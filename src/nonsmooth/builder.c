@@ -395,6 +395,13 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
     return status;
 }
 
+yk_subsystem *yk_nonsmooth_finish(yk_nonsmooth_builder *builder)
+{
+    yk_subsystem *subsystem;
+    yk_nonsmooth_create(builder, &subsystem);
+    return subsystem;
+}
+
 void yk_nonsmooth_discard(yk_nonsmooth_builder *builder)
 {
     if (!builder)

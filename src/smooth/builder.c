@@ -386,6 +386,13 @@ yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem)
     return status;
 }
 
+yk_subsystem *yk_smooth_finish(yk_smooth_builder *builder)
+{
+    yk_subsystem *subsystem;
+    yk_smooth_create(builder, &subsystem);
+    return subsystem;
+}
+
 void yk_smooth_discard(yk_smooth_builder *builder)
 {
     if (!builder)

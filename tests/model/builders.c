@@ -499,13 +499,9 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     yk_system_def whole = yk_system_default();
     whole.step = 1e-3;
     yk_system_builder *builder = yk_system_begin(context, &whole);
-    yk_subsystem *subsystem;
-    assert_int_equal(yk_smooth_create(pendulum, &subsystem), YK_OK);
-    yk_system_adopt(builder, "pendulum", subsystem);
-    assert_int_equal(yk_nonsmooth_create(carried, &subsystem), YK_OK);
-    yk_system_adopt(builder, "ball", subsystem);
-    yk_interface_def clamp = yk_interface_between("clamp", 0, 0, 1, 0);
-    yk_system_add_interface(builder, &clamp);
+    yk_system_adopt(builder, "pendulum", yk_smooth_finish(pendulum));
+    yk_system_adopt(builder, "ball", yk_nonsmooth_finish(carried));
+    yk_system_clamp(builder, "clamp", 0, 0, 1, 0);
     if (yk_system_create(builder, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     assert_true(hash_after(system) == expected);
