@@ -71,6 +71,8 @@ void bench_skip(bench *run, const char *why);
 /* As bench_fail if status is an error, with the context's last message; returns true if it is
  * not. */
 bool bench_check(bench *run, yk_status status);
+/* The same of what a model was to take: its id, or YK_NO_ID. */
+bool bench_added(bench *run, int id);
 
 /* Keeps the compiler from computing `value` less often than written. */
 static inline void bench_keep(const void *value)

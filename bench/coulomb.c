@@ -61,7 +61,8 @@ static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_ve
     shape.kind = kind;
     shape.size = size;
     shape.material.friction = mu;
-    bench_check(run, (yk_status)(shape.body < 0 ? shape.body : yk_world_add_shape(world, &shape)));
+    if (bench_added(run, shape.body))
+        bench_added(run, yk_world_add_shape(world, &shape));
 }
 
 static void add_ground(bench *run, yk_nonsmooth *world, yk_solid_kind kind, double half, double mu)
@@ -74,7 +75,7 @@ static void add_ground(bench *run, yk_nonsmooth *world, yk_solid_kind kind, doub
         shape.open = YK_OPEN_TOP;
     }
     shape.material.friction = mu;
-    bench_check(run, (yk_status)yk_world_add_shape(world, &shape));
+    bench_added(run, yk_world_add_shape(world, &shape));
 }
 
 /* Loose bodies over an open box. */

@@ -115,6 +115,11 @@ bool bench_check(bench *run, yk_status status)
     return false;
 }
 
+bool bench_added(bench *run, int id)
+{
+    return id != YK_NO_ID || bench_check(run, yk_last_status(run->context));
+}
+
 /* Selection and measurement -------------------------------------------------------------------- */
 
 static bool is_named(const bench_case *which, const options *chosen)

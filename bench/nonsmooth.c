@@ -116,7 +116,7 @@ static yk_nonsmooth *make_damper(bench *run, double tolerance, int *can)
     cavity.kind = bed.cavity;
     cavity.size = bed.size;
     cavity.material = lead;
-    bench_check(run, (yk_status)yk_world_add_shape(world, &cavity));
+    bench_added(run, yk_world_add_shape(world, &cavity));
     bench_check(run, yk_world_prescribe(world, *can, shake, NULL));
     yk_packing_add(world, &packing, yk_v3(0, 0, 0), LEAD_DENSITY, lead);
     yk_packing_destroy(context, &packing);
@@ -297,7 +297,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
     box.open = YK_OPEN_TOP;
     box.material = lead;
     box.material.rolling = box.material.spinning = h->rolling;
-    bench_check(run, (yk_status)yk_world_add_shape(world, &box));
+    bench_added(run, yk_world_add_shape(world, &box));
     FILE *file = open_state(h->columns);
     if (file ? !add_stored(run, world, h, file) : !add_packed(run, world, h)) {
         yk_nonsmooth_destroy(world);

@@ -64,11 +64,6 @@ static yk_status fail(yk_exported *self, yk_status status, const char *text)
     return status;
 }
 
-const char *yk_exported_message(const yk_exported *self)
-{
-    return self->message;
-}
-
 /* Why the subsystem's last call failed, in its own words where it has some. */
 static yk_status fail_subsystem(yk_exported *self, yk_status status)
 {

@@ -20,8 +20,6 @@ typedef void (*yk_exported_log)(void *user, yk_log_level level, const char *text
 yk_exported *yk_exported_create(const char *resources, const char *token, yk_exported_log log,
                                 void *user);
 void yk_exported_destroy(yk_exported *self);
-/* Why the last call failed. */
-const char *yk_exported_message(const yk_exported *self);
 
 yk_status yk_exported_begin(yk_exported *self, double t); /* enters initialisation */
 yk_status yk_exported_initialise(yk_exported *self);

@@ -83,12 +83,12 @@ static bool ready(const yk_nonsmooth_builder *builder, const int *body, int coun
     return true;
 }
 
-/* The id that the world gave, or YK_NO_ID after a status whose message the context has. */
-static int taken(yk_nonsmooth_builder *builder, int result)
+/* The id that the world gave; where it gave none, the context has the mistake. */
+static int taken(yk_nonsmooth_builder *builder, int id)
 {
-    if (result >= 0)
-        return result;
-    return yk_building_refuse(&builder->building, (yk_status)result);
+    if (id != YK_NO_ID)
+        return id;
+    return yk_building_refuse(&builder->building, yk_last_status(builder->building.context));
 }
 
 int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def)
@@ -203,15 +203,23 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, dou
 void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_function function,
                             void *user)
 {
-    if (ready(builder, &body, 1))
-        taken(builder, yk_world_prescribe(builder->world, body, function, user));
+    if (!ready(builder, &body, 1))
+        return;
+
+    yk_status status = yk_world_prescribe(builder->world, body, function, user);
+    if (status != YK_OK)
+        yk_building_refuse(&builder->building, status);
 }
 
 void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
                                  const yk_nonsmooth_path *path)
 {
-    if (ready(builder, &body, 1))
-        taken(builder, yk_world_prescribe_path(builder->world, body, path));
+    if (!ready(builder, &body, 1))
+        return;
+
+    yk_status status = yk_world_prescribe_path(builder->world, body, path);
+    if (status != YK_OK)
+        yk_building_refuse(&builder->building, status);
 }
 
 /* Particles ------------------------------------------------------------------------------------ */

@@ -86,14 +86,14 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_emitter(model, def);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* Sizes and orientations are those of a lattice; where that stands does not matter. */
     const yk_packing_def *packing_def = &def->particles.packing;
     yk_packing packing = {0};
     status = yk_packing_lattice(model->context, packing_def, &packing);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* The lattice has seen to it that the largest fits from side to side. */
     double tallest = 0;
@@ -101,29 +101,30 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
         tallest = fmax(tallest, packing.radii[i] * packing.particle.reach);
     if (tallest > packing_def->size.z) {
         yk_packing_destroy(model->context, &packing);
-        return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "emitter '%s': its region is %g m high, and a particle may need %g m",
-                       def->name, 2 * packing_def->size.z, 2 * tallest);
+        yk_fail(model->context, YK_ERROR_ARGUMENT,
+                "emitter '%s': its region is %g m high, and a particle may need %g m", def->name,
+                2 * packing_def->size.z, 2 * tallest);
+        return YK_NO_ID;
     }
 
     int first = yk_packing_add(self, &packing, def->particles.position, packing_def->density,
                                packing_def->material);
     bool shaped = packing.orientations != NULL;
     yk_packing_destroy(model->context, &packing);
-    if (first < 0)
-        return first;
+    if (first == YK_NO_ID)
+        return YK_NO_ID;
 
     /* The list grows by one: there are few emitters. */
     size_t number = model->emitter_count;
     yk_emitter_model *list =
         yk_reallocate(model->context, model->emitters, number + 1, sizeof *list);
     if (!list)
-        return YK_ERROR_MEMORY;
+        return YK_NO_ID;
     model->emitters = list;
 
     char *name = yk_text_copy(model->context, def->name);
     if (!name)
-        return YK_ERROR_MEMORY;
+        return YK_NO_ID;
 
     list[number] = (yk_emitter_model){
         .name = name,
@@ -151,7 +152,7 @@ int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a sink", def->name);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* Regions of a kind that has an inside. */
     yk_solid region = {.kind = def->kind, .position = def->position, .size = def->size};
@@ -159,22 +160,25 @@ int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def)
     bool kind = plane || def->kind == YK_SOLID_BOX || def->kind == YK_SOLID_CYLINDER;
     bool placed = yk_v3_finite(def->position) && yk_q_norm(def->orientation) > 0;
     bool sized = plane || (kind && yk_v3_finite(def->size) && yk_solid_is_valid(&region));
-    if (!kind || !placed || !sized)
-        return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "sink '%s': it is a box or a cylinder of positive size, or a plane, at a "
-                       "finite position",
-                       def->name);
+    if (!kind || !placed || !sized) {
+        yk_fail(model->context, YK_ERROR_ARGUMENT,
+                "sink '%s': it is a box or a cylinder of positive size, or a plane, at a finite "
+                "position",
+                def->name);
+        return YK_NO_ID;
+    }
+
     region.rotation = yk_q_matrix(yk_q_unit(def->orientation));
 
     size_t number = model->sink_count;
     yk_sink_model *list = yk_reallocate(model->context, model->sinks, number + 1, sizeof *list);
     if (!list)
-        return YK_ERROR_MEMORY;
+        return YK_NO_ID;
     model->sinks = list;
 
     char *name = yk_text_copy(model->context, def->name);
     if (!name)
-        return YK_ERROR_MEMORY;
+        return YK_NO_ID;
 
     list[number] = (yk_sink_model){.name = name, .region = region};
     return (int)model->sink_count++;

@@ -299,9 +299,8 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         for (int side = 0; side < 2; side++)
             def.body[side] = shifted(def.body[side], at);
 
-        int made = yk_world_add_joint(merged, &def);
-        if (made < 0)
-            return (yk_status)made;
+        if (yk_world_add_joint(merged, &def) == YK_NO_ID)
+            return yk_last_status(world->context);
     }
 
     for (size_t i = 0; i < world->force_count; i++) {
@@ -312,9 +311,8 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         if (def.input >= 0)
             def.input += (int)at->signals;
 
-        int made = yk_world_add_force(merged, &def);
-        if (made < 0)
-            return (yk_status)made;
+        if (yk_world_add_force(merged, &def) == YK_NO_ID)
+            return yk_last_status(world->context);
     }
 
     return status;
@@ -388,9 +386,8 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
             def.drive = (yk_function){.value = driven_length, .user = length};
         }
 
-        int made = yk_world_add_joint(world, &def);
-        if (made < 0)
-            return (yk_status)made;
+        if (yk_world_add_joint(world, &def) == YK_NO_ID)
+            return yk_last_status(whole->context);
     }
 
     return YK_OK;

@@ -187,15 +187,16 @@ static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def,
     yk_context *context = model->context;
     size_t count = model->body_count,
            capacity[3] = {model->body_capacity, model->body_capacity, model->body_capacity};
-    if (reserve(context, &model->initial, &capacity[0], count, 1, sizeof *model->initial) < 0 ||
-        reserve(context, &model->bodies, &capacity[1], count, 1, sizeof *model->bodies) < 0 ||
-        reserve(context, &model->names, &capacity[2], count, 1, sizeof *model->names) < 0)
-        return YK_ERROR_MEMORY;
+    if (reserve(context, &model->initial, &capacity[0], count, 1, sizeof *model->initial) !=
+            YK_OK ||
+        reserve(context, &model->bodies, &capacity[1], count, 1, sizeof *model->bodies) != YK_OK ||
+        reserve(context, &model->names, &capacity[2], count, 1, sizeof *model->names) != YK_OK)
+        return YK_NO_ID;
 
     model->body_capacity = capacity[2];
 
-    if (copy_name(model, def->name, &model->names[count]) < 0)
-        return YK_ERROR_MEMORY;
+    if (copy_name(model, def->name, &model->names[count]) != YK_OK)
+        return YK_NO_ID;
 
     /* Counted last, so that a failure leaves nothing behind. */
     yk_quat orientation = yk_q_unit(def->orientation);
@@ -215,7 +216,7 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     if (status == YK_OK && !def->fixed)
         status = check_inertia(model, def);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* Mass and inertia of a fixed body are never asked for. */
     if (def->fixed) {
@@ -224,8 +225,8 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
         return append_body(model, &at_rest, &(yk_body_model){.tensor = -1, .drive = YK_FIXED});
     }
 
-    if (RESERVE(model, tensors, tensor_count, tensor_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+    if (RESERVE(model, tensors, tensor_count, tensor_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     /* Others have a tensor of their own, with its inverse. */
     yk_body_model body = {
@@ -265,8 +266,8 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
             return (int32_t)i;
     }
 
-    if (RESERVE(model, materials, material_count, material_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+    if (RESERVE(model, materials, material_count, material_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     if (material->surface > model->surface_count)
         model->surface_count = material->surface;
@@ -348,9 +349,9 @@ static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_sha
 static yk_status add_part(yk_world_model *model, const yk_part *part,
                           const yk_part_geometry *geometry, const yk_vec3 *points, int point_count)
 {
-    if (RESERVE(model, parts, part_count, part_capacity, 1) < 0 ||
-        RESERVE(model, geometries, geometry_count, geometry_capacity, 1) < 0 ||
-        RESERVE(model, points, point_count, point_capacity, (size_t)point_count) < 0)
+    if (RESERVE(model, parts, part_count, part_capacity, 1) != YK_OK ||
+        RESERVE(model, geometries, geometry_count, geometry_capacity, 1) != YK_OK ||
+        RESERVE(model, points, point_count, point_capacity, (size_t)point_count) != YK_OK)
         return YK_ERROR_MEMORY;
 
     /* Its geometry, with the points behind those of all others. */
@@ -439,7 +440,7 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
         yk_part_geometry placed = *geometry;
         placed.outside = outside;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
-        if (add_part(model, part, &placed, corners, 3) < 0)
+        if (add_part(model, part, &placed, corners, 3) != YK_OK)
             return YK_ERROR_MEMORY;
     }
 
@@ -458,7 +459,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     if (status == YK_OK)
         status = check_material(model, &def->material, "shape", model->shape_count);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* What the shape is, and where. */
     yk_part part = {
@@ -469,7 +470,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     };
 
     if (part.material < 0)
-        return part.material;
+        return YK_NO_ID;
 
     /* Where it is on its body, and what it may touch. */
     yk_part_geometry geometry = {
@@ -491,7 +492,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     }
 
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
     return (int)model->shape_count++;
 }
 
@@ -502,23 +503,24 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
     yk_status status = check_open(model, "a pair of surfaces");
     if (status == YK_OK)
         status = check_material(model, &def->material, "pair", number);
-    if (status != YK_OK)
-        return status;
 
     /* Each pair of surfaces is given once, in either order. */
-    int a = def->surface[0], b = def->surface[1];
-    if (a <= 0 || b <= 0)
-        return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "pair %zu: surfaces %d and %d, they are numbered from 1", number, a, b);
-    for (size_t i = 0; i < number; i++) {
+    int a = def->surface[0];
+    int b = def->surface[1];
+    if (status == YK_OK && (a <= 0 || b <= 0))
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT,
+                         "pair %zu: surfaces %d and %d, they are numbered from 1", number, a, b);
+    for (size_t i = 0; status == YK_OK && i < number; i++) {
         const int *other = model->surface_pairs[i].surface;
         if ((other[0] == a && other[1] == b) || (other[0] == b && other[1] == a))
-            return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                           "pair %zu: the surfaces %d and %d are a pair already", number, a, b);
+            status = yk_fail(model->context, YK_ERROR_ARGUMENT,
+                             "pair %zu: the surfaces %d and %d are a pair already", number, a, b);
     }
 
-    if (RESERVE(model, surface_pairs, surface_pair_count, surface_pair_capacity, 1) != YK_OK)
-        return YK_ERROR_MEMORY;
+    if (status == YK_OK)
+        status = RESERVE(model, surface_pairs, surface_pair_count, surface_pair_capacity, 1);
+    if (status != YK_OK)
+        return YK_NO_ID;
 
     model->surface_pairs[number] = *def;
 
@@ -551,14 +553,14 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
     if (status == YK_OK)
         status = check_material(model, &material, "shape", model->shape_count);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* Room for the part comes first, so that there is no body without it. */
     int32_t index = material_index(model, &material);
     if (index < 0)
-        return index;
-    if (RESERVE(model, parts, part_count, part_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+        return YK_NO_ID;
+    if (RESERVE(model, parts, part_count, part_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     /* The body and its only part, which shares its radius and its frame. */
     yk_body_model round = {
@@ -569,8 +571,8 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
         .drive = YK_MOVED_BY_FORCES,
     };
     int body = append_body(model, &def, &round);
-    if (body < 0)
-        return body;
+    if (body == YK_NO_ID)
+        return YK_NO_ID;
 
     model->parts[model->part_count++] = (yk_part){
         .body = body,
@@ -623,16 +625,16 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
                          model->joint_count, name_or_none(def->name));
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
-    if (RESERVE(model, joints, joint_count, joint_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+    if (RESERVE(model, joints, joint_count, joint_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     /* Counted last, so that a failure leaves nothing behind. */
     yk_joint_model *joint = &model->joints[model->joint_count];
     *joint = (yk_joint_model){.def = *def, .joint = yk_joint_of(def), .port = -1, .driver = -1};
-    if (copy_name(model, def->name, &joint->name) < 0)
-        return YK_ERROR_MEMORY;
+    if (copy_name(model, def->name, &joint->name) != YK_OK)
+        return YK_NO_ID;
     return (int)model->joint_count++;
 }
 
@@ -652,15 +654,15 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d",
                          model->force_count, name_or_none(def->name), def->input);
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
-    if (RESERVE(model, forces, force_count, force_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+    if (RESERVE(model, forces, force_count, force_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     yk_force_model *force = &model->forces[model->force_count];
     *force = (yk_force_model){.def = *def, .law = yk_force_of(def)};
-    if (copy_name(model, def->name, &force->name) < 0)
-        return YK_ERROR_MEMORY;
+    if (copy_name(model, def->name, &force->name) != YK_OK)
+        return YK_NO_ID;
     return (int)model->force_count++;
 }
 
@@ -677,7 +679,7 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
     if (status != YK_OK)
         return status;
 
-    if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) < 0)
+    if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) != YK_OK)
         return YK_ERROR_MEMORY;
 
     /* From here on the body is no unknown of the equations. */
@@ -753,38 +755,42 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
     yk_status status = check_open(model, "a signal");
 
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
-    if (RESERVE(model, signals, signal_count, signal_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+    if (RESERVE(model, signals, signal_count, signal_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     yk_signal_model *signal = &model->signals[model->signal_count];
     *signal = (yk_signal_model){0};
-    if (copy_name(model, name, &signal->name) < 0)
-        return YK_ERROR_MEMORY;
+    if (copy_name(model, name, &signal->name) != YK_OK)
+        return YK_NO_ID;
 
     /* The list of ports names the signals too, and is made anew. */
     model->signal_count++;
-    status = yk_world_list_ports(model);
-    return status != YK_OK ? (int)status : (int)model->signal_count - 1;
+    if (yk_world_list_ports(model) != YK_OK)
+        return YK_NO_ID;
+
+    return (int)model->signal_count - 1;
 }
 
 static int append_port(yk_world_model *model, const char *name, const yk_port_model *made)
 {
-    if (RESERVE(model, ports, port_count, port_capacity, 1) < 0)
-        return YK_ERROR_MEMORY;
+    if (RESERVE(model, ports, port_count, port_capacity, 1) != YK_OK)
+        return YK_NO_ID;
 
     /* No joint yet: connecting the port may make one. */
     yk_port_model *port = &model->ports[model->port_count];
     *port = *made;
     port->joint = -1;
     port->marker.orientation = yk_q_unit(port->marker.orientation);
-    if (copy_name(model, name, &port->name) < 0)
-        return YK_ERROR_MEMORY;
+    if (copy_name(model, name, &port->name) != YK_OK)
+        return YK_NO_ID;
 
     model->port_count++;
-    yk_status status = yk_world_list_ports(model);
-    return status != YK_OK ? (int)status : (int)model->port_count - 1;
+    if (yk_world_list_ports(model) != YK_OK)
+        return YK_NO_ID;
+
+    return (int)model->port_count - 1;
 }
 
 int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)
@@ -795,7 +801,7 @@ int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_m
     if (status == YK_OK)
         status = check_body(model, body, false, "port");
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     /* Without a marker the port sits in the frame of the body. */
     yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
@@ -820,7 +826,7 @@ int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "port %s: both ends are on one body",
                          name ? name : "");
     if (status != YK_OK)
-        return status;
+        return YK_NO_ID;
 
     yk_port_model port = {
         .body = body[near],

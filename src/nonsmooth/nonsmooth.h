@@ -70,7 +70,7 @@ typedef struct yk_removed {
 yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made);
 void yk_nonsmooth_destroy(yk_nonsmooth *self);
 
-/* Each returns the number of what was added, or a negative yk_status. */
+/* Each returns the id of what was added, or YK_NO_ID; the context has the status and the message. */
 int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def);
 int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def);
 int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def);
@@ -104,12 +104,7 @@ yk_status yk_nonsmooth_start(yk_nonsmooth *self, double t, double h);
 yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h);
 
 double yk_nonsmooth_time(const yk_nonsmooth *self);
-/* Since the start; and whether a body waits to be emitted, or has left through a sink. */
-yk_emitted yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter);
-yk_removed yk_nonsmooth_removed(const yk_nonsmooth *self, int sink);
-bool yk_nonsmooth_is_absent(const yk_nonsmooth *self, int body);
 int yk_nonsmooth_body_count(const yk_nonsmooth *self);
-double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
 /* Motion of a body's centre of mass; accelerations are (v(t) - v(t - h)) / h of prescribed and
  * ported bodies, else 0.
  */
@@ -121,19 +116,28 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
 /* Mean over the last step of the wrench at the centre of mass that held a prescribed body on its
  * course. */
 yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body);
+void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy);
+/* The contact problem of the last step as it stood before it was solved, joints behind the
+ * contacts; right after a step of which it is wanted. The caller destroys it. */
+yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem);
+
+/* Tests and benchmarks step a world directly, and ask it here for what a run records by channels, or
+ * for what has none.
+ *
+ * Since the start; and whether a body waits to be emitted, or has left through a sink. */
+yk_emitted yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter);
+yk_removed yk_nonsmooth_removed(const yk_nonsmooth *self, int sink);
+bool yk_nonsmooth_is_absent(const yk_nonsmooth *self, int body);
+double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
 /* Mean over the last step of the force of contacts on a body from another one; YK_GROUND counts
  * as a body. */
 yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from);
 /* Mean over the last step of the wrench of joint on body b, about marker b. */
 yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint);
-void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy);
 /* Of the last step. */
 void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *report);
 /* Root mean square and largest violation of the cone conditions after the last step, velocities. */
 void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest);
-/* The contact problem of the last step as it stood before it was solved, joints behind the
- * contacts; right after a step of which it is wanted. The caller destroys it. */
-yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem);
 /* Bytes held, solver included. */
 size_t yk_nonsmooth_memory(const yk_nonsmooth *self);
 

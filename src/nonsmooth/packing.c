@@ -1,7 +1,6 @@
 #include "nonsmooth/packing.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,8 +373,8 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     cavity.size.z = fmax(def->size.z, lattice->height / 2 + made->radius);
     cavity.material = def->material;
     made->cavity = yk_world_add_shape(made->world, &cavity);
-    if (made->container < 0 || made->cavity < 0)
-        return YK_ERROR_MEMORY;
+    if (made->container == YK_NO_ID || made->cavity == YK_NO_ID)
+        return yk_last_status(context);
 
     made->shaker.centre = cavity.size.z - def->size.z;
     status = yk_world_prescribe(made->world, made->container, shake_motion, &made->shaker);
@@ -383,7 +382,9 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
         return status;
 
     made->first = yk_packing_add(made->world, lattice, yk_v3(0, 0, 0), def->density, def->material);
-    return made->first < 0 ? (yk_status)made->first : YK_OK;
+    if (made->first == YK_NO_ID)
+        return yk_last_status(context);
+    return YK_OK;
 }
 
 /* Until the bed rests, after the shaker's cycle if there is one. Then places in the cavity's
@@ -515,8 +516,8 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
         yk_vec3 position = yk_v3_add(origin, packing->positions[i]);
         int body = yk_particle_add(self, &packing->particle, position, orientation_of(packing, i),
                                    packing->radii[i], density, material);
-        if (body < 0)
-            return body;
+        if (body == YK_NO_ID)
+            return YK_NO_ID;
     }
 
     return first;
@@ -524,7 +525,7 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-/* Columns in the order in which they are written; the first four are enough. */
+/* All columns; the first four are enough, and stand in this order where a file does not name them. */
 static const char *const column_names[] = {"x",  "y",  "z",  "radius", "vx", "vy", "vz",
                                            "qw", "qx", "qy", "qz",     "wx", "wy", "wz"};
 enum {
@@ -536,42 +537,6 @@ enum {
     COLUMNS = 14,
     LINE_MAX_LENGTH = 1024
 };
-
-static const char HEAD[] = "# packing: x, y, z, radius; from the middle of the cavity\n";
-
-yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const char *path)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
-
-    /* Columns beyond the radius are named, and then all of them. */
-    fputs(HEAD, file);
-    bool more = packing->orientations || packing->velocities || packing->angular_velocities;
-    int columns = more ? COLUMNS : COLUMN_VELOCITY;
-    for (int k = 0; k < columns && more; k++)
-        fprintf(file, "%s%c", column_names[k], k + 1 < columns ? ',' : '\n');
-
-    /* Seventeen digits keep every bit. */
-    for (int i = 0; i < packing->count; i++) {
-        yk_vec3 p = packing->positions[i], v = {0, 0, 0}, w = {0, 0, 0};
-        yk_quat q = orientation_of(packing, i);
-        if (packing->velocities)
-            v = packing->velocities[i];
-        if (packing->angular_velocities)
-            w = packing->angular_velocities[i];
-
-        const double values[COLUMNS] = {
-            p.x, p.y, p.z, packing->radii[i], v.x, v.y, v.z, q.w, q.x, q.y, q.z, w.x, w.y, w.z};
-        for (int k = 0; k < columns; k++)
-            fprintf(file, "%.17g%c", values[k], k + 1 < columns ? ',' : '\n');
-    }
-
-    bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed)
-        return yk_fail(context, YK_ERROR_FILE, "%s: cannot be written to the end", path);
-    return YK_OK;
-}
 
 /* Which column of the file holds what: `where[k]` is the place of column k of the table, -1 where
  * the file has none. */

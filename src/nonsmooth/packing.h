@@ -34,15 +34,14 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
 void yk_packing_destroy(yk_context *context, yk_packing *packing);
 
 /* Adds the particles to a model whose cavity has its middle at `origin`; returns the first body, or
- * a negative status. */
+ * YK_NO_ID. */
 int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density,
                    yk_material material);
 
-/* Text: x, y, z, radius per particle, 17 digits, in metres. Where there is more, or in another
- * order, the first line names the columns: x, y, z, radius; vx, vy, vz (m/s); qw, qx, qy, qz, the
- * quaternion from the particle's axes to the global ones; wx, wy, wz (rad/s, global axes). */
-yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const char *path);
-/* Shape NULL: spheres. */
+/* Text: x, y, z, radius per particle, in metres. Where there is more, or in another order, the
+ * first line names the columns: x, y, z, radius; vx, vy, vz (m/s); qw, qx, qy, qz, the quaternion
+ * from the particle's axes to the global ones; wx, wy, wz (rad/s, global axes). Shape NULL:
+ * spheres. */
 yk_status yk_packing_read(yk_context *context, const char *path, const yk_particle_shape *shape,
                           yk_packing *packing);
 

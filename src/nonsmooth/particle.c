@@ -230,8 +230,8 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
     body.inertia = yk_m3_scale(density * pow(radius, 5), particle->inertia);
 
     int number = yk_world_add_body(self, &body);
-    if (number < 0)
-        return number;
+    if (number == YK_NO_ID)
+        return YK_NO_ID;
 
     /* Its shapes, as large as it is. */
     for (int i = 0; i < particle->part_count; i++) {
@@ -252,9 +252,8 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
             shape.point_count = part->point_count;
         }
 
-        int added = yk_world_add_shape(self, &shape);
-        if (added < 0)
-            return added;
+        if (yk_world_add_shape(self, &shape) == YK_NO_ID)
+            return YK_NO_ID;
     }
 
     return number;

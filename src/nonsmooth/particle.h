@@ -28,7 +28,7 @@ void yk_particle_destroy(yk_context *context, yk_particle *particle);
 /* How far it reaches upwards from its centre of mass. */
 double yk_particle_top(const yk_particle *particle, yk_quat orientation, double radius);
 
-/* Adds it as a body without a name; returns the body, or a negative status. */
+/* Adds it as a body without a name; returns the body, or YK_NO_ID. */
 int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 position,
                     yk_quat orientation, double radius, double density, yk_material material);
 

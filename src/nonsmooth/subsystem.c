@@ -45,8 +45,8 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     }
 
     int joint = yk_world_add_joint(world, &def);
-    if (joint < 0)
-        return (yk_status)joint;
+    if (joint == YK_NO_ID)
+        return yk_last_status(model->context);
 
     /* A line drives its joint by the length at the input. */
     if (port->line) {
@@ -363,18 +363,19 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
 
     /* A scalar port is the distance from a point on the x axis. */
     yk_marker markers[2] = {yk_marker_default(), yk_marker_default()};
-    if (added >= 0 && kind == YK_PORT_SCALAR) {
+    if (added != YK_NO_ID && kind == YK_PORT_SCALAR) {
         const int bodies[2] = {YK_GROUND, added};
         markers[0].offset = yk_v3(-1, 0, 0);
         added = yk_world_add_line_port(world, "mass", bodies, markers);
-    } else if (added >= 0) {
+    } else if (added != YK_NO_ID) {
         added = yk_world_add_port(world, "mass", added, &markers[0]);
     }
 
-    if (added < 0) {
+    if (added == YK_NO_ID) {
         yk_nonsmooth_destroy(world);
-        return (yk_status)added;
+        return yk_last_status(model->context);
     }
+
     *made = yk_nonsmooth_subsystem(world);
     return YK_OK;
 }

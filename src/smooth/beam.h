@@ -45,7 +45,7 @@ typedef struct yk_beam_def {
 } yk_beam_def;
 
 /* A straight prismatic beam from one end to the other with `up` in its x-y plane and nodes whose
- * axes are those of the section. */
+ * axes are those of the section: the element of tests and benchmarks, which need no model for it. */
 yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up,
                              const yk_beam_section *section);
 

@@ -88,7 +88,7 @@ typedef struct yk_smooth_report {
     double error;      /* estimated local error of the last step (m, rad), with error control */
 } yk_smooth_report;
 
-/* No parts and no gravity. */
+/* No parts and no gravity: where tests begin that describe a model without its builder. */
 yk_smooth_description yk_smooth_description_empty(void);
 yk_smooth_flexible_def yk_smooth_flexible_default(void);
 
@@ -125,6 +125,7 @@ void yk_smooth_beam_loads(const yk_smooth *model, int beam, yk_beam_loads *loads
 /* What beams and flexible bodies hold by their deformation, all together (J). */
 double yk_smooth_strain_energy(const yk_smooth *model);
 void yk_smooth_energy(const yk_smooth *model, yk_energy *energy);
+/* What the steps have cost, for tests and benchmarks. */
 void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
 
 /* Static equilibrium from the present state; velocities become zero. */

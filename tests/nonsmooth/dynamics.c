@@ -1,6 +1,7 @@
 /* Many bodies: determinism, rollback, heaps, packings, joints, prescribed motion, energy. */
 #include "math/so3.h"
 #include "nonsmooth/packing.h"
+#include "packing_file.h"
 #include "scene.h"
 
 #include <stdlib.h>
@@ -231,7 +232,7 @@ static void test_packing_settles_and_survives_a_file(void **state)
         assert_true(p.z > -def.size.z + def.radius - 1e-5);
     }
     const char *path = "packing_test.csv";
-    assert_int_equal(yk_packing_write(context, &packing, path), YK_OK);
+    write_packing(&packing, path);
     assert_int_equal(yk_packing_read(context, path, NULL, &copy), YK_OK);
     assert_int_equal(copy.count, packing.count);
     assert_memory_equal(copy.positions, packing.positions,
