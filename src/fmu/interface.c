@@ -61,59 +61,11 @@ static void add(writer *w, yk_export_variable variable)
     w->count++;
 }
 
-/* What a port takes as inputs, what it answers with as outputs. */
-static void add_port(writer *w, int index)
-{
-    const yk_port *port = &w->model->ports[index];
-    yk_causality takes = w->model->causalities[index];
-    yk_export_variable variable = {.unit = "", .role = YK_EXPORT_OUTPUT, .port = index};
-
-    if (takes == YK_UNCONNECTED)
-        return;
-
-    /* A signal is one number, kept where a scalar position is. */
-    if (port->kind == YK_PORT_SIGNAL) {
-        if (takes == YK_TAKES_SIGNAL)
-            variable.role = YK_EXPORT_INPUT;
-
-        variable.name = keep(w, port->name, "", "");
-        variable.member = "signal";
-        variable.offset = (int)(AT(motion.position) / sizeof(double));
-        add(w, variable);
-        return;
-    }
-
-    /* A port with power has quantities of motion and of wrench, by components. */
-    for (int q = 0; q < QUANTITIES; q++) {
-        const quantity *row = &quantities[q];
-        int size = row->scalar;
-        if (port->kind == YK_PORT_MARKER)
-            size = row->marker;
-
-        variable.unit = row->unit;
-        variable.role = YK_EXPORT_OUTPUT;
-
-        /* The side of the power that the port takes is an input, the other one an output. */
-        if (row->wrench == (takes == YK_TAKES_WRENCH))
-            variable.role = YK_EXPORT_INPUT;
-
-        for (int i = 0; i < size; i++) {
-            const char *component = "";
-            if (size > 1)
-                component = size == 4 ? quaternion[i] : letters[i];
-
-            variable.name = keep(w, port->name, row->name, component);
-            variable.member = keep(w, row->name, component, "");
-            variable.offset = (int)(row->at / sizeof(double)) + i;
-            add(w, variable);
-        }
-    }
-}
-
 static void list_variables(writer *w)
 {
     const yk_export_model *m = w->model;
     const yk_scenario_info *info = m->info;
+
     /* Time is there in any case: FMI 3 wants it as a variable. */
     w->used = 0;
     w->count = 0;
@@ -130,8 +82,51 @@ static void list_variables(writer *w)
     }
 
     /* A subsystem has its ports; m->port_count is 0 for a whole system. */
-    for (int i = 0; i < m->port_count; i++)
-        add_port(w, i);
+    for (int i = 0; i < m->port_count; i++) {
+        const yk_port *port = &m->ports[i];
+        yk_causality takes = m->causalities[i];
+        yk_export_variable variable = {.unit = "", .role = YK_EXPORT_OUTPUT, .port = i};
+        if (takes == YK_UNCONNECTED)
+            continue;
+
+        /* A signal is one number, kept where a scalar position is. */
+        if (port->kind == YK_PORT_SIGNAL) {
+            if (takes == YK_TAKES_SIGNAL)
+                variable.role = YK_EXPORT_INPUT;
+
+            variable.name = keep(w, port->name, "", "");
+            variable.member = "signal";
+            variable.offset = (int)(AT(motion.position) / sizeof(double));
+            add(w, variable);
+            continue;
+        }
+
+        /* A port with power has quantities of motion and of wrench, by components. The side of the
+         * power that it takes is an input, the other one an output. */
+        for (int q = 0; q < QUANTITIES; q++) {
+            const quantity *row = &quantities[q];
+            int size = row->scalar;
+            if (port->kind == YK_PORT_MARKER)
+                size = row->marker;
+
+            variable.unit = row->unit;
+            variable.role = YK_EXPORT_OUTPUT;
+            if (row->wrench == (takes == YK_TAKES_WRENCH))
+                variable.role = YK_EXPORT_INPUT;
+
+            for (int c = 0; c < size; c++) {
+                const char *component = "";
+                if (size > 1)
+                    component = size == 4 ? quaternion[c] : letters[c];
+
+                variable.name = keep(w, port->name, row->name, component);
+                variable.member = keep(w, row->name, component, "");
+                variable.offset = (int)(row->at / sizeof(double)) + c;
+                add(w, variable);
+            }
+        }
+    }
+
     if (m->subsystem >= 0)
         return;
 

@@ -708,43 +708,6 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_as
 
 /* Derivatives ---------------------------------------------------------------------------------- */
 
-/* The last step once more, now with its derivatives by the coefficients of its inputs. */
-static yk_status differentiate(yk_exported *self, int degree)
-{
-    const yk_export_model *m = &self->model;
-    const yk_subsystem_ops *ops = m->object->ops;
-
-    if (self->step_size == 0)
-        return fail(self, YK_ERROR_ARGUMENT,
-                    "derivatives are those of the last step, and none was made since the start or "
-                    "since a state was set");
-
-    /* A higher degree that was asked for once is kept: a master asks for the same in every step. */
-    if (degree > self->asked_degree)
-        self->asked_degree = degree;
-    if (self->matrix_degree >= self->asked_degree)
-        return YK_OK;
-
-    /* From where the step began. */
-    ops->rollback->get(m->object, self->image[1]);
-    yk_status status = ops->rollback->set(m->object, self->image[0]);
-    if (status == YK_OK)
-        status = ops->sensitivity->step(m->object, self->step_begin, self->step_size, self->inputs,
-                                        self->asked_degree, self->matrix);
-    if (YK_FAILED(status))
-        fail_subsystem(self, status);
-
-    /* The state is what it was, also where that failed. */
-    yk_status back = ops->rollback->set(m->object, self->image[1]);
-    if (YK_FAILED(status))
-        return status;
-    if (YK_FAILED(back))
-        return fail_subsystem(self, back);
-
-    self->matrix_degree = self->asked_degree;
-    return YK_OK;
-}
-
 /* The derivative of one output by one coefficient of an input. */
 static double derivative(const yk_exported *self, const yk_export_variable *unknown,
                          const yk_export_variable *known, int power)
@@ -815,6 +778,7 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
     }
+
     for (size_t k = 0; k < known_count; k++) {
         uint32_t power = knowns[k] / stride;
         const yk_export_variable *v = &m->variables[knowns[k] % stride];
@@ -827,9 +791,34 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
             degree = (int)power;
     }
 
-    yk_status status = differentiate(self, degree);
-    if (status != YK_OK)
-        return status;
+    if (self->step_size == 0)
+        return fail(self, YK_ERROR_ARGUMENT,
+                    "derivatives are those of the last step, and none was made since the start or "
+                    "since a state was set");
+
+    /* The matrix of the last step is kept. A higher degree that was asked for once is kept too: a
+     * master asks for the same in every step. */
+    if (degree > self->asked_degree)
+        self->asked_degree = degree;
+    if (self->matrix_degree < self->asked_degree) {
+        /* From where the step began; the state is what it was, also where that fails. */
+        const yk_subsystem_ops *ops = m->object->ops;
+        ops->rollback->get(m->object, self->image[1]);
+        yk_status status = ops->rollback->set(m->object, self->image[0]);
+        if (status == YK_OK)
+            status = ops->sensitivity->step(m->object, self->step_begin, self->step_size,
+                                            self->inputs, self->asked_degree, self->matrix);
+        if (YK_FAILED(status))
+            fail_subsystem(self, status);
+
+        yk_status back = ops->rollback->set(m->object, self->image[1]);
+        if (YK_FAILED(status))
+            return status;
+        if (YK_FAILED(back))
+            return fail_subsystem(self, back);
+
+        self->matrix_degree = self->asked_degree;
+    }
 
     /* J seed, or the transpose of J times seed. */
     for (size_t i = 0; i < (adjoint ? known_count : unknown_count); i++)

@@ -204,32 +204,6 @@ typedef struct law {
     bool known;
 } law;
 
-static void take_square(yk_mbd *r, int n, double *m)
-{
-    /* The words for a matrix of any size. */
-    memset(m, 0, 36 * sizeof *m);
-    bool diagonal = yk_mbd_take(r, "diag");
-    bool symmetric = !diagonal && yk_mbd_take(r, "sym");
-    if (!diagonal && !symmetric)
-        yk_mbd_take(r, "matr");
-
-    /* Of a symmetric matrix the upper triangle is given, of a diagonal one the diagonal. */
-    for (int i = 0; i < n; i++) {
-        int first = 0;
-        int last = n - 1;
-        if (diagonal || symmetric)
-            first = i;
-        if (diagonal)
-            last = i;
-
-        for (int j = first; j <= last; j++) {
-            m[6 * i + j] = yk_mbd_take_number(r);
-            if (symmetric)
-                m[6 * j + i] = m[6 * i + j];
-        }
-    }
-}
-
 static law take_law(yk_mbd *r, int n)
 {
     /* The words of its name say what numbers follow. */
@@ -256,7 +230,26 @@ static law take_law(yk_mbd *r, int n)
             for (int i = 0; i < 36; i++)
                 l.damping[i] = factor * l.stiffness[i];
         } else if (generic && n > 1) {
-            take_square(r, n, parts[k]);
+            /* Of a symmetric matrix the upper triangle is given, of a diagonal one the diagonal. */
+            bool diagonal = yk_mbd_take(r, "diag");
+            bool symmetric = !diagonal && yk_mbd_take(r, "sym");
+            if (!diagonal && !symmetric)
+                yk_mbd_take(r, "matr");
+
+            for (int i = 0; i < n; i++) {
+                int first = 0;
+                int last = n - 1;
+                if (diagonal || symmetric)
+                    first = i;
+                if (diagonal)
+                    last = i;
+
+                for (int j = first; j <= last; j++) {
+                    parts[k][6 * i + j] = yk_mbd_take_number(r);
+                    if (symmetric)
+                        parts[k][6 * j + i] = parts[k][6 * i + j];
+                }
+            }
         } else if (isotropic || n == 1) {
             double value = yk_mbd_take_number(r);
             for (int i = 0; i < n; i++)
@@ -565,47 +558,41 @@ static void read_body(yk_mbd *r, const char *keyword)
     }
 }
 
-/* A force that another program gives: its nodes, which are the last arguments after their number,
- * become ports, where that program or another subsystem can be joined. */
-static void read_external_force(yk_mbd *r)
-{
-    /* The number of nodes is one that all following arguments are counted by. */
-    int count = 0;
-    while (r->at < r->argument_count && count == 0) {
-        int after = r->argument_count - r->at - 1;
-        bool number = yk_mbd_number_follows(r);
-        const char *text = yk_mbd_take_text(r);
-        if (number && after > 0 && yk_mbd_evaluate(r, text) == after)
-            count = after;
-    }
-
-    if (count == 0) {
-        yk_mbd_note(r, "force of type 'external structural'");
-        return;
-    }
-
-    yk_mbd_note(r, "force of type 'external structural': its nodes are ports");
-    for (int i = 0; i < count; i++) {
-        const yk_mbd_frame *node = take_node(r);
-        if (r->failed)
-            return;
-
-        fprintf(model_of(r)->sections[PORTS], "      %s: {on: %s}\n", node->name, node->name);
-        model_of(r)->counts[PORTS]++;
-    }
-}
-
 /* Forces and couples with a direction and a drive. */
 static void read_force(yk_mbd *r, const char *keyword)
 {
-    /* A follower rotates with its node, an absolute load does not. */
     bool couple = strcasecmp(keyword, "couple") == 0;
     const char *label = yk_mbd_take_text(r);
+
+    /* Forces of another program come to nodes, which are ports here. The number of these nodes is
+     * one that all following arguments are counted by. */
     if (!couple && yk_mbd_take(r, "external structural")) {
-        read_external_force(r);
+        int count = 0;
+        while (r->at < r->argument_count && count == 0) {
+            int after = r->argument_count - r->at - 1;
+            bool number = yk_mbd_number_follows(r);
+            const char *text = yk_mbd_take_text(r);
+            if (number && after > 0 && yk_mbd_evaluate(r, text) == after)
+                count = after;
+        }
+
+        const char *outcome = "";
+        if (count > 0)
+            outcome = ": its nodes are ports";
+        yk_mbd_note(r, "force of type 'external structural'%s", outcome);
+        for (int i = 0; i < count && !r->failed; i++) {
+            const yk_mbd_frame *node = take_node(r);
+            if (r->failed)
+                return;
+
+            fprintf(model_of(r)->sections[PORTS], "      %s: {on: %s}\n", node->name, node->name);
+            model_of(r)->counts[PORTS]++;
+        }
+
         return;
     }
 
+    /* A follower rotates with its node, an absolute load does not. */
     bool follows = yk_mbd_take(r, "follower");
     if (!follows && !yk_mbd_take(r, "absolute")) {
         yk_mbd_note(r, "%s of type '%s'", couple ? "couple" : "force", yk_mbd_take_text(r));

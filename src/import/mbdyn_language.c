@@ -426,30 +426,6 @@ static void read_constant(yk_mbd *r, char *text)
     r->constants[r->constant_count++] = (yk_parameter){copy, value};
 }
 
-static void read_included(yk_mbd *r)
-{
-    /* Names may stand in quotes. */
-    const char *name = yk_mbd_take_text(r);
-    size_t quote = name[0] == '"';
-    size_t length = strlen(name + quote);
-    if (length > 0 && name[quote + length - 1] == '"')
-        length--;
-
-    /* From the folder of the file that includes it. Notes refer to the name, so it stays. */
-    int folder = 0;
-    if (name[quote] != '/')
-        folder = (int)yk_text_folder(r->file);
-
-    char path[4096];
-    snprintf(path, sizeof path, "%.*s%.*s", folder, r->file, (int)length, name + quote);
-
-    const char *kept = yk_robot_keep(r->robot, path);
-    if (kept)
-        yk_mbd_read_file(r, kept);
-    else
-        yk_mbd_refuse(r, "more than %d files are included", (int)YK_ROBOT_FILES);
-}
-
 /* Splits `keyword: a, b, c` at its commas, outside of parentheses and quotes. */
 static void split_statement(yk_mbd *r, char *text)
 {
@@ -509,10 +485,30 @@ static void split_statement(yk_mbd *r, char *text)
             break;
     }
 
-    if (strcasecmp(text, "include") == 0)
-        read_included(r);
-    else
+    if (strcasecmp(text, "include") != 0) {
         r->statement(r, text);
+        return;
+    }
+
+    /* An included file: its name may stand in quotes, and is seen from the folder of the file that
+     * includes it. Notes refer to the name, so it stays. */
+    const char *name = yk_mbd_take_text(r);
+    size_t quote = name[0] == '"';
+    size_t length = strlen(name + quote);
+    if (length > 0 && name[quote + length - 1] == '"')
+        length--;
+
+    int folder = 0;
+    if (name[quote] != '/')
+        folder = (int)yk_text_folder(r->file);
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s%.*s", folder, r->file, (int)length, name + quote);
+
+    const char *kept = yk_robot_keep(r->robot, path);
+    if (kept)
+        yk_mbd_read_file(r, kept);
+    else
+        yk_mbd_refuse(r, "more than %d files are included", (int)YK_ROBOT_FILES);
 }
 
 /* Statements end with a semicolon; comments run from # or // to the end of the line, or between

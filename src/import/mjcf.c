@@ -416,37 +416,6 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-static yk_status read_inertial(reader *r, const yk_xml_element *inertial, const place *at,
-                               yk_robot_link *link)
-{
-    yk_robot_pose own;
-    double mass = 0, diagonal[3] = {0}, full[6] = {0};
-    int mass_count, full_count;
-    const request requests[] = {{"mass", &mass, 1, 1, &mass_count},
-                                {"diaginertia", diagonal, 3, 3, NULL},
-                                {"fullinertia", full, 6, 6, &full_count}};
-
-    yk_status status = read_pose(r, inertial, at, &own);
-    if (status == YK_OK)
-        status = READ_NUMBERS(r, inertial, at, requests);
-    if (status != YK_OK)
-        return status;
-
-    if (!mass_count)
-        return yk_robot_fail(r->robot, inertial, "<inertial> has no mass");
-
-    /* By its diagonal, or as xx yy zz xy xz yz. */
-    yk_mat3 inertia = yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]);
-    if (full_count) {
-        const double xx = full[0], yy = full[1], zz = full[2];
-        const double xy = full[3], xz = full[4], yz = full[5];
-        inertia = (yk_mat3){{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
-    }
-
-    yk_robot_add_mass(link, mass, yk_robot_place(at->pose, own), inertia);
-    return YK_OK;
-}
-
 static yk_status read_joint(reader *r, const yk_xml_element *element, const place *at, int parent,
                             int child)
 {
@@ -603,10 +572,31 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     const yk_xml_element *inertial = yk_xml_child(element, "inertial");
 
     if (inertial && r->mass_source != MASS_OF_GEOMS) {
-        yk_robot_link *link = &robot->links[index];
-        status = read_inertial(r, inertial, &at, link);
+        double mass = 0, diagonal[3] = {0}, full[6] = {0};
+        int mass_count, full_count;
+        const request requests[] = {{"mass", &mass, 1, 1, &mass_count},
+                                    {"diaginertia", diagonal, 3, 3, NULL},
+                                    {"fullinertia", full, 6, 6, &full_count}};
+        yk_robot_pose centre;
+        status = read_pose(r, inertial, &at, &centre);
+        if (status == YK_OK)
+            status = READ_NUMBERS(r, inertial, &at, requests);
         if (status != YK_OK)
             return status;
+
+        if (!mass_count)
+            return yk_robot_fail(robot, inertial, "<inertial> has no mass");
+
+        /* By its diagonal, or as xx yy zz xy xz yz. */
+        yk_mat3 inertia = yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]);
+        if (full_count) {
+            const double xx = full[0], yy = full[1], zz = full[2];
+            const double xy = full[3], xz = full[4], yz = full[5];
+            inertia = (yk_mat3){{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
+        }
+
+        yk_robot_link *link = &robot->links[index];
+        yk_robot_add_mass(link, mass, yk_robot_place(at.pose, centre), inertia);
     }
 
     bool counts =

@@ -959,9 +959,24 @@ static void write_component(reader *r, FILE *to, int index)
     }
 }
 
-/* End and step: those asked for, those of the description, those of the FMUs. */
-static yk_status write_time(reader *r, FILE *to)
+static yk_status write_scenario(reader *r, FILE *to)
 {
+    const char *title = text_of(r->root, "name");
+    if (title[0]) {
+        fprintf(to, "title: ");
+        write_quoted(to, title);
+        fprintf(to, "\n");
+    }
+
+    /* What other sections may refer to stands first. */
+    const char *parameters = find_section(r, "", "parameters");
+    if (parameters) {
+        fprintf(to, "parameters: ");
+        write_section(to, parameters, strlen(parameters));
+        fprintf(to, "\n");
+    }
+
+    /* The time of the experiment; the step is the smallest that an FMU asks for. */
     double start = 0;
     double end = 1;
     double step = 0;
@@ -974,7 +989,6 @@ static yk_status write_time(reader *r, FILE *to)
     if (status != YK_OK)
         return status;
 
-    /* The smallest step that an FMU asks for. */
     for (int i = 1; i < r->part_count; i++) {
         double own = r->parts[i].description.step_size;
         if (r->parts[i].component && own > 0 && (step == 0 || own < step))
@@ -999,29 +1013,6 @@ static yk_status write_time(reader *r, FILE *to)
     fprintf(to, ", step: ");
     yk_write_number(to, step);
     fprintf(to, "}\n");
-    return YK_OK;
-}
-
-static yk_status write_scenario(reader *r, FILE *to)
-{
-    const char *title = text_of(r->root, "name");
-    if (title[0]) {
-        fprintf(to, "title: ");
-        write_quoted(to, title);
-        fprintf(to, "\n");
-    }
-
-    /* What other sections may refer to stands first. */
-    const char *parameters = find_section(r, "", "parameters");
-    if (parameters) {
-        fprintf(to, "parameters: ");
-        write_section(to, parameters, strlen(parameters));
-        fprintf(to, "\n");
-    }
-
-    yk_status status = write_time(r, to);
-    if (status != YK_OK)
-        return status;
 
     fprintf(to, "\nsubsystems:\n");
     for (int i = 1; i < r->part_count; i++)
