@@ -77,6 +77,7 @@ static yk_status write_sections(yk_context *context, const char *path,
         .byte_order = BYTE_ORDER_MARK,
         .sections = (uint64_t)count,
     };
+
     memcpy(start.magic, MAGIC, sizeof MAGIC);
     put(&out, &start, sizeof start);
     const uint64_t nothing = 0;

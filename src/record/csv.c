@@ -95,15 +95,18 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
                 yk_text_add(context, &line, ":");
                 add_quoted(context, &line, label);
             }
+
             if (*channel->unit) {
                 yk_text_add(context, &line, " [");
                 add_quoted(context, &line, channel->unit);
                 yk_text_add(context, &line, "]");
             }
+
             if (quotes)
                 yk_text_add(context, &line, "\"");
         }
     }
+
     yk_text_add(context, &line, "\n");
 
     yk_status status = YK_ERROR_MEMORY;
@@ -132,6 +135,7 @@ static yk_status csv_sample(yk_recorder *recorder, double time, const double *ro
         self->used += (size_t)snprintf(to, NUMBER_BYTES, "%.17g", value);
         self->text[self->used++] = k + 1 < self->stride ? ',' : '\n';
     }
+
     uselocale(before);
 
     return YK_OK;

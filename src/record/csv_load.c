@@ -349,6 +349,7 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
                 status = YK_ERROR_MEMORY;
             }
         }
+
         uselocale(before);
     }
 

@@ -302,6 +302,7 @@ static void list_all(const fclib_file *in, list lists[LISTS])
         {p->mu, contacts, sizeof *p->mu},
         {p->mu_roll, rolling, sizeof *p->mu_roll},
     };
+
     memcpy(lists, all, sizeof all);
 }
 
@@ -458,6 +459,7 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
             .q = q,
             .mu = p->mu,
         };
+
         in->status = yk_contact_problem_from_entries(context, &entries, problem);
     }
 
@@ -577,6 +579,7 @@ static bool write_local(hid_t file, const yk_contact_problem *problem, const com
         {vectors, "q", H5T_NATIVE_DOUBLE, rows, problem->q},
         {vectors, "mu", H5T_NATIVE_DOUBLE, problem->contact_count, problem->mu},
     };
+
     for (size_t i = 0; done && i < sizeof lists / sizeof *lists; i++) {
         hsize_t size = (hsize_t)lists[i].count;
         hid_t space = H5Screate_simple(1, &size, NULL);

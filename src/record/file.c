@@ -325,6 +325,7 @@ static yk_status make_safely(yk_context *context, const file_format *format,
         .lock = yk_hdf5_lock,
         .unlock = yk_hdf5_unlock,
     };
+
     bool crashed = false;
     def.crashed = &crashed;
     yk_status status = yk_apart(context, &def);

@@ -110,6 +110,7 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
         group = inner;
         rest = next_link(rest, link);
     }
+
     if (group >= 0)
         find_free_link(group, link, false);
 
@@ -337,6 +338,7 @@ static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summar
             if (dataset >= 0)
                 H5Dclose(dataset);
         }
+
         H5Pclose(properties);
         H5Sclose(space);
         if (group >= 0)

@@ -112,6 +112,7 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
         .what = what,
         .crashed = &crashed,
     };
+
     yk_status status = yk_apart(context, &def);
     if (crashed)
         yk_fail(context, status, "'%.1000s' is a damaged HDF5 file: %s", path,
@@ -215,6 +216,7 @@ char **yk_hdf5_pack_texts(yk_context *context, char *const *texts, size_t count)
             strcpy(to, texts[i]);
         to += strlen(to) + 1;
     }
+
     return packed;
 }
 

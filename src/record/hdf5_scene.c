@@ -248,6 +248,7 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         [YK_FRAME_WATCH] = "J, m, rad, m/s, rad/s, 1",
         [YK_FRAME_CONTACT] = "m, 1, N",
     };
+
     *frames = (yk_hdf5_frames){.time = H5I_INVALID_HID};
 
     /* A chunk holds as many frames as the largest table has place for. */
@@ -557,6 +558,7 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
         shapes[i].points = sound ? store->points + used : NULL;
         used += shapes[i].point_count;
     }
+
     return sound;
 }
 

@@ -120,6 +120,7 @@ static yk_status append(yk_journal *journal, yk_block_kind kind, size_t items, c
         .bytes = first_bytes + second_bytes,
         .offset = journal->length,
     };
+
     uint64_t checksum = yk_hash_bytes(head_checksum(&head), first, first_bytes);
     head.checksum = yk_hash_bytes(checksum, second, second_bytes);
 
@@ -222,6 +223,7 @@ static yk_status write_start(yk_journal *journal)
         .byte_order = BYTE_ORDER_MARK,
         .process = (uint64_t)getpid(),
     };
+
     memcpy(start.magic, MAGIC, sizeof MAGIC);
     if (!write_at(journal, &start, sizeof start, 0))
         return cannot_write(journal, errno);
@@ -696,6 +698,7 @@ static yk_status play_block(player *p, const block_head *head, yk_journal_conten
             status = yk_recorder_sample(p->to, row[0], row + 1);
             row += p->stride;
         }
+
         contents->rows += head->items;
         break;
     }

@@ -43,6 +43,7 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
             yk_release(record->context, data);
             return NULL;
         }
+
         destroy_columns(record->context, record->data);
     }
 

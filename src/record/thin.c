@@ -171,6 +171,7 @@ yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows
         if (!row)
             status = YK_ERROR_MEMORY;
     }
+
     for (size_t i = 0; status == YK_OK && i < self.count; i++) {
         size_t at = i * self.width;
         for (int second = 0; second < 2 && status == YK_OK; second++) {
@@ -181,6 +182,7 @@ yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows
                 bool low = self.low_first[at + c] != (second == 1);
                 row[c] = low ? self.low[at + c] : self.high[at + c];
             }
+
             status = yk_recorder_sample(to, second ? self.last[i] : self.first[i], row);
         }
     }

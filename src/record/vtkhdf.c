@@ -551,6 +551,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
                                NULL);
         done = done && radii >= 0;
     }
+
     if (strained) {
         strains = create_dataset(data, "strain", H5T_IEEE_F32LE, steps * points, 1,
                                  H5T_NATIVE_FLOAT, NULL);
@@ -572,6 +573,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
                 scratch[i] = is_there(slots, frame, &anchors[i]) ? anchors[i].radius : 0;
             done = write_step(radii, step, points, 1, scratch);
         }
+
         if (!strained || !done)
             continue;
 

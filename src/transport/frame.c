@@ -136,6 +136,7 @@ void yk_put_input(yk_body *body, const yk_input *input, bool connected)
         yk_put_numbers(body, &from->linear[i].x, 3);
         yk_put_numbers(body, &from->angular[i].x, 3);
     }
+
     yk_put_numbers(body, &from->orientation.w, 4);
 }
 
@@ -155,6 +156,7 @@ void yk_get_input(yk_body *body, yk_input *input)
         yk_get_numbers(body, &input->linear[i].x, 3);
         yk_get_numbers(body, &input->angular[i].x, 3);
     }
+
     yk_get_numbers(body, &input->orientation.w, 4);
 }
 
@@ -170,6 +172,7 @@ size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int
         else
             rows += scalar;
     }
+
     return rows;
 }
 
@@ -237,6 +240,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
         status = transport->ops->receive(transport, body->bytes + body->length, piece, deadline);
         body->length += piece;
     }
+
     return status;
 }
 

@@ -114,6 +114,7 @@ static yk_quat read_rotation(const mbdyn *m, const double *r)
         return yk_so3_quat(matrix);
     }
     }
+
     return (yk_quat){1, 0, 0, 0};
 }
 
@@ -194,6 +195,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         yk_fail(m->context, YK_ERROR_NOT_FINITE, "sent a motion that is not finite");
         return give_up(m, YK_ERROR_NOT_FINITE);
     }
+
     return YK_OK;
 }
 
@@ -210,6 +212,7 @@ static void keep_wrenches(mbdyn *m, const yk_input *inputs, double h)
             force = yk_v3_add(yk_v3_scale(h, force), input->linear[k]);
             torque = yk_v3_add(yk_v3_scale(h, torque), input->angular[k]);
         }
+
         m->wrenches[i] = (yk_wrench){force, torque};
     }
 }
@@ -385,6 +388,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         return status;
     }
     }
+
     return YK_ERROR_INTERNAL;
 }
 

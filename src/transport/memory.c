@@ -70,6 +70,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
             m->spins = m->spins < MOST_SPINS / 2 ? 2 * m->spins : MOST_SPINS;
             return YK_OK;
         }
+
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
@@ -95,6 +96,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
         if (atomic_load(counter) == old && !partner_lives(m))
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "has ended");
     }
+
     atomic_fetch_sub(&box->sleepers, 1);
     return status;
 }
@@ -178,6 +180,7 @@ static yk_status memory_receive(yk_transport *self, void *bytes, size_t count, d
             raise_counter(box, &box->taken);
         }
     }
+
     return YK_OK;
 }
 
@@ -220,6 +223,7 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
         m->out = &m->map[1];
         m->in = &m->map[0];
     }
+
     m->socket = socket;
     m->spins = MOST_SPINS;
     return &m->base;

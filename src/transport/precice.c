@@ -107,6 +107,7 @@ static void write_values(precice *p, const yk_input *inputs, double time, double
                 wrench.force = yk_v3_scale(1 / p->elapsed, port->impulse.force);
                 wrench.torque = yk_v3_scale(1 / p->elapsed, port->impulse.torque);
             }
+
             yk_vertices_distribute(&port->vertices, &port->next, &wrench, first);
             continue;
         }
@@ -444,6 +445,7 @@ static yk_status check_def(yk_context *context, const yk_precice_def *def, size_
         int own = def->ports[i].vertex_count;
         *vertices += (size_t)(own > 0 ? own : 1);
     }
+
     if (*vertices > VERTICES_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a participant of preCICE has %zu vertices, the most are %d", *vertices,
@@ -462,6 +464,7 @@ static void choose_data(precice *p, const yk_precice_def *def)
         p->displacement = count;
         motions[count++] = def->displacement;
     }
+
     if (def->velocity) {
         p->velocity = count;
         motions[count++] = def->velocity;
@@ -477,6 +480,7 @@ static void choose_data(precice *p, const yk_precice_def *def)
         p->data.written_count = 1;
         p->data.read_count = count;
     }
+
     memcpy(to, motions, sizeof motions);
     forces[0] = def->force;
 }
@@ -507,11 +511,13 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
             .points = p->points + first,
             .count = own > 0 ? own : 1,
         };
+
         port->motion.position = from->position;
         port->motion.orientation = from->orientation;
         port->kept = port->next = port->sent = port->motion;
         first += (size_t)port->vertices.count;
     }
+
     return YK_OK;
 }
 

@@ -135,6 +135,7 @@ static yk_status load(child *c, answer *a)
                  path);
         return YK_ERROR_EXTERNAL;
     }
+
     if (strncmp(version(), "3.", 2) != 0) {
         snprintf(a->text, sizeof a->text, "%.200s is version %.*s of preCICE: version 3 is needed",
                  path, (int)strcspn(version(), ";"), version());
@@ -202,6 +203,7 @@ static bool put(int fd, const void *bytes, size_t count)
         from += done;
         count -= (size_t)done;
     }
+
     return true;
 }
 
@@ -217,6 +219,7 @@ static bool take(int fd, void *bytes, size_t count)
         to += done;
         count -= (size_t)done;
     }
+
     return true;
 }
 
@@ -278,6 +281,7 @@ static bool answer_one(child *c)
         l->readData(c->def->mesh, name, c->vertices, c->ids, 0, values);
         l->readData(c->def->mesh, name, c->vertices, c->ids, a.state.ahead, values + read);
     }
+
     return put(c->socket, &a, sizeof a) && put(c->socket, c->read, 2 * read * sizeof *c->read);
 }
 
@@ -320,8 +324,10 @@ static void clean(char *line)
                 break;
             continue;
         }
+
         *to++ = *from;
     }
+
     *to = '\0';
 }
 
@@ -372,6 +378,7 @@ static yk_status give_up(yk_precice_host *host, yk_status status)
         snprintf(why, sizeof why, "%.500s: %.400s", host->message, last);
         memcpy(host->message, why, sizeof why);
     }
+
     return yk_fail(host->context, status, "%s", host->message);
 }
 
@@ -466,6 +473,7 @@ void yk_precice_close(yk_precice_host *host)
         while (waitpid(host->process, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
+
     if (host->printed >= 0)
         close(host->printed);
     yk_release(host->context, host);

@@ -98,6 +98,7 @@ yk_wrench yk_vertices_reduce(const yk_vertices *v, const yk_motion *motion, cons
         wrench.force = yk_v3_add(wrench.force, force);
         wrench.torque = yk_v3_add(wrench.torque, torque);
     }
+
     return wrench;
 }
 

@@ -1236,6 +1236,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         .message = remote_message,
         .input_degree = remote_input_degree,
     };
+
     r->base.ops = &r->ops;
 
     /* Meet, and ask what it is. */

@@ -353,6 +353,7 @@ static yk_status fill_buffer(socket_transport *s, double deadline)
         if (status == YK_OK)
             status = take(s);
     }
+
     return status;
 }
 
@@ -374,6 +375,7 @@ static yk_status socket_receive(yk_transport *self, void *bytes, size_t count, d
         target += taken;
         count -= taken;
     }
+
     return YK_OK;
 }
 

@@ -38,6 +38,7 @@ static const char *why_not(const char *name)
         if (*at == '/')
             at++;
     }
+
     return NULL;
 }
 
@@ -257,6 +258,7 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
         else if (!(*folder = yk_text_copy(context, wanted)))
             status = YK_ERROR_MEMORY;
     }
+
     zip_int64_t count = zip_get_num_entries(archive, 0);
     for (zip_int64_t i = 0; i < count && status == YK_OK; i++)
         status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
@@ -268,6 +270,7 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
         yk_archive_remove(context, *folder);
         *folder = NULL;
     }
+
     return status;
 }
 

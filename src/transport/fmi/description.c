@@ -94,6 +94,7 @@ static const char *keep(reader *r, const char *text)
             out_of_memory(r);
             return "";
         }
+
         chunk->next = store;
         chunk->size = size;
         r->to->store = chunk;
@@ -170,6 +171,7 @@ static uint32_t whole(reader *r, const char **list, const char *name)
         give_up(r, "%s is '%.40s', expected a whole number", name, text);
         return 0;
     }
+
     return (uint32_t)value;
 }
 
@@ -559,6 +561,7 @@ static yk_status resolve(reader *r)
                         v->name);
                 return r->status;
             }
+
             size = strtoull(d->variables[by].start, NULL, 10);
         }
 
@@ -566,6 +569,7 @@ static yk_status resolve(reader *r)
             give_up(r, "'%.100s' has more than %d elements", v->name, ELEMENTS_MAX);
             return r->status;
         }
+
         v->size *= (int)size;
     }
 
@@ -582,6 +586,7 @@ static yk_status resolve(reader *r)
             give_up(r, "'%.100s' is the derivative of a variable that is not there", v->name);
             return r->status;
         }
+
         v->derivative_of = of;
     }
 
@@ -600,9 +605,11 @@ static yk_status resolve(reader *r)
                     i + 1);
             return r->status;
         }
+
         d->derivatives[i] = index;
         d->states[i] = d->variables[index].derivative_of;
     }
+
     return YK_OK;
 }
 
@@ -697,6 +704,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
             give_up(r, "terminals are nested more than 16 deep");
             return;
         }
+
         if (!grow(r, (void **)&d->terminals, (size_t)d->terminal_count, &r->terminal_capacity,
                   sizeof *d->terminals))
             return;
@@ -719,6 +727,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
             .name = r->terminal_path[depth],
             .kind = keep(r, attribute(list, "terminalKind")),
         };
+
         if (d->terminal_count > 1) {
             const yk_fmi_terminal *before = terminal - 1;
             terminal->first_member = before->first_member + before->member_count;
@@ -748,6 +757,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
         .variable = keep(r, variable),
         .kind = keep(r, attribute(list, "variableKind")),
     };
+
     terminal->member_count++;
 }
 
@@ -859,6 +869,7 @@ int yk_fmi_derivative_of(const yk_fmi_description *description, int variable)
         if (of >= 0 && description->variables[of].reference == reference)
             return i;
     }
+
     return -1;
 }
 

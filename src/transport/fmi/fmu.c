@@ -53,6 +53,7 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
         status = instance->calls->set(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
+
     return status;
 }
 
@@ -70,6 +71,7 @@ static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
         status = instance->calls->get(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
+
     return status;
 }
 
@@ -200,6 +202,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
         if (tick > t)
             next = fmin(next, tick);
     }
+
     return next;
 }
 
@@ -302,6 +305,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             status = calls->state_size(instance, self->scratch_state, &self->state_bytes);
     }
+
     return status;
 }
 
@@ -351,6 +355,7 @@ static yk_status advance(yk_fmu *self, double t, double h)
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -803,6 +808,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
         to->values = values;
         to->count = from->count;
     }
+
     return YK_OK;
 }
 
@@ -846,6 +852,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
         self->channels[self->channel_count++] =
             (yk_channel){.name = v->name, .unit = v->unit, .components = v->size};
     }
+
     return YK_OK;
 }
 
@@ -888,6 +895,7 @@ static yk_status list_clocks(yk_fmu *self)
 
         self->clocks[self->clock_count++] = v;
     }
+
     return YK_OK;
 }
 
@@ -1074,6 +1082,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
             destroy(&self->subsystem);
             return status;
         }
+
         *fmu = &self->subsystem;
         return YK_OK;
     }
@@ -1102,5 +1111,6 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
         .release = release_hosted,
         .user = h,
     };
+
     return yk_child_create(context, &child, fmu);
 }

@@ -57,6 +57,7 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
         for (int i = 0; i < n; i++)
             end[i] += weight[s] * h * rate[i];
     }
+
     return visit(self, t + h, end);
 }
 
@@ -201,5 +202,6 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
                                      self->file, EVENTS_MAX, end);
         }
     }
+
     return status;
 }

@@ -37,6 +37,7 @@ static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
         if (v->reference == wanted->reference && v->type == wanted->type)
             return i;
     }
+
     return -1;
 }
 
@@ -56,6 +57,7 @@ static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
         list->variables = grown;
         list->capacity = capacity;
     }
+
     list->variables[list->count++] = variable;
     return YK_OK;
 }
@@ -240,6 +242,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
                            self->file, port->name, word, v->name, yk_fmi_type_name(v->type),
                            signal ? "a number" : "Float64 (Real)");
     }
+
     return YK_OK;
 }
 
@@ -481,6 +484,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
         if (all)
             *rate = found;
     }
+
     return YK_OK;
 }
 
@@ -758,6 +762,7 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
         low *= from;
         high *= to;
     }
+
     return mean;
 }
 
@@ -812,6 +817,7 @@ bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs)
         if (port->connected && (port->takes == YK_TAKES_MOTION || inputs[i].degree > 0))
             return false;
     }
+
     return true;
 }
 

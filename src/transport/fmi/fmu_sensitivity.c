@@ -77,6 +77,7 @@ static void propagate(int n, int r, const double *by_state, const double *by_inp
             sum += fabs(column[i]);
         norm = fmax(norm, sum);
     }
+
     int count = (int)fmin(PIECES_MAX, ceil(norm * h));
     double piece = h / count;
 
@@ -91,6 +92,7 @@ static void propagate(int n, int r, const double *by_state, const double *by_inp
                 for (int i = 0; i < n; i++)
                     next[i] += column[i] * term[j];
             }
+
             for (int i = 0; i < YK_INPUT_DEGREE_MAX; i++)
                 next[n + i] = term[n + i + 1];
             next[n + YK_INPUT_DEGREE_MAX] = 0;
@@ -102,6 +104,7 @@ static void propagate(int n, int r, const double *by_state, const double *by_inp
                 y[c] += term[c];
                 largest = fmax(largest, fabs(term[c]));
             }
+
             if (largest == 0)
                 break;
         }
@@ -130,6 +133,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
         yk_quat product = yk_q_mul(d, yk_q_conjugate(q));
         return yk_v3(2 * product.x, 2 * product.y, 2 * product.z);
     }
+
     if (count != 9)
         return yk_v3(0, 0, 0);
 
@@ -173,6 +177,7 @@ static void put_column(const yk_fmu *self, const double *change, double *matrix,
                 if (component < port->count[q] && port->at[q][component] >= 0)
                     values[c] = change[port->at[q][component]];
             }
+
             if (size == 6 && level == 0) {
                 yk_vec3 rotation = rotation_change(self, port, change);
                 memcpy(values + 3, &rotation.x, 3 * sizeof *values);
@@ -219,10 +224,12 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
         uint32_t state = d->variables[d->states[i]].reference;
         status = calls->directional(instance, rows, r, state, by_state + (size_t)i * stride);
     }
+
     for (int i = 0; i < m && !of_step && status == YK_OK; i++) {
         uint32_t input = self->inputs.references[i];
         status = calls->directional(instance, rows, r, input, by_input + (size_t)i * stride);
     }
+
     if (status != YK_OK)
         return status;
 
@@ -298,10 +305,12 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
                     sum += by_state[(size_t)j * stride + (size_t)(n + row)] * y[j];
                 change[row] = sum;
             }
+
             for (int c = 0; c < self->rate_count; c++)
                 change[self->rates[c].to] = change[self->rates[c].from] / h;
             put_column(self, change, matrix, columns, column);
         }
     }
+
     return YK_OK;
 }

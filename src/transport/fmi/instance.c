@@ -114,6 +114,7 @@ static yk_status find_functions(yk_fmi_instance *self)
 
         memcpy((char *)&self->functions + row->offset, &found, sizeof found);
     }
+
     return YK_OK;
 }
 
@@ -153,6 +154,7 @@ static yk_status open_library(yk_fmi_instance *self)
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%.60s", link,
                                      entry->d_name);
         }
+
         if (list)
             closedir(list);
 

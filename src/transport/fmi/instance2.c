@@ -124,6 +124,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 
         values[i] = value;
     }
+
     return status;
 }
 
@@ -149,6 +150,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
             status = CALL(self, SetInteger, self->component, &references[i], 1, &value);
         }
     }
+
     return status;
 }
 
@@ -176,6 +178,7 @@ static int wait_for(yk_fmi_instance *self)
         if (F(self).GetStatus(self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI2_OK)
             return YK_FMI2_ERROR;
     }
+
     return (int)value;
 }
 

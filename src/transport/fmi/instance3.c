@@ -226,6 +226,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         int size = value_count / count;
         status = get_one(self, type, references[i], values + i * size, size);
     }
+
     return status;
 }
 
@@ -246,6 +247,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         int size = value_count / count;
         status = set_one(self, type, references[i], values + i * size, size);
     }
+
     return status;
 }
 
@@ -400,6 +402,7 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
         .states_changed = states,
         .next = INFINITY,
     };
+
     if (defined)
         event->next = next;
     return yk_fmi_judge(self, level, "UpdateDiscreteStates");
