@@ -140,6 +140,7 @@ yk_status yk_checkpoint_try(yk_context *context, const char *path)
     if (!temporary)
         return YK_ERROR_MEMORY;
 
+    /* Under the name that is written to first; what stands there is left over. */
     unlink(temporary);
     yk_status status = YK_OK;
     int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

@@ -288,6 +288,8 @@ typedef struct list {
 static void list_all(const fclib_file *in, list lists[LISTS])
 {
     const yk_global_problem *p = &in->data;
+
+    /* Local problems have neither bodies nor their forces, and few have rolling friction. */
     size_t contacts = (size_t)p->contact_count;
     size_t rows = (size_t)(in->global ? p->h.columns : p->m.rows);
     size_t bodies = in->global ? (size_t)p->m.rows : 0;
@@ -312,6 +314,8 @@ static yk_status send_problem(void *user, int stream)
     fclib_file *in = user;
     yk_hdf5_session session;
     yk_hdf5_enter(&session);
+
+    /* In a process of its own: a damaged file may crash the library. */
     in->file = H5Fopen(in->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (in->file < 0) {
         refuse(in, "a damaged or truncated HDF5 file (%s)", session.reason);
@@ -436,6 +440,7 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
         for (size_t i = 0; i < w->count; i++)
             entry[k++] = w->entry[i];
 
+        /* V couples both kinds of rows: it stands beside W and, transposed, below. */
         for (size_t i = 0; i < v->count; i++) {
             yk_matrix_entry e = v->entry[i];
             entry[k++] = (yk_matrix_entry){e.row, rows + e.column, e.value};
@@ -447,6 +452,7 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
             entry[k++] = (yk_matrix_entry){rows + e.row, rows + e.column, e.value};
         }
 
+        /* Bilateral rows behind those of the contacts, as in the matrix. */
         memcpy(q, p->w, (size_t)rows * sizeof *q);
         memcpy(q + rows, p->b, (size_t)bilateral * sizeof *q);
 
@@ -519,6 +525,8 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
 {
     const yk_block_matrix *w = &problem->w;
     int dim = w->first[1];
+
+    /* As many entries as all blocks have, zeros too. */
     size_t most = (size_t)w->start[problem->contact_count] * (size_t)dim * (size_t)dim;
     m->start = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *m->start);
     m->column = yk_allocate(context, most + 1, sizeof *m->column);
@@ -535,6 +543,7 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
                 for (int c = 0; c < dim; c++) {
                     int column = w->first[w->column[k]] + c;
 
+                    /* Softness is more mobility of a row; the format has nothing else for it. */
                     double soft = 0;
                     if (problem->softness && column == row)
                         soft = problem->softness[row];
@@ -606,6 +615,7 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
     if (status != YK_OK)
         return status;
 
+    /* The format has rows of single numbers, contacts have blocks. */
     compressed w = {0};
     status = compress(context, problem, &w);
     if (status == YK_OK) {

@@ -114,12 +114,14 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
     if (group >= 0)
         find_free_link(group, link, false);
 
+    /* Little-endian whatever the machine, so that files are the same everywhere. */
     hid_t dataset =
         H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     yk_release(context, link);
     if (group >= 0)
         H5Gclose(group);
 
+    /* A table that cannot say what it is would not be read: then there is none. */
     bool described = dataset >= 0 && yk_hdf5_write_text(dataset, "name", name) &&
                      yk_hdf5_write_text(dataset, "units", unit) &&
                      yk_hdf5_write_integer(dataset, "index", index);

@@ -257,6 +257,7 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
     if (as_many)
         texts = yk_allocate(context, count, sizeof *texts);
 
+    /* Into one block that is released as one, and the memory of the library back to it. */
     char **packed = NULL;
     if (texts && H5Aread(attribute, type, texts) >= 0) {
         packed = yk_hdf5_pack_texts(context, texts, count);
@@ -295,6 +296,7 @@ bool yk_hdf5_read_integer(hid_t object, const char *name, int *value)
     if (attribute < 0)
         return false;
 
+    /* One number of any integer type; others are not what was written here. */
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool done = H5Tget_class(type) == H5T_INTEGER && H5Sget_simple_extent_npoints(space) == 1 &&
                 H5Aread(attribute, H5T_NATIVE_INT, value) >= 0;

@@ -97,6 +97,7 @@ static bool measure(hid_t dataset, hsize_t *rows, hsize_t *columns)
 /* Takes over the dataset, also when it fails. */
 static yk_status add_item(hdf5_loader *loader, hid_t dataset)
 {
+    /* The item owns the dataset from here on, also where there is no memory for it. */
     if (loader->count == loader->capacity) {
         int capacity = loader->capacity ? 2 * loader->capacity : 32;
         record_item *grown =
@@ -130,6 +131,7 @@ static yk_status add_item(hdf5_loader *loader, hid_t dataset)
 /* All datasets below a group, at any depth. */
 static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
 {
+    /* Links may form a circle in a damaged file: depth and number have an end. */
     H5G_info_t info = {0};
     if (H5Gget_info(group, &info) < 0)
         return damaged(loader, "a group cannot be listed");

@@ -217,6 +217,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
 static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, const hsize_t *now,
                           const hsize_t *chunk, const char *unit)
 {
+    /* Frames come while the run goes on: their number has no end. */
     hsize_t most[3] = {H5S_UNLIMITED, now[1], now[2]};
     hid_t space = H5Screate_simple(rank, now, most);
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
@@ -609,6 +610,7 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
     if (H5Lexists(file, "frames", H5P_DEFAULT) <= 0)
         return YK_OK;
 
+    /* Every table that the scene asks for, with a row for each time. */
     hid_t group = H5Gopen2(file, "frames", H5P_DEFAULT);
     hid_t time = group < 0 ? group : H5Dopen2(group, "time", H5P_DEFAULT);
     hid_t tables[YK_FRAME_TABLES];

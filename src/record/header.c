@@ -199,6 +199,7 @@ static yk_status check_names(yk_context *context, const char *what, const char *
 /* Every index of a scene is in range. */
 static bool scene_is_sound(const yk_record_scene *scene)
 {
+    /* From a file these may be any numbers, and lists are made by them. */
     if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
         scene->link_count < 0 || scene->contact_count < 0)
         return false;
@@ -233,6 +234,8 @@ static bool scene_is_sound(const yk_record_scene *scene)
 size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
 {
     size_t size = 0;
+
+    /* Numbers per frame: bodies only what of them changes. */
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
         if (table == YK_FRAME_POSITION && body->motion != YK_BODY_FIXED)

@@ -67,6 +67,7 @@ static bool write_at(const yk_journal *journal, const void *bytes, size_t count,
     if (!journal->stream)
         return yk_write_all(journal->descriptor, bytes, count, offset);
 
+    /* A pipe takes as much as it can at a time, and signals may interrupt it. */
     const char *from = bytes;
     while (count > 0) {
         ssize_t written = write(journal->descriptor, from, count);
@@ -634,6 +635,7 @@ static yk_status end(player *p, yk_unpack *pack)
 
 static bool read_all(const player *p, void *to, size_t count, uint64_t offset)
 {
+    /* A pipe has no offsets, and gives what has arrived so far. */
     char *at = to;
     while (count > 0) {
         ssize_t got;

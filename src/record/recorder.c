@@ -120,6 +120,8 @@ static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary
 static yk_status tee_keep(yk_recorder *recorder, yk_record_position *position)
 {
     tee *self = (tee *)recorder;
+
+    /* The lengths of all files, one behind the other; a tee within a tee has several. */
     position->count = 0;
     for (int i = 0; i < self->count; i++) {
         yk_record_position own = {0};

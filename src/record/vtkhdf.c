@@ -317,6 +317,7 @@ static void add_shape(mesh *m, const yk_shape *shape)
     if (shape->body != YK_SCENE_GROUND)
         body = &m->scene->bodies[shape->body];
 
+    /* Particles are points with a radius, which ParaView draws as spheres. */
     switch (shape->kind) {
     case YK_SHAPE_SPHERE:
         if (body && body->motion == YK_BODY_POINT) {
@@ -419,6 +420,8 @@ static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t r
     hid_t space = H5Screate_simple(rank, size, NULL);
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(properties, 0);
+
+    /* Compressed where the library can do it; readers need not be told. */
     if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
         H5Pset_chunk(properties, rank, chunk);
         H5Pset_shuffle(properties);
@@ -473,6 +476,7 @@ static bool write_attribute(hid_t group, const char *name, hid_t file_type, hid_
 static bool write_cells(hid_t root, const mesh *m)
 {
     static const char type[] = "PolyData";
+
     const int64_t version[2] = {2, 0};
     hid_t text = H5Tcopy(H5T_C_S1);
     H5Tset_size(text, sizeof type - 1);
@@ -483,6 +487,7 @@ static bool write_cells(hid_t root, const mesh *m)
                 write_ids(root, "NumberOfPoints", &points, 1, 1);
     H5Tclose(text);
 
+    /* All topologies must be there, also those without a cell. */
     for (int i = 0; i < TOPOLOGIES && done; i++) {
         const yk_pack *connectivity = &m->connectivity[i];
         const yk_pack *offsets = &m->offsets[i];
@@ -541,6 +546,8 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
     hsize_t points = count_points(m);
     const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
     bool strained = yk_scene_table_size(m->scene, YK_FRAME_STRAIN) > 0;
+
+    /* Points of all steps one behind the other; radii only where particles come and go. */
     hid_t places =
         create_dataset(root, "Points", H5T_IEEE_F32LE, steps * points, 3, H5T_NATIVE_FLOAT, NULL);
     hid_t strains = H5I_INVALID_HID;
@@ -558,6 +565,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         done = done && strains >= 0;
     }
 
+    /* Step by step, so that memory for one is enough. */
     for (hsize_t step = 0; step < steps && done; step++) {
         const float *frame = yk_record_frame(record, step);
         for (hsize_t i = 0; i < points; i++) {
@@ -568,6 +576,8 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         }
 
         done = write_step(places, step, points, 3, scratch);
+
+        /* What is not there has no size. */
         if (m->varies && done) {
             for (hsize_t i = 0; i < points; i++)
                 scratch[i] = is_there(slots, frame, &anchors[i]) ? anchors[i].radius : 0;
@@ -577,6 +587,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         if (!strained || !done)
             continue;
 
+        /* The strain of a body is that of all its points. */
         for (hsize_t i = 0; i < points; i++) {
             const anchor *a = &anchors[i];
             scratch[i] = 0;

@@ -216,6 +216,7 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
     m->base = (yk_transport){&ops, context};
     m->map = map;
 
+    /* One mailbox for each direction: what one writes the other reads. */
     if (first) {
         m->out = &m->map[0];
         m->in = &m->map[1];

@@ -260,6 +260,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     if (p->initialized)
         return YK_OK;
 
+    /* Vertices in as many coordinates as the mesh has, two or three. */
     size_t n = (size_t)p->state.dimensions;
     double *coordinates = yk_allocate(p->context, p->values, sizeof *coordinates);
     if (!coordinates)
@@ -267,6 +268,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     for (size_t i = 0; i < p->values / n; i++)
         memcpy(coordinates + i * n, &p->points[i].x, n * sizeof *coordinates);
 
+    /* It waits for the partners here, and may exchange data with them already. */
     p->initialized = true;
     write_values(p, inputs, 0, 0);
     yk_status status = keep_message(
@@ -277,6 +279,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     if (status != YK_OK)
         return status;
 
+    /* A first checkpoint that is asked for shows that windows will be repeated. */
     p->implicit = p->state.begins;
     p->window = p->state.longest;
     p->window_start = t;
@@ -318,6 +321,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
             return fail(p, YK_ERROR_EXTERNAL, text);
         }
 
+        /* As far as the window goes, without a rest that is only rounding. */
         double step = h - done;
         if (p->state.longest < step * (1 + SLIVER))
             step = p->state.longest;
@@ -329,6 +333,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
             status = check_finite(p);
         if (status == YK_OK)
             read_values(p, step);
+
         if (status == YK_OK && p->state.begins && !p->state.repeats)
             p->window_start = t + done;
         if (p->state.repeats)
@@ -456,6 +461,7 @@ static yk_status check_def(yk_context *context, const yk_precice_def *def, size_
 /* Which data go which way. */
 static void choose_data(precice *p, const yk_precice_def *def)
 {
+    /* Displacements, velocities, or both, in this order. */
     const char *motions[YK_PRECICE_DATA_MAX] = {0};
     int count = 0;
     p->displacement = -1;
@@ -470,6 +476,7 @@ static void choose_data(precice *p, const yk_precice_def *def)
         motions[count++] = def->velocity;
     }
 
+    /* Motions go one way and forces the other, by what the ports take. */
     const char **to = p->data.written;
     const char **forces = p->data.read;
     p->data.written_count = count;
@@ -512,6 +519,7 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
             .count = own > 0 ? own : 1,
         };
 
+        /* Until something arrives, the port rests where it was defined. */
         port->motion.position = from->position;
         port->motion.orientation = from->orientation;
         port->kept = port->next = port->sent = port->motion;

@@ -142,6 +142,7 @@ static yk_status load(child *c, answer *a)
         return YK_ERROR_EXTERNAL;
     }
 
+    /* All functions at the start, so that a run does not end in its midst. */
     const char *absent = NULL;
 #define FIND(name, result, arguments)                       \
     if (!find(handle, "precicec_" #name, &c->library.name)) \
@@ -165,6 +166,7 @@ static yk_status create_participant(child *c, answer *a)
     c->dimensions = l->getMeshDimensions(mesh);
     a->state.dimensions = c->dimensions;
 
+    /* Motions and forces are vectors; a scalar would be read beyond its end. */
     int count = c->data->written_count + c->data->read_count;
     for (int i = 0; i < count; i++) {
         const char *name = c->data->written[i % YK_PRECICE_DATA_MAX];
@@ -178,6 +180,7 @@ static yk_status create_participant(child *c, answer *a)
         return YK_ERROR_EXTERNAL;
     }
 
+    /* Memory for all values of both directions, of those that are read at two times. */
     size_t n = (size_t)c->vertices * (size_t)c->dimensions;
     c->ids = calloc((size_t)c->vertices, sizeof *c->ids);
     c->coordinates = calloc(n, sizeof *c->coordinates);
@@ -335,6 +338,8 @@ static void clean(char *line)
 static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
 {
     last[0] = '\0';
+
+    /* The last lines alone: what was printed long ago is no reason. */
     char bytes[PRINTED_MAX + 1];
     off_t size = lseek(host->printed, 0, SEEK_END);
     off_t from = size > PRINTED_MAX ? size - PRINTED_MAX : 0;
@@ -352,6 +357,8 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
         if (strstr(line, "WARNING: ") && host->warnings++ < WARNINGS_MAX)
             level = YK_LOG_WARNING;
         yk_log(host->context, level, "preCICE: %s", line);
+
+        /* An error is the reason, wherever it stands; else the last line may say it. */
         if (fault || (!error && *line))
             snprintf(last, LINE_MAX_BYTES, "%s", fault ? fault + strlen("ERROR: ") : line);
         error = error || fault;

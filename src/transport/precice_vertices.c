@@ -47,6 +47,7 @@ void yk_vertices_prepare(yk_vertices *v)
     for (int i = 0; i < v->count; i++)
         v->mean = yk_v3_axpy(1.0 / v->count, arm(v, i), v->mean);
 
+    /* The tensor of inertia of unit masses at the vertices: forces share a torque by its inverse. */
     yk_mat3 sum = yk_m3_zero();
     for (int i = 0; i < v->count; i++) {
         yk_vec3 r = yk_v3_sub(arm(v, i), v->mean);
@@ -64,6 +65,7 @@ void yk_vertices_prepare(yk_vertices *v)
         return;
     }
 
+    /* On a line, or at one point, nothing resists a rotation about it. */
     double size = (sum.m[0][0] + sum.m[1][1] + sum.m[2][2]) / 3;
     v->rotates = yk_m3_determinant(sum) > ON_A_LINE * size * size * size;
     if (v->rotates)

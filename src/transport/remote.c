@@ -806,6 +806,7 @@ static yk_status read_scene(remote *r)
     if (r->seen)
         return YK_OK;
 
+    /* It is asked for once: a scene does not change. */
     r->seen = true;
     ask(r);
     yk_status status = answer(r, YK_FRAME_SCENE);

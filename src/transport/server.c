@@ -298,6 +298,7 @@ static void answer_step(yk_session *s)
 /* Several steps, each with its outcome and state. After a failure the answer is this alone. */
 static void answer_steps(yk_session *s)
 {
+    /* Several steps in one message, for macro steps with substeps. */
     uint32_t count = yk_get_whole(&s->in);
     begin(s, YK_OK, "");
 
