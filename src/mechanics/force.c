@@ -365,13 +365,11 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     }
 }
 
-typedef struct force_table {
+static const struct {
     yk_force_traits traits;
     void (*evaluate)(const yk_force_law *, const pair *, double load, yk_force_load *,
                      yk_force_tangent *);
-} force_table;
-
-static const force_table table[YK_FORCE_KINDS] = {
+} table[YK_FORCE_KINDS] = {
     [YK_FORCE_SPRING] = {{"spring", .on_both = true}, spring},
     [YK_FORCE_TORSION] = {{"torsion", YK_FORCE_ANGLE, .on_both = true, .torque = true}, torsion},
     [YK_FORCE_BUSHING] = {{"bushing", .on_both = true}, bushing},

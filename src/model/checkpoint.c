@@ -4,12 +4,10 @@
 
 #include "model/scenario.h"
 
-typedef struct time_unit {
+static const struct {
     const char *word;
     double seconds;
-} time_unit;
-
-static const time_unit units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+} units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
 
 /* False: the text is none of them. */
 static bool read_distance(const char *text, yk_checkpoint_unit *unit, double *every)

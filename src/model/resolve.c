@@ -736,9 +736,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
 
 /* All ------------------------------------------------------------------------------------------ */
 
-typedef void (*resolve_function_type)(yk_resolver *r, yk_node *node, const yk_field *field);
-
-static const resolve_function_type resolvers[] = {
+static void (*const resolvers[])(yk_resolver *r, yk_node *node, const yk_field *field) = {
     [YK_TYPE_NUMBER] = resolve_number,     [YK_TYPE_INTEGER] = resolve_integer,
     [YK_TYPE_BOOLEAN] = resolve_boolean,   [YK_TYPE_TEXT] = resolve_text,
     [YK_TYPE_NAME] = resolve_name,         [YK_TYPE_CHOICE] = resolve_choice,

@@ -43,14 +43,6 @@ static double part_force(const oscillator_part *part, double t)
     return part->force_unit * yk_function_value(part->force, t);
 }
 
-/* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and
- * derivatives. */
-typedef struct exact_map {
-    double step;
-    double state[2][2];
-    double input[2][YK_INPUT_COEFFICIENTS];
-} exact_map;
-
 typedef struct oscillator oscillator;
 
 typedef struct integrator_row {
@@ -69,7 +61,13 @@ struct oscillator {
     yk_port *ports;
     const integrator_row *integrator;
     yk_two_step coefficients;
-    exact_map exact;
+    /* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and
+     * derivatives. */
+    struct {
+        double step;
+        double state[2][2];
+        double input[2][YK_INPUT_COEFFICIENTS];
+    } exact;
     yk_causality causality;
     oscillator_state now;
 };

@@ -219,7 +219,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     memcpy(&zero, header + 6, sizeof zero);
     memcpy(number, header + 8, sizeof *number);
 
-    /* A partner that speaks another protocol is found here, before its numbers are taken for sizes. */
+    /* A partner of another protocol is found here, before its numbers are taken for sizes. */
     if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > YK_FRAME_BODY_MAX) {
         body->failed = true;
         return yk_fail(transport->context, YK_ERROR_EXTERNAL,

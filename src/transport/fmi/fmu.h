@@ -23,7 +23,7 @@
 #include "yoke/base.h"
 #include "yoke/subsystem.h"
 
-typedef enum yk_fmu_quantity {
+enum {
     YK_FMU_POSITION,
     YK_FMU_ORIENTATION,
     YK_FMU_VELOCITY,
@@ -34,7 +34,7 @@ typedef enum yk_fmu_quantity {
     YK_FMU_TORQUE,
     YK_FMU_SIGNAL, /* of signal ports */
     YK_FMU_QUANTITIES
-} yk_fmu_quantity;
+};
 
 enum { YK_FMU_COMPONENTS_MAX = 9 };
 
