@@ -339,23 +339,6 @@ static void warn_of_overlap(const yk_nonsmooth *self, double h)
            name_of(model, a), name_of(model, b), -deepest, recovery_speed(model, a, b, h));
 }
 
-/* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in the
- * cone (surface.h). One after the other: contacts share nodes. */
-static void pull_nodes(yk_nonsmooth *self, double h)
-{
-    const yk_collision *collision = &self->collision;
-    for (size_t i = 0; i < collision->found.count; i++) {
-        double pull = cohesion_impulse(self, i, h);
-        if (pull == 0)
-            continue;
-
-        yk_contact row = {.softness = 0};
-        yk_world_contact_row(self, i, h, &row);
-        yk_vec3 impulse = yk_v3_scale(-pull, row.normal), torque = {0, 0, 0};
-        yk_world_push(self, &collision->pairs[i], &row, impulse, torque, self->problem.nodes);
-    }
-}
-
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
 {
     yk_problem *problem = &self->problem;
@@ -372,8 +355,19 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
 
     rows_job job = {self, h};
     yk_pool_run(self->pool, count, chunk, rows_chunk, &job);
-    if (self->model.coheres)
-        pull_nodes(self, h);
+
+    /* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in
+     * the cone (surface.h). One after the other: contacts share nodes. */
+    for (size_t i = 0; self->model.coheres && i < count; i++) {
+        double pull = cohesion_impulse(self, i, h);
+        if (pull == 0)
+            continue;
+
+        yk_contact row = {.softness = 0};
+        yk_world_contact_row(self, i, h, &row);
+        yk_vec3 impulse = yk_v3_scale(-pull, row.normal), torque = {0, 0, 0};
+        yk_world_push(self, &self->collision.pairs[i], &row, impulse, torque, problem->nodes);
+    }
 
     self->report.deepest_overlap = 0;
     for (size_t i = 0; i * chunk < count; i++)

@@ -324,25 +324,6 @@ static size_t first_part(const yk_world_model *model, size_t slot)
     return low;
 }
 
-/* Radius of the ball about the centre of mass that holds a body. */
-static double reach_of(const yk_nonsmooth *self, size_t slot)
-{
-    const yk_world_model *model = &self->model;
-    double reach = 0;
-    for (size_t i = first_part(model, slot); i < model->finite_count; i++) {
-        const yk_part *part = &model->parts[i];
-        if (part->body != (int32_t)slot)
-            break;
-
-        double radius = self->collision.balls[i].radius;
-        if (part->geometry >= 0)
-            radius += yk_v3_norm(model->geometries[part->geometry].position);
-        reach = fmax(reach, radius);
-    }
-
-    return reach;
-}
-
 /* Lists a finite part with the ball that holds it. */
 static void add_around(yk_nonsmooth *self, size_t part)
 {
@@ -350,29 +331,6 @@ static void add_around(yk_nonsmooth *self, size_t part)
     self->step.around[at] = (int32_t)part;
     self->step.around_balls[at] = (yk_ball){yk_world_part_centre(&self->model, &self->state, part),
                                             self->collision.balls[part].radius};
-}
-
-/* Lists the finite parts that reach into the region of an emitter. */
-static void list_around(yk_nonsmooth *self, const yk_emitter_model *emitter)
-{
-    const yk_world_model *model = &self->model;
-    const yk_world_state *state = &self->state;
-    yk_vec3 half = emitter->size;
-    if (emitter->cylinder)
-        half.y = half.x;
-
-    self->step.around_count = 0;
-    for (size_t i = 0; i < model->finite_count; i++) {
-        if (yk_world_is_absent(model, state, model->parts[i].body))
-            continue;
-
-        yk_vec3 centre = yk_world_part_centre(model, state, i);
-        yk_vec3 d = yk_v3_sub(centre, emitter->position);
-        d = yk_v3_add(d, yk_world_image(model, emitter->position, centre));
-        double reach = self->collision.balls[i].radius + model->envelope;
-        if (fabs(d.x) < half.x + reach && fabs(d.y) < half.y + reach && fabs(d.z) < half.z + reach)
-            add_around(self, i);
-    }
 }
 
 /* Whether a body that is absent could be where its state says, and touch nothing. */
@@ -422,8 +380,21 @@ static bool is_free(const yk_nonsmooth *self, size_t slot)
 static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitter_state *state,
                   size_t slot)
 {
+    /* It stays within the region by the radius of the ball about its centre of mass. */
+    const yk_world_model *model = &self->model;
+    double reach = 0;
+    for (size_t i = first_part(model, slot); i < model->finite_count; i++) {
+        const yk_part *part = &model->parts[i];
+        if (part->body != (int32_t)slot)
+            break;
+
+        double radius = self->collision.balls[i].radius;
+        if (part->geometry >= 0)
+            radius += yk_v3_norm(model->geometries[part->geometry].position);
+        reach = fmax(reach, radius);
+    }
+
     yk_body_state *body = &self->state.bodies[slot];
-    double reach = reach_of(self, slot);
     yk_vec3 room = {fmax(0, emitter->size.x - reach), fmax(0, emitter->size.y - reach),
                     fmax(0, emitter->size.z - reach)};
 
@@ -450,23 +421,6 @@ static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitte
     return false;
 }
 
-/* How many particles of this mass are due at a time and have not come. */
-static uint64_t count_due(const yk_emitter_model *emitter, const yk_emitter_state *state,
-                          double mass, double t)
-{
-    double duration = fmax(0, fmin(t, emitter->until) - state->from);
-    double due = emitter->rate * duration - (double)state->emitted;
-    if (emitter->mass_rate > 0)
-        due = (emitter->mass_rate * duration - state->mass) / mass;
-
-    /* More than can be counted are as many as can. */
-    due = fmin(floor(due + DUE), MOST_DUE);
-    if (!(due > 0))
-        return 0;
-    uint64_t left = emitter->limit - state->emitted, count = (uint64_t)due;
-    return count < left ? count : left;
-}
-
 void yk_world_emit(yk_nonsmooth *self, double t)
 {
     const yk_world_model *model = &self->model;
@@ -488,18 +442,47 @@ void yk_world_emit(yk_nonsmooth *self, double t)
                     break;
             }
 
+            /* How many of its mass are due and have not come; more than can be counted are as many
+             * as can. */
             double mass = model->bodies[slot].mass;
-            now->waiting = count_due(emitter, now, mass, t);
+            double duration = fmax(0, fmin(t, emitter->until) - now->from);
+            double due = emitter->rate * duration - (double)now->emitted;
+            if (emitter->mass_rate > 0)
+                due = (emitter->mass_rate * duration - now->mass) / mass;
+            due = fmin(floor(due + DUE), MOST_DUE);
+
+            now->waiting = 0;
+            if (due > 0)
+                now->waiting = (uint64_t)due;
+            if (now->waiting > emitter->limit - now->emitted)
+                now->waiting = emitter->limit - now->emitted;
             if (now->waiting == 0)
                 break;
+
             if (k == emitter->count) {
                 now->exhausted = 1;
                 break;
             }
 
-            /* What is around is looked up once, when somebody is due. */
+            /* The parts that reach into the region are looked up once, when somebody is due. */
+            yk_vec3 half = emitter->size;
+            if (emitter->cylinder)
+                half.y = half.x;
             if (!listed)
-                list_around(self, emitter);
+                self->step.around_count = 0;
+            for (size_t part = 0; !listed && part < model->finite_count; part++) {
+                if (yk_world_is_absent(model, state, model->parts[part].body))
+                    continue;
+
+                yk_vec3 centre = yk_world_part_centre(model, state, part);
+                yk_vec3 d = yk_v3_sub(centre, emitter->position);
+                d = yk_v3_add(d, yk_world_image(model, emitter->position, centre));
+                double reach = self->collision.balls[part].radius + model->envelope;
+                if (fabs(d.x) < half.x + reach && fabs(d.y) < half.y + reach &&
+                    fabs(d.z) < half.z + reach)
+                    add_around(self, part);
+            }
+
             listed = true;
             if (!place(self, emitter, now, slot))
                 break;

@@ -114,16 +114,6 @@ static double restitution_of(const yk_nonsmooth *self, size_t contact)
     return yk_world_pair_material(model, &model->parts[key->a], &model->parts[key->b])->restitution;
 }
 
-/* Rate of the gap of a contact now. */
-static double separation_of(const yk_nonsmooth *self, size_t contact)
-{
-    const yk_contact *row = &self->impact.rows[contact];
-    yk_vec3 u = relative(self, self->problem.nodes, contact).linear;
-    if (self->collision.pairs[contact].b == YK_NETWORK_NONE)
-        u = yk_v3_sub(u, row->surface);
-    return yk_v3_dot(row->normal, u);
-}
-
 /* Lists the contacts of a pass; false: nothing that rebounds approaches faster than `least`. The
  * fastest approach is returned as well. */
 static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fastest)
@@ -140,8 +130,14 @@ static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fa
         if (work->rows[i].softness > 0)
             continue;
 
+        /* The rate of the gap now. */
+        const yk_contact *row = &work->rows[i];
+        yk_vec3 u = relative(self, self->problem.nodes, i).linear;
+        if (self->collision.pairs[i].b == YK_NETWORK_NONE)
+            u = yk_v3_sub(u, row->surface);
+        double separation = yk_v3_dot(row->normal, u);
+
         /* Closing within the step; by Poisson's law also what touches and does not part. */
-        double separation = separation_of(self, i);
         bool closes = separation < -least && work->gaps[i] + h * separation <= 0;
         if (closes && restitution_of(self, i) > 0) {
             rebounds = true;

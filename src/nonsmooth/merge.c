@@ -104,28 +104,6 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
     return YK_OK;
 }
 
-/* The strictest of what the worlds ask of their solver and of contacts; what one leaves open (0)
- * is chosen anew. */
-static yk_nonsmooth_def common_def(const yk_merge_def *merge)
-{
-    yk_nonsmooth_def def = model_at(merge, 0)->def;
-
-    for (int i = 1; i < merge->part_count; i++) {
-        const yk_nonsmooth_def *other = &model_at(merge, i)->def;
-
-        def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);
-        if (other->solver.iterations > def.solver.iterations)
-            def.solver.iterations = other->solver.iterations;
-
-        bool chosen = def.envelope == 0 || other->envelope == 0;
-        def.envelope = chosen ? 0 : fmin(def.envelope, other->envelope);
-        bool open = def.contact_capacity == 0 || other->contact_capacity == 0;
-        def.contact_capacity = open ? 0 : def.contact_capacity + other->contact_capacity;
-    }
-
-    return def;
-}
-
 /* Copies --------------------------------------------------------------------------------------- */
 
 static yk_status take_memory(yk_world_model *whole, const totals *sum, int world_count,
@@ -401,9 +379,23 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status != YK_OK)
         return status;
 
+    /* The strictest of what the worlds ask of their solver and of contacts; what one leaves open (0)
+     * is chosen anew. */
+    yk_nonsmooth_def def = model_at(merge, 0)->def;
+    for (int i = 1; i < merge->part_count; i++) {
+        const yk_nonsmooth_def *other = &model_at(merge, i)->def;
+        def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);
+        if (other->solver.iterations > def.solver.iterations)
+            def.solver.iterations = other->solver.iterations;
+
+        bool chosen = def.envelope == 0 || other->envelope == 0;
+        def.envelope = chosen ? 0 : fmin(def.envelope, other->envelope);
+        bool open = def.contact_capacity == 0 || other->contact_capacity == 0;
+        def.contact_capacity = open ? 0 : def.contact_capacity + other->contact_capacity;
+    }
+
     /* The whole has a solver and a model of its own. */
     yk_nonsmooth *world;
-    yk_nonsmooth_def def = common_def(merge);
     status = yk_world_create(context, &def, &world);
     if (status != YK_OK)
         return status;

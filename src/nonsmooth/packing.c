@@ -448,22 +448,6 @@ static yk_status settle(bed *b, yk_packing *packing)
     return YK_OK;
 }
 
-/* The lid comes down on the highest particle, the floor stays where it is. */
-static yk_status lower_lid(bed *b, double height)
-{
-    yk_vec3 size = b->def->size;
-    if (b->def->cavity != YK_SOLID_BOX_CAVITY)
-        size.y = size.x;
-    size.z = fmax(height * (1 + 1e-6), 2 * b->radius) / 2;
-
-    b->shaker.centre = size.z - b->def->size.z;
-
-    yk_motion placed;
-    shake_motion(&b->shaker, -INFINITY, &placed);
-    yk_nonsmooth_set_motion(b->world, b->container, &placed);
-    return yk_nonsmooth_resize_shape(b->world, b->cavity, size);
-}
-
 yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_packing *packing)
 {
     bed b = {0};
@@ -482,7 +466,18 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     /* Shaken under a lid that follows, until the bed no longer gets lower. */
     double lowest = packing->height;
     for (int i = 0; i < def->shakes && status == YK_OK; i++) {
-        status = lower_lid(&b, packing->height + b.radius);
+        /* The lid comes down on the highest particle, the floor stays where it is. */
+        yk_vec3 size = def->size;
+        if (def->cavity != YK_SOLID_BOX_CAVITY)
+            size.y = size.x;
+        size.z = fmax((packing->height + b.radius) * (1 + 1e-6), 2 * b.radius) / 2;
+
+        yk_motion lowered;
+        b.shaker.centre = size.z - def->size.z;
+        shake_motion(&b.shaker, -INFINITY, &lowered);
+        yk_nonsmooth_set_motion(b.world, b.container, &lowered);
+        status = yk_nonsmooth_resize_shape(b.world, b.cavity, size);
+
         b.shaker.begin = yk_nonsmooth_time(b.world);
         b.shaker.amplitude = def->shake_amplitude;
         if (status == YK_OK)

@@ -172,29 +172,6 @@ static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 posi
     return true;
 }
 
-static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
-{
-    size_t first = self->model.dynamic_count, known = yk_world_known_count(&self->model);
-    yk_body_state *ahead = self->sleep.ahead;
-
-    if (known == 0)
-        return;
-
-    /* Where they will be at the end of the step. */
-    memcpy(ahead, self->state.bodies + first, known * sizeof *ahead);
-    yk_world_follow(self, t, h, inputs, ahead);
-
-    for (size_t i = 0; i < known; i++) {
-        const yk_body_state *body = &ahead[i];
-
-        yk_vec3 position = yk_v3_axpy(h, body->velocity, body->position);
-        yk_quat orientation =
-            yk_q_mul(yk_so3_exp(yk_v3_scale(h, body->angular_velocity)), body->orientation);
-        yk_rest_pose *pose = &self->state.sleep.poses[i];
-        self->sleep.disturbed[first + i] = has_moved(self, pose, position, orientation);
-    }
-}
-
 static void disturb_port(yk_nonsmooth *self, const yk_port_model *port)
 {
     disturb(self, port->slot);
@@ -202,80 +179,9 @@ static void disturb_port(yk_nonsmooth *self, const yk_port_model *port)
         disturb(self, port->far_slot);
 }
 
-static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
-{
-    const yk_world_model *model = &self->model;
-
-    yk_rest_pose *poses = self->state.sleep.poses + yk_world_known_count(model);
-
-    for (size_t i = 0; inputs && i < model->port_count; i++) {
-        const yk_port_model *port = &model->ports[i];
-
-        /* A partner that asks how the port answers gets the answer of one that is awake. */
-        if (port->causality == YK_TAKES_WRENCH && self->interface)
-            disturb_port(self, port);
-        if (port->causality != YK_TAKES_MOTION || port->whole_body)
-            continue;
-
-        /* The end of the step is compared with the pose that the port had when it last moved. */
-        yk_motion end = yk_input_motion(&inputs[i], model->port_list[i].kind, h);
-        if (has_moved(self, &poses[i], end.position, end.orientation))
-            disturb_port(self, port);
-    }
-}
-
-/* A drive at constant speed goes on moving its bodies; one to a position rests with its
- * function. */
-static void notice_joints(yk_nonsmooth *self, double t, double h)
-{
-    double *drives = self->state.sleep.drives;
-    for (size_t i = 0; i < self->model.joint_count; i++) {
-        const yk_joint_model *joint = &self->model.joints[i];
-
-        bool driven = joint->joint.driven;
-        bool at_speed =
-            driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
-        double value = 0;
-        if (driven)
-            value = yk_function_value(joint->def.drive, t + h);
-
-        bool changed = value != drives[i] || (at_speed && value != 0);
-        drives[i] = value;
-
-        /* A joint also passes on that one of its bodies moves. */
-        if (changed || moves(self, joint->slot_a))
-            disturb(self, joint->slot_b);
-        if (changed || moves(self, joint->slot_b))
-            disturb(self, joint->slot_a);
-    }
-}
-
 static bool differs(yk_vec3 now, yk_vec3 then, double scale)
 {
     return yk_v3_norm(yk_v3_sub(now, then)) > WRENCH_CHANGE * (scale + yk_v3_norm(then));
-}
-
-static void notice_wrenches(yk_nonsmooth *self)
-{
-    const yk_world_model *model = &self->model;
-    yk_wrench *wrenches = self->state.sleep.wrenches;
-
-    if (!wrenches)
-        return;
-
-    /* Compared with the weight and with themselves. */
-    double g = yk_v3_norm(model->def.gravity);
-    for (size_t i = 0; i < model->dynamic_count; i++) {
-        const yk_wrench *now = &self->step.applied[i], *then = &wrenches[i];
-        double weight = model->bodies[i].mass * g;
-        bool same = !differs(now->force, then->force, weight) &&
-                    !differs(now->torque, then->torque, weight * model->smallest_radius);
-        if (same)
-            continue;
-
-        wrenches[i] = *now;
-        self->sleep.disturbed[i] = 1;
-    }
 }
 
 /* A body of known motion that moves disturbs whoever touches it, one that is awake whoever
@@ -303,11 +209,76 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
 
     memset(disturbed, 0, model->body_count * sizeof *disturbed);
 
-    /* All that comes from outside, then what it touches. */
-    notice_known_bodies(self, t, h, inputs);
-    notice_ports(self, h, inputs);
-    notice_joints(self, t, h);
-    notice_wrenches(self);
+    /* Bodies that follow a function or a port: where they will be at the end of the step. */
+    size_t first = model->dynamic_count;
+    size_t known = yk_world_known_count(model);
+    yk_body_state *ahead = self->sleep.ahead;
+    if (known > 0) {
+        memcpy(ahead, self->state.bodies + first, known * sizeof *ahead);
+        yk_world_follow(self, t, h, inputs, ahead);
+    }
+
+    yk_rest_pose *poses = self->state.sleep.poses;
+    for (size_t i = 0; i < known; i++) {
+        const yk_body_state *body = &ahead[i];
+        yk_vec3 position = yk_v3_axpy(h, body->velocity, body->position);
+        yk_quat orientation =
+            yk_q_mul(yk_so3_exp(yk_v3_scale(h, body->angular_velocity)), body->orientation);
+        disturbed[first + i] = has_moved(self, &poses[i], position, orientation);
+    }
+
+    /* Ports that take a motion: the end of the step is compared with the pose that the port had when
+     * it last moved. A partner that asks how a port answers gets the answer of one that is awake. */
+    for (size_t i = 0; inputs && i < model->port_count; i++) {
+        const yk_port_model *port = &model->ports[i];
+        if (port->causality == YK_TAKES_WRENCH && self->interface)
+            disturb_port(self, port);
+        if (port->causality != YK_TAKES_MOTION || port->whole_body)
+            continue;
+
+        yk_motion end = yk_input_motion(&inputs[i], model->port_list[i].kind, h);
+        if (has_moved(self, &poses[known + i], end.position, end.orientation))
+            disturb_port(self, port);
+    }
+
+    /* Joints: a drive at constant speed goes on moving its bodies, one to a position rests with its
+     * function. */
+    double *drives = self->state.sleep.drives;
+    for (size_t i = 0; i < model->joint_count; i++) {
+        const yk_joint_model *joint = &model->joints[i];
+        bool driven = joint->joint.driven;
+        bool at_speed =
+            driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
+        double value = 0;
+        if (driven)
+            value = yk_function_value(joint->def.drive, t + h);
+        bool changed = value != drives[i] || (at_speed && value != 0);
+        drives[i] = value;
+
+        /* A joint also passes on that one of its bodies moves. */
+        if (changed || moves(self, joint->slot_a))
+            disturb(self, joint->slot_b);
+        if (changed || moves(self, joint->slot_b))
+            disturb(self, joint->slot_a);
+    }
+
+    /* Loads: compared with the weight and with themselves. */
+    yk_wrench *wrenches = self->state.sleep.wrenches;
+    double g = yk_v3_norm(model->def.gravity);
+    for (size_t i = 0; wrenches && i < model->dynamic_count; i++) {
+        const yk_wrench *now = &self->step.applied[i];
+        const yk_wrench *then = &wrenches[i];
+        double weight = model->bodies[i].mass * g;
+        bool same = !differs(now->force, then->force, weight) &&
+                    !differs(now->torque, then->torque, weight * model->smallest_radius);
+        if (same)
+            continue;
+
+        wrenches[i] = *now;
+        disturbed[i] = 1;
+    }
+
+    /* And what of all this is touched. */
     if (memchr(disturbed + model->dynamic_count, 1, yk_world_known_count(model)))
         notice_contacts(self, &self->state.sleep.frozen);
 

@@ -209,30 +209,6 @@ static void set_line_motion(const yk_world_line *line, const yk_port_state *stat
     motion->acceleration.x = state->rate.linear.x;
 }
 
-/* The wrench of the joints that merging made. It is kept on their second body; its opposite acts
- * at the same point. */
-static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_model *port,
-                               yk_vec3 position)
-{
-    yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
-    for (int i = 0; i < port->merged_count; i++) {
-        const yk_wrench *part = &world->state.joints[port->merged + i];
-        wrench.force = yk_v3_add(wrench.force, part->force);
-        wrench.torque = yk_v3_add(wrench.torque, part->torque);
-    }
-
-    if (port->merged_side == 1)
-        return wrench;
-
-    /* On the first body: about the position of its own marker. */
-    const yk_joint_model *joint = &world->model.joints[port->merged];
-    const yk_body_state *other = &world->state.bodies[joint->slot_b];
-    yk_vec3 at =
-        yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
-    yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(yk_v3_sub(at, position), wrench.force));
-    return (yk_wrench){yk_v3_neg(wrench.force), yk_v3_neg(torque)};
-}
-
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
     const yk_nonsmooth *world = const_world_of(self);
@@ -258,8 +234,29 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
     /* A marker: its motion, and the wrench that it takes or that its joints needed. */
     value->motion = marker_motion(&world->state.bodies[port->slot], &state->rate, &port->marker);
     value->wrench = state->wrench;
-    if (port->merged_count > 0)
-        value->wrench = merged_wrench(world, port, value->motion.position);
+    if (port->merged_count == 0)
+        return;
+
+    /* The wrench of the joints that merging made, which is kept on their second body. */
+    yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
+    for (int i = 0; i < port->merged_count; i++) {
+        const yk_wrench *part = &world->state.joints[port->merged + i];
+        wrench.force = yk_v3_add(wrench.force, part->force);
+        wrench.torque = yk_v3_add(wrench.torque, part->torque);
+    }
+
+    /* Its opposite acts on the first body, about the position of its own marker. */
+    if (port->merged_side != 1) {
+        const yk_joint_model *joint = &world->model.joints[port->merged];
+        const yk_body_state *other = &world->state.bodies[joint->slot_b];
+        yk_vec3 at =
+            yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
+        yk_vec3 arm = yk_v3_sub(at, value->motion.position);
+        yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(arm, wrench.force));
+        wrench = (yk_wrench){yk_v3_neg(wrench.force), yk_v3_neg(torque)};
+    }
+
+    value->wrench = wrench;
 }
 
 /* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */
