@@ -439,32 +439,6 @@ static double cross(point o, point a, point b)
     return (a.x - o.x) * (b.y - o.y) - (a.y - o.y) * (b.x - o.x);
 }
 
-/* The convex hull by Andrew's monotone chain; `hull` holds up to count + 1 corners. */
-static int convex_hull(point *points, int count, point *hull)
-{
-    qsort(points, (size_t)count, sizeof *points, compare_points);
-
-    /* The lower side from left to right, then the upper one back. */
-    int size = 0;
-    for (int i = 0; i < count; i++) {
-        while (size >= 2 && cross(hull[size - 2], hull[size - 1], points[i]) <= 0)
-            size--;
-        hull[size++] = points[i];
-    }
-
-    int lower = size + 1;
-    for (int i = count - 2; i >= 0; i--) {
-        while (size >= lower && cross(hull[size - 2], hull[size - 1], points[i]) <= 0)
-            size--;
-        hull[size++] = points[i];
-    }
-
-    /* The first corner is also the last one. */
-    if (size > 1)
-        size--;
-    return size;
-}
-
 /* Light comes from above, from the left and from the viewer. */
 static double shade_of(const canvas *c, yk_vec3 normal)
 {
@@ -528,8 +502,27 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
     double side = facing < 0 ? -1 : 1;
     memcpy(end, facing < 0 ? rims : rims + RIM, sizeof end);
 
-    /* What is seen of both rims and the mantle between them is their convex hull. */
-    int count = convex_hull(rims, 2 * RIM, hull);
+    /* What is seen of both rims and the mantle between them is their convex hull, by Andrew's
+     * monotone chain: the lower side from left to right, then the upper one back. */
+    qsort(rims, 2 * RIM, sizeof *rims, compare_points);
+    int count = 0;
+    int fewest = 2; /* corners of this side that stay */
+    for (int i = 0; i < 2 * RIM; i++) {
+        while (count >= fewest && cross(hull[count - 2], hull[count - 1], rims[i]) <= 0)
+            count--;
+        hull[count++] = rims[i];
+    }
+
+    fewest = count + 1;
+    for (int i = 2 * RIM - 2; i >= 0; i--) {
+        while (count >= fewest && cross(hull[count - 2], hull[count - 1], rims[i]) <= 0)
+            count--;
+        hull[count++] = rims[i];
+    }
+
+    /* The first corner is also the last one. */
+    if (count > 1)
+        count--;
     write_polygon(c, hull, count, part, 0.95);
     if (fabs(facing) < 1e-3)
         return;

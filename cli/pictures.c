@@ -329,6 +329,15 @@ static bool leads_panel(const picture_curve *curves, int index)
     return true;
 }
 
+int picture_panels(const picture_curve *curves, int count)
+{
+    int panels = 0;
+    for (int i = 0; i < count; i++)
+        if (leads_panel(curves, i))
+            panels++;
+    return panels;
+}
+
 /* The last word of a channel's name: "position" of "left.mass.position". */
 static const char *quantity_of(const picture_curve *curve)
 {
@@ -419,7 +428,6 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
      * smallest and the largest value are kept, in the order of time. */
     enum { STRETCHES = 2000 };
     yk_text script = {0};
-    int panels = 0;
     size_t longest = 0;
     for (int i = 0; i < count; i++) {
         const picture_curve *curve = &curves[i];
@@ -447,8 +455,6 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
         }
         yk_text_add(context, &script, "EOD\n");
 
-        if (leads_panel(curves, i))
-            panels++;
         if (strlen(curves[i].title) > longest)
             longest = strlen(curves[i].title);
     }
@@ -463,6 +469,7 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
         columns = 4;
 
     /* The empty line below the title is for the legend of the first panel. */
+    int panels = picture_panels(curves, count);
     yk_text_add(context, &script, "set multiplot layout %d,1 title ", panels > 0 ? panels : 1);
     gnuplot_quote(context, &script, title);
     yk_text_add(context, &script, ".\"\\n\" noenhanced\n");

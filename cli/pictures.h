@@ -22,7 +22,8 @@ typedef struct picture_curve {
     const char *title;
 } picture_curve;
 
-/* Curves over time, one panel per unit. */
+/* Curves over time, one panel per unit; and how many panels these are. */
+int picture_panels(const picture_curve *curves, int count);
 yk_status picture_curves(yk_context *context, const char *base, const char *title,
                          const picture_curve *curves, int count);
 

@@ -119,42 +119,6 @@ static bool add_channel(picture *p, int file, const char *word)
     return false;
 }
 
-/* Whether a channel has space beside those before it: a few panels, each of one unit
- * and a few curves. */
-static bool fits(const picture *p, int file, int channel)
-{
-    enum { PANELS = 4, CURVES = 6 };
-    const yk_record_channel *added = &yk_record_get_header(p->records[file])->channels[channel];
-    int panels = 0;
-    int beside = 0;
-    bool opens = true;
-    for (int i = 0; i < p->curve_count; i++) {
-        const picture_curve *curve = &p->curves[i];
-        const yk_record_header *header = yk_record_get_header(curve->record);
-        const char *unit = header->channels[curve->channel].unit;
-        if (strcmp(unit, added->unit) == 0) {
-            opens = false;
-            if (curve->record == p->records[file])
-                beside++;
-        }
-
-        /* A panel per unit: the first curve with it opens one. */
-        bool first = true;
-        for (int k = 0; k < i; k++) {
-            header = yk_record_get_header(p->curves[k].record);
-            first = first && strcmp(header->channels[p->curves[k].channel].unit, unit) != 0;
-        }
-
-        if (first)
-            panels++;
-    }
-
-    /* More panels or curves than these can no longer be told apart. */
-    if (opens && panels >= PANELS)
-        return false;
-    return beside + added->components <= CURVES;
-}
-
 int command_plot(int argc, char **argv)
 {
     option_list wanted = {0};
@@ -198,10 +162,28 @@ int command_plot(int argc, char **argv)
         const yk_record_header *header = yk_record_get_header(p->records[file]);
         bool good = true;
         for (int i = 0; good && wanted.count == 0 && i < header->channel_count; i++) {
-            if (fits(p, file, i))
-                good = add_curves(p, file, i, -1);
-            else
+            /* Its own curves and those of this file with its unit share a panel. */
+            const yk_record_channel *added = &header->channels[i];
+            int beside = added->components;
+            bool opens = true;
+            for (int k = 0; k < p->curve_count; k++) {
+                const picture_curve *curve = &p->curves[k];
+                const yk_record_header *other = yk_record_get_header(curve->record);
+                if (strcmp(other->channels[curve->channel].unit, added->unit) != 0)
+                    continue;
+
+                opens = false;
+                if (curve->record == p->records[file])
+                    beside++;
+            }
+
+            /* More panels or curves than these can no longer be told apart. */
+            enum { PANELS = 4, CURVES = 6 };
+            int panels = picture_panels(p->curves, p->curve_count);
+            if (beside > CURVES || (opens && panels >= PANELS))
                 left_out++;
+            else
+                good = add_curves(p, file, i, -1);
         }
 
         for (int i = 0; good && i < wanted.count; i++)
