@@ -126,9 +126,23 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
     b->highest_potential = start.potential;
 }
 
-/* One look at the energies of all subsystems, kept with those before. */
-static void look(yk_budget *b, int64_t step)
+bool yk_budget_exploded(const yk_budget *b)
 {
+    return b->not_finite || b->exploding >= EXPLODING_LOOKS;
+}
+
+bool yk_budget_runs_away(const yk_budget *b)
+{
+    bool fast = b->growing > 0 && b->doubling >= DOUBLING_LOOKS;
+    return b->not_finite || b->growing >= GROWING_LOOKS || fast;
+}
+
+void yk_budget_step(yk_budget *b, int64_t step)
+{
+    if (step < b->next)
+        return;
+
+    b->next = step + b->stride;
     totals now = sum_up(b);
 
     /* Without interfaces there is nothing to go by: every motion counts. */
@@ -182,26 +196,6 @@ static void look(yk_budget *b, int64_t step)
     else
         b->doubling = 0;
     b->made = now.made;
-}
-
-bool yk_budget_exploded(const yk_budget *b)
-{
-    return b->not_finite || b->exploding >= EXPLODING_LOOKS;
-}
-
-bool yk_budget_runs_away(const yk_budget *b)
-{
-    bool fast = b->growing > 0 && b->doubling >= DOUBLING_LOOKS;
-    return b->not_finite || b->growing >= GROWING_LOOKS || fast;
-}
-
-void yk_budget_step(yk_budget *b, int64_t step)
-{
-    if (step < b->next)
-        return;
-
-    b->next = step + b->stride;
-    look(b, step);
 }
 
 yk_budget_result yk_budget_conclude(const yk_budget *b)

@@ -78,18 +78,6 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     return HELPS;
 }
 
-/* The remedy, with macro steps that are halved so many times. */
-static outcome try_shorter(attempts *a, const yk_remedy *remedy, int halvings, yk_remedy *found)
-{
-    *found = *remedy;
-    if (halvings > 0 && found->override_count == YK_REMEDY_OVERRIDES_MAX)
-        return FAILS;
-    if (halvings > 0)
-        snprintf(found->overrides[found->override_count++], sizeof found->overrides[0],
-                 "time.step=%.10g", ldexp(a->step, -halvings));
-    return try_once(a, found);
-}
-
 /* The index of a remedy with the same overrides; -1: there is none. */
 static int find(const yk_remedy *list, int count, const yk_remedy *remedy)
 {
@@ -143,7 +131,16 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
         outcomes[k] = UNKNOWN;
     for (int halvings = shorter_alone; halvings <= HALVINGS_MAX && helping < 0; halvings++)
         for (int k = 0; k < count && helping < 0 && a.seconds > 0 && !a.stopped; k++) {
-            outcome result = try_shorter(&a, &asked[k], halvings, &helps);
+            /* The remedy, with macro steps that are halved so many times. */
+            helps = asked[k];
+            bool fits = halvings == 0 || helps.override_count < YK_REMEDY_OVERRIDES_MAX;
+            if (halvings > 0 && fits)
+                snprintf(helps.overrides[helps.override_count++], sizeof helps.overrides[0],
+                         "time.step=%.10g", ldexp(a.step, -halvings));
+
+            outcome result = FAILS;
+            if (fits)
+                result = try_once(&a, &helps);
             if (halvings == 0)
                 outcomes[k] = result;
             if (result == HELPS)

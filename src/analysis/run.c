@@ -380,45 +380,6 @@ static yk_status write_checkpoint(run *r)
     return yk_checkpointer_write(&r->checkpoints, &now);
 }
 
-/* One that cannot be written does not stop the run: there are those before it. */
-static void checkpoint_if_due(run *r)
-{
-    if (!r->def->checkpoint)
-        return;
-
-    /* As it was read for the progress, where there is any. */
-    double clock = r->last_reading;
-    if (!r->def->progress && r->def->checkpoint_unit == YK_CHECKPOINT_CLOCK)
-        clock = yk_clock_seconds();
-    if (!yk_checkpointer_due(&r->checkpoints, r->report->steps, clock))
-        return;
-
-    if (write_checkpoint(r) == YK_OK) {
-        r->missed = 0;
-        return;
-    }
-
-    /* The first in a row is told, the second, the fourth, and so on. */
-    r->missed++;
-    if ((r->missed & (r->missed - 1)) == 0)
-        yk_log(r->context, YK_LOG_WARNING, "no checkpoint at t = %g s, %d in a row: %s",
-               yk_system_time(r->system), r->missed, yk_last_message(r->context));
-}
-
-/* The caller wants to stop. */
-static yk_status stop(run *r)
-{
-    yk_status kept = YK_OK;
-    if (r->def->checkpoint)
-        kept = write_checkpoint(r);
-    if (kept != YK_OK)
-        return kept;
-
-    return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
-                   yk_system_time(r->system), (long long)r->report->steps,
-                   (long long)r->info->steps);
-}
-
 /* Falling back --------------------------------------------------------------------------------- */
 
 static yk_status open_fall_back(run *r)
@@ -527,10 +488,35 @@ static yk_status step_to_end(run *r)
             break;
         if (YK_FAILED(sound))
             return explain_failure(r, n, t, sound);
-        if (!report_progress(r, n, last) && !last)
-            return stop(r);
-        if (!last)
-            checkpoint_if_due(r);
+
+        /* Where the caller wants to stop, all that is needed to go on is kept. */
+        bool stops = !report_progress(r, n, last) && !last;
+        yk_status kept = YK_OK;
+        if (stops && r->def->checkpoint)
+            kept = write_checkpoint(r);
+        if (kept != YK_OK)
+            return kept;
+        if (stops)
+            return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
+                           yk_system_time(r->system), (long long)n, (long long)steps);
+
+        /* A checkpoint now and then, by the clock as it was read for the progress, where there is
+         * any. */
+        double clock = r->last_reading;
+        bool by_clock = r->def->checkpoint && r->def->checkpoint_unit == YK_CHECKPOINT_CLOCK;
+        if (by_clock && !r->def->progress)
+            clock = yk_clock_seconds();
+        if (last || !r->def->checkpoint || !yk_checkpointer_due(&r->checkpoints, n, clock))
+            continue;
+
+        /* One that cannot be written does not stop the run: there are those before it. The first in
+         * a row is reported, the second, the fourth, and so on. */
+        r->missed++;
+        if (write_checkpoint(r) == YK_OK)
+            r->missed = 0;
+        else if ((r->missed & (r->missed - 1)) == 0)
+            yk_log(r->context, YK_LOG_WARNING, "no checkpoint at t = %g s, %d in a row: %s",
+                   yk_system_time(r->system), r->missed, yk_last_message(r->context));
     }
 
     if (YK_FAILED(status))

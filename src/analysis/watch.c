@@ -143,31 +143,6 @@ static int find_maker(const yk_watch *watch)
     return worst;
 }
 
-/* That nothing after this step can be right, when and where it began. */
-static yk_status report_explosion(const yk_watch *watch, int64_t step)
-{
-    const yk_scenario_info *info = watch->info;
-    int worst = find_maker(watch);
-    char where[256] = "";
-    if (worst >= 0) {
-        const yk_interface_def *interface = &info->interfaces[worst];
-        snprintf(where, sizeof where,
-                 ", most of it made at interface '%.60s' between '%.60s' and '%.60s'",
-                 interface->name, info->names[interface->wrench_subsystem],
-                 info->names[interface->motion_subsystem]);
-    }
-
-    yk_status status = watch->budget.not_finite ? YK_ERROR_NOT_FINITE : YK_ERROR_DIVERGED;
-    const char *size = "a million times";
-    if (watch->budget.not_finite)
-        size = "infinitely many times";
-    return yk_fail(watch->context, status,
-                   "the run explodes: at t = %g s (step %lld of %lld) its energy is %s what there "
-                   "was and was fed in (%.3g J)%s",
-                   yk_system_time(watch->system), (long long)step, (long long)info->steps, size,
-                   watch->budget.sound, where);
-}
-
 yk_status yk_watch_step(yk_watch *watch, int64_t step)
 {
     /* Energies are summed over all subsystems, which is not done in every step. */
@@ -214,9 +189,33 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
         }
     }
 
-    if (look && yk_budget_exploded(&watch->budget))
-        return report_explosion(watch, step);
-    return YK_OK;
+    if (!look || !yk_budget_exploded(&watch->budget))
+        return YK_OK;
+
+    /* Nothing after this step can be right: when and where it began. */
+    const yk_scenario_info *info = watch->info;
+    int worst = find_maker(watch);
+    char where[256] = "";
+    if (worst >= 0) {
+        const yk_interface_def *interface = &info->interfaces[worst];
+        snprintf(where, sizeof where,
+                 ", most of it made at interface '%.60s' between '%.60s' and '%.60s'",
+                 interface->name, info->names[interface->wrench_subsystem],
+                 info->names[interface->motion_subsystem]);
+    }
+
+    yk_status status = YK_ERROR_DIVERGED;
+    const char *size = "a million times";
+    if (watch->budget.not_finite) {
+        status = YK_ERROR_NOT_FINITE;
+        size = "infinitely many times";
+    }
+
+    return yk_fail(watch->context, status,
+                   "the run explodes: at t = %g s (step %lld of %lld) its energy is %s what there "
+                   "was and was fed in (%.3g J)%s",
+                   yk_system_time(watch->system), (long long)step, (long long)info->steps, size,
+                   watch->budget.sound, where);
 }
 
 bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)
