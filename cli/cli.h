@@ -209,6 +209,12 @@ int two_mass_run(two_mass_request *request); /* the exit code */
 
 enum { MAP_NAME_MAX = 160 };
 
+/* "0:1:51", optionally ":log", into the ends and the count of an axis; false where the text is no
+ * range. */
+bool map_range_read(const char *text, yk_map_axis *axis);
+/* The values of an axis as they stand after `=` in an override, with their letters in *letters; both
+ * are to be freed. NULL where there is no memory. */
+const char **map_axis_spell(const yk_map_axis *axis, char **letters);
 /* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points.
  * False after a message. */
 bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity);

@@ -244,22 +244,6 @@ static int look_at(const request *q)
 
 /* Maps ----------------------------------------------------------------------------------------- */
 
-/* The values of an axis as they stand after `=` in an override. */
-static bool spell_axis(const yk_map_axis *axis, yk_sweep_axis *out, char **text)
-{
-    enum { VALUE_WIDTH = 32 };
-    const char **values = malloc((size_t)axis->count * sizeof *values);
-    *text = malloc((size_t)axis->count * VALUE_WIDTH);
-    for (int i = 0; values && *text && i < axis->count; i++) {
-        char *word = *text + (size_t)i * VALUE_WIDTH;
-        snprintf(word, VALUE_WIDTH, "%.15g", yk_map_axis_value(axis, i));
-        values[i] = word;
-    }
-
-    *out = (yk_sweep_axis){axis->parameter, values, axis->count};
-    return values && *text;
-}
-
 /* A map is a sweep of the growth by the coupling. The axis that varies last is the fast one: rows
  * of y, columns of x. */
 static int map_scenario(const request *q)
@@ -305,11 +289,12 @@ static int map_scenario(const request *q)
 
     /* Every point is a run of its own; a journal lets them be taken up again. */
     char *texts[2] = {NULL, NULL};
-    bool good = spell_axis(&y, &axes[0], &texts[0]) && spell_axis(&x, &axes[1], &texts[1]);
+    axes[0] = (yk_sweep_axis){y.parameter, map_axis_spell(&y, &texts[0]), y.count};
+    axes[1] = (yk_sweep_axis){x.parameter, map_axis_spell(&x, &texts[1]), x.count};
     double *radii = malloc((size_t)x.count * (size_t)y.count * sizeof *radii);
     yk_diagnostics *diagnostics = NULL;
     yk_status status = YK_ERROR_MEMORY;
-    if (good && radii)
+    if (axes[0].values && axes[1].values && radii)
         status = yk_diagnostics_create(context, &diagnostics);
 
     catch_interrupts();

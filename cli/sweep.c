@@ -10,7 +10,7 @@
 #include "pictures.h"
 #include "ranks.h"
 
-enum { AXES_MAX = 8, VALUES_MAX = 100000, VALUE_WIDTH = 32 };
+enum { AXES_MAX = 8, VALUES_MAX = 100000 };
 
 static char noun[] = "run"; /* that progress counts */
 
@@ -23,21 +23,14 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
 
     /* A range, or a list of words. */
     yk_map_axis range = {.parameter = ""};
-    int used = 0;
-    bool is_range = named && sscanf(equals + 1, "%lf:%lf:%d%n", &range.first, &range.last,
-                                    &range.count, &used) == 3;
-    if (is_range && equals[1 + used]) {
-        range.logarithmic = strcmp(equals + 1 + used, ":log") == 0;
-        is_range = range.logarithmic;
-    }
-
-    bool sound = true;
+    bool is_range = named && map_range_read(equals + 1, &range);
+    bool sound = named;
     if (is_range)
         sound = range.count >= 1 && range.count <= VALUES_MAX;
     if (is_range && range.logarithmic)
         sound = sound && range.first > 0 && range.last > 0;
 
-    if (!named || !sound) {
+    if (!sound) {
         fprintf(stderr,
                 "yoke: --vary '%s': write PATH=FIRST:LAST:COUNT, PATH=FIRST:LAST:COUNT:log or "
                 "PATH=value,value,...\n",
@@ -45,36 +38,28 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         return false;
     }
 
-    /* Memory for as many values as there may be. */
-    int most = range.count;
-    if (!is_range) {
-        most = 1;
+    /* Memory for as many values as there may be; numbers become words, for an override is a text. */
+    const char **values = NULL;
+    if (is_range) {
+        values = map_axis_spell(&range, words);
+        axis->count = range.count;
+    } else {
+        int most = 1;
         for (const char *at = equals; *at; at++)
             most += *at == ',';
+        values = malloc((size_t)most * sizeof *values);
+        *words = strdup(equals + 1);
     }
 
-    const char **values = malloc((size_t)most * sizeof *values);
     axis->path = strndup(text, (size_t)(equals - text));
     axis->values = values;
-
-    if (is_range)
-        *words = malloc((size_t)most * VALUE_WIDTH);
-    else
-        *words = strdup(equals + 1);
     if (!values || !axis->path || !*words) {
         fprintf(stderr, "yoke: out of memory\n");
         return false;
     }
 
-    if (is_range) {
-        /* Numbers become words: an override is a text. */
-        for (int i = 0; i < range.count; i++) {
-            char *word = *words + (size_t)i * VALUE_WIDTH;
-            snprintf(word, VALUE_WIDTH, "%.15g", yk_map_axis_value(&range, i));
-            values[axis->count++] = word;
-        }
+    if (is_range)
         return true;
-    }
 
     /* Commas part the values, except inside brackets: a value may be a list. */
     int depth = 0;

@@ -10,21 +10,42 @@
 
 /* Maps ----------------------------------------------------------------------------------------- */
 
+bool map_range_read(const char *text, yk_map_axis *axis)
+{
+    int used = 0;
+    if (sscanf(text, "%lf:%lf:%d%n", &axis->first, &axis->last, &axis->count, &used) != 3)
+        return false;
+
+    /* Equal ratios instead of equal distances. */
+    axis->logarithmic = strcmp(text + used, ":log") == 0;
+    return axis->logarithmic || !text[used];
+}
+
+const char **map_axis_spell(const yk_map_axis *axis, char **letters)
+{
+    enum { WIDTH = 32 };
+    const char **values = malloc((size_t)axis->count * sizeof *values);
+    *letters = malloc((size_t)axis->count * WIDTH);
+    if (!values || !*letters) {
+        free((void *)(uintptr_t)values);
+        return NULL;
+    }
+
+    for (int i = 0; i < axis->count; i++) {
+        char *word = *letters + (size_t)i * WIDTH;
+        snprintf(word, WIDTH, "%.15g", yk_map_axis_value(axis, i));
+        values[i] = word;
+    }
+
+    return values;
+}
+
 bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity)
 {
-    *axis = (yk_map_axis){0};
-
     /* NAME=FIRST:LAST:COUNT, and :log behind it for equal ratios. */
+    *axis = (yk_map_axis){0};
     const char *equals = strchr(text, '=');
-    int used = 0;
-    bool good = equals && (size_t)(equals - text) < capacity;
-    if (good)
-        good =
-            sscanf(equals + 1, "%lf:%lf:%d%n", &axis->first, &axis->last, &axis->count, &used) == 3;
-    if (good && equals[1 + used]) {
-        axis->logarithmic = strcmp(equals + 1 + used, ":log") == 0;
-        good = axis->logarithmic;
-    }
+    bool good = equals && (size_t)(equals - text) < capacity && map_range_read(equals + 1, axis);
 
     /* What cannot be an axis. */
     bool finite = isfinite(axis->first) && isfinite(axis->last);
