@@ -401,19 +401,6 @@ static yk_status receive_problem(void *user, int stream)
 
 /* The problem ---------------------------------------------------------------------------------- */
 
-/* Indices and values as they came. */
-static void check_matrix(fclib_file *in, const yk_entry_matrix *m, const char *name)
-{
-    for (size_t k = 0; k < m->count && in->status == YK_OK; k++) {
-        const yk_matrix_entry *e = &m->entry[k];
-        if (e->row < 0 || e->row >= m->rows || e->column < 0 || e->column >= m->columns)
-            refuse(in, "entry %zu of %s is in row %d and column %d of %d x %d", k, name, e->row,
-                   e->column, m->rows, m->columns);
-        else if (!isfinite(e->value))
-            refuse(in, "entry %zu of %s is not finite", k, name);
-    }
-}
-
 /* (W V; V^T R) and (q s). */
 static void make_local(fclib_file *in, yk_contact_problem *problem)
 {
@@ -487,11 +474,21 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     if (in.status == YK_OK && (in.data.dim < 2 || in.data.dim > 5))
         refuse(&in, "contacts of dimension %d", in.data.dim);
 
-    /* What came, checked. */
+    /* Indices and values as they came, checked. */
     const char *const names[2][3] = {{"W", "V", "R"}, {"M", "H", "G"}};
     const yk_entry_matrix *const matrices[3] = {&in.data.m, &in.data.h, &in.data.g};
-    for (int i = 0; i < 3 && in.status == YK_OK; i++)
-        check_matrix(&in, matrices[i], names[in.global][i]);
+    for (int i = 0; i < 3; i++) {
+        const yk_entry_matrix *m = matrices[i];
+        const char *name = names[in.global][i];
+        for (size_t k = 0; in.status == YK_OK && k < m->count; k++) {
+            const yk_matrix_entry *e = &m->entry[k];
+            if (e->row < 0 || e->row >= m->rows || e->column < 0 || e->column >= m->columns)
+                refuse(&in, "entry %zu of %s is in row %d and column %d of %d x %d", k, name,
+                       e->row, e->column, m->rows, m->columns);
+            else if (!isfinite(e->value))
+                refuse(&in, "entry %zu of %s is not finite", k, name);
+        }
+    }
 
     /* One problem of it. */
     if (in.status == YK_OK && in.global) {

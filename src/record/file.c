@@ -240,43 +240,6 @@ static yk_status file_frame(yk_recorder *recorder, double time, const float *val
     return YK_OK;
 }
 
-/* The results file from its journal: made under another name, complete and on the disk before it
- * takes the place of an older one. */
-static yk_status make_results(yk_context *context, const file_format *format,
-                              const yk_journal *journal, const char *temporary, const char *path,
-                              yk_journal_contents *contents)
-{
-    /* The lock on the journal is the lock on this name too: what has it was left behind. */
-    unlink(temporary);
-    yk_recorder *writer = NULL;
-    yk_status status = format->create_writer(context, temporary, &writer);
-    if (status != YK_OK)
-        return status;
-
-    /* A journal without its end makes a file without a summary. */
-    status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
-    if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
-        status =
-            yk_fail(context, YK_ERROR_INPUT,
-                    "'%s' holds no samples: the run ended before its first one", journal->path);
-    if (status == YK_OK && !contents->complete)
-        status = yk_recorder_end(writer, NULL);
-    yk_recorder_destroy(writer);
-
-    /* An older file is there until this moment. */
-    if (status == YK_OK && rename(temporary, path) != 0)
-        status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", temporary, path,
-                         strerror(errno));
-    if (status != YK_OK) {
-        unlink(temporary);
-        return status;
-    }
-
-    yk_sync_folder(path);
-
-    return YK_OK;
-}
-
 /* The results file in a process of its own: libhdf5 does not get over every failure, of memory for
  * instance, and must not take the run with it. */
 typedef struct making {
@@ -287,11 +250,44 @@ typedef struct making {
     yk_journal_contents contents;
 } making;
 
-static yk_status make_in_child(void *user, int stream)
+/* The results file from its journal, here or in a process of its own: made under another name,
+ * complete and on the disk before it takes the place of an older one. */
+static yk_status make_results(void *user, int stream)
 {
     (void)stream;
     making *m = user;
-    return make_results(m->context, m->format, m->journal, m->temporary, m->path, &m->contents);
+    yk_context *context = m->context;
+
+    /* The lock on the journal is the lock on this name too: what has it was left behind. */
+    unlink(m->temporary);
+    yk_recorder *writer = NULL;
+    yk_status status = m->format->create_writer(context, m->temporary, &writer);
+    if (status != YK_OK)
+        return status;
+
+    /* A journal without its end makes a file without a summary. */
+    const yk_journal *journal = m->journal;
+    yk_journal_contents *contents = &m->contents;
+    status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
+    if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
+        status =
+            yk_fail(context, YK_ERROR_INPUT,
+                    "'%s' holds no samples: the run ended before its first one", journal->path);
+    if (status == YK_OK && !contents->complete)
+        status = yk_recorder_end(writer, NULL);
+    yk_recorder_destroy(writer);
+
+    /* An older file is there until this moment. */
+    if (status == YK_OK && rename(m->temporary, m->path) != 0)
+        status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", m->temporary,
+                         m->path, strerror(errno));
+    if (status != YK_OK) {
+        unlink(m->temporary);
+        return status;
+    }
+
+    yk_sync_folder(m->path);
+    return YK_OK;
 }
 
 static yk_status make_safely(yk_context *context, const file_format *format,
@@ -301,7 +297,7 @@ static yk_status make_safely(yk_context *context, const file_format *format,
     /* Formats that we write ourselves need no such care. */
     making m = {context, format, journal, temporary, path, {0}};
     if (!format->apart) {
-        yk_status status = make_in_child(&m, -1);
+        yk_status status = make_results(&m, -1);
         *contents = m.contents;
         return status;
     }
@@ -314,7 +310,7 @@ static yk_status make_safely(yk_context *context, const file_format *format,
     char what[1200];
     snprintf(what, sizeof what, "making '%.1000s'", path);
     yk_apart_def def = {
-        .work = make_in_child,
+        .work = make_results,
         .user = &m,
         .result = &m.contents,
         .result_bytes = sizeof m.contents,
@@ -332,7 +328,7 @@ static yk_status make_safely(yk_context *context, const file_format *format,
 
     /* Without a process of its own it is made here, rather than not at all. */
     if (status == YK_ERROR_EXTERNAL)
-        status = make_in_child(&m, -1);
+        status = make_results(&m, -1);
     *contents = m.contents;
     if (!crashed)
         return status;

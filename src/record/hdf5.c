@@ -162,22 +162,6 @@ static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, con
     return dataset;
 }
 
-/* Time is the scale of the rows of every channel. */
-static bool scale_channels(hdf5_writer *self)
-{
-    size_t count = (size_t)self->table_count - 1;
-    hid_t *datasets = yk_allocate(self->context, count + 1, sizeof *datasets);
-    if (!datasets)
-        return false;
-
-    for (size_t i = 0; i < count; i++)
-        datasets[i] = self->tables[i + 1].dataset;
-    bool done = yk_hdf5_set_scale(self->context, self->tables[0].dataset, "time", datasets, count);
-    yk_release(self->context, datasets);
-
-    return done;
-}
-
 /* The attributes of the file, and a dataset for the time and for each channel. */
 static bool write_header(hdf5_writer *self, const yk_record_header *header)
 {
@@ -211,7 +195,15 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
 
     if (channels >= 0)
         H5Gclose(channels);
-    done = done && scale_channels(self);
+
+    /* Time is the scale of the rows of every channel. */
+    size_t count = (size_t)self->table_count - 1;
+    hid_t *datasets = yk_allocate(self->context, count + 1, sizeof *datasets);
+    for (size_t i = 0; datasets && i < count; i++)
+        datasets[i] = self->tables[i + 1].dataset;
+    done = done && datasets &&
+           yk_hdf5_set_scale(self->context, self->tables[0].dataset, "time", datasets, count);
+    yk_release(self->context, datasets);
 
     /* What the run looks like, and tables for its frames. */
     if (done && header->scene)

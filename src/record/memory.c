@@ -54,27 +54,6 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
     return data;
 }
 
-/* Memory in the columns for so many rows in all; the rows there are stay. */
-static yk_status reserve(yk_record *record, size_t rows)
-{
-    yk_columns *data = record->data;
-    if (rows <= data->capacity)
-        return YK_OK;
-
-    for (size_t c = 0; c < data->width; c++) {
-        double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
-        if (!grown)
-            /* columns that have grown already are just larger than they need be */
-            return YK_ERROR_MEMORY;
-
-        data->columns[c] = grown;
-    }
-
-    data->capacity = rows;
-
-    return YK_OK;
-}
-
 /* Moves the staged rows to the columns, which have been made long enough. Writes nothing where
  * there are none, so that several threads may read a record that is complete. */
 static void settle(yk_columns *data)
@@ -143,11 +122,23 @@ static yk_status clear_stage(yk_record *record)
     settle(data);
 
     /* Columns double, so that a long run copies each number once on average. */
-    size_t needed = data->rows + data->stage_rows;
-    if (needed <= data->capacity)
+    size_t rows = data->rows + data->stage_rows;
+    if (rows <= data->capacity)
         return YK_OK;
+    if (rows < 2 * data->capacity)
+        rows = 2 * data->capacity;
 
-    return reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
+    /* Those that have grown when memory ends are just larger than they need be. */
+    for (size_t c = 0; c < data->width; c++) {
+        double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
+        if (!grown)
+            return YK_ERROR_MEMORY;
+
+        data->columns[c] = grown;
+    }
+
+    data->capacity = rows;
+    return YK_OK;
 }
 
 static yk_status memory_sample(yk_recorder *recorder, double time, const double *row)

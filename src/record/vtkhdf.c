@@ -523,21 +523,6 @@ static bool write_step(hid_t dataset, hsize_t step, hsize_t rows, hsize_t column
     return done;
 }
 
-/* Whether some body is not there in some frame. */
-static bool comes_and_goes(const yk_record *record)
-{
-    const yk_record_scene *scene = yk_record_get_header(record)->scene;
-    size_t positions = yk_scene_table_size(scene, YK_FRAME_POSITION);
-    for (size_t step = 0; step < yk_record_frame_count(record); step++) {
-        const float *frame = yk_record_frame(record, step);
-        for (size_t i = 0; i < positions; i += 3)
-            if (!isfinite(frame[i]))
-                return true;
-    }
-
-    return false;
-}
-
 /* Points of all steps, and the strain at them where anything is strained. */
 static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record *record,
                          const body_slot *slots, float *scratch)
@@ -731,8 +716,16 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
         return yk_fail(context, YK_ERROR_INPUT,
                        "the record has no frames, so there is nothing to be seen of it");
 
+    /* Whether some body is not there in some frame. */
+    mesh m = {.scene = scene, .anchors = {.context = context}};
+    size_t positions = yk_scene_table_size(scene, YK_FRAME_POSITION);
+    for (size_t step = 0; !m.varies && step < yk_record_frame_count(record); step++) {
+        const float *frame = yk_record_frame(record, step);
+        for (size_t i = 0; i < positions; i += 3)
+            m.varies = m.varies || !isfinite(frame[i]);
+    }
+
     /* Points and cells of all shapes; every kind of cells begins at 0. */
-    mesh m = {.scene = scene, .varies = comes_and_goes(record), .anchors = {.context = context}};
     for (int i = 0; i < TOPOLOGIES; i++) {
         m.connectivity[i].context = context;
         m.offsets[i].context = context;
