@@ -239,6 +239,8 @@ static yk_status precice_connect(yk_subsystem *self, int port, yk_causality caus
 {
     precice *p = (precice *)self;
     one_port *own = &p->ports[port];
+
+    /* Forces on vertices make a torque only where they have an arm about every axis. */
     bool torque = causality == YK_TAKES_WRENCH && p->list[port].kind == YK_PORT_MARKER &&
                   constrained & YK_AXES_ROTATION;
     if (torque && !own->vertices.rotates) {

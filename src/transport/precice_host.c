@@ -293,12 +293,15 @@ static void run_child(child *c, int printed)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+    /* It ends with its parent, which alone decides when a run is stopped. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], SIG_DFL);
 
+    /* What the library prints goes to a file, where reasons are looked for. */
     dup2(printed, STDOUT_FILENO);
     dup2(printed, STDERR_FILENO);
 

@@ -903,6 +903,7 @@ yk_status yk_session_answer(yk_session *s)
     if (status != YK_OK)
         return status;
 
+    /* Every question gets an answer, also one that is not understood: the client waits for it. */
     double begun = yk_clock_seconds();
     if (!s->subsystem)
         refuse(s, s->failure);
@@ -1049,6 +1050,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
             _exit(0);
         }
 
+        /* The process has the connection now. */
         close(socket);
         if (child < 0) {
             status =

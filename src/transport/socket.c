@@ -368,6 +368,7 @@ static yk_status socket_receive(yk_transport *self, void *bytes, size_t count, d
                 return status;
         }
 
+        /* Messages are short, and reading each piece by itself would cost a call of the system. */
         size_t have = s->last - s->first;
         size_t taken = have < count ? have : count;
         memcpy(target, s->buffer + s->first, taken);

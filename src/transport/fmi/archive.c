@@ -312,6 +312,7 @@ static bool walk(const char *folder, visit_function visit, void *user)
         if (!good)
             break;
 
+        /* What is in a folder comes before it, so that it can be removed; links are not followed. */
         if (S_ISDIR(status.st_mode))
             good = walk(path, visit, user) && visit(user, path, true);
         else
@@ -418,6 +419,7 @@ yk_status yk_archive_put_file(yk_context *context, const char *folder, const cha
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", folder, name);
 
+    /* Block by block: a binary may be large. */
     FILE *out = fopen(path, "wb");
     bool good = out != NULL;
     char block[1 << 16];

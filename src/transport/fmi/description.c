@@ -665,6 +665,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
         return YK_ERROR_MEMORY;
     }
 
+    /* Without declarations of types there are no entities that grow without end. */
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, begin, end);
     XML_SetStartDoctypeDeclHandler(r->parser, refuse_doctype);

@@ -758,6 +758,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
     for (int i = 0; i < def->setting_count; i++) {
         const yk_fmu_setting *from = &def->settings[i];
         yk_fmu_setting *to = &self->settings[self->setting_count++];
+
         int variable = yk_fmi_find(&self->description, from->variable);
         char hint[160];
         if (variable < 0)
@@ -792,6 +793,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
                            "%s: the variable '%s' cannot be set: it is %s", self->file, v->name,
                            why);
 
+        /* The caller's values need not stay until the FMU is set up again. */
         self->setting_variables[i] = variable;
         if (text) {
             to->text = yk_text_copy(self->context, from->text);
@@ -867,6 +869,7 @@ static yk_status list_clocks(yk_fmu *self)
     if (!self->clocks || !self->ticks || !self->active)
         return YK_ERROR_MEMORY;
 
+    /* Clocks that the FMU waits for; those that it ticks itself need nobody. */
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         if (v->type != YK_FMI_CLOCK || v->causality != YK_FMI_INPUT)
@@ -902,6 +905,7 @@ static yk_status list_clocks(yk_fmu *self)
 /* Memory for stepping; how many states there are is known from the instance. */
 static yk_status take_memory(yk_fmu *self)
 {
+    /* Of model exchange the states and event indicators are ours to keep. */
     yk_fmi_instance *instance = self->instance;
     if (instance->kind == YK_FMI_MODEL_EXCHANGE) {
         yk_status status =

@@ -58,6 +58,7 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
             end[i] += weight[s] * h * rate[i];
     }
 
+    /* The FMU stays where the step ends. */
     return visit(self, t + h, end);
 }
 

@@ -741,6 +741,7 @@ static void put_motion(yk_fmu *self, const yk_fmu_port *port, const yk_motion *m
  *   c_i (to^(i+1) - from^(i+1)) / ((i + 1) (to - from)). */
 static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double from, double to)
 {
+    /* Over no time at all the mean is the value. */
     if (from == to) {
         if (kind == YK_PORT_SCALAR)
             return (yk_wrench){.force.x = yk_input_scalar(input, to)};
@@ -748,6 +749,7 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
         return yk_input_wrench(input, to);
     }
 
+    /* The integral of each power of time, by the length of the stretch. */
     yk_wrench mean = {{0, 0, 0}, {0, 0, 0}};
     double low = from;
     double high = to;

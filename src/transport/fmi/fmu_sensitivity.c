@@ -117,6 +117,8 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
 {
     double value[9] = {0};
     double delta[9] = {0};
+
+    /* The orientation as the FMU has it, and its change; what is no variable is constant. */
     int count = port->count[YK_FMU_ORIENTATION];
     for (int i = 0; i < count; i++) {
         int at = port->at[YK_FMU_ORIENTATION][i];
@@ -127,6 +129,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
         delta[i] = change[at];
     }
 
+    /* dq = (0, r) q / 2, so that r is twice the vector of dq times the conjugate of q. */
     if (count == 4) {
         yk_quat q = {value[0], value[1], value[2], value[3]};
         yk_quat d = {delta[0], delta[1], delta[2], delta[3]};
@@ -137,6 +140,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
     if (count != 9)
         return yk_v3(0, 0, 0);
 
+    /* dR = skew(r) R, so that skew(r) is dR times the transpose of R. */
     yk_mat3 r;
     yk_mat3 d;
     memcpy(r.m, value, sizeof r.m);

@@ -87,6 +87,8 @@ static const function_row functions3[] = {
 static yk_status find_functions(yk_fmi_instance *self)
 {
     const yk_fmi_capabilities *can = self->can;
+
+    /* What the description promises has to be there. */
     unsigned needed = YK_FMI_ALL;
     if (self->kind == YK_FMI_MODEL_EXCHANGE)
         needed |= YK_FMI_ONLY_ME;
