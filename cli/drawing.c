@@ -122,65 +122,6 @@ static yk_vec3 axis_of(int k)
     return yk_v3(k == 0, k == 1, k == 2);
 }
 
-/* The axes of the picture: those of the view that is asked for, or of the one that shows most. */
-static void set_view(canvas *c, bool choose)
-{
-    drawing_view view = c->options->view;
-    int up = c->options->up;
-
-    /* Along the axis in which the model is thinnest, and along the one that points up only where no
-     * other is thin and the model is flat as a sheet. Else from above and aside. */
-    if (choose) {
-        const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
-        box b = bounds(c->model, axes);
-
-        double extent[3];
-        double largest = 0;
-        for (int k = 0; k < 3; k++) {
-            extent[k] = b.high[k] - b.low[k];
-            largest = fmax(largest, extent[k]);
-        }
-
-        int thin = -1;
-        view = VIEW_ISO;
-        for (int k = 0; k < 3; k++) {
-            double limit = k == up ? SHEET : FLAT;
-            if (!(extent[k] < limit * largest))
-                continue;
-            if (thin >= 0 && thin != up && (k == up || extent[k] >= extent[thin]))
-                continue;
-
-            thin = k;
-            view = (drawing_view)(VIEW_X + k);
-        }
-    }
-
-    /* Towards the viewer: an axis, or from above and aside. */
-    switch (view) {
-    case VIEW_X: c->near = yk_v3(1, 0, 0); break;
-    case VIEW_Y: c->near = yk_v3(0, up == 0 ? 1 : -1, 0); break;
-    case VIEW_Z: c->near = yk_v3(0, 0, 1); break;
-    default: {
-        /* The first axis of the ground points to the right and to the viewer, the second to the
-         * right and away. */
-        const double weights[3] = {0.50, -0.76, 0.42};
-        c->near = yk_v3(0, 0, 0);
-        for (int k = 0; k < 3; k++)
-            c->near = yk_v3_axpy(weights[k], axis_of((up + 1 + k) % 3), c->near);
-        c->near = yk_v3_scale(1 / yk_v3_norm(c->near), c->near);
-    }
-    }
-
-    /* From above, y points up in the picture, or what comes after the axis that does. */
-    yk_vec3 above = axis_of(up);
-    if (fabs(yk_v3_dot(above, c->near)) > 0.99)
-        above = axis_of(up == 1 ? 2 : 1);
-
-    c->up = yk_v3_axpy(-yk_v3_dot(above, c->near), c->near, above);
-    c->up = yk_v3_scale(1 / yk_v3_norm(c->up), c->up);
-    c->right = yk_v3_cross(c->up, c->near);
-}
-
 static point project(const canvas *c, yk_vec3 p)
 {
     return (point){c->origin.x + c->scale * yk_v3_dot(p, c->right),
@@ -198,45 +139,6 @@ typedef struct body {
     double depth;           /* towards the viewer */
     double low[2], high[2]; /* on the picture */
 } body;
-
-static body body_of(const canvas *c, int index)
-{
-    const yk_shape *s = &c->model->shapes[index].shape;
-    const yk_vec3 view[3] = {c->right, c->up, c->near};
-    body b = {.shape = index, .round = s->kind == YK_SHAPE_SPHERE};
-    yk_vec3 half = shape_extent(s, view, &b.centre);
-    yk_vec3 seen = along(b.centre, view);
-
-    /* Where it is in the picture, and how near. */
-    b.depth = seen.z;
-    b.low[0] = seen.x - half.x;
-    b.high[0] = seen.x + half.x;
-    b.low[1] = seen.y - half.y;
-    b.high[1] = seen.y + half.y;
-
-    /* The box around it in its own axes. */
-    for (int k = 0; k < 3; k++)
-        b.axes[k] = yk_q_rotate(s->orientation, axis_of(k));
-
-    yk_vec3 size = s->size;
-    switch (s->kind) {
-    case YK_SHAPE_SPHERE: size = yk_v3(s->size.x, s->size.x, s->size.x); break;
-    case YK_SHAPE_CYLINDER: size = yk_v3(s->size.x, s->size.x, s->size.z); break;
-    case YK_SHAPE_CAPSULE: size = yk_v3(s->size.x, s->size.x, s->size.z + s->size.x); break;
-    case YK_SHAPE_LINE:
-    case YK_SHAPE_EDGE: size = yk_v3_scale(0.5, s->size); break;
-    default: break;
-    }
-
-    b.half[0] = size.x;
-    b.half[1] = size.y;
-    b.half[2] = size.z;
-
-    /* Those that have faces by which others can be parted from them. */
-    bool straight = s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER;
-    b.solid = straight || s->kind == YK_SHAPE_CAPSULE;
-    return b;
-}
 
 /* Which of two is painted first, by the face of a that parts them most: what is beyond a face
  * that looks at the viewer is nearer. -1: a; 1: b; 0: no face parts them. */
@@ -306,10 +208,43 @@ static body *order_shapes(const canvas *c, int *count)
     int *waits = calloc((size_t)all + 1, sizeof *waits); /* for so many others; -1: painted */
     unsigned char *before = NULL;                        /* row i: those that wait for i */
 
+    const yk_vec3 view[3] = {c->right, c->up, c->near};
     for (int i = 0; bodies && i < all; i++) {
-        yk_shape_kind kind = c->model->shapes[i].shape.kind;
-        if (kind != YK_SHAPE_PLANE && kind != YK_SHAPE_JOINT)
-            bodies[n++] = body_of(c, i);
+        const yk_shape *s = &c->model->shapes[i].shape;
+        if (s->kind == YK_SHAPE_PLANE || s->kind == YK_SHAPE_JOINT)
+            continue;
+
+        /* Where it is in the picture, and how near. */
+        body *b = &bodies[n++];
+        *b = (body){.shape = i, .round = s->kind == YK_SHAPE_SPHERE};
+        yk_vec3 half = shape_extent(s, view, &b->centre);
+        yk_vec3 seen = along(b->centre, view);
+        b->depth = seen.z;
+        b->low[0] = seen.x - half.x;
+        b->high[0] = seen.x + half.x;
+        b->low[1] = seen.y - half.y;
+        b->high[1] = seen.y + half.y;
+
+        /* The box around it in its own axes. */
+        yk_vec3 size = s->size;
+        switch (s->kind) {
+        case YK_SHAPE_SPHERE: size = yk_v3(s->size.x, s->size.x, s->size.x); break;
+        case YK_SHAPE_CYLINDER: size = yk_v3(s->size.x, s->size.x, s->size.z); break;
+        case YK_SHAPE_CAPSULE: size = yk_v3(s->size.x, s->size.x, s->size.z + s->size.x); break;
+        case YK_SHAPE_LINE:
+        case YK_SHAPE_EDGE: size = yk_v3_scale(0.5, s->size); break;
+        default: break;
+        }
+
+        const double extent[3] = {size.x, size.y, size.z};
+        for (int k = 0; k < 3; k++) {
+            b->axes[k] = yk_q_rotate(s->orientation, axis_of(k));
+            b->half[k] = extent[k];
+        }
+
+        /* Those that have faces by which others can be parted from them. */
+        bool straight = s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER;
+        b->solid = straight || s->kind == YK_SHAPE_CAPSULE;
     }
 
     /* From far to near; faces are compared where that is not too much work. */
@@ -896,8 +831,60 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     c->width = o->width;
     c->top = (o->bare ? MARGIN : TITLE + MARGIN / 2) * c->size;
 
-    /* Where nothing is in space, any view will do. */
-    set_view(c, o->view == VIEW_AUTO && in_space);
+    /* From where it is seen: along the axis in which the model is thinnest, and along the one that
+     * points up only where no other is thin and the model is flat as a sheet. Else from above and
+     * aside. */
+    drawing_view view = o->view;
+    int up = o->up;
+    if (view == VIEW_AUTO && in_space) {
+        const yk_vec3 space[3] = {axis_of(0), axis_of(1), axis_of(2)};
+        box b = bounds(d, space);
+
+        double extent[3];
+        double largest = 0;
+        for (int k = 0; k < 3; k++) {
+            extent[k] = b.high[k] - b.low[k];
+            largest = fmax(largest, extent[k]);
+        }
+
+        int thin = -1;
+        view = VIEW_ISO;
+        for (int k = 0; k < 3; k++) {
+            double limit = k == up ? SHEET : FLAT;
+            if (!(extent[k] < limit * largest))
+                continue;
+            if (thin >= 0 && thin != up && (k == up || extent[k] >= extent[thin]))
+                continue;
+
+            thin = k;
+            view = (drawing_view)(VIEW_X + k);
+        }
+    }
+
+    /* Towards the viewer: an axis, or from above and aside. */
+    switch (view) {
+    case VIEW_X: c->near = yk_v3(1, 0, 0); break;
+    case VIEW_Y: c->near = yk_v3(0, up == 0 ? 1 : -1, 0); break;
+    case VIEW_Z: c->near = yk_v3(0, 0, 1); break;
+    default: {
+        /* The first axis of the ground points to the right and to the viewer, the second to the
+         * right and away. */
+        const double weights[3] = {0.50, -0.76, 0.42};
+        c->near = yk_v3(0, 0, 0);
+        for (int k = 0; k < 3; k++)
+            c->near = yk_v3_axpy(weights[k], axis_of((up + 1 + k) % 3), c->near);
+        c->near = yk_v3_scale(1 / yk_v3_norm(c->near), c->near);
+    }
+    }
+
+    /* From above, y points up in the picture, or what comes after the axis that does. */
+    yk_vec3 above = axis_of(up);
+    if (fabs(yk_v3_dot(above, c->near)) > 0.99)
+        above = axis_of(up == 1 ? 2 : 1);
+
+    c->up = yk_v3_axpy(-yk_v3_dot(above, c->near), c->near, above);
+    c->up = yk_v3_scale(1 / yk_v3_norm(c->up), c->up);
+    c->right = yk_v3_cross(c->up, c->near);
 
     if (in_space) {
         /* What planes are drawn around. */

@@ -79,87 +79,6 @@ void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
     yk_text_add(context, script, "'");
 }
 
-/* The picture that a script draws, into a file. gnuplot sees neither the name of that file, in
- * which it would take '|' for a command, nor the file itself: it draws to its standard output, and
- * only a whole picture is copied. */
-static yk_status run_gnuplot(yk_context *context, const yk_text *script, const char *path)
-{
-    /* Temporary files and not pipes, which could fill up. */
-    FILE *input = tmpfile();
-    FILE *output = tmpfile();
-    bool ready =
-        input && output && fwrite(script->data, 1, script->length, input) == script->length;
-    if (ready && fflush(input) != 0)
-        ready = false;
-
-    yk_status status = YK_OK;
-    if (!ready)
-        status = yk_fail(context, YK_ERROR_FILE, "cannot write a temporary file for gnuplot: %s",
-                         strerror(errno));
-
-    /* What gnuplot says on its standard error is of no use to who asked for a picture. */
-    pid_t child = -1;
-    if (status == YK_OK) {
-        rewind(input);
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
-
-        char program[] = "gnuplot";
-        char *arguments[] = {program, NULL};
-        int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        if (failure)
-            status = yk_fail(context, YK_ERROR_EXTERNAL,
-                             "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
-                             strerror(failure));
-    }
-
-    /* A script that it does not understand is a mistake of ours; the file stays as it was. */
-    if (status == YK_OK) {
-        int outcome = 0;
-        while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
-            continue;
-        if (!WIFEXITED(outcome) || WEXITSTATUS(outcome) != 0)
-            status = yk_fail(context, YK_ERROR_EXTERNAL,
-                             "gnuplot could not draw the picture (status %d)", outcome);
-    }
-
-    /* A full disk may cut the picture short without a word of gnuplot. */
-    if (status == YK_OK && (fseek(output, 0, SEEK_END) != 0 || ftell(output) <= 0))
-        status = yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot drew an empty picture for %s", path);
-
-    /* The whole picture to where it belongs. */
-    if (status == YK_OK) {
-        rewind(output);
-        FILE *to = fopen(path, "wb");
-        bool written = to != NULL;
-        char bytes[1 << 14];
-        size_t count;
-        while (written && (count = fread(bytes, 1, sizeof bytes, output)) > 0)
-            written = fwrite(bytes, 1, count, to) == count;
-        written = written && !ferror(output);
-
-        /* The first failure is the reason; a close that fails is one too. */
-        int reason = errno;
-        if (to && fclose(to) != 0 && written) {
-            written = false;
-            reason = errno;
-        }
-
-        if (!written)
-            status = yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(reason));
-    }
-
-    if (input)
-        fclose(input);
-    if (output)
-        fclose(output);
-    return status;
-}
-
 yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, int panels)
 {
     /* Three panels and more need space for their tics and legends. */
@@ -182,9 +101,87 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
                     terminals[i].name, terminals[i].scale * 800, terminals[i].scale * height,
                     terminals[i].settings, script->data);
 
-        status = YK_ERROR_MEMORY;
-        if (!text.failed && !file.failed)
-            status = run_gnuplot(context, &text, file.data);
+        if (text.failed || file.failed)
+            status = YK_ERROR_MEMORY;
+
+        /* gnuplot sees neither the name of the file, in which it would take '|' for a command, nor
+         * the file itself: it draws to its standard output, and only a whole picture is copied.
+         * That goes through temporary files and not pipes, which could fill up. */
+        FILE *input = tmpfile();
+        FILE *output = tmpfile();
+        bool ready = status == YK_OK && input && output;
+        if (ready && fwrite(text.data, 1, text.length, input) != text.length)
+            ready = false;
+        if (ready && fflush(input) != 0)
+            ready = false;
+
+        if (status == YK_OK && !ready)
+            status = yk_fail(context, YK_ERROR_FILE,
+                             "cannot write a temporary file for gnuplot: %s", strerror(errno));
+
+        /* What gnuplot says on its standard error is of no use to who asked for a picture. */
+        pid_t child = -1;
+        if (status == YK_OK) {
+            rewind(input);
+            posix_spawn_file_actions_t actions;
+            posix_spawn_file_actions_init(&actions);
+            posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
+            posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+
+            char program[] = "gnuplot";
+            char *arguments[] = {program, NULL};
+            int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+            posix_spawn_file_actions_destroy(&actions);
+            if (failure)
+                status = yk_fail(context, YK_ERROR_EXTERNAL,
+                                 "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
+                                 strerror(failure));
+        }
+
+        /* A script that it does not understand is a mistake of ours; the file stays as it was. */
+        if (status == YK_OK) {
+            int outcome = 0;
+            while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
+                continue;
+            if (!WIFEXITED(outcome) || WEXITSTATUS(outcome) != 0)
+                status = yk_fail(context, YK_ERROR_EXTERNAL,
+                                 "gnuplot could not draw the picture (status %d)", outcome);
+        }
+
+        /* A full disk may cut the picture short without a word of gnuplot. */
+        if (status == YK_OK && (fseek(output, 0, SEEK_END) != 0 || ftell(output) <= 0))
+            status = yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot drew an empty picture for %s",
+                             file.data);
+
+        /* The whole picture to where it belongs. */
+        if (status == YK_OK) {
+            rewind(output);
+            FILE *to = fopen(file.data, "wb");
+            bool written = to != NULL;
+            char bytes[1 << 14];
+            size_t count;
+            while (written && (count = fread(bytes, 1, sizeof bytes, output)) > 0)
+                written = fwrite(bytes, 1, count, to) == count;
+            written = written && !ferror(output);
+
+            /* The first failure is the reason; a close that fails is one too. */
+            int reason = errno;
+            if (to && fclose(to) != 0 && written) {
+                written = false;
+                reason = errno;
+            }
+
+            if (!written)
+                status = yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file.data,
+                                 strerror(reason));
+        }
+
+        if (input)
+            fclose(input);
+        if (output)
+            fclose(output);
+
         yk_text_destroy(context, &text);
         yk_text_destroy(context, &file);
     }
@@ -356,71 +353,6 @@ static void add_point(yk_context *context, yk_text *script, double time, double 
         yk_text_add(context, script, "%.9g NaN\n", time);
 }
 
-static void add_panel(yk_context *context, yk_text *script, const picture_curve *curves, int count,
-                      int leader)
-{
-    /* "position in m", or the unit alone where the panel's curves are of several quantities. */
-    const char *quantity = quantity_of(&curves[leader]);
-    const char *unit = channel_of(&curves[leader])->unit;
-    if (strcmp(unit, "1") == 0)
-        unit = ""; /* a number */
-
-    bool one_quantity = true;
-    for (int i = leader; i < count; i++) {
-        bool here = same_unit(&curves[leader], &curves[i]);
-        if (here && strcmp(quantity_of(&curves[i]), quantity) != 0)
-            one_quantity = false;
-    }
-
-    yk_text label = {0};
-    if (one_quantity)
-        yk_text_add(context, &label, "%s%s", quantity, *unit ? " in " : "");
-    yk_text_add(context, &label, "%s", unit);
-    add_title(context, script, "ylabel", label.data ? label.data : "");
-    yk_text_destroy(context, &label);
-
-    /* What does not change but for rounding is a line, not noise at full height. */
-    double low = INFINITY;
-    double high = -INFINITY;
-    for (int i = leader; i < count; i++) {
-        if (!same_unit(&curves[leader], &curves[i]))
-            continue;
-
-        const picture_curve *curve = &curves[i];
-        const double *value = yk_record_column(curve->record, curve->channel, curve->component);
-        for (size_t k = 0; k < yk_record_rows(curve->record); k++) {
-            low = fmin(low, value[k]);
-            high = fmax(high, value[k]);
-        }
-    }
-
-    /* Curves keep some distance from the frame; those that are nowhere negative stand on it. */
-    double size = fmax(fabs(low), fabs(high));
-    yk_text_add(context, script, "set autoscale y\n");
-    yk_text_add(context, script, "set offsets graph 0, graph 0, graph 0.04, graph %s\n",
-                low < 0 ? "0.04" : "0");
-    if (isfinite(size) && size < 1e-12)
-        yk_text_add(context, script, "set yrange [-1e-12:1e-12]\n");
-    else if (isfinite(size) && high - low < 1e-9 * size)
-        yk_text_add(context, script, "set yrange [%.9g:%.9g]\n", low - 0.5 * size,
-                    high + 0.5 * size);
-
-    /* Curves after the first have other dashes, so that those that coincide can all be seen. */
-    static const char *const dashes[] = {"solid", "'-'", "'-.'", "'_'"};
-    const char *comma = "plot ";
-    for (int i = leader, shown = 0; i < count; i++) {
-        if (!same_unit(&curves[leader], &curves[i]))
-            continue;
-
-        yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 dashtype %s title ",
-                    comma, i, dashes[shown++ % 4]);
-        gnuplot_quote(context, script, curves[i].title);
-        yk_text_add(context, script, " noenhanced");
-        comma = ", ";
-    }
-    yk_text_add(context, script, "\n");
-}
-
 yk_status picture_curves(yk_context *context, const char *base, const char *title,
                          const picture_curve *curves, int count)
 {
@@ -485,7 +417,64 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
             continue;
         if (++shown == panels)
             yk_text_add(context, &script, "set xlabel 'time in s'\n");
-        add_panel(context, &script, curves, count, i);
+
+        /* What its curves have in common, and between which values they lie. */
+        const picture_curve *leader = &curves[i];
+        const char *quantity = quantity_of(leader);
+        bool one_quantity = true;
+        double low = INFINITY;
+        double high = -INFINITY;
+        for (int k = i; k < count; k++) {
+            const picture_curve *curve = &curves[k];
+            if (!same_unit(leader, curve))
+                continue;
+            if (strcmp(quantity_of(curve), quantity) != 0)
+                one_quantity = false;
+
+            const double *value = yk_record_column(curve->record, curve->channel, curve->component);
+            for (size_t row = 0; row < yk_record_rows(curve->record); row++) {
+                low = fmin(low, value[row]);
+                high = fmax(high, value[row]);
+            }
+        }
+
+        /* "position in m", or the unit alone where they are of several quantities; 1 is a number. */
+        const char *unit = channel_of(leader)->unit;
+        if (strcmp(unit, "1") == 0)
+            unit = "";
+        yk_text label = {0};
+        if (one_quantity)
+            yk_text_add(context, &label, "%s%s", quantity, *unit ? " in " : "");
+        yk_text_add(context, &label, "%s", unit);
+        add_title(context, &script, "ylabel", label.data ? label.data : "");
+        yk_text_destroy(context, &label);
+
+        /* Curves keep some distance from the frame; those that are nowhere negative stand on it.
+         * What does not change but for rounding is a line, not noise at full height. */
+        double size = fmax(fabs(low), fabs(high));
+        yk_text_add(context, &script, "set autoscale y\n");
+        yk_text_add(context, &script, "set offsets graph 0, graph 0, graph 0.04, graph %s\n",
+                    low < 0 ? "0.04" : "0");
+        if (isfinite(size) && size < 1e-12)
+            yk_text_add(context, &script, "set yrange [-1e-12:1e-12]\n");
+        else if (isfinite(size) && high - low < 1e-9 * size)
+            yk_text_add(context, &script, "set yrange [%.9g:%.9g]\n", low - 0.5 * size,
+                        high + 0.5 * size);
+
+        /* Curves after the first have other dashes, so that those that coincide can all be seen. */
+        static const char *const dashes[] = {"solid", "'-'", "'-.'", "'_'"};
+        const char *comma = "plot ";
+        for (int k = i, drawn = 0; k < count; k++) {
+            if (!same_unit(leader, &curves[k]))
+                continue;
+
+            yk_text_add(context, &script, "%s$curve%d with lines linewidth 1.5 dashtype %s title ",
+                        comma, k, dashes[drawn++ % 4]);
+            gnuplot_quote(context, &script, curves[k].title);
+            yk_text_add(context, &script, " noenhanced");
+            comma = ", ";
+        }
+        yk_text_add(context, &script, "\n");
     }
     yk_text_add(context, &script, "unset multiplot\n");
     return gnuplot_draw(context, base, &script, panels);
