@@ -454,6 +454,18 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
         yk_status status = ops->merge(&group->merge, &group->copies[i]);
         if (status != YK_OK)
             return status;
+
+        /* Signals that the participant takes act on its parts there too. */
+        yk_subsystem *copy = group->copies[i];
+        for (int k = 0; k < system->wire_count; k++) {
+            const yk_wire_def *wire = &system->wires[k].def;
+            if (wire->target_subsystem != participant)
+                continue;
+
+            status = copy->ops->connect(copy, wire->target_port, YK_TAKES_SIGNAL, 0);
+            if (status != YK_OK)
+                return status;
+        }
     }
 
     return YK_OK;

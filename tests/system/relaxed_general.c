@@ -1,7 +1,7 @@
 /* The scheme relaxed on what the papers do not show: closed loops with redundant joints,
  * universal, prismatic and spherical joints between three and four subsystems, flexible bodies on
- * both sides of a cut, steps that events cut; each against the merged system. And what cannot be
- * merged is refused with the remedy. */
+ * both sides of a cut, steps that events cut, a controller of one part; each against the merged
+ * system. And what cannot be merged is refused with the remedy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +19,7 @@ static const general_case cases[] = {
     {"steps cut by events", "chain", 0.1, 1e-7, "time.events=[0.0123456, 0.0501, 0.0907]"},
     {"free rate of stabilisation", "chain", 0.1, 1e-8, "parameters.rate=50"},
     {"flexible on both sides", "flexible", 2e-3, 1e-8, NULL},
+    {"motor of the second part under control", "controlled", 0.02, 1e-7, NULL},
 };
 
 static const char *const couplings[] = {
