@@ -131,8 +131,13 @@ static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body
     uint64_t got_number = 0;
     double deadline = yk_clock_seconds() + r->deadline;
     yk_status status = yk_frame_receive(r->transport, &got_kind, &got_number, body, deadline);
-    if (status != YK_OK)
+    if (status != YK_OK) {
+        /* Transports say how long they have waited, which is less where they came to it late. */
+        if (yk_clock_seconds() > deadline)
+            yk_fail(r->context, status, "did not answer within %.3g s", r->deadline);
         return give_up(r, status);
+    }
+
     if (got_kind != kind || got_number != number)
         return nonsense(r);
 
