@@ -483,6 +483,9 @@ typedef struct yk_remote_ops {
      * one. */
     yk_status (*post_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                             const yk_step_model *model);
+    /* Likewise a relaxation of a part, from the state of an image where one is given. */
+    yk_status (*post_relax)(yk_subsystem *self, int part, double t, double h,
+                            const yk_input *inputs, const double *image);
     /* Keeps the state, and sets it as it was kept last. Neither waits: what fails is the outcome of
      * the call that follows. */
     void (*mark)(yk_subsystem *self);

@@ -547,6 +547,9 @@ yk_status yk_smooth_part_words(yk_smooth *smooth, int part, size_t *words, size_
     yk_status status = prepare(smooth);
     if (status != YK_OK)
         return status;
+    if (part < 0 || part >= smooth->relaxation->count)
+        return yk_fail(smooth->model.context, YK_ERROR_ARGUMENT, "%s: there is no part %d",
+                       smooth->model.def.name, part);
 
     *unknowns = (size_t)smooth->relaxation->part[part].count;
     *words = *unknowns + smooth->state.part_words;

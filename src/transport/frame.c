@@ -104,6 +104,44 @@ void yk_get_numbers(yk_body *body, double *values, size_t count)
     yk_get_bytes(body, values, count * sizeof *values);
 }
 
+void yk_put_changes(yk_body *body, const double *values, double *kept, size_t count)
+{
+    /* In turns how many stay, how many change, and these. They are compared by their bits. */
+    size_t at = 0;
+    while (at < count) {
+        size_t first = at;
+        while (first < count && memcmp(&values[first], &kept[first], sizeof *kept) == 0)
+            first++;
+        size_t end = first;
+        while (end < count && memcmp(&values[end], &kept[end], sizeof *kept) != 0)
+            end++;
+
+        yk_put_whole(body, (uint32_t)(first - at));
+        yk_put_whole(body, (uint32_t)(end - first));
+        yk_put_numbers(body, values + first, end - first);
+        at = end;
+    }
+
+    if (count > 0)
+        memcpy(kept, values, count * sizeof *kept);
+}
+
+void yk_get_changes(yk_body *body, double *kept, size_t count)
+{
+    size_t at = 0;
+    while (at < count && !body->failed) {
+        size_t same = yk_get_whole(body);
+        size_t changed = yk_get_whole(body);
+        if (same + changed == 0 || same > count - at || changed > count - at - same) {
+            body->failed = true;
+            return;
+        }
+
+        yk_get_numbers(body, kept + at + same, changed);
+        at += same + changed;
+    }
+}
+
 void yk_get_text(yk_body *body, char *text, size_t capacity)
 {
     size_t length = yk_get_whole(body);

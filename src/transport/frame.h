@@ -29,6 +29,7 @@ enum {
     YK_PORTS_MAX = 10000,
     YK_REMOTE_CHANNELS_MAX = 100000,
     YK_SCENE_MAX = 10000000, /* bodies, shapes, points of one of them */
+    YK_PARTS_MAX = 10000,    /* of a merged subsystem */
     YK_NONCE = 32,
     YK_PROOF = 64,
     YK_PARTNER_MESSAGE = 1024
@@ -59,6 +60,8 @@ typedef enum yk_frame_kind {
     YK_FRAME_SCENE,
     YK_FRAME_POSES,
     YK_FRAME_CONTACT_POINTS,
+    YK_FRAME_PART_WORDS,
+    YK_FRAME_RELAX,
     YK_FRAME_KIND_END
 } yk_frame_kind;
 
@@ -76,7 +79,8 @@ enum {
     YK_CAN_BE_RECORDED = 1 << 9,
     YK_CAN_WORK_AHEAD = 1 << 10, /* of the server itself: steps, mark, rewind, about, counts */
     YK_CAN_BE_SEEN = 1 << 11,
-    YK_CAN_SHOW_CONTACTS = 1 << 12
+    YK_CAN_SHOW_CONTACTS = 1 << 12,
+    YK_CAN_RELAX = 1 << 13
 };
 
 /* Transports ----------------------------------------------------------------------------------- */
@@ -189,6 +193,9 @@ void yk_get_bytes(yk_body *body, void *bytes, size_t count);
 uint32_t yk_get_whole(yk_body *body);
 double yk_get_number(yk_body *body);
 void yk_get_numbers(yk_body *body, double *values, size_t count);
+/* Those of many numbers that are no longer as they were sent last, which both sides keep. */
+void yk_put_changes(yk_body *body, const double *values, double *kept, size_t count);
+void yk_get_changes(yk_body *body, double *kept, size_t count);
 /* Into a buffer that cuts it. */
 void yk_get_text(yk_body *body, char *text, size_t capacity);
 /* Everything was there, and nothing more. */

@@ -20,6 +20,14 @@
 
 enum { AWAITED_MAX = 2 };
 
+/* A part of a merged subsystem: its sizes, what it reached, as it came with the last answer, and
+ * its unknowns as the caller has set them since, which go with the next question. */
+typedef struct known_part {
+    size_t words, unknowns;
+    double *reached, *given;
+    bool is_given;
+} known_part;
+
 typedef struct remote {
     yk_subsystem base;
     yk_subsystem_ops ops; /* with the capabilities of the other side */
@@ -67,6 +75,12 @@ typedef struct remote {
     yk_motion *predicted;
     double *samples; /* of all channels */
     bool sampled;
+
+    /* Parts that were asked for; which of them is being relaxed there, -1: none; the state that was
+     * sent last for it. */
+    known_part *parts;
+    int part_count, relaxing;
+    double *image;
 
     /* What the first descriptions do not say. Counts are shown as they were asked for last, and go
      * back where the caller has changed them. */
@@ -202,7 +216,7 @@ static void take_oldest(remote *r)
 
     /* Steps are read when they are asked for; a rewind has brought another state. */
     yk_body *body = &r->body;
-    if (kind == YK_FRAME_STEPS || kind == YK_FRAME_STEP_MODEL)
+    if (kind == YK_FRAME_STEPS || kind == YK_FRAME_STEP_MODEL || kind == YK_FRAME_RELAX)
         body = &r->ahead;
     yk_status status = receive(r, kind, number, body);
     if (!YK_FAILED(status) && kind == YK_FRAME_REWIND) {
@@ -741,6 +755,123 @@ static void remote_energy(const yk_subsystem *self, yk_energy *energy)
     *energy = r->energy;
 }
 
+/* Parts ---------------------------------------------------------------------------------------- */
+
+static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
+{
+    remote *r = (remote *)self;
+    yk_put_whole(ask(r), (uint32_t)part);
+    yk_status status = answer(r, YK_FRAME_PART_WORDS);
+    if (YK_FAILED(status))
+        return status;
+
+    *words = yk_get_whole(&r->body);
+    *unknowns = yk_get_whole(&r->body);
+    if (part > r->part_count || *unknowns > *words ||
+        *words > YK_FRAME_BODY_MAX / sizeof *r->parts->reached)
+        return nonsense(r);
+    if (part < r->part_count)
+        return done(r, status);
+
+    /* Both sides begin with zeros for what changes later. */
+    size_t count = (size_t)part + 1;
+    known_part *grown = yk_reallocate(r->context, r->parts, count, sizeof *grown);
+    double *numbers = yk_allocate(r->context, *words + *unknowns + 1, sizeof *numbers);
+    if (grown)
+        r->parts = grown;
+    if (!grown || !numbers) {
+        yk_release(r->context, numbers);
+        return YK_ERROR_MEMORY;
+    }
+
+    r->parts[r->part_count++] = (known_part){
+        .words = *words,
+        .unknowns = *unknowns,
+        .reached = numbers,
+        .given = numbers + *words,
+    };
+    if (!r->image)
+        r->image = yk_allocate(r->context, r->layout.words + 1, sizeof *r->image);
+    if (!r->image)
+        return YK_ERROR_MEMORY;
+    return done(r, status);
+}
+
+static void remote_part_get(yk_subsystem *self, int part, double *words)
+{
+    const remote *r = (remote *)self;
+    memcpy(words, r->parts[part].reached, r->parts[part].words * sizeof *words);
+}
+
+/* The other side keeps the rest of its words, which are those of its own relaxations. */
+static void remote_part_set(yk_subsystem *self, int part, const double *words)
+{
+    known_part *p = &((remote *)self)->parts[part];
+    memcpy(p->given, words, p->unknowns * sizeof *words);
+    p->is_given = true;
+}
+
+static yk_status remote_post_relax(yk_subsystem *self, int part, double t, double h,
+                                   const yk_input *inputs, const double *image)
+{
+    remote *r = (remote *)self;
+    yk_body *body = ask_later(r);
+    put_step(r, t, h, inputs);
+    yk_put_whole(body, (uint32_t)part);
+
+    /* Another state ends the trial, and what was known in it. */
+    yk_put_whole(body, image != NULL);
+    if (image)
+        yk_put_changes(body, image, r->image, r->layout.words);
+
+    uint32_t count = 0;
+    for (int i = 0; i < r->part_count; i++) {
+        r->parts[i].is_given = r->parts[i].is_given && !image;
+        count += r->parts[i].is_given;
+    }
+
+    yk_put_whole(body, count);
+    for (int i = 0; i < r->part_count; i++) {
+        known_part *p = &r->parts[i];
+        if (!p->is_given)
+            continue;
+
+        yk_put_whole(body, (uint32_t)i);
+        yk_put_numbers(body, p->given, p->unknowns);
+        p->is_given = false;
+    }
+
+    yk_status status = post(r, YK_FRAME_RELAX);
+    if (status == YK_OK)
+        r->relaxing = part;
+    return status;
+}
+
+static yk_status remote_relax(yk_subsystem *self, int part, double t, double h,
+                              const yk_input *inputs, double *change)
+{
+    /* Its answer is on its way already, or it is asked for now. */
+    remote *r = (remote *)self;
+    yk_status status = YK_OK;
+    if (r->relaxing != part)
+        status = remote_post_relax(self, part, t, h, inputs, NULL);
+    if (status != YK_OK)
+        return status;
+
+    r->relaxing = -1;
+    take_all(r);
+    status = r->outcome;
+    r->outcome = YK_OK;
+    if (YK_FAILED(status))
+        return yk_fail(r->context, status, "%s", r->message);
+
+    *change = yk_get_number(&r->ahead);
+    yk_get_changes(&r->ahead, r->parts[part].reached, r->parts[part].words);
+    if (!yk_body_is_done(&r->ahead))
+        return nonsense(r);
+    return status;
+}
+
 /* More about it ------------------------------------------------------------------------------- */
 
 static yk_status read_about(remote *r)
@@ -967,6 +1098,11 @@ static void remote_destroy(yk_subsystem *self)
         yk_release(r->context, (void *)(uintptr_t)r->shapes[i].points);
     }
 
+    for (int i = 0; i < r->part_count; i++)
+        yk_release(r->context, r->parts[i].reached);
+    yk_release(r->context, r->parts);
+    yk_release(r->context, r->image);
+
     /* A child process, or whatever else was started for it, goes with it. */
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
@@ -991,12 +1127,20 @@ static const yk_sensitivity_ops sensitivity_ops = {sizeof(yk_sensitivity_ops), r
 static const yk_interface_model_ops interface_model_ops = {sizeof(yk_interface_model_ops),
                                                            remote_interface_model};
 static const yk_step_model_ops step_model_ops = {sizeof(yk_step_model_ops), remote_step_model};
+static const yk_part_ops part_ops = {
+    .size = sizeof(yk_part_ops),
+    .relax = remote_relax,
+    .words = remote_part_words,
+    .get = remote_part_get,
+    .set = remote_part_set,
+};
 static const yk_event_ops event_ops = {sizeof(yk_event_ops), remote_next_event};
 static const yk_energy_ops energy_ops = {sizeof(yk_energy_ops), remote_energy};
 static const yk_remote_ops remote_ops = {
     .size = sizeof(yk_remote_ops),
     .post = remote_post,
     .post_model = remote_post_model,
+    .post_relax = remote_post_relax,
     .mark = remote_mark,
     .rewind = remote_rewind,
     .check = remote_check,
@@ -1029,6 +1173,13 @@ static yk_status plain_post_model(yk_subsystem *self, double t, double h, const 
     return YK_OK;
 }
 
+static yk_status plain_post_relax(yk_subsystem *self, int part, double t, double h,
+                                  const yk_input *inputs, const double *image)
+{
+    (void)self, (void)part, (void)t, (void)h, (void)inputs, (void)image;
+    return YK_ERROR_CAPABILITY;
+}
+
 static void plain_mark(yk_subsystem *self)
 {
     remote_state_get(self, ((remote *)self)->mark);
@@ -1043,6 +1194,7 @@ static const yk_remote_ops plain_ops = {
     .size = sizeof(yk_remote_ops),
     .post = plain_post,
     .post_model = plain_post_model,
+    .post_relax = plain_post_relax,
     .mark = plain_mark,
     .rewind = plain_rewind,
     .check = remote_check,
@@ -1226,6 +1378,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->deadline = def->deadline;
     r->event_after = NAN;
     r->predicted_step = NAN;
+    r->relaxing = -1;
     r->host = *host;
     snprintf(r->name, sizeof r->name, "%s", host->name);
 
@@ -1290,6 +1443,8 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->ops.remote = &plain_ops;
     if (r->capabilities & YK_CAN_WORK_AHEAD) {
         r->ops.remote = &remote_ops;
+        if (r->capabilities & YK_CAN_RELAX)
+            r->ops.parts = &part_ops;
         r->ops.image_is_local = remote_image_is_local;
         if (r->count_bytes > 0)
             r->ops.counts = remote_counts;

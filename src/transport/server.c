@@ -15,6 +15,12 @@
 #include "transport/frame.h"
 #include "yoke/transport.h"
 
+/* A part of a merged subsystem: its sizes, and its words as they were sent last. */
+typedef struct known_part {
+    size_t words, unknowns;
+    double *sent;
+} known_part;
+
 /* One client. */
 struct yk_session {
     yk_context *context;
@@ -34,7 +40,10 @@ struct yk_session {
     bool started;
     double *numbers; /* as many as the largest answer has had */
     size_t number_count;
-    double *mark; /* the state that a rewind sets; NULL: none was kept */
+    double *mark;      /* the state that a rewind sets; NULL: none was kept */
+    known_part *parts; /* that the client has asked for */
+    int part_count;
+    double *image; /* as it came last with a relaxation */
     double seconds;
     const char *failure; /* of a subsystem that could not be made */
 };
@@ -166,6 +175,7 @@ static void answer_describe(yk_session *s)
         {ops->channels, YK_CAN_BE_RECORDED},
         {ops->scene, YK_CAN_BE_SEEN},
         {ops->contact_points, YK_CAN_SHOW_CONTACTS},
+        {ops->parts && ops->rollback, YK_CAN_RELAX},
         {true, YK_CAN_WORK_AHEAD},
     };
 
@@ -705,6 +715,116 @@ static void answer_channels(yk_session *s)
     }
 }
 
+/* Sizes of a part, which the client asks for one after the other before it relaxes any. */
+static void answer_part_words(yk_session *s)
+{
+    uint32_t part = yk_get_whole(&s->in);
+    if (!yk_body_is_done(&s->in) || !s->ops->parts || !s->ops->rollback ||
+        part > (uint32_t)s->part_count || part >= YK_PARTS_MAX) {
+        refuse(s, "there is no such part");
+        return;
+    }
+
+    size_t words = 0;
+    size_t unknowns = 0;
+    yk_status status = s->ops->parts->words(s->subsystem, (int)part, &words, &unknowns);
+    if (!begin_with(s, status))
+        return;
+
+    yk_put_whole(&s->out, (uint32_t)words);
+    yk_put_whole(&s->out, (uint32_t)unknowns);
+    if (part < (uint32_t)s->part_count)
+        return;
+
+    /* One more, of which nothing was sent yet. */
+    known_part *grown =
+        yk_reallocate(s->context, s->parts, (size_t)s->part_count + 1, sizeof *grown);
+    if (grown)
+        s->parts = grown;
+    double *sent = yk_allocate(s->context, words + 1, sizeof *sent);
+    if (!grown || !sent) {
+        yk_release(s->context, sent);
+        begin(s, YK_ERROR_MEMORY, "out of memory");
+        return;
+    }
+
+    s->parts[s->part_count++] = (known_part){words, unknowns, sent};
+}
+
+/* A relaxation of one part, after what the others have reached. */
+static void answer_relax(yk_session *s)
+{
+    static const char MISFIT[] = "the inputs do not fit the ports, or there is no such part";
+    const yk_input *inputs = get_step(s);
+    uint32_t part = yk_get_whole(&s->in);
+    bool anew = yk_get_whole(&s->in) != 0;
+    if (s->in.failed || !inputs || part >= (uint32_t)s->part_count) {
+        refuse(s, MISFIT);
+        return;
+    }
+
+    /* The state that the step begins with, where it is another than the one that is open. */
+    if (anew) {
+        size_t words = s->ops->rollback->layout(s->subsystem).words;
+        if (!s->image)
+            s->image = yk_allocate(s->context, words + 1, sizeof *s->image);
+        if (!s->image) {
+            begin(s, YK_ERROR_MEMORY, "out of memory");
+            return;
+        }
+
+        yk_get_changes(&s->in, s->image, words);
+        if (s->in.failed) {
+            refuse(s, MISFIT);
+            return;
+        }
+
+        yk_status status = s->ops->rollback->set(s->subsystem, s->image);
+        if (YK_FAILED(status)) {
+            begin_with(s, status);
+            return;
+        }
+    }
+
+    /* What parts have reached elsewhere: their unknowns; what else is known of them stays. */
+    const yk_part_ops *parts = s->ops->parts;
+    uint32_t count = yk_get_whole(&s->in);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t other = yk_get_whole(&s->in);
+        bool known = !s->in.failed && !anew && other < (uint32_t)s->part_count;
+        double *words = NULL;
+        if (known)
+            words = take_numbers(s, s->parts[other].words + 1);
+        if (!words) {
+            refuse(s, MISFIT);
+            return;
+        }
+
+        parts->get(s->subsystem, (int)other, words);
+        yk_get_numbers(&s->in, words, s->parts[other].unknowns);
+        parts->set(s->subsystem, (int)other, words);
+    }
+
+    if (!yk_body_is_done(&s->in)) {
+        refuse(s, MISFIT);
+        return;
+    }
+
+    /* What this part reaches with it. */
+    double change = 0;
+    const known_part *own = &s->parts[part];
+    double *words = take_numbers(s, own->words + 1);
+    yk_status status = YK_ERROR_MEMORY;
+    if (words)
+        status = parts->relax(s->subsystem, (int)part, s->t, s->h, inputs, &change);
+    if (!begin_with(s, status))
+        return;
+
+    parts->get(s->subsystem, (int)part, words);
+    yk_put_number(&s->out, change);
+    yk_put_changes(&s->out, words, own->sent, own->words);
+}
+
 /* One row per kind of question: who answers it, and whether the subsystem must have started. */
 static const struct {
     void (*answer)(yk_session *s);
@@ -732,6 +852,8 @@ static const struct {
     [YK_FRAME_SCENE] = {answer_scene, true},
     [YK_FRAME_POSES] = {answer_poses, true},
     [YK_FRAME_CONTACT_POINTS] = {answer_contact_points, true},
+    [YK_FRAME_PART_WORDS] = {answer_part_words, true},
+    [YK_FRAME_RELAX] = {answer_relax, true},
 };
 
 /* One client ----------------------------------------------------------------------------------- */
@@ -922,7 +1044,11 @@ yk_status yk_session_answer(yk_session *s)
 static void release(yk_session *s)
 {
     s->transport->ops->close(s->transport);
-    void *blocks[] = {s->in.bytes, s->out.bytes, s->causalities, s->inputs, s->numbers, s->mark};
+    for (int i = 0; i < s->part_count; i++)
+        yk_release(s->context, s->parts[i].sent);
+
+    void *blocks[] = {s->in.bytes, s->out.bytes, s->causalities, s->inputs,
+                      s->numbers,  s->mark,      s->parts,       s->image};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(s->context, blocks[i]);
 }

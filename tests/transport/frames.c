@@ -216,6 +216,33 @@ static void test_bodies(void **state)
     yk_get_input(&body, &back);
     assert_memory_equal(&input, &back, sizeof input);
     assert_true(yk_body_is_done(&body));
+
+    /* Of many numbers those that have other bits than before, and of none nothing. */
+    double kept[6] = {1, NAN, 0, 4, 5, 6};
+    double there[6] = {1, NAN, 0, 4, 5, 6};
+    const double now[6] = {1, NAN, -0.0, 4, 5.5, INFINITY};
+    body.length = body.at = 0;
+    yk_put_changes(&body, now, kept, 6);
+    assert_int_equal(body.length, 2 * 8 + 3 * sizeof *now);
+    yk_get_changes(&body, there, 6);
+    assert_true(yk_body_is_done(&body));
+    assert_memory_equal(there, now, sizeof now);
+    assert_memory_equal(kept, now, sizeof now);
+    yk_put_changes(&body, now, kept, 0);
+    assert_true(yk_body_is_done(&body));
+
+    /* Runs behind the end, and such as never come to one. */
+    static const uint32_t lies[][2] = {{7, 0}, {5, 2}, {0, 7}, {0, 0}, {0xffffffff, 1}};
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        body.length = body.at = 0;
+        body.failed = false;
+        yk_put_whole(&body, lies[i][0]);
+        yk_put_whole(&body, lies[i][1]);
+        yk_put_numbers(&body, now, 6);
+        yk_get_changes(&body, there, 6);
+        assert_true(body.failed);
+    }
+
     yk_release(*state, body.bytes);
 }
 
