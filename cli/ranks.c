@@ -366,7 +366,7 @@ void ranks_print_traffic(int64_t steps)
     static const yk_frame_kind steps_of[] = {
         YK_FRAME_STEP,       YK_FRAME_ITERATE, YK_FRAME_SENSITIVITY, YK_FRAME_INTERFACE_MODEL,
         YK_FRAME_STEP_MODEL, YK_FRAME_PREDICT, YK_FRAME_NEXT_EVENT,  YK_FRAME_STEPS,
-        YK_FRAME_MARK,       YK_FRAME_REWIND,  YK_FRAME_COUNTS};
+        YK_FRAME_MARK,       YK_FRAME_REWIND,  YK_FRAME_COUNTS,      YK_FRAME_RELAX};
     const struct {
         const yk_frame_kind *kinds;
         size_t count;

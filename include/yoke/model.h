@@ -77,7 +77,9 @@ typedef struct yk_scenario_hosts {
     yk_status (*place)(void *user, yk_context *context, const char *const *names, int count,
                        int *ranks);
     /* What stands here for a subsystem that another rank has. NULL: nothing does; then the scenario
-     * is loaded for its subsystems alone, NULL where they are not here, and cannot be run. */
+     * is loaded for its subsystems alone, NULL where they are not here, and cannot be run. Where the
+     * scheme spreads the parts of a merged subsystem, its place is that of a copy of the whole on
+     * which this part is solved. */
     yk_status (*stand_in)(void *user, yk_context *context, const char *name, int index, int rank,
                           yk_subsystem **subsystem);
     void *user;

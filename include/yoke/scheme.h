@@ -156,7 +156,9 @@ enum {
     /* Mean torques of sides with substeps are taken about the marker that they follow. */
     YK_SCHEME_MOVES_TORQUES = 1 << 12,
     /* Subsystems that another master carries come last, with motions that were reached. */
-    YK_SCHEME_FOLLOWS_WINDOWS = 1 << 13
+    YK_SCHEME_FOLLOWS_WINDOWS = 1 << 13,
+    /* Of a merged participant at the same time, in other processes too. */
+    YK_SCHEME_SPREADS_PARTS = 1 << 14
 };
 
 /* Ways to run a scheme that an analysis may try in place of the one that a scenario has. */

@@ -11,6 +11,11 @@ typedef struct yk_system_description {
     const char *const *names;
     int subsystem_count;
 
+    /* Where other processes relax parts of a merged subsystem: what stands for the copy of the whole
+     * (yk_system_make_copy) on which this one is relaxed there, NULL for those that are relaxed
+     * here; NULL: all are. */
+    yk_subsystem *const *copies;
+
     /* One per subsystem; NULL: all as the system. */
     const yk_transform *transforms;
 
@@ -33,5 +38,10 @@ typedef struct yk_system_description {
 /* What it points to must outlive the system; its arrays need not. */
 yk_status yk_system_make(yk_context *context, const yk_system_description *description,
                          yk_system **system);
+
+/* For schemes that merge: another copy of the whole that the subsystem becomes a part of, which is
+ * the caller's. Subsystems that no interface joins may be absent (NULL). */
+yk_status yk_system_make_copy(yk_context *context, const yk_system_description *description,
+                              int subsystem, yk_subsystem **copy);
 
 #endif

@@ -101,9 +101,10 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
         count += leader[i] == first;
 
     group->parts = yk_allocate(context, count, sizeof *group->parts);
+    group->elsewhere = yk_allocate(context, count, sizeof *group->elsewhere);
     group->objects = yk_allocate(context, count, sizeof *group->objects);
     group->name = yk_allocate(context, NAME_LENGTH, 1);
-    if (!group->parts || !group->objects || !group->name)
+    if (!group->parts || !group->elsewhere || !group->objects || !group->name)
         return YK_ERROR_MEMORY;
 
     /* Its ports and channels are those of its parts in order, its name all of theirs. */
@@ -119,6 +120,10 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
         yk_subsystem *object = def->subsystems[i];
         group->objects[number] = object;
         group->parts[number] = i;
+
+        /* The first part is solved on the merged subsystem itself. */
+        if (def->copies && number > 0)
+            group->elsewhere[number] = def->copies[i];
 
         yk_system_part *part = &system->parts[i];
         part->participant = participant;
@@ -329,8 +334,9 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
         }
     }
 
+    /* Those that no interface joins need not be here for a copy of the others. */
     for (int i = 0; i < def->subsystem_count && status == YK_OK; i++)
-        if (leader[i] == i)
+        if (leader[i] == i && def->subsystems[i])
             status = fill_group(system, def, leader, i);
 
     yk_release(context, leader);
@@ -451,7 +457,10 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
     /* The first part runs on the merged subsystem itself. */
     group->copies[0] = group->merged;
     for (int i = 1; i < group->part_count; i++) {
-        yk_status status = ops->merge(&group->merge, &group->copies[i]);
+        yk_status status = YK_OK;
+        group->copies[i] = group->elsewhere[i];
+        if (!group->copies[i])
+            status = ops->merge(&group->merge, &group->copies[i]);
         if (status != YK_OK)
             return status;
 
@@ -483,13 +492,16 @@ yk_status yk_merging_start_copies(yk_system *system, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
     for (int i = 1; group->copies && i < group->part_count; i++) {
-        /* Asked for its words once, so that it has its memory before the first step. */
+        /* Asked for the words of all parts once, so that it knows them, and has its memory, before
+         * the first step. */
         yk_subsystem *copy = group->copies[i];
-        size_t words;
-        size_t unknowns;
         yk_status status = copy->ops->start(copy, system->start, system->step, NULL);
-        if (!YK_FAILED(status))
-            status = copy->ops->parts->words(copy, i, &words, &unknowns);
+        for (int part = 0; part < group->part_count && !YK_FAILED(status); part++) {
+            size_t words;
+            size_t unknowns;
+            status = copy->ops->parts->words(copy, part, &words, &unknowns);
+        }
+
         if (YK_FAILED(status))
             return status;
     }
@@ -512,12 +524,32 @@ yk_status yk_merging_synchronise(yk_system *system, int participant)
     group->merged->ops->rollback->get(group->merged, group->image);
     for (int i = 1; i < group->part_count; i++) {
         yk_subsystem *copy = group->copies[i];
+        if (group->elsewhere[i])
+            continue;
+
         yk_status status = copy->ops->rollback->set(copy, group->image);
         if (YK_FAILED(status))
             return status;
     }
 
     return YK_OK;
+}
+
+bool yk_merging_is_elsewhere(const yk_system *system, int participant, int copy)
+{
+    return system->merging->groups[participant].elsewhere[copy];
+}
+
+void yk_merging_post(yk_system *system, int participant, int copy, int part, const yk_input *inputs,
+                     bool first)
+{
+    /* What fails is the outcome of the relaxation that follows. */
+    const yk_group *group = &system->merging->groups[participant];
+    yk_subsystem *on = group->copies[copy];
+    const double *image = NULL;
+    if (first)
+        image = group->image;
+    on->ops->remote->post_relax(on, part, system->t, system->h, inputs, image);
 }
 
 yk_status yk_merging_relax(yk_system *system, int participant, int copy, int part,
@@ -549,6 +581,14 @@ const char *yk_merging_message(const yk_system *system, int participant, int cop
     return "unknown";
 }
 
+yk_subsystem *yk_merging_take(yk_system *system, int subsystem)
+{
+    yk_group *group = &system->merging->groups[system->parts[subsystem].participant];
+    yk_subsystem *merged = group->merged;
+    group->merged = NULL;
+    return merged;
+}
+
 void yk_merging_destroy(yk_system *system)
 {
     yk_merging *merging = system->merging;
@@ -562,13 +602,14 @@ void yk_merging_destroy(yk_system *system)
         /* The first copy is the merged subsystem itself. */
         for (int k = 1; group->copies && k < group->part_count; k++) {
             yk_subsystem *copy = group->copies[k];
-            if (copy)
+            if (copy && !group->elsewhere[k])
                 copy->ops->destroy(copy);
         }
 
         if (group->merged)
             group->merged->ops->destroy(group->merged);
         yk_release(context, group->copies);
+        yk_release(context, group->elsewhere);
         yk_release(context, group->image);
         yk_release(context, group->parts);
         yk_release(context, group->objects);

@@ -26,8 +26,10 @@ typedef struct yk_group {
     yk_subsystem *merged;
 
     /* For parts that are solved at the same time: the merged subsystem itself, and copies of it,
-     * NULL: none; the image of the merged subsystem at the start of a step. */
+     * NULL: none; those of them that other processes have, which are not the group's; the image of
+     * the merged subsystem at the start of a step. */
     yk_subsystem **copies;
+    yk_subsystem **elsewhere;
     double *image;
 } yk_group;
 
@@ -52,6 +54,8 @@ typedef struct yk_merging {
  * system->merging->reduced is what the system is then built from. */
 yk_status yk_merging_create(yk_system *system, const yk_system_description *def);
 void yk_merging_destroy(yk_system *system);
+/* Hands out the merged subsystem that the subsystem is a part of; NULL: it is not merged. */
+yk_subsystem *yk_merging_take(yk_system *system, int subsystem);
 /* Compares where the parts are by themselves at the start: the assembly of the whole would close
  * any gap between them. */
 yk_status yk_merging_check_start(yk_system *system);
@@ -67,12 +71,16 @@ yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prep
  * copies. After the participant has started: the words and unknowns of a part; starts the copies.
  * In a step: copies take over the state of the participant; one part is solved with what the
  * others reached last, and `change` is what that did, relative to the typical velocity; what a
- * part has reached. */
+ * part has reached. A copy that another process has takes the state with the first relaxation, and
+ * begins with relaxations that are posted while others compute. */
 yk_status yk_merging_make_copies(yk_system *system, int participant);
 yk_status yk_merging_part_words(yk_system *system, int participant, int part, size_t *words,
                                 size_t *unknowns);
 yk_status yk_merging_start_copies(yk_system *system, int participant);
 yk_status yk_merging_synchronise(yk_system *system, int participant);
+bool yk_merging_is_elsewhere(const yk_system *system, int participant, int copy);
+void yk_merging_post(yk_system *system, int participant, int copy, int part, const yk_input *inputs,
+                     bool first);
 yk_status yk_merging_relax(yk_system *system, int participant, int copy, int part,
                            const yk_input *inputs, double *change);
 void yk_merging_part_get(const yk_system *system, int participant, int copy, int part,

@@ -4,10 +4,10 @@
  * each solves its own equations over the macro step with what the others reached last, until
  * nothing changes any more. Gauss-Seidel: one after the other in the order of the def, on
  * the merged subsystem itself. Jacobi: all at once, the first part on the merged subsystem and
- * each other on a copy of it, so that they can run in parallel; their results are exchanged after
- * each sweep. The image of the merged subsystem is the state: the copies take it over before each
- * step. Subsystems that no interface joins step as they are, and wires run between all of them as
- * in the scheme monolithic.
+ * each other on a copy of it, so that they can run in parallel, on threads or in other processes;
+ * their results are exchanged after each sweep. The image of the merged subsystem is the state: the
+ * copies take it over before each step. Subsystems that no interface joins step as they are, and
+ * wires run between all of them as in the scheme monolithic.
  *
  * What one part does to another in a sweep comes from the stabilisation of the constraints, paper
  * (31), with the gain 2 beta h velocity + (beta h)^2 position of the integrator's weights times
@@ -205,6 +205,7 @@ typedef struct work {
     relaxed_group *group;
     int participant;
     const yk_input *inputs;
+    bool first; /* of the sweeps of the step */
 } work;
 
 /* The subsystem of the def that a part is. */
@@ -221,30 +222,41 @@ static yk_status part_failed(const work *w, int copy, int part)
     return yk_fail(system->context, w->group->status[part], "%s: %s", name, why);
 }
 
+/* A part on its own copy, from which the others will take what it reached. */
+static void relax_on_copy(const work *w, int part)
+{
+    relaxed_group *group = w->group;
+    double *change = &group->change[part];
+    double *words = group->words + group->offset[part];
+    group->status[part] =
+        yk_merging_relax(w->system, w->participant, part, part, w->inputs, change);
+    if (!YK_FAILED(group->status[part]))
+        yk_merging_part_get(w->system, w->participant, part, part, words);
+}
+
 static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
     const work *w = user;
-    relaxed_group *group = w->group;
-
-    /* Each part on a copy of its own, from which the others will take what it reached. */
-    for (size_t i = begin; i < end; i++) {
-        int part = (int)i;
-        double *change = &group->change[i];
-        double *words = group->words + group->offset[i];
-        group->status[i] =
-            yk_merging_relax(w->system, w->participant, part, part, w->inputs, change);
-        if (!YK_FAILED(group->status[i]))
-            yk_merging_part_get(w->system, w->participant, part, part, words);
-    }
+    for (size_t i = begin; i < end; i++)
+        if (!yk_merging_is_elsewhere(w->system, w->participant, (int)i))
+            relax_on_copy(w, (int)i);
 }
 
 static yk_status jacobi(work *w)
 {
-    /* All parts at the same time; the first that failed is reported. */
+    /* All parts at the same time: those in other processes are asked first and waited for last. */
     relaxed_group *group = w->group;
-    yk_system_for_all(w->system, group->part_count, relax_range, w);
+    for (int i = 0; i < group->part_count; i++)
+        if (yk_merging_is_elsewhere(w->system, w->participant, i))
+            yk_merging_post(w->system, w->participant, i, i, w->inputs, w->first);
 
+    yk_system_for_all(w->system, group->part_count, relax_range, w);
+    for (int i = 0; i < group->part_count; i++)
+        if (yk_merging_is_elsewhere(w->system, w->participant, i))
+            relax_on_copy(w, i);
+
+    /* The first that failed is reported. */
     for (int i = 0; i < group->part_count; i++)
         if (YK_FAILED(group->status[i]))
             return part_failed(w, i, i);
@@ -352,6 +364,8 @@ static yk_status sweep(yk_system *system, int participant, void *user)
     double change = INFINITY;
 
     for (int k = 1; k <= limit; k++) {
+        w.first = k == 1;
+
         /* All parts at once, or one after the other on the merged subsystem itself. */
         if (x->options.order == YK_ORDER_JACOBI) {
             status = jacobi(&w);
@@ -449,6 +463,8 @@ static unsigned traits(const void *own)
 {
     const yk_relaxed_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_RELAXES_PARTS;
+    if (o->order == YK_ORDER_JACOBI)
+        set |= YK_SCHEME_SPREADS_PARTS;
     if (o->acceleration == YK_ACCELERATION_QUASI_NEWTON)
         set |= YK_SCHEME_ACCELERATES;
     return set;

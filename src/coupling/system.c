@@ -16,12 +16,12 @@ static const double SLIVER = 1e-9;
 
 /* Creation ------------------------------------------------------------------------------------- */
 
-static yk_status build(yk_system *system, const yk_system_description *asked)
+/* The scheme with its options, and who takes part in it. */
+static yk_status begin(yk_system *system, const yk_system_description *asked)
 {
     yk_context *context = system->context;
 
-    /* The scheme with its options. Without interfaces there is nothing to solve for: subsystems
-     * then step side by side. */
+    /* Without interfaces there is nothing to solve for: subsystems then step side by side. */
     yk_scheme_def scheme = asked->scheme;
     if (!scheme.ops)
         scheme.ops = yk_scheme_at(0);
@@ -50,16 +50,21 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     }
 
     /* A scheme that merges sees fewer participants, and a description without interfaces. */
-    const yk_system_description *def = asked;
-    if (system->traits & YK_SCHEME_MERGES) {
-        status = yk_merging_create(system, asked);
-        if (status != YK_OK)
-            return status;
+    if (system->traits & YK_SCHEME_MERGES)
+        return yk_merging_create(system, asked);
+    return YK_OK;
+}
 
-        def = &system->merging->reduced;
-    }
+static yk_status build(yk_system *system, const yk_system_description *asked)
+{
+    yk_status status = begin(system, asked);
+    if (status != YK_OK)
+        return status;
 
     /* What the scheme finds is the wiring; what it needs of the participants is asked last. */
+    const yk_system_description *def = asked;
+    if (system->merging)
+        def = &system->merging->reduced;
     status = yk_wiring_create(system, def);
     if (status != YK_OK)
         return status;
@@ -114,6 +119,27 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
 
     *system = made;
     return YK_OK;
+}
+
+yk_status yk_system_make_copy(yk_context *context, const yk_system_description *def, int subsystem,
+                              yk_subsystem **copy)
+{
+    /* As the system would merge it; nothing else of that system is made. */
+    *copy = NULL;
+    yk_system *system = yk_allocate(context, 1, sizeof *system);
+    if (!system)
+        return YK_ERROR_MEMORY;
+
+    system->context = context;
+    yk_status status = begin(system, def);
+    if (status == YK_OK && system->merging)
+        *copy = yk_merging_take(system, subsystem);
+    if (status == YK_OK && !*copy)
+        status = yk_fail(context, YK_ERROR_ARGUMENT, "subsystem '%s' is not merged with others",
+                         def->names[subsystem]);
+
+    yk_system_destroy(system);
+    return status;
 }
 
 void yk_system_destroy(yk_system *system)

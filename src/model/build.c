@@ -333,6 +333,42 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
     return (int)substeps->value;
 }
 
+/* The first of the subsystems that interfaces join to each one, directly or through others. */
+static void find_leaders(const yk_scenario *scenario, const char *const *names, int count,
+                         int *leader)
+{
+    for (int i = 0; i < count; i++)
+        leader[i] = i;
+
+    /* Each interface lets both sides agree, until all do. Sides are written as "subsystem.port". */
+    const yk_node *list = yk_node_get(scenario->root, "interfaces");
+    bool readable = list && list->kind != YK_NODE_SCALAR;
+    for (bool changed = readable; changed;) {
+        changed = false;
+        for (const yk_node *item = list->first; item; item = item->next) {
+            const yk_node *between = yk_node_get(item, "between");
+            int *sides[2] = {NULL, NULL};
+            const yk_node *side = NULL;
+            if (between && between->valid)
+                side = between->first;
+            for (int k = 0; k < 2 && side; k++, side = side->next) {
+                size_t length = strcspn(side->text, ".");
+                for (int i = 0; i < count; i++)
+                    if (strlen(names[i]) == length && strncmp(names[i], side->text, length) == 0)
+                        sides[k] = &leader[i];
+            }
+
+            if (!sides[0] || !sides[1] || *sides[0] == *sides[1])
+                continue;
+
+            int least = *sides[0] < *sides[1] ? *sides[0] : *sides[1];
+            *sides[0] = least;
+            *sides[1] = least;
+            changed = true;
+        }
+    }
+}
+
 /* Which processes have the subsystems: those that the scenario names, or as the hosts decide. NULL:
  * all are here, or the status of the resolver says why not. */
 static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
@@ -342,38 +378,56 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     if (!hosts)
         return NULL;
 
-    int *ranks = yk_resolver_take(r, (size_t)list->count * sizeof *ranks);
-    const char **names = yk_resolver_take(r, (size_t)list->count * sizeof *names);
+    size_t size = (size_t)list->count;
+    int *ranks = yk_resolver_take(r, size * sizeof *ranks);
+    int *leader = yk_resolver_take(r, size * sizeof *leader);
+    const char **names = yk_resolver_take(r, size * sizeof *names);
+    unsigned traits = yk_scheme_traits(&scenario->info.scheme);
+    if (traits & YK_SCHEME_SPREADS_PARTS) {
+        scenario->copies = yk_resolver_take(r, size * sizeof *scenario->copies);
+        scenario->served = yk_resolver_take(r, size * sizeof *scenario->served);
+    }
+
     if (r->status != YK_OK)
         return NULL;
 
     int count = 0;
     for (const yk_node *node = list->first; node; node = node->next, count++) {
-        const yk_node *rank = yk_node_get(node, "rank");
         names[count] = yk_node_name(node);
-        ranks[count] = -1;
         if (!names[count])
             names[count] = "";
+    }
+
+    find_leaders(scenario, names, count, leader);
+    int index = 0;
+    for (const yk_node *node = list->first; node; node = node->next, index++) {
+        const yk_node *rank = yk_node_get(node, "rank");
+        ranks[index] = -1;
         if (rank && rank->valid)
-            ranks[count] = (int)rank->value;
+            ranks[index] = (int)rank->value;
 
         /* There must be one of that number, which another start may have. */
-        if (ranks[count] >= hosts->count) {
+        if (ranks[index] >= hosts->count) {
             yk_node_error(r->diagnostics, rank, "there are %d ranks, 0 to %d", hosts->count,
                           hosts->count - 1);
-            ranks[count] = 0;
+            ranks[index] = 0;
         }
 
-        /* What a scheme makes one subsystem of is in one process. */
-        bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
-        if (!merges || !is_joined(scenario, names[count]))
+        /* What a scheme makes one subsystem of is in one process, or its first part is. */
+        if (!(traits & YK_SCHEME_MERGES) || !is_joined(scenario, names[index]))
+            continue;
+        if (traits & YK_SCHEME_SPREADS_PARTS && leader[index] != index)
             continue;
 
-        if (ranks[count] > 0)
+        if (ranks[index] > 0 && traits & YK_SCHEME_SPREADS_PARTS)
+            yk_node_warning(r->diagnostics, rank,
+                            "is not used: this scheme merges the subsystems that interfaces join, "
+                            "and the first of them is on rank 0; the others may be elsewhere");
+        else if (ranks[index] > 0)
             yk_node_warning(r->diagnostics, rank,
                             "is not used: this scheme merges the subsystems that interfaces join, "
                             "which are then on rank 0; other schemes keep them apart");
-        ranks[count] = 0;
+        ranks[index] = 0;
     }
 
     r->status = hosts->place(hosts->user, scenario->context, names, count, ranks);
@@ -393,6 +447,10 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     int errors_before = yk_diagnostics_errors(diagnostics);
     int outside = node->choice - YK_KIND_COUNT;
     bool elsewhere = hosts && rank != hosts->rank;
+
+    /* Parts of what is merged and spread are everywhere: each rank makes the whole of them. */
+    if (scenario->copies && is_joined(scenario, yk_node_name(node)))
+        elsewhere = false;
     yk_status status = YK_OK;
     if (outside < 0)
         scenario->solvers[index] = yk_kind_sections[node->choice]->name;
@@ -466,7 +524,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     if (r->status != YK_OK)
         return;
 
-    int *ranks = place_subsystems(scenario, list);
+    scenario->ranks = place_subsystems(scenario, list);
 
     /* A section with mistakes keeps its index, without a subsystem. */
     yk_scenario_info *info = &scenario->info;
@@ -476,7 +534,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         scenario->names[index] = name ? name : "";
         scenario->solvers[index] = "";
         if (node->valid && name)
-            build_one(scenario, index, node, ranks ? ranks[index] : 0);
+            build_one(scenario, index, node, scenario->ranks ? scenario->ranks[index] : 0);
     }
 
     /* What users see of them. */
@@ -488,17 +546,13 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
 
 /* The system ----------------------------------------------------------------------------------- */
 
-yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
+/* As plain arrays. */
+static yk_system_description describe(const yk_scenario *scenario)
 {
-    if (scenario->system) {
-        *system = scenario->system;
-        return YK_OK;
-    }
-
-    /* The description as plain arrays. */
     const yk_scenario_info *info = &scenario->info;
     yk_system_description def = {
-        .subsystems = info->subsystems,
+        .subsystems = scenario->subsystems,
+        .copies = scenario->copies,
         .names = info->names,
         .subsystem_count = info->subsystem_count,
         .interfaces = info->interfaces,
@@ -518,6 +572,55 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
         def.substeps = scenario->substeps;
     }
 
+    return def;
+}
+
+void yk_scenario_make_copies(yk_scenario *scenario)
+{
+    const yk_scenario_hosts *hosts = scenario->builder.hosts;
+    yk_resolver *r = &scenario->resolver;
+    if (!scenario->copies || yk_diagnostics_errors(r->diagnostics) > 0)
+        return;
+
+    /* Rank 0 has something stand for those of the others, which have them themselves. */
+    const yk_system_description def = describe(scenario);
+    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
+    for (int i = 0; i < scenario->info.subsystem_count; i++, node = node->next) {
+        yk_subsystem **copy = &scenario->copies[i];
+        bool is_here = scenario->ranks[i] == hosts->rank;
+        if (!is_joined(scenario, scenario->names[i])) {
+            scenario->served[i] = scenario->subsystems[i];
+            continue;
+        }
+
+        yk_status status = YK_OK;
+        if (hosts->stand_in && !is_here)
+            status = hosts->stand_in(hosts->user, scenario->context, scenario->names[i], i,
+                                     scenario->ranks[i], copy);
+        else if (!hosts->stand_in && is_here)
+            status = yk_system_make_copy(scenario->context, &def, i, copy);
+        if (status == YK_ERROR_MEMORY)
+            r->status = status;
+        else if (YK_FAILED(status))
+            yk_node_error(r->diagnostics, node, "%s", yk_last_message(scenario->context));
+        if (status != YK_OK)
+            return;
+
+        scenario->served[i] = *copy;
+    }
+
+    if (!hosts->stand_in)
+        scenario->info.subsystems = scenario->served;
+}
+
+yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
+{
+    if (scenario->system) {
+        *system = scenario->system;
+        return YK_OK;
+    }
+
+    yk_system_description def = describe(scenario);
     yk_status status = yk_system_make(scenario->context, &def, &scenario->system);
     if (YK_FAILED(status))
         return status;

@@ -232,16 +232,20 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         yk_scenario_build_subsystems,
         yk_scenario_read_subsystem_lists,
         yk_scenario_read_interfaces,
+        yk_scenario_make_copies,
         yk_scenario_read_wires,
         yk_scenario_read_channels,
         yk_scenario_read_checkpoint,
     };
 
-    /* Subsystems alone are loaded where other processes have the rest. */
+    /* Subsystems alone are loaded where other processes have the rest; of merged ones that are
+     * spread, the whole. */
     bool alone = def->hosts && !def->hosts->stand_in;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) {
         steps[i](scenario);
-        if (alone && steps[i] == yk_scenario_build_subsystems)
+        if (alone && !scenario->copies && steps[i] == yk_scenario_build_subsystems)
+            break;
+        if (alone && steps[i] == yk_scenario_make_copies)
             break;
     }
     scenario->builder.hosts = NULL;
@@ -330,6 +334,8 @@ void yk_scenario_destroy(yk_scenario *scenario)
     yk_system_destroy(scenario->system);
     for (int i = 0; i < scenario->info.subsystem_count; i++) {
         yk_subsystem *subsystem = scenario->subsystems[i];
+        if (scenario->copies && scenario->copies[i])
+            scenario->copies[i]->ops->destroy(scenario->copies[i]);
         if (subsystem)
             subsystem->ops->destroy(subsystem);
     }

@@ -109,6 +109,12 @@ struct yk_scenario {
     char *options;             /* of its scheme */
     char *fall_back_options;   /* of the scheme that it falls back to */
     yk_subsystem **subsystems; /* NULL where a section had mistakes */
+    /* Of schemes that spread the parts of merged subsystems over processes: what stands here for
+     * the copy of the whole on which another rank relaxes this part; on the other ranks, the copy
+     * that this one has. NULL: none. */
+    yk_subsystem **copies;
+    yk_subsystem **served; /* on other ranks: what this one has for rank 0 */
+    int *ranks;            /* of all subsystems; NULL: they are here */
     const char **names, **solvers;
     yk_transform *transforms;
     int *substeps;
@@ -137,6 +143,8 @@ void yk_scenario_read_coupling(yk_scenario *scenario);
 void yk_scenario_build_subsystems(yk_scenario *scenario);
 void yk_scenario_read_subsystem_lists(yk_scenario *scenario); /* of the scheme's options */
 void yk_scenario_read_interfaces(yk_scenario *scenario);
+/* Of merged subsystems that are spread over ranks. */
+void yk_scenario_make_copies(yk_scenario *scenario);
 void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_channels(yk_scenario *scenario);
 void yk_scenario_read_checkpoint(yk_scenario *scenario);

@@ -1,0 +1,201 @@
+/* Parts of a merged subsystem that other processes relax: the same bits as in one process by every
+ * transport, with a controller of one of them and after a state that was set back. Under
+ * mpirun -n 2 ranks are those of the launcher. */
+#include "test.h"
+
+#include "context.h"
+#include "coupling/description.h"
+#include "rank_serving.h"
+#include "serving.h"
+#include "yoke/model.h"
+
+/* Three links, the last with a motor that a controller turns. */
+static const char text[] =
+    "time: {end: 1, step: 2e-3}\n"
+    "subsystems:\n"
+    "  - {name: link_0, solver: smooth, gravity: [0, -9.81, 0],\n"
+    "     bodies: {bar: {mass: 1, inertia: [0.01, 0.01, 0.01], position: [0.1, 0, 0]}},\n"
+    "     joints: {pin: {type: revolute, between: [ground, bar], at: [0, 0, 0], axis: [0, 0, "
+    "1]}},\n"
+    "     ports: {end: {on: bar, offset: [0.1, 0, 0]}}}\n"
+    "  - {name: link_1, solver: smooth, gravity: [0, -9.81, 0],\n"
+    "     bodies: {bar: {mass: 0.7, inertia: [0.01, 0.01, 0.01], position: [0.3, 0, 0]}},\n"
+    "     ports: {begin: {on: bar, offset: [-0.1, 0, 0]}, end: {on: bar, offset: [0.1, 0, 0]}}}\n"
+    "  - {name: link_2, solver: smooth, gravity: [0, -9.81, 0],\n"
+    "     bodies: {bar: {mass: 0.5, inertia: [0.01, 0.01, 0.01], position: [0.5, 0, 0]},\n"
+    "              wheel: {mass: 0.1, inertia: [0.001, 0.001, 0.001], position: [0.6, 0, 0]}},\n"
+    "     joints: {axle: {type: revolute, between: [bar, wheel], at: [0.6, 0, 0], axis: [0, 0, "
+    "1]}},\n"
+    "     forces: {motor: {type: motor, joint: axle, input: torque}},\n"
+    "     ports: {begin: {on: bar, offset: [-0.1, 0, 0]}}}\n"
+    "  - {name: pd, solver: control, loops: {angle: {reference: 0.5, proportional: 1, derivative: "
+    "0.1}}}\n"
+    "interfaces:\n"
+    "  - {name: \"hinge_{i}\", repeat: 2, between: [\"link_{i-1}.end\", \"link_{i}.begin\"],\n"
+    "     joint: spherical}\n"
+    "wires:\n"
+    "  angle: {from: link_2.axle.angle, to: pd.angle.measured}\n"
+    "  rate: {from: link_2.axle.angle_rate, to: pd.angle.rate}\n"
+    "  torque: {from: pd.angle, to: link_2.torque}\n"
+    "coupling: {scheme: relaxed, order: jacobi}\n";
+
+enum { PARTS = 3, SUBSYSTEMS = 4 };
+
+static yk_scenario *load(yk_context *context)
+{
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "links.yaml";
+    def.text = text;
+    yk_scenario *scenario = NULL;
+    if (yk_scenario_load(context, &def, NULL, &scenario) != YK_OK)
+        fprintf(stderr, "%s\n", yk_last_message(context));
+    return scenario;
+}
+
+static yk_system_description describe(const yk_scenario *scenario)
+{
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    return (yk_system_description){
+        .subsystems = info->subsystems,
+        .names = info->names,
+        .subsystem_count = info->subsystem_count,
+        .interfaces = info->interfaces,
+        .interface_count = info->interface_count,
+        .wires = info->wires,
+        .wire_count = info->wire_count,
+        .scheme = info->scheme,
+        .step = info->step,
+        .control = info->control,
+        .on_failure = info->on_failure,
+    };
+}
+
+/* A copy of the whole, for one of its parts; what it is made of stays as long as the process. */
+static yk_status create_copy(void *user, yk_context *context, const char *name,
+                             yk_subsystem **subsystem)
+{
+    (void)user;
+    yk_scenario *scenario = load(context);
+    if (!scenario)
+        return YK_ERROR_INPUT;
+
+    yk_system_description def = describe(scenario);
+    return yk_system_make_copy(context, &def, name[5] - '0', subsystem);
+}
+
+/* Ranks have what they were started with, each to be met once. */
+enum { ON_RANK = 4 };
+static rank_serving rank;
+static int met;
+
+static yk_status create_on_rank(yk_context *context, int index, yk_subsystem **subsystem)
+{
+    return create_copy(NULL, context, index % 2 ? "link_2" : "link_1", subsystem);
+}
+
+/* The hash of the state after some steps, ten of which are taken back: with all parts here (NULL),
+ * on a rank, or behind an address. */
+static uint64_t run(yk_context *context, const char *address, bool socket_only, bool by_rank)
+{
+    yk_scenario *scenario = load(context);
+    assert_non_null(scenario);
+    yk_subsystem *copies[SUBSYSTEMS] = {NULL};
+    yk_system_description def = describe(scenario);
+    def.copies = copies;
+    for (int i = 1; i < PARTS && (address || by_rank); i++) {
+        yk_remote_def there = yk_remote_default();
+        there.address = address;
+        there.subsystem = def.names[i];
+        there.socket_only = socket_only;
+        yk_status status;
+        if (by_rank)
+            status = yk_ranks_remote(context, rank.ranks, 1, met++, def.names[i], 20, &copies[i]);
+        else
+            status = yk_remote_create(context, &there, &copies[i]);
+        if (status != YK_OK)
+            fail_msg("%s", yk_last_message(context));
+    }
+
+    yk_system *system;
+    if (yk_system_make(context, &def, &system) != YK_OK || YK_FAILED(yk_system_start(system)))
+        fail_msg("%s", yk_last_message(context));
+    double *image = NULL;
+    for (int i = 0; i < 60; i++) {
+        if (i == 20) {
+            image = yk_allocate(context, yk_system_state_layout(system).words, sizeof *image);
+            assert_non_null(image);
+            yk_system_state_get(system, image);
+        }
+
+        if (i == 30)
+            assert_int_equal(yk_system_state_set(system, image), YK_OK);
+        if (YK_FAILED(yk_system_step(system, NULL)))
+            fail_msg("%s", yk_last_message(context));
+    }
+
+    uint64_t hash;
+    assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
+    yk_release(context, image);
+    yk_system_destroy(system);
+    for (int i = 0; i < SUBSYSTEMS; i++)
+        if (copies[i])
+            copies[i]->ops->destroy(copies[i]);
+    yk_scenario_destroy(scenario);
+    return hash;
+}
+
+static void test_bits(void **state)
+{
+    serving local;
+    serving inet;
+    assert_true(serving_start(&local, NULL, NULL, create_copy));
+    assert_true(serving_start(&inet, "tcp:127.0.0.1:0", NULL, create_copy));
+    uint64_t here = run(*state, NULL, false, false);
+    assert_int_equal(run(*state, local.address, false, false), here);
+    assert_int_equal(run(*state, local.address, true, false), here);
+    assert_int_equal(run(*state, inet.address, true, false), here);
+    assert_int_equal(run(*state, NULL, false, true), here);
+    serving_stop(&local);
+    serving_stop(&inet);
+}
+
+/* A part that is not there, and words of a subsystem that is no part of anything. */
+static void test_refusals(void **state)
+{
+    yk_context *context = *state;
+    yk_subsystem *copy;
+    size_t words;
+    size_t unknowns;
+    assert_int_equal(yk_ranks_remote(context, rank.ranks, 1, met++, "link_1", 20, &copy), YK_OK);
+    assert_int_equal(copy->ops->start(copy, 0, 2e-3, NULL), YK_OK);
+    for (int part = 0; part < PARTS; part++) {
+        assert_int_equal(copy->ops->parts->words(copy, part, &words, &unknowns), YK_OK);
+        assert_int_equal(unknowns, part < 2 ? 6 : 12);
+        assert_true(words > unknowns);
+    }
+
+    assert_true(YK_FAILED(copy->ops->parts->words(copy, PARTS, &words, &unknowns)));
+    assert_non_null(strstr(yk_last_message(context), "there is no part 3"));
+    assert_true(YK_FAILED(copy->ops->parts->words(copy, PARTS + 1, &words, &unknowns)));
+    assert_non_null(strstr(yk_last_message(context), "there is no such part"));
+    copy->ops->destroy(copy);
+
+    yk_scenario *scenario = load(context);
+    yk_system_description def = describe(scenario);
+    assert_true(YK_FAILED(yk_system_make_copy(context, &def, PARTS, &copy)));
+    assert_non_null(strstr(yk_last_message(context), "'pd' is not merged with others"));
+    yk_scenario_destroy(scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_refusals),
+    };
+    if (!rank_serving_start(&rank, create_on_rank, ON_RANK))
+        return 1;
+    int failed =
+        cmocka_run_group_tests_name("remote parts", tests, create_context, destroy_context);
+    return failed + !rank_serving_stop(&rank);
+}
