@@ -62,6 +62,7 @@ typedef enum yk_frame_kind {
     YK_FRAME_CONTACT_POINTS,
     YK_FRAME_PART_WORDS,
     YK_FRAME_RELAX,
+    YK_FRAME_SOME_CHANNELS,
     YK_FRAME_KIND_END
 } yk_frame_kind;
 
@@ -80,7 +81,8 @@ enum {
     YK_CAN_WORK_AHEAD = 1 << 10, /* of the server itself: steps, mark, rewind, about, counts */
     YK_CAN_BE_SEEN = 1 << 11,
     YK_CAN_SHOW_CONTACTS = 1 << 12,
-    YK_CAN_RELAX = 1 << 13
+    YK_CAN_RELAX = 1 << 13,
+    YK_CAN_CHOOSE_CHANNELS = 1 << 14
 };
 
 /* Transports ----------------------------------------------------------------------------------- */

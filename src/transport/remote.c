@@ -73,8 +73,11 @@ typedef struct remote {
     double event_after, event; /* the next one after a time; NaN: none is known */
     double predicted_step;     /* of the predictions; NaN: there are none */
     yk_motion *predicted;
-    double *samples; /* of all channels */
-    bool sampled;
+    double *samples;  /* of all channels */
+    bool sampled;     /* those that were ever read are of this state */
+    bool all_sampled; /* and so are the others */
+    bool *read;       /* per channel: it ever was */
+    int read_count;
 
     /* Parts that were asked for; which of them is being relaxed there, -1: none; the state that was
      * sent last for it. */
@@ -714,12 +717,31 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
 
-    /* All channels come with the first that is read after a step. */
-    if (!r->sampled) {
+    /* All come with the first that is read at all, and with the first that is read after a step those
+     * that were read before: what nobody records stays where it is. */
+    yk_frame_kind kind = YK_FRAME_CHANNELS;
+    if (r->read_count > 0 && r->capabilities & YK_CAN_CHOOSE_CHANNELS)
+        kind = YK_FRAME_SOME_CHANNELS;
+    bool all = kind == YK_FRAME_CHANNELS;
+    bool is_new = !r->read[channel];
+    r->read[channel] = true;
+    r->read_count += is_new;
+
+    if (!r->sampled || (is_new && !r->all_sampled)) {
+        yk_body *body = ask(r);
+        if (!all)
+            yk_put_whole(body, (uint32_t)r->read_count);
+        for (int i = 0; !all && i < r->channel_count; i++)
+            if (r->read[i])
+                yk_put_whole(body, (uint32_t)i);
+
         r->sampled = true;
-        ask(r);
-        if (!has_failed(r, answer(r, YK_FRAME_CHANNELS))) {
-            yk_get_numbers(&r->body, r->samples, r->channel_words);
+        r->all_sampled = all;
+        if (!has_failed(r, answer(r, kind))) {
+            for (int i = 0; i < r->channel_count; i++)
+                if (all || r->read[i])
+                    yk_get_numbers(body, r->samples + r->channel_first[i],
+                                   (size_t)r->channels[i].components);
             done(r, YK_OK);
         }
     }
@@ -1102,6 +1124,7 @@ static void remote_destroy(yk_subsystem *self)
         yk_release(r->context, r->parts[i].reached);
     yk_release(r->context, r->parts);
     yk_release(r->context, r->image);
+    yk_release(r->context, r->read);
 
     /* A child process, or whatever else was started for it, goes with it. */
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
@@ -1348,7 +1371,8 @@ static yk_status read_description(remote *r)
     }
 
     r->samples = yk_allocate(r->context, r->channel_words + 1, sizeof *r->samples);
-    if (!r->samples)
+    r->read = yk_allocate(r->context, channels + 1, sizeof *r->read);
+    if (!r->samples || !r->read)
         return YK_ERROR_MEMORY;
     return done(r, YK_OK);
 }

@@ -176,6 +176,7 @@ static void answer_describe(yk_session *s)
         {ops->scene, YK_CAN_BE_SEEN},
         {ops->contact_points, YK_CAN_SHOW_CONTACTS},
         {ops->parts && ops->rollback, YK_CAN_RELAX},
+        {ops->channels, YK_CAN_CHOOSE_CHANNELS},
         {true, YK_CAN_WORK_AHEAD},
     };
 
@@ -689,6 +690,22 @@ static void answer_next_event(yk_session *s)
     yk_put_number(&s->out, s->ops->events->next(s->subsystem, t));
 }
 
+/* The numbers of one channel; false when out of memory. */
+static bool put_channel(yk_session *s, const yk_channel *list, int channel)
+{
+    size_t components = (size_t)list[channel].components;
+    double *values = take_numbers(s, components);
+    if (!values) {
+        begin(s, YK_ERROR_MEMORY, "out of memory");
+        return false;
+    }
+
+    memset(values, 0, components * sizeof *values);
+    s->ops->channels->read(s->subsystem, channel, values);
+    yk_put_numbers(&s->out, values, components);
+    return true;
+}
+
 static void answer_channels(yk_session *s)
 {
     if (!s->ops->channels) {
@@ -696,23 +713,38 @@ static void answer_channels(yk_session *s)
         return;
     }
 
-    begin(s, YK_OK, "");
+    /* All of them in one answer: the client asks once per sample. */
     const yk_channel *channels;
     int count = s->ops->channels->list(s->subsystem, &channels);
+    begin(s, YK_OK, "");
+    for (int i = 0; i < count; i++)
+        if (!put_channel(s, channels, i))
+            return;
+}
 
-    /* All of them in one answer: the client asks once per sample. */
-    for (int i = 0; i < count; i++) {
-        size_t components = (size_t)channels[i].components;
-        double *values = take_numbers(s, components);
-        if (!values) {
-            begin(s, YK_ERROR_MEMORY, "out of memory");
+/* Those that a client names, in its order. */
+static void answer_some_channels(yk_session *s)
+{
+    const yk_channel *channels = NULL;
+    uint32_t known = 0;
+    if (s->ops->channels)
+        known = (uint32_t)s->ops->channels->list(s->subsystem, &channels);
+
+    uint32_t count = yk_get_whole(&s->in);
+    begin(s, YK_OK, "");
+    for (uint32_t i = 0; i < count && !s->in.failed; i++) {
+        uint32_t channel = yk_get_whole(&s->in);
+        if (channel >= known) {
+            refuse(s, "there is no such channel");
             return;
         }
 
-        memset(values, 0, components * sizeof *values);
-        s->ops->channels->read(s->subsystem, i, values);
-        yk_put_numbers(&s->out, values, components);
+        if (!put_channel(s, channels, (int)channel))
+            return;
     }
+
+    if (!yk_body_is_done(&s->in))
+        refuse(s, "the channels do not fit their number");
 }
 
 /* Sizes of a part, which the client asks for one after the other before it relaxes any. */
@@ -854,6 +886,7 @@ static const struct {
     [YK_FRAME_CONTACT_POINTS] = {answer_contact_points, true},
     [YK_FRAME_PART_WORDS] = {answer_part_words, true},
     [YK_FRAME_RELAX] = {answer_relax, true},
+    [YK_FRAME_SOME_CHANNELS] = {answer_some_channels, true},
 };
 
 /* One client ----------------------------------------------------------------------------------- */
