@@ -52,6 +52,11 @@ extern const bench_case bench_smooth[];
 extern const bench_case bench_transport[];
 extern const bench_case *const bench_tables[];
 
+/* Under mpirun -n 2: rank 1 serves the case that has a subsystem there, and ends with rank 0, which
+ * measures. False: it cannot be. */
+bool bench_begin_ranks(void);
+void bench_end_ranks(void);
+
 yk_context *bench_context(bench *run);
 
 /* True as many times as samples are wanted, and none after a failure. */

@@ -358,7 +358,7 @@ int main(int argc, char **argv)
         return 0;
     }
     result *results = calloc((size_t)count_cases(), sizeof *results);
-    if (!results)
+    if (!results || !bench_begin_ranks())
         return 1;
     int count = 0, failures = 0, skipped = 0, absent = 0;
     print_head();
@@ -384,6 +384,7 @@ int main(int argc, char **argv)
                skipped == 1 ? "it" : "them");
     if (count + failures + skipped + absent == 0)
         fprintf(stderr, "no case has a name that contains \"%s\"\n", chosen.filter);
+    bench_end_ranks();
     bool written = !chosen.json || write_json(chosen.json, results, count);
     free(results);
     return count + skipped + absent > 0 && failures == 0 && written ? 0 : 1;

@@ -1,7 +1,8 @@
-/* One step of an oscillator in this process, behind shared memory, and behind sockets: what a
- * question and its answer cost is the difference. */
+/* One step of an oscillator in this process, behind shared memory, behind sockets, and on another
+ * rank: what a question and its answer cost is the difference. */
 #include "yoke/transport.h"
 #include "bench.h"
+#include "transport/rank_serving.h"
 #include "transport/serving.h"
 #include "yoke/physics.h"
 
@@ -69,11 +70,65 @@ static void inet(bench *run)
     there(run, "tcp:127.0.0.1:0", true);
 }
 
+/* Ranks ---------------------------------------------------------------------------------------- */
+
+static rank_serving served;
+
+static yk_status create_on_rank(yk_context *context, int index, yk_subsystem **subsystem)
+{
+    (void)index;
+    return create(NULL, context, "", subsystem);
+}
+
+bool bench_begin_ranks(void)
+{
+    if (!yk_ranks_launched())
+        return true;
+
+#ifdef BENCH_MPI
+    setenv("YOKE_MPI_MODULE", BENCH_MPI, 0);
+#else
+    fputs("this program was built without MPI\n", stderr);
+    return false;
+#endif
+
+    /* Rank 1 does not come back from here. */
+    if (!rank_serving_start(&served, create_on_rank, 1))
+        return false;
+    if (served.ranks->count == 2)
+        return true;
+
+    fputs("the cases are measured in one process, one of them with a second: start this without a "
+          "launcher, or by mpirun -n 2\n",
+          stderr);
+    served.ranks->driver->abort(2);
+    return false;
+}
+
+void bench_end_ranks(void)
+{
+    if (served.ranks)
+        rank_serving_stop(&served);
+}
+
+static void rank(bench *run)
+{
+    static bool met;
+    yk_subsystem *s;
+    if (!served.ranks)
+        bench_skip(run, "there is no other rank; mpirun -n 2 starts two");
+    else if (!met && bench_check(run, yk_ranks_remote(bench_context(run), served.ranks, 1, 0,
+                                                      "oscillator", 30, &s)))
+        measure(run, s);
+    met = true;
+}
+
 const bench_case bench_transport[] = {
     {"transport/step in this process", "step", here, NULL, false},
     {"transport/step behind shared memory", "step", memory, "transport/step in this process",
      false},
     {"transport/step behind a UNIX socket", "step", local, "transport/step in this process", false},
     {"transport/step behind a TCP socket", "step", inet, "transport/step in this process", false},
+    {"transport/step on another rank", "step", rank, "transport/step in this process", false},
     {0},
 };

@@ -65,14 +65,18 @@ function(yoke_test name)
   set_tests_properties(${folder}/${name} PROPERTIES LABELS ${folder} TIMEOUT 1200 SKIP_RETURN_CODE 77)
 endfunction()
 
-# yoke_test_on_ranks(name): the test once more, as two processes that an MPI launcher starts. Open MPI refuses root and more
+# yoke_test_on_ranks(name [command ...]): the test once more, or the command, as two processes that an MPI launcher starts. Open MPI refuses root and more
 # processes than cores unless it is told; what an MPI leaves allocated is its own.
 function(yoke_test_on_ranks name)
   if(NOT YOKE_MPI)
     return()
   endif()
+  set(command ${ARGN})
+  if(NOT command)
+    set(command $<TARGET_FILE:test_${name}>)
+  endif()
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
-  add_test(NAME ${folder}/${name}_on_ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:test_${name}>)
+  add_test(NAME ${folder}/${name}_on_ranks COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2 ${command})
   set(environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_btl=self,vader ASAN_OPTIONS=detect_leaks=0 YOKE_MPI_MODULE=$<TARGET_FILE:yoke_mpi>)
   set_tests_properties(${folder}/${name}_on_ranks PROPERTIES LABELS ${folder} TIMEOUT 300 ENVIRONMENT "${environment}")
