@@ -290,7 +290,8 @@ yk_status yk_system_iterate(yk_system *system, int participant)
 
 /* Steps ahead ---------------------------------------------------------------------------------- */
 
-void yk_system_post(yk_system *system, int participant)
+void yk_system_post_part(yk_system *system, int participant, double offset, double whole,
+                         int substeps)
 {
     yk_participant *p = &system->participants[participant];
     const yk_remote_ops *remote = p->subsystem->ops->remote;
@@ -298,13 +299,19 @@ void yk_system_post(yk_system *system, int participant)
         return;
 
     /* As make_step and make_substeps will ask for them. */
-    double h = system->h / p->substeps;
+    double h = whole / substeps;
     p->posted = true;
-    for (int i = 0; i < p->substeps && p->posted; i++) {
+    for (int i = 0; i < substeps && p->posted; i++) {
         const yk_input *inputs = inputs_from(system, p, i * h);
-        double t = system->t + i * h;
-        p->posted = remote->post(p->subsystem, t, h, inputs, p->substeps - 1 - i) == YK_OK;
+        double t = system->t + offset + i * h;
+        p->posted = remote->post(p->subsystem, t, h, inputs, substeps - 1 - i) == YK_OK;
     }
+}
+
+void yk_system_post(yk_system *system, int participant)
+{
+    int substeps = system->participants[participant].substeps;
+    yk_system_post_part(system, participant, 0, system->h, substeps);
 }
 
 void yk_system_post_step_model(yk_system *system, int participant, const yk_step_model *model)

@@ -211,6 +211,9 @@ yk_status yk_system_rewind(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
     const yk_subsystem_ops *ops = m->subsystem->ops;
+
+    /* A step that was sent ahead is forgotten with the state. */
+    m->posted = false;
     if (ops->remote)
         m->status = ops->remote->rewind(m->subsystem);
     else
@@ -297,6 +300,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         continuous = take(system->scratch, continuous, own);
         opaque = take(system->scratch + own, opaque, m->layout.words - own);
         m->status = m->subsystem->ops->rollback->set(m->subsystem, system->scratch);
+        m->posted = false;
         if (YK_FAILED(m->status))
             return yk_system_report_failure(system, i);
 

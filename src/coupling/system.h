@@ -376,6 +376,9 @@ yk_status yk_system_iterate(yk_system *system, int participant);
 /* Sends the step of a participant in another process ahead: the advance that follows waits for it.
  * Nothing happens to one that is here. */
 void yk_system_post(yk_system *system, int participant);
+/* Likewise a part of it, as yk_system_advance_part will ask for it. */
+void yk_system_post_part(yk_system *system, int participant, double offset, double whole,
+                         int substeps);
 /* Likewise the question for its step model. */
 void yk_system_post_step_model(yk_system *system, int participant, const yk_step_model *model);
 /* Several participants at the same time where the scheme has asked for threads; their statuses

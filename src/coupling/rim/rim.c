@@ -272,6 +272,59 @@ static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
     yk_system_apply_wrenches(system, participant, p->fresh);
 }
 
+/* Whether all inputs of a slow participant are known before any slow one makes its step, or before
+ * any fast one does: wrenches are, but for those between slow participants. */
+static bool is_known(const yk_rim *rim, const yk_system *system, int participant, bool before_fast)
+{
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface_def *def = &system->interfaces[i].def;
+        bool touches = def->wrench_subsystem == participant || def->motion_subsystem == participant;
+        yk_rim_role role = rim->interfaces[i].role;
+        if (touches && (role == YK_RIM_SLOW || (before_fast && role == YK_RIM_REVERSED)))
+            return false;
+    }
+
+    for (int i = 0; i < system->wire_count; i++) {
+        const yk_wire_def *def = &system->wires[i].def;
+        bool comes = def->target_subsystem == participant && def->source_subsystem != participant;
+        if (comes && (before_fast || !rim->participants[def->source_subsystem].fast))
+            return false;
+    }
+
+    return true;
+}
+
+/* The inputs of a slow participant over the macro step. In order jacobi its wrenches have been set
+ * before. */
+static void set_slow_inputs(yk_rim *rim, yk_system *system, int index)
+{
+    int participant = system->sequence[index];
+    bool jacobi = rim->options.order == YK_ORDER_JACOBI;
+    int position = index;
+    if (jacobi)
+        position = -1;
+    set_slow_motions(rim, system, participant, position);
+    if (!jacobi)
+        set_slow_wrenches(rim, system, participant);
+    yk_system_carry_signals(system, participant);
+}
+
+/* Begins the steps of slow participants whose inputs are known: those in other processes then
+ * compute at the same time. */
+static void begin_slow(yk_rim *rim, yk_system *system, bool before_fast)
+{
+    for (int index = 0; index < system->participant_count; index++) {
+        int participant = system->sequence[index];
+        yk_rim_participant *own = &rim->participants[participant];
+        if (own->fast || own->begun || !is_known(rim, system, participant, before_fast))
+            continue;
+
+        set_slow_inputs(rim, system, index);
+        yk_system_post(system, participant);
+        own->begun = true;
+    }
+}
+
 /* What the model of a side begins with: the velocity of its port, and the wrench that acts on it
  * until a partner answers. */
 static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface *interface,
@@ -326,13 +379,20 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
             if (rim->participants[i].fast)
                 set_fast_inputs(rim, system, i, tau);
 
-        for (int i = 0; i < system->participant_count; i++) {
-            if (!rim->participants[i].fast)
-                continue;
+        /* ... those in other processes at the same time, for which this one waits last ... */
+        for (int i = 0; i < system->participant_count; i++)
+            if (rim->participants[i].fast)
+                yk_system_post_part(system, i, tau, h, rim->participants[i].parts);
 
-            yk_status status = advance_fast(rim, system, i, tau, h);
-            if (YK_FAILED(status))
-                return status;
+        for (int posted = 0; posted < 2; posted++) {
+            for (int i = 0; i < system->participant_count; i++) {
+                if (!rim->participants[i].fast || system->participants[i].posted != posted)
+                    continue;
+
+                yk_status status = advance_fast(rim, system, i, tau, h);
+                if (YK_FAILED(status))
+                    return status;
+            }
         }
 
         /* ... their wrenches on the models ... */
@@ -424,24 +484,25 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         if (!rim->participants[i].fast)
             set_slow_wrenches(rim, system, i);
 
+    for (int i = 0; i < system->participant_count; i++)
+        rim->participants[i].begun = false;
+    if (jacobi)
+        begin_slow(rim, system, true);
+
     /* 2: fast participants against the models. */
     yk_status status = run_fast(rim, system);
     if (YK_FAILED(status))
         return status;
 
     /* 3: slow participants, one step each. */
+    begin_slow(rim, system, false);
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
         if (rim->participants[participant].fast)
             continue;
 
-        int position = index;
-        if (jacobi)
-            position = -1;
-        set_slow_motions(rim, system, participant, position);
-        if (!jacobi)
-            set_slow_wrenches(rim, system, participant);
-        yk_system_carry_signals(system, participant);
+        if (!rim->participants[participant].begun)
+            set_slow_inputs(rim, system, index);
         if (YK_FAILED(yk_system_advance(system, participant)))
             return yk_system_report_failure(system, participant);
     }

@@ -10,6 +10,9 @@
 typedef struct yk_rim_participant {
     bool fast;
 
+    /* Slow: its inputs are set, and its step was sent ahead where it is in another process. */
+    bool begun;
+
     /* Fast: its steps from one exchange to the next; per port, what the partners receive of the
      * macro step so far, and the motion at the last exchange. */
     int parts;
