@@ -62,6 +62,8 @@ typedef struct relaxed {
     yk_status outcome;
     int worst;
     double left;
+    /* Since the start: of parts in order jacobi, and those of them in other processes. */
+    int64_t relaxations, elsewhere;
 } relaxed;
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -141,6 +143,8 @@ static yk_status start(yk_scheme *scheme, yk_system *system)
 {
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
+    x->relaxations = 0;
+    x->elsewhere = 0;
     yk_status status = yk_system_start_consistently(system);
     if (status != YK_OK)
         return status;
@@ -252,9 +256,14 @@ static yk_status jacobi(work *w)
             yk_merging_post(w->system, w->participant, i, i, w->inputs, w->first);
 
     yk_system_for_all(w->system, group->part_count, relax_range, w);
-    for (int i = 0; i < group->part_count; i++)
-        if (yk_merging_is_elsewhere(w->system, w->participant, i))
-            relax_on_copy(w, i);
+    for (int i = 0; i < group->part_count; i++) {
+        w->scheme->relaxations++;
+        if (!yk_merging_is_elsewhere(w->system, w->participant, i))
+            continue;
+
+        relax_on_copy(w, i);
+        w->scheme->elsewhere++;
+    }
 
     /* The first that failed is reported. */
     for (int i = 0; i < group->part_count; i++)
@@ -495,6 +504,19 @@ static void title(const void *own, char *text, size_t capacity)
     snprintf(text, capacity, "relaxed, %s", yk_order_words[o->order].word);
 }
 
+static int statistics(const yk_scheme *scheme, const yk_system *system, yk_scheme_statistic *rows)
+{
+    /* Where all of them are here there is nothing to tell that the sweeps do not. */
+    (void)system;
+    const relaxed *x = (const relaxed *)scheme;
+    if (x->elsewhere == 0)
+        return 0;
+
+    rows[0] = (yk_scheme_statistic){"relaxations of parts", (double)x->relaxations};
+    rows[1] = (yk_scheme_statistic){"of them in other processes", (double)x->elsewhere};
+    return 2;
+}
+
 static void simplify(void *own, double tolerance)
 {
     (void)tolerance;
@@ -521,6 +543,7 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
         .check = check,
         .simplify = simplify,
         .title = title,
+        .statistics = statistics,
     };
 
     return &ops;
