@@ -599,7 +599,9 @@ void yk_scenario_make_copies(yk_scenario *scenario)
                                      scenario->ranks[i], copy);
         else if (!hosts->stand_in && is_here)
             status = yk_system_make_copy(scenario->context, &def, i, copy);
-        if (status == YK_ERROR_MEMORY)
+
+        /* Rank 0 reports what others could not make, by their messages. */
+        if (status == YK_ERROR_MEMORY || !hosts->stand_in)
             r->status = status;
         else if (YK_FAILED(status))
             yk_node_error(r->diagnostics, node, "%s", yk_last_message(scenario->context));
