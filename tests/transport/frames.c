@@ -161,7 +161,7 @@ static void test_questions(void **state)
         size_t length = 16 + body.length;
         uint32_t count = (uint32_t)body.length;
         memcpy(frame, &count, sizeof count);
-        frame[4] = (unsigned char)(i < 30 ? YK_FRAME_HELLO : i % 20);
+        frame[4] = (unsigned char)(i < 30 ? YK_FRAME_HELLO : i % YK_FRAME_KIND_END);
         memcpy(frame + 16, body.bytes, body.length);
         if (i < 30)
             damage(frame, &length, i);

@@ -187,11 +187,135 @@ static void test_refusals(void **state)
     yk_scenario_destroy(scenario);
 }
 
+/* Questions that do not fit --------------------------------------------------------------------- */
+
+/* A transport that hands out one question and takes its answer. */
+typedef struct one_question {
+    yk_transport base;
+    unsigned char bytes[1 << 14];
+    size_t at;
+    int32_t status; /* of the answer */
+} one_question;
+
+static yk_status give(yk_transport *self, void *bytes, size_t count, double deadline)
+{
+    (void)deadline;
+    one_question *q = (one_question *)self;
+    memcpy(bytes, q->bytes + q->at, count);
+    q->at += count;
+    return YK_OK;
+}
+
+static yk_status take(yk_transport *self, const void *head, size_t head_count, const void *body,
+                      size_t count, double deadline)
+{
+    (void)head, (void)head_count, (void)deadline;
+    assert_true(count >= sizeof(int32_t));
+    memcpy(&((one_question *)self)->status, body, sizeof(int32_t));
+    return YK_OK;
+}
+
+static void close_nothing(yk_transport *self)
+{
+    (void)self;
+}
+
+static int32_t ask(yk_session *session, one_question *q, yk_frame_kind kind, const yk_body *body)
+{
+    uint32_t length = (uint32_t)body->length;
+    uint16_t code = (uint16_t)kind;
+    memset(q->bytes, 0, YK_FRAME_HEADER);
+    memcpy(q->bytes, &length, sizeof length);
+    memcpy(q->bytes + 4, &code, sizeof code);
+    if (length > 0)
+        memcpy(q->bytes + YK_FRAME_HEADER, body->bytes, length);
+    q->at = 0;
+    q->status = 1;
+    assert_int_equal(yk_session_answer(session), YK_OK);
+    return q->status;
+}
+
+static void put_step(yk_body *body, int ports)
+{
+    static const yk_input input = {.orientation = {1, 0, 0, 0}};
+    body->length = 0;
+    yk_put_number(body, 0);
+    yk_put_number(body, 2e-3);
+    yk_put_whole(body, 1);
+    for (int i = 0; i < ports; i++)
+        yk_put_input(body, &input, false);
+}
+
+static void test_misfits(void **state)
+{
+    static const yk_transport_ops ops = {take, give, close_nothing};
+    yk_context *context = *state;
+    yk_scenario *scenario = load(context);
+    yk_system_description def = describe(scenario);
+    yk_subsystem *copy;
+    assert_int_equal(yk_system_make_copy(context, &def, 1, &copy), YK_OK);
+    one_question q = {.base = {&ops, context}};
+    yk_session *session;
+    assert_int_equal(yk_session_open(context, &q.base, copy, NULL, &session), YK_OK);
+    const yk_port *list;
+    int ports = copy->ops->ports(copy, &list);
+
+    /* Nothing is relaxed before its part was asked for. */
+    yk_body body = {.context = context};
+    put_step(&body, ports);
+    assert_int_equal(ask(session, &q, YK_FRAME_START, &body), YK_OK);
+    put_step(&body, ports);
+    for (int i = 0; i < 3; i++)
+        yk_put_whole(&body, 0);
+    assert_true(ask(session, &q, YK_FRAME_RELAX, &body) < 0);
+    for (uint32_t part = 0; part < PARTS; part++) {
+        body.length = 0;
+        yk_put_whole(&body, part);
+        assert_int_equal(ask(session, &q, YK_FRAME_PART_WORDS, &body), YK_OK);
+    }
+
+    /* A good question, and all of its beginnings. */
+    static const double unknowns[6] = {0.1, -9.81};
+    put_step(&body, ports);
+    yk_put_whole(&body, 1);
+    yk_put_whole(&body, 0);
+    yk_put_whole(&body, 1);
+    yk_put_whole(&body, 0);
+    yk_put_numbers(&body, unknowns, 6);
+    size_t whole = body.length;
+    size_t tail = 4 * sizeof(uint32_t) + sizeof unknowns;
+    assert_int_equal(ask(session, &q, YK_FRAME_RELAX, &body), YK_OK);
+    for (body.length = 0; body.length < whole; body.length++)
+        assert_true(ask(session, &q, YK_FRAME_RELAX, &body) < 0);
+    body.length = whole + 1;
+    assert_true(yk_body_reserve(&body, whole + 1));
+    assert_true(ask(session, &q, YK_FRAME_RELAX, &body) < 0);
+
+    /* Another part than there are; an image that is not there; more parts, and one that is not. */
+    body.length = whole;
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t kept;
+        const uint32_t wrong = 99;
+        unsigned char *field = body.bytes + whole - tail + i * sizeof wrong;
+        memcpy(&kept, field, sizeof kept);
+        memcpy(field, &wrong, sizeof wrong);
+        assert_true(ask(session, &q, YK_FRAME_RELAX, &body) < 0);
+        memcpy(field, &kept, sizeof kept);
+    }
+
+    assert_int_equal(ask(session, &q, YK_FRAME_RELAX, &body), YK_OK);
+    yk_release(context, body.bytes);
+    yk_session_close(session);
+    copy->ops->destroy(copy);
+    yk_scenario_destroy(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bits),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_misfits),
     };
     if (!rank_serving_start(&rank, create_on_rank, ON_RANK))
         return 1;
