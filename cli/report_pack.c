@@ -351,8 +351,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
                    link->to);
     }
-    put_format(json, "],\"contacts\":%d,\"watched\":%s}", scene->contact_count,
-               scene->watched ? "true" : "false");
+    put_format(json, "],\"contacts\":%d,\"watched\":%d}", scene->contact_count, scene->watched);
 }
 
 /* Frames --------------------------------------------------------------------------------------- */

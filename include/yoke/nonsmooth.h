@@ -332,6 +332,11 @@ typedef struct yk_nonsmooth_builder yk_nonsmooth_builder;
  * yk_nonsmooth_create reports. */
 yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth_def *def);
 
+/* A body whose motion an interface prescribes is stopped by nothing: how deep it went into what
+ * never moves is watched, from this part of its radius on. Less is the accuracy of a model that
+ * touches. */
+#define YK_NONSMOOTH_PASSAGE 0.01
+
 /* Each returns the id of what was added, or YK_NO_ID. */
 int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def);
 int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);

@@ -32,9 +32,11 @@
  *   /frames/orientation      of the bodies that move
  *   /frames/strain           of the bodies that are strained
  *   /frames/wrench           of the interfaces at markers: point, force and torque on the first side
- *   /frames/watch            of each subsystem the energy that its integration made (J; NaN: not known), of each
- *                            interface its gaps (m, rad, m/s, rad/s) and the energy that it created (J), and the
- *                            iterations of the last macro step
+ *   /frames/watch            of each subsystem the energy that its integration made (J), the residual of its contacts
+ *                            (m/s), the fraction of steps that left them unsolved, and how deep a driven body went
+ *                            into what never moves (m), each NaN where it does not tell; of each interface its gaps
+ *                            (m, rad, m/s, rad/s), the energy that it created (J), and by which fraction its wrench
+ *                            swings from step to step; and the iterations of the last macro step
  *   /frames/contact          of the strongest contacts: point, normal, and force on the side that it points to; zero
  *                            where there are fewer
  *
@@ -96,7 +98,7 @@ typedef struct yk_record_scene {
     const yk_record_link *links;
     int link_count;
     int contact_count; /* contact points of a frame, at most */
-    bool watched;      /* frames have the figures of YK_FRAME_WATCH */
+    int watched;       /* layout of YK_FRAME_WATCH: YK_WATCHED, 1 in older records, 0 none */
     yk_vec3 up;        /* against gravity */
 } yk_record_scene;
 
@@ -105,10 +107,14 @@ typedef struct yk_record_scene {
  * point, force and torque (3 each) of the interfaces at markers, what is watched, and point, normal
  * and force (3 each) of contacts.
  *
- * Watched are: of each subsystem the energy that its integration made (J), NaN where it does not
- * tell; of each interface its gaps in position, rotation, velocity and angular velocity (m, rad,
- * m/s, rad/s) and the energy that it created (J); and the iterations of the last macro step. */
-enum { YK_WATCH_INTERFACE = 5 }; /* figures of an interface */
+ * Watched are: of each subsystem the energy that its integration made (J), the residual of its
+ * contacts (m/s), the fraction of its steps so far that left them unsolved, and the depth to which
+ * a driven body went into what never moves (m), each NaN where it does not tell; of each interface
+ * its gaps in position, rotation, velocity and angular velocity (m, rad, m/s, rad/s), the energy
+ * that it created (J), and the swing of its wrench from step to step by its largest; and the
+ * iterations of the last macro step. Records of layout 1 have the energies, gaps and iterations
+ * alone. */
+enum { YK_WATCHED = 2, YK_WATCH_SUBSYSTEM = 4, YK_WATCH_INTERFACE = 6 };
 
 typedef enum yk_frame_table {
     YK_FRAME_POSITION,

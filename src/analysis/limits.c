@@ -93,7 +93,7 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     if (YK_FAILED(status) || fate != YK_SURROGATE_STABLE)
         return status;
 
-    /* Ratios are halved on a logarithmic scale. */
+    /* Intervals of ratios are halved on a logarithmic scale. */
     for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
         double middle = sqrt(low * high);
         status = try_ratio(s, i, middle, &fate);
@@ -312,4 +312,25 @@ yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *r
         return status;
 
     return yk_limits_find(context, system, yk_scenario_get(scenario), report, NULL);
+}
+
+yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                          int interface, double *limit)
+{
+    *limit = NAN;
+    unsigned traits = yk_scheme_traits(&info->scheme);
+    if (traits & YK_SCHEME_MERGES || !(traits & YK_SCHEME_EXCHANGES_MOTION))
+        return YK_OK;
+
+    /* What bears the largest ratio that is tried has no limit that matters. */
+    search s = {context, system, info, NULL};
+    yk_surrogate_fate fate;
+    yk_status status = try_ratio(&s, interface, YK_RATIO_MOST, &fate);
+    if (YK_FAILED(status))
+        return status;
+
+    *limit = YK_RATIO_MOST;
+    if (fate != YK_SURROGATE_STABLE)
+        status = find_limit(&s, interface, YK_RATIO_MOST, limit);
+    return status;
 }

@@ -135,3 +135,8 @@ bool yk_ripple_matters(const yk_ripple *ripple)
 {
     return ripple->swing > MATTERS;
 }
+
+double yk_ripple_limit(void)
+{
+    return MATTERS;
+}

@@ -56,7 +56,8 @@ static yk_status open_scene(run *r)
     if (!r->def->recorder || r->def->frames <= 0)
         return YK_OK;
 
-    yk_status status = yk_scene_open(r->context, r->system, r->info, r->def->contacts, &r->scene);
+    yk_status status =
+        yk_scene_open(r->context, r->system, r->info, &r->watch, r->def->contacts, &r->scene);
     if (YK_FAILED(status))
         return status;
 
@@ -179,7 +180,7 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
                             residual);
 }
 
-/* Statistics of the system, of its subsystems and of its interfaces. */
+/* Statistics of the system, of its subsystems and of its interfaces, and what they are measured by. */
 static void add_statistics(summary *s, run *r)
 {
     /* Of the system ... */
@@ -196,6 +197,8 @@ static void add_statistics(summary *s, run *r)
     add_figure(s, "", "largest_energy", r->report->largest_energy, "J");
     add_figure(s, "", "energy_scale", r->report->energy_scale, "J");
     add_figure(s, "", "energy_made", r->report->energy_made, "");
+    add_figure(s, "", "time", r->report->time, "s");
+    add_figure(s, "", "end", info->end, "s");
 
     /* ... of its subsystems ... */
     for (int i = 0; i < info->subsystem_count; i++) {
@@ -206,6 +209,9 @@ static void add_statistics(summary *s, run *r)
         double residual;
         if (yk_run_contact_residual(r->scenario, i, &residual))
             add_figure(s, name, "largest_contact_residual", residual, "m/s");
+        double unresolved;
+        if (yk_watch_channel(r->system, info, i, "unresolved", &unresolved))
+            add_figure(s, name, "contacts_unresolved", unresolved, "");
     }
 
     /* ... and of its interfaces: largest gaps, and the energy that they created. */
@@ -229,7 +235,24 @@ static void add_statistics(summary *s, run *r)
         add_figure(s, name, "mass_ratio", w->probe.ratio, "");
         add_figure(s, name, "travel", w->travel, "m");
         add_figure(s, name, "velocity_gap", velocity_gap, "");
+        double open = 0;
+        if (interface.impulse > 0)
+            open = interface.residual_impulse / interface.impulse;
+        add_figure(s, name, "impulse_left_open", open, "");
+        add_figure(s, name, "ripple", w->ripple.swing, "");
+
+        /* What ratio the scheme would bear is tried where the run will be looked at. */
+        double limit;
+        bool tried = r->frame_stride > 0 && w->probe.axis >= 0 &&
+                     yk_limits_ratio(r->context, r->system, info, i, &limit) == YK_OK;
+        if (tried && !isnan(limit))
+            add_figure(s, name, "mass_ratio_limit", limit, "");
     }
+
+    yk_watch_limit limits[YK_WATCH_LIMITS];
+    yk_watch_limits(limits);
+    for (int i = 0; i < YK_WATCH_LIMITS; i++)
+        add_figure(s, "limit", limits[i].name, limits[i].value, "");
 }
 
 /* Also after a failure: what was computed until then is kept, and the record says why there is no
@@ -255,8 +278,8 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         return YK_OK;
 
     /* As many numbers as there may be. */
-    int capacity = 15 + 3 * r->info->subsystem_count + 8 * r->info->interface_count +
-                   (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
+    int capacity = 17 + YK_WATCH_LIMITS + 4 * r->info->subsystem_count +
+                   11 * r->info->interface_count + (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
     summary s = {.capacity = capacity};

@@ -154,15 +154,26 @@ static yk_status fill_points_and_links(yk_scene *scene)
     return YK_OK;
 }
 
+/* Channels of a subsystem that are watched, in the order of YK_FRAME_WATCH; its energy is no
+ * channel. */
+static const char *const told_names[YK_WATCH_SUBSYSTEM] = {"", "residual", "unresolved",
+                                                           "largest_passage"};
+
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
-                        int contacts, yk_scene *scene)
+                        const yk_watch *watch, int contacts, yk_scene *scene)
 {
-    *scene = (yk_scene){.context = context, .system = system, .info = info};
+    *scene = (yk_scene){.context = context, .system = system, .info = info, .watch = watch};
     yk_record_scene *record = &scene->record;
     size_t capacity = (size_t)info->subsystem_count;
     scene->moving = yk_allocate(context, capacity, sizeof *scene->moving);
-    if (!scene->moving)
+    scene->told = yk_allocate(context, YK_WATCH_SUBSYSTEM * capacity, sizeof *scene->told);
+    if (!scene->moving || !scene->told)
         return YK_ERROR_MEMORY;
+
+    /* What each subsystem tells of its contacts. */
+    for (int i = 0; i < info->subsystem_count; i++)
+        for (int k = 0; k < YK_WATCH_SUBSYSTEM; k++)
+            scene->told[YK_WATCH_SUBSYSTEM * i + k] = yk_watch_find(info, i, told_names[k]);
 
     /* What moves. Subsystems that were merged are seen once, as their whole. */
     for (int i = 0; i < info->subsystem_count; i++) {
@@ -204,7 +215,7 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     record->subsystems = info->names;
     record->solvers = info->solvers;
     record->subsystem_count = info->subsystem_count;
-    record->watched = true;
+    record->watched = YK_WATCHED;
     record->link_count = info->interface_count + info->wire_count;
     scene->bodies = yk_allocate(context, (size_t)record->body_count + 1, sizeof *scene->bodies);
     scene->shapes = yk_allocate(context, (size_t)record->shape_count + 1, sizeof *scene->shapes);
@@ -236,6 +247,7 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
 void yk_scene_close(yk_scene *scene)
 {
     yk_release(scene->context, scene->moving);
+    yk_release(scene->context, scene->told);
     yk_release(scene->context, scene->bodies);
     yk_release(scene->context, scene->shapes);
     yk_release(scene->context, scene->links);
@@ -299,13 +311,22 @@ void yk_scene_read(yk_scene *scene)
         wrench = put_vector(wrench, value->wrench.torque);
     }
 
-    /* What is watched: energies that integration made, gaps and energies of the interfaces, iterations. */
+    /* What is watched: of subsystems the energy that integration made, and what they tell of their
+     * contacts; ... */
     float *watch = wrench;
     for (int i = 0; i < scene->info->subsystem_count; i++) {
         yk_energy_balance balance = yk_system_balance(scene->system, i);
         *watch++ = balance.known ? (float)balance.numerical : NAN;
+        for (int k = 1; k < YK_WATCH_SUBSYSTEM; k++) {
+            int channel = scene->told[YK_WATCH_SUBSYSTEM * i + k];
+            double value = NAN;
+            if (channel >= 0)
+                yk_system_channel(scene->system, i, channel, &value);
+            *watch++ = (float)value;
+        }
     }
 
+    /* ... of interfaces gaps, energies and swings; and iterations. */
     for (int i = 0; i < scene->info->interface_count; i++) {
         yk_interface_error gap = yk_system_interface_error(scene->system, i);
         *watch++ = (float)gap.position;
@@ -313,6 +334,10 @@ void yk_scene_read(yk_scene *scene)
         *watch++ = (float)gap.velocity;
         *watch++ = (float)gap.angular_velocity;
         *watch++ = (float)yk_system_interface_statistics(scene->system, i).energy_created;
+        double swing = NAN;
+        if (i < scene->watch->count)
+            swing = scene->watch->interfaces[i].ripple.swing;
+        *watch++ = (float)swing;
     }
 
     *watch++ = (float)yk_system_statistics_get(scene->system).last_iterations;

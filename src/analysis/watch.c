@@ -7,6 +7,7 @@
 
 #include "analysis/remedies.h"
 #include "math/vec3.h"
+#include "yoke/nonsmooth.h"
 
 /* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion
  * that is 3 % off it is about 6 %. Beyond the first it is worth a word, beyond the second the run
@@ -692,26 +693,54 @@ static void conclude_drift(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
-                      const char *name, double *value)
+int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name)
 {
     yk_subsystem *part = info->subsystems[subsystem];
     if (!part->ops->channels)
-        return false;
+        return -1;
 
     /* By name: what a kind of subsystem calls so means the same in all. */
     const yk_channel *channels;
     int count = part->ops->channels->list(part, &channels);
+    for (int i = 0; i < count; i++)
+        if (channels[i].components == 1 && strcmp(channels[i].name, name) == 0)
+            return i;
 
-    for (int i = 0; i < count; i++) {
-        if (strcmp(channels[i].name, name) != 0)
-            continue;
+    return -1;
+}
 
-        yk_system_channel(system, subsystem, i, value);
-        return true;
-    }
+bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
+                      const char *name, double *value)
+{
+    int channel = yk_watch_find(info, subsystem, name);
+    if (channel < 0)
+        return false;
 
-    return false;
+    yk_system_channel(system, subsystem, channel, value);
+    return true;
+}
+
+void yk_watch_limits(yk_watch_limit limits[YK_WATCH_LIMITS])
+{
+    const yk_watch_limit all[YK_WATCH_LIMITS] = {
+        {"energy", MADE_NOTABLE},
+        {"energy_made_serious", MADE_SERIOUS},
+        {"energy_lost_serious", LOST_SERIOUS},
+        {"ripple_serious", yk_ripple_limit()},
+        {"ripple_steps", YK_RIPPLE_ALARM * YK_RIPPLE_WINDOW},
+        {"not_converged", RESIDUAL_NOTABLE},
+        {"not_converged_serious", RESIDUAL_SERIOUS},
+        {"gap", GAP_NOTABLE},
+        {"gap_serious", GAP_SERIOUS},
+        {"drift", NOTABLE_GAP},
+        {"contact", UNRESOLVED_NOTABLE},
+        {"contact_serious", UNRESOLVED_SERIOUS},
+        {"contact_ratio_serious", RATIO_SERIOUS},
+        {"passage_serious", YK_NONSMOOTH_PASSAGE},
+        {"emitter", SHORTFALL_NOTABLE},
+        {"mass_ratio_tried", YK_RATIO_MOST},
+    };
+    memcpy(limits, all, sizeof all);
 }
 
 /* Contact problems that the solver left unsolved: bodies sink into each other or are thrown apart,

@@ -98,8 +98,9 @@ static inline bool yk_ripple_counts(yk_ripple *ripple)
     return ++ripple->count > YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN;
 }
 
-/* Whether the wrench still swings by a fraction of itself that matters. */
+/* Whether the wrench still swings by a fraction of itself that matters, and which that is. */
 bool yk_ripple_matters(const yk_ripple *ripple);
+double yk_ripple_limit(void);
 
 void yk_ripple_add(yk_ripple *ripple, const yk_wrench *wrench, double time);
 
@@ -109,6 +110,12 @@ void yk_ripple_add(yk_ripple *ripple, const yk_wrench *wrench, double time);
  * joins in `probes`, which may be NULL. */
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
                          yk_run_report *report, yk_interface_probe *probes);
+
+/* The largest ratio of masses that the scheme bears at an interface, whatever it has there, up to
+ * YK_RATIO_MOST; NaN: it exchanges nothing that depends on masses. Takes a dozen trials. */
+#define YK_RATIO_MOST 1e4
+yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                          int interface, double *limit);
 
 /* The whole ------------------------------------------------------------------------------------ */
 
@@ -160,8 +167,21 @@ void yk_watch_restore(yk_watch *watch, const double *words);
  * and time must be known. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
 
-/* The present value of a subsystem's channel with one component; false where there is none of
- * this name. */
+/* What findings are measured by, as the record keeps it, so that whoever shows a finding shows its
+ * limit too; docs/trust.md says what each is a limit of. */
+enum { YK_WATCH_LIMITS = 16 };
+
+typedef struct yk_watch_limit {
+    const char *name;
+    double value;
+} yk_watch_limit;
+
+void yk_watch_limits(yk_watch_limit limits[YK_WATCH_LIMITS]);
+
+/* The number of a subsystem's channel with one component; -1 where there is none of this name. */
+int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name);
+
+/* Its present value; false where there is none. */
 bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
                       const char *name, double *value);
 

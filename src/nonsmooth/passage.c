@@ -5,8 +5,6 @@
  * far as it exceeds that at the start. */
 #include "nonsmooth/world.h"
 
-/* Passages below this part of the body's radius are the accuracy of a model that touches. */
-static const double NOTABLE = 0.01;
 /* More pairs of solids than this are not looked at. */
 enum { PAIRS_MAX = 100000 };
 
@@ -124,7 +122,7 @@ void yk_world_watch_passages(yk_nonsmooth *self)
         const yk_passage *p = &self->passages[i];
 
         double depth = depth_of(self, p) - p->start;
-        if (depth > NOTABLE * p->size)
+        if (depth > YK_NONSMOOTH_PASSAGE * p->size)
             self->largest_passage = fmax(self->largest_passage, depth);
     }
 }

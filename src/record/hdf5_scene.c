@@ -246,7 +246,7 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         [YK_FRAME_ORIENTATION] = "1",
         [YK_FRAME_STRAIN] = "1",
         [YK_FRAME_WRENCH] = "m, N, N m",
-        [YK_FRAME_WATCH] = "J, m, rad, m/s, rad/s, 1",
+        [YK_FRAME_WATCH] = "J, m/s, 1, m, rad, rad/s",
         [YK_FRAME_CONTACT] = "m, 1, N",
     };
 
@@ -516,8 +516,8 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     /* Records from before there were contacts, or figures of the watch, in frames have none. */
     if (!yk_hdf5_read_integer(group, "contact_count", &scene->contact_count))
         scene->contact_count = 0;
-    int watched;
-    scene->watched = yk_hdf5_read_integer(group, "watched", &watched) && watched;
+    if (!yk_hdf5_read_integer(group, "watched", &scene->watched))
+        scene->watched = 0;
 
     /* Three numbers as text; z where they are not there. */
     scene->up = (yk_vec3){0, 0, 1};

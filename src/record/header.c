@@ -201,7 +201,8 @@ static bool scene_is_sound(const yk_record_scene *scene)
 {
     /* From a file these may be any numbers, and lists are made by them. */
     if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
-        scene->link_count < 0 || scene->contact_count < 0)
+        scene->link_count < 0 || scene->contact_count < 0 || scene->watched < 0 ||
+        scene->watched > YK_WATCHED)
         return false;
 
     /* Bodies belong to subsystems, shapes and links to bodies and subsystems. */
@@ -251,12 +252,13 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
         if (table == YK_FRAME_WRENCH && kind == YK_LINK_MARKERS)
             size += 9;
         if (table == YK_FRAME_WATCH && scene->watched && kind != YK_LINK_WIRE)
-            size += YK_WATCH_INTERFACE;
+            size += scene->watched == 1 ? YK_WATCH_INTERFACE - 1 : YK_WATCH_INTERFACE;
     }
 
-    /* Of the subsystems one figure each, and the iterations. */
+    /* Of the subsystems, in the first layout one figure each, and the iterations. */
+    size_t figures = scene->watched == 1 ? 1 : YK_WATCH_SUBSYSTEM;
     if (table == YK_FRAME_WATCH && scene->watched)
-        size += (size_t)scene->subsystem_count + 1;
+        size += figures * (size_t)scene->subsystem_count + 1;
     if (table == YK_FRAME_CONTACT)
         size = 9 * (size_t)scene->contact_count;
 

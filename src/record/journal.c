@@ -364,7 +364,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
     }
 
     yk_pack_number(pack, (uint64_t)scene->contact_count);
-    yk_pack_number(pack, scene->watched);
+    yk_pack_number(pack, (uint64_t)scene->watched);
 }
 
 static yk_status append_pack(yk_journal *journal, yk_block_kind kind, yk_pack *pack)
@@ -551,7 +551,11 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         pack->failed = true;
     else
         scene->contact_count = (int)contacts;
-    scene->watched = yk_unpack_number(pack) != 0;
+    uint64_t watched = yk_unpack_number(pack);
+    if (watched > YK_WATCHED)
+        pack->failed = true;
+    else
+        scene->watched = (int)watched;
 
     return YK_OK;
 }

@@ -125,6 +125,57 @@ static void what_is_borne_is_not_reported(void **state)
     }
 }
 
+/* A record with frames has the limits themselves, also where the ratio is below: those of the
+ * integrators above; where quasi-Newton bears everything, the largest that is tried; none where
+ * wrenches are exchanged on both sides. */
+static void records_have_the_ratio_that_is_borne(void **state)
+{
+    static const struct {
+        const char *overrides[4];
+        double limit; /* 0: none */
+    } cases[] = {
+        {{"subsystems.b.integrator=semi-implicit", "coupling.inputs=index-1", "parameters.m=0.1"},
+         1.86},
+        {{"subsystems.b.integrator=semi-implicit", "coupling.inputs=original", "parameters.m=0.1"},
+         0.725},
+        {{"coupling.scheme=tight"}, YK_RATIO_MOST},
+        {{"coupling.exchange=forces"}, 0},
+    };
+    yk_context *context = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        yk_scenario_def def = yk_scenario_default();
+        def.path = "limits.yaml";
+        def.text = two_masses;
+        def.overrides = cases[i].overrides;
+        while (cases[i].overrides[def.override_count])
+            def.override_count++;
+        yk_diagnostics *diagnostics = NULL;
+        yk_scenario *scenario = NULL;
+        yk_record *record = NULL;
+        assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+        assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+        assert_int_equal(yk_record_create(context, &record), YK_OK);
+        yk_run_def run = {.recorder = yk_record_recorder(record), .frames = 10};
+        assert_int_equal(yk_run(context, scenario, &run, NULL), YK_OK);
+
+        double limit = 0;
+        double serious = 0;
+        const yk_record_summary *summary = yk_record_get_summary(record);
+        for (int k = 0; k < summary->count; k++) {
+            if (strcmp(summary->values[k].name, "joint.mass_ratio_limit") == 0)
+                limit = summary->values[k].value;
+            if (strcmp(summary->values[k].name, "limit.gap_serious") == 0)
+                serious = summary->values[k].value;
+        }
+        assert_near(limit, cases[i].limit, 0.02 * cases[i].limit);
+        assert_true(serious == 0.2); /* docs/trust.md */
+
+        yk_record_destroy(record);
+        yk_scenario_destroy(scenario);
+        yk_diagnostics_destroy(diagnostics);
+    }
+}
+
 static void plain_iterations_have_a_limit(void **state)
 {
     const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none",
@@ -351,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_those_of_the_integrators),
         cmocka_unit_test(what_is_borne_is_not_reported),
+        cmocka_unit_test(records_have_the_ratio_that_is_borne),
         cmocka_unit_test(plain_iterations_have_a_limit),
         cmocka_unit_test(springs_are_distinguished_from_masses),
         cmocka_unit_test(ratios_of_rigid_bodies_are_those_of_their_markers),

@@ -49,13 +49,16 @@ static const yk_record_scene scene = {
     .links = links,
     .link_count = 2,
     .contact_count = 2,
-    .watched = true,
+    .watched = YK_WATCHED,
     .up = {0, 1, 0},
 };
 
 /* Two positions, one orientation, one strain, one wrench, figures of two subsystems and one interface and
  * the iterations, two contacts. */
-enum { FRAME_SIZE = 2 * 3 + 4 + 1 + 9 + (2 + YK_WATCH_INTERFACE + 1) + 2 * 9, FRAMES = 150 };
+enum {
+    FRAME_SIZE = 2 * 3 + 4 + 1 + 9 + (2 * YK_WATCH_SUBSYSTEM + YK_WATCH_INTERFACE + 1) + 2 * 9,
+    FRAMES = 150
+};
 
 static float frame_value(int frame, int k)
 {
@@ -104,7 +107,7 @@ static void assert_scene(const yk_record *record, int frames)
     assert_near(found->shapes[2].points[3].z, 3, 0);
 
     assert_int_equal(found->contact_count, 2);
-    assert_true(found->watched);
+    assert_int_equal(found->watched, YK_WATCHED);
     assert_int_equal(found->link_count, 2);
     assert_string_equal(found->links[0].name, "tip");
     assert_int_equal(found->links[1].kind, YK_LINK_WIRE);
@@ -187,18 +190,30 @@ static void a_scene_that_is_not_sound_is_refused(void **state)
     yk_shape lost = shapes[0];
     lost.body = 3;
     yk_record_link nowhere = {.name = "x", .from = 0, .to = 2};
-    yk_record_scene wrong_shape = scene, wrong_link = scene;
+    yk_record_scene wrong_shape = scene, wrong_link = scene, of_a_later_version = scene;
     wrong_shape.shapes = &lost;
     wrong_shape.shape_count = 1;
     wrong_link.links = &nowhere;
     wrong_link.link_count = 1;
-    const yk_record_scene *const cases[] = {&wrong_shape, &wrong_link};
-    for (int i = 0; i < 2; i++) {
+    of_a_later_version.watched = YK_WATCHED + 1;
+    const yk_record_scene *const cases[] = {&wrong_shape, &wrong_link, &of_a_later_version};
+    for (int i = 0; i < 3; i++) {
         yk_record_header header = sample_header;
         header.scene = cases[i];
         assert_int_equal(yk_recorder_begin(yk_record_recorder(record), &header), YK_ERROR_ARGUMENT);
     }
     yk_record_destroy(record);
+}
+
+/* Two energies, four gaps and an energy, and the iterations. */
+static void frames_of_the_first_layout_have_fewer_figures(void **state)
+{
+    (void)state;
+    yk_record_scene old = scene;
+    old.watched = 1;
+    assert_int_equal(yk_scene_table_size(&old, YK_FRAME_WATCH), 2 + 5 + 1);
+    old.watched = 0;
+    assert_int_equal(yk_scene_table_size(&old, YK_FRAME_WATCH), 0);
 }
 
 int main(void)
@@ -209,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_that_is_given_up_keeps_its_frames, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(csv_leaves_frames_out, open_folder, close_folder),
+        cmocka_unit_test(frames_of_the_first_layout_have_fewer_figures),
         cmocka_unit_test_setup_teardown(a_scene_that_is_not_sound_is_refused, open_folder,
                                         close_folder),
     };

@@ -131,7 +131,7 @@ export interface Scene {
   shapes: Shape[];
   links: Link[];
   contacts: number; // of a frame, at most
-  watched: boolean; // frames have what is watched
+  watched: number; // layout of what frames have of it, 0: nothing
 }
 
 export interface Channel {
@@ -145,6 +145,7 @@ export interface Channel {
 /** What is watched in every frame, in its order (include/yoke/record.h). */
 function watchedNames(scene: Scene): { name: string; unit: string }[] {
   if (!scene.watched) return [];
+  const own = [["energy_made", "J"]];
   const figures = [
     ["gap", "m"],
     ["gap_rotation", "rad"],
@@ -152,10 +153,15 @@ function watchedNames(scene: Scene): { name: string; unit: string }[] {
     ["gap_angular_velocity", "rad/s"],
     ["energy_created", "J"],
   ];
+  if (scene.watched > 1) {
+    own.push(["residual", "m/s"], ["unresolved", "1"], ["largest_passage", "m"]);
+    figures.push(["ripple", "1"]);
+  }
+  const named = (owner: string, list: string[][]) => list.map(([figure, unit]) => ({ name: `${owner}.${figure}`, unit }));
   const interfaces = scene.links.filter((link) => link.kind !== LinkKind.Wire);
   return [
-    ...scene.subsystems.map((name) => ({ name: `${name}.energy_made`, unit: "J" })),
-    ...interfaces.flatMap((link) => figures.map(([figure, unit]) => ({ name: `${link.name}.${figure}`, unit }))),
+    ...scene.subsystems.flatMap((name) => named(name, own)),
+    ...interfaces.flatMap((link) => named(link.name, figures)),
     { name: "coupling.iterations", unit: "1" },
   ];
 }

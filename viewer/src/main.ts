@@ -291,7 +291,7 @@ class App {
 
   private summary(run: Run): HTMLElement {
     const rows = run.summary
-      .filter((figure) => !/^(finding|remedy)_/.test(figure.name))
+      .filter((figure) => !/^(finding_|remedy_|limit\.)/.test(figure.name))
       .map((figure) => el("tr", {}, [el("td", { text: figure.name.replace(/_/g, " ") }), el("td", { class: "number", text: figure.text || `${number(figure.value, 6)} ${unitText(figure.unit)}` })]));
     const facts: [string, string][] = run.scene ? [] : [["scene", "none: records of `yoke run` into .h5 have one unless --frames 0 was given"]];
     facts.push(

@@ -29,20 +29,41 @@ const TITLES: Record<string, string> = {
   emitter: "Particles that were due did not come",
 };
 
-/** From what on a finding is reported, and from what on it is serious: docs/trust.md. */
-const LIMITS: Record<string, string> = {
-  energy: "Reported from 2 %; serious from 5 % made or 15 % lost.",
-  ripple: "Reported where the swing grows over 64 steps; serious above 5 % of the wrench.",
-  not_converged: "Reported from 0.01 % left open; serious from 2 %.",
-  gap: "Reported from 5 % of the velocity; serious from 20 %.",
-  passage: "Reported from 1 % of the body's radius; always serious.",
-};
+/** Figures of the run by name. */
+function figuresOf(run: Run): (name: string) => number | null {
+  const by = new Map(run.summary.map((figure) => [figure.name, figure.value]));
+  return (name) => by.get(name) ?? null;
+}
+
+function percent(value: number | null): string {
+  return `${number(value === null ? null : 100 * value, 3)} %`;
+}
+
+/** From what on a finding is reported, and from what on it is serious, by the limits that the record has; docs/trust.md. */
+function limitOf(run: Run, kind: string): string {
+  const value = figuresOf(run);
+  const limit = (name: string) => percent(value(`limit.${name}`));
+  if (value("limit.energy") === null) return ""; // a record from before it had them
+  const texts: Record<string, string> = {
+    energy: `Remark from ${limit("energy")} made or taken away by interfaces, not to be trusted from ${limit("energy_made_serious")} made or ${limit("energy_lost_serious")} taken away.`,
+    ripple: `Not to be trusted where it grows over ${value("limit.ripple_steps")} steps and swings by more than ${limit("ripple_serious")} in the end.`,
+    not_converged: `Remark from ${limit("not_converged")} of an impulse left open, not to be trusted from ${limit("not_converged_serious")}.`,
+    gap: `Remark from ${limit("gap")}, not to be trusted from ${limit("gap_serious")}.`,
+    contact: `Remark from ${limit("contact")} of the steps, not to be trusted from ${limit("contact_serious")} where they miss by more than ${value("limit.contact_ratio_serious")} times what a step resolves.`,
+    passage: `Not to be trusted from ${limit("passage_serious")} of the body's radius.`,
+    emitter: `Remark from ${limit("emitter")}.`,
+  };
+  return texts[kind] ?? "";
+}
 
 /** The size of a finding in the unit that its limits have. */
 function sizeOf(finding: Finding): string {
   if (finding.value === null) return "";
-  if (finding.kind === "energy" || finding.kind === "not_converged" || finding.kind === "gap") return `${number(100 * finding.value, 3)} %`;
-  if (finding.kind === "passage" || finding.kind === "drift") return number(finding.value, 3);
+  if (["energy", "not_converged", "gap", "emitter"].includes(finding.kind)) return percent(finding.value);
+  if (finding.kind === "ripple") return `Growth by ${number(finding.value, 4)} per step`;
+  if (finding.kind === "contact") return `${number(finding.value, 3)} times what a step resolves`;
+  if (finding.kind === "passage") return `${number(finding.value, 3)} m`;
+  if (finding.kind === "drift") return number(finding.value, 3);
   if (finding.kind === "failed") return `t = ${number(finding.value, 5)} s`;
   return ""; // its sentence has it
 }
@@ -90,8 +111,8 @@ export function verdict(run: Run): { text: string; state: "good" | "doubtful" | 
   return { text: "no remarks", state: "good" };
 }
 
-/** Values as a small curve, of each piece the one that is furthest from zero. */
-function sparkline(values: ArrayLike<number> | undefined): Node | null {
+/** Values as a small curve, of each piece the one that is furthest from zero; a limit as a dashed line, where it is near enough to be seen. */
+function sparkline(values: ArrayLike<number> | undefined, limit: number | null = null): Node | null {
   if (!values || values.length < 2) return null;
   const n = Math.min(160, values.length);
   const picked: number[] = [];
@@ -100,45 +121,105 @@ function sparkline(values: ArrayLike<number> | undefined): Node | null {
     const b = Math.max(a + 1, Math.floor(((i + 1) * values.length) / n));
     let most = values[a];
     for (let k = a; k < b; k++) if (Math.abs(values[k]) > Math.abs(most)) most = values[k];
-    picked.push(most);
+    picked.push(Number.isFinite(most) ? most : 0);
   }
-  const low = Math.min(0, ...picked);
-  const high = Math.max(0, ...picked);
+  const [lowest, highest] = [Math.min(0, ...picked), Math.max(0, ...picked)];
+  const seen = limit !== null && limit < 5 * Math.max(-lowest, highest);
+  const low = lowest;
+  const high = seen ? Math.max(highest, limit) : highest;
   const span = high - low || 1;
-  const points = picked.map((v, i) => `${((i / (n - 1 || 1)) * 120).toFixed(1)},${(20 - ((v - low) / span) * 18).toFixed(1)}`).join(" ");
+  const y = (v: number) => (20 - ((v - low) / span) * 18).toFixed(1);
+  const points = picked.map((v, i) => `${((i / (n - 1 || 1)) * 120).toFixed(1)},${y(v)}`).join(" ");
   const made = svg("svg", { viewBox: "0 0 120 22", width: 120, height: 22, class: "spark" });
-  made.append(svg("title", {}, `over the run, from ${number(low, 3)} to ${number(high, 3)}`), svg("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1 }));
+  made.append(svg("title", {}, `over the run, from ${number(lowest, 3)} to ${number(highest, 3)}${limit !== null ? `; limit ${number(limit, 3)}` : ""}`));
+  if (seen) made.append(svg("line", { x1: 0, x2: 120, y1: y(limit), y2: y(limit), class: "limit-line" }));
+  made.append(svg("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1 }));
   return made;
 }
 
-function curveOf(run: Run, name: string): Node | null {
+/** A number on a logarithmic axis, good below its limit and bad above. */
+function scale(value: number | null, limit: number | null, text: string): Node | null {
+  if (value === null || limit === null || !(limit > 0) || !(value > 0)) return null;
+  const [low, high] = [Math.min(value, limit) / 3, Math.max(value, limit) * 3];
+  const at = (v: number) => 4 + (112 * Math.log(v / low)) / Math.log(high / low);
+  const [x, edge] = [at(value), at(limit)];
+  const made = svg("svg", { viewBox: "0 0 120 22", width: 120, height: 22, class: "spark scale-drawing" });
+  made.append(
+    svg("title", {}, text),
+    svg("line", { x1: 4, x2: edge, y1: 15, y2: 15, class: "good-part" }),
+    svg("line", { x1: edge, x2: 116, y1: 15, y2: 15, class: "bad-part" }),
+    svg("line", { x1: edge, x2: edge, y1: 9, y2: 21, class: "limit-line" }),
+    svg("path", { d: `M${x.toFixed(1)},12l-4,-8h8z`, fill: "currentColor" }),
+  );
+  return made;
+}
+
+function curveOf(run: Run, name: string, limit: number | null = null): Node | null {
   const columns = channelOf(run, name)?.columns ?? [];
-  return columns.length === 1 ? sparkline(columns[0]) : null;
+  return columns.length === 1 ? sparkline(columns[0], limit) : null;
 }
 
 /** Energy that all together made. */
 function energyCurve(run: Run): Node | null {
+  const value = figuresOf(run);
+  const [made, all] = [value("limit.energy_made_serious"), value("energy_scale")];
   const columns = energyBalance(run)?.columns ?? [];
-  return sparkline(columns[columns.length - 1]);
+  return sparkline(columns[columns.length - 1], made !== null && all !== null ? made * all : null);
 }
 
-/** The curve that shows a finding, with what it is. */
-function curveOfFinding(run: Run, finding: Finding): Node | null {
-  const kinds: Record<string, [string, Node | null]> = {
-    energy: ["energy made [J]", energyCurve(run)],
-    not_converged: ["iterations of a macro step", curveOf(run, "coupling.iterations")],
-    mass_ratio: ["gap [m]", curveOf(run, `${finding.interface}.gap`)],
-    drift: ["gap [m]", curveOf(run, `${finding.interface}.gap`)],
-    gap: ["gap in velocity [m/s]", curveOf(run, `${finding.interface}.gap_velocity`)],
+/** The ratio of masses at an interface beside what its scheme bears. */
+function ratioScale(run: Run, link: string): Node | null {
+  const value = figuresOf(run);
+  const [ratio, limit] = [value(`${link}.mass_ratio`), value(`${link}.mass_ratio_limit`)];
+  return scale(ratio, limit, `ratio ${number(ratio, 3)}, the scheme bears ${number(limit, 3)}`);
+}
+
+/** How far a run came. */
+function reachScale(run: Run): Node | null {
+  const value = figuresOf(run);
+  const [time, end] = [value("time"), value("end")];
+  if (time === null || !end) return null;
+  const reached = 4 + 112 * Math.min(1, time / end);
+  const made = svg("svg", { viewBox: "0 0 120 22", width: 120, height: 22, class: "spark" });
+  made.append(svg("title", {}, `${number(time, 5)} s of ${number(end, 5)} s`), svg("line", { x1: 4, x2: reached, y1: 12, y2: 12, class: "good-part" }));
+  if (reached < 116) made.append(svg("line", { x1: reached, x2: 116, y1: 12, y2: 12, class: "bad-part" }));
+  return made;
+}
+
+/** The curves that show a finding, each with what it is. */
+function curvesOfFinding(run: Run, finding: Finding): HTMLElement[] {
+  const value = figuresOf(run);
+  const link = finding.interface;
+  const subsystems = run.scene?.subsystems ?? [];
+  const kinds: Record<string, () => [string, Node | null][]> = {
+    energy: () => [["energy made [J] over the run", energyCurve(run)]],
+    ripple: () => [["swing of the wrench from step to step, by its largest, over the run", curveOf(run, `${link}.ripple`, value("limit.ripple_serious"))]],
+    not_converged: () => [["iterations of a macro step over the run", curveOf(run, "coupling.iterations")]],
+    mass_ratio: () => [["ratio of the masses, and what the scheme bears", ratioScale(run, link)]],
+    feedthrough: () => [["ratio of the masses, and what the scheme bears", ratioScale(run, link)]],
+    drift: () => [["gap [m] over the run", curveOf(run, `${link}.gap`)]],
+    gap: () => [["gap in velocity [m/s] over the run", curveOf(run, `${link}.gap_velocity`)]],
+    contact: () =>
+      subsystems
+        .filter((name) => (value(`${name}.contacts_unresolved`) ?? 0) > (value("limit.contact") ?? 0))
+        .flatMap((name): [string, Node | null][] => [
+          [`residual of the contacts in ${name} [m/s] over the run`, curveOf(run, `${name}.residual`)],
+          [`steps of ${name} so far that left contacts unsolved, as a part of all`, curveOf(run, `${name}.unresolved`, value("limit.contact_serious"))],
+        ]),
+    passage: () =>
+      subsystems.filter((name) => channelOf(run, `${name}.largest_passage`)?.columns[0].some((depth) => depth > 0)).map((name) => [`depth of the passage in ${name} [m] over the run`, curveOf(run, `${name}.largest_passage`)]),
+    failed: () => [
+      ["time that was reached, of that which was asked for", reachScale(run)],
+      ["energy made [J] over the run", energyCurve(run)],
+    ],
+    emitter: () => [["part of the particles that did not come", scale(finding.value, value("limit.emitter"), percent(finding.value))]],
   };
-  const [text, curve] = kinds[finding.kind] ?? ["", null];
-  return curve ? el("div", { class: "curve-of muted" }, [curve, `${text} over the run`]) : null;
+  return (kinds[finding.kind]?.() ?? []).flatMap(([text, curve]) => (curve ? [el("div", { class: "curve-of muted" }, [curve, text])] : []));
 }
 
 /** Each indicator of the run: what it says, its number, its limit and its curve; docs/trust.md. */
 function indicators(run: Run, list: Finding[]): HTMLElement {
-  const by = new Map(run.summary.map((figure) => [figure.name, figure]));
-  const value = (name: string) => by.get(name)?.value ?? null;
+  const value = figuresOf(run);
   const rows: HTMLElement[] = [];
   const add = (text: string, figure: string, limit: string, curve: Node | null, kinds: string[] = [], link = "") => {
     const found = list.filter((one) => kinds.includes(one.kind) && (link === "" || one.interface === link));
@@ -146,38 +227,51 @@ function indicators(run: Run, list: Finding[]): HTMLElement {
     rows.push(el("tr", {}, [el("td", { text }, limit ? [el("span", { class: "limit muted", text: limit })] : []), el("td", { class: `number ${state}`, text: figure }), el("td", { class: "curve" }, [curve])]));
   };
 
+  const [time, end] = [value("time"), value("end")];
+  if (time !== null && end !== null) add("Time that the run reached", `${number(time, 5)} s`, `It was to reach ${number(end, 5)} s.`, reachScale(run), ["failed"]);
   const made = value("energy_made");
-  if (made !== null && Number.isFinite(made))
-    add(`Coupling and integration ${made < 0 ? "lost" : "made"} energy, as a part of that at the start and fed in`, `${number(100 * Math.abs(made), 3)} %`, "Remark from 2 % made or taken away by interfaces, not to be trusted from 5 % made or 15 % taken away.", energyCurve(run), ["energy"]);
+  if (made !== null && Number.isFinite(made)) add(`Coupling and integration ${made < 0 ? "lost" : "made"} energy, as a part of that at the start and fed in`, percent(Math.abs(made)), limitOf(run, "energy"), energyCurve(run), ["energy"]);
   const steps = value("steps");
   const iterations = value("iterations");
   if (steps && iterations && iterations > steps) {
     const largest = value("largest_iterations");
-    add("Iterations of a macro step, on average", `${number(iterations / steps, 3)}${largest !== null ? `, at most ${largest}` : ""}`, "Remark where they end at their limit and leave more than 0.01 % of an impulse open, not to be trusted from 2 %.", curveOf(run, "coupling.iterations"), ["not_converged"]);
+    add("Iterations of a macro step, on average", `${number(iterations / steps, 3)}${largest !== null ? `, at most ${largest}` : ""}`, limitOf(run, "not_converged"), curveOf(run, "coupling.iterations"), ["not_converged"]);
   }
   const open = value("steps_not_converged");
   if (open) add("Macro steps whose iterations did not converge", `${number(open, 8)} of ${number(steps, 8)}`, "", null, ["not_converged"]);
 
-  const scale = value("energy_scale");
+  const energy = value("energy_scale");
   for (const link of run.scene?.links ?? []) {
     if (link.kind === LinkKind.Wire) continue;
     const name = link.name;
     const figure = (key: string) => value(`${name}.${key}`) ?? 0;
     const travel = figure("travel");
+    const drift = value("limit.drift");
     if (figure("largest_position_error"))
-      add(`The sides of interface ${name} are apart by at most`, `${number(figure("largest_position_error"))} m`, travel ? `Remark where the gap goes on growing beyond ${number(1e-5 * travel, 3)} m, 1e−5 of the way that the interface went.` : "", curveOf(run, `${name}.gap`), ["drift"], name);
+      add(`The sides of interface ${name} are apart by at most`, `${number(figure("largest_position_error"))} m`, travel && drift ? `Remark where the gap goes on growing beyond ${number(drift * travel, 3)} m, ${number(drift)} of the way that the interface went.` : "", curveOf(run, `${name}.gap`), ["drift"], name);
     if (figure("largest_rotation_error"))
-      add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("largest_rotation_error"))} rad`, "Remark where it goes on growing beyond 1e−5 rad.", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
-    if (figure("velocity_gap"))
-      add(`The velocities of the sides of interface ${name} differ by this part of its own, over the run`, `${number(100 * figure("velocity_gap"), 3)} %`, "Remark from 5 %, not to be trusted from 20 %.", curveOf(run, `${name}.gap_velocity`), ["gap"], name);
-    if (figure("energy_created"))
-      add(`Interface ${name} ${figure("energy_created") < 0 ? "took away" : "created"} energy`, `${number(Math.abs(figure("energy_created")))} J`, scale ? `It counts in the first line, where 2 % are ${number(0.02 * scale, 3)} J.` : "", curveOf(run, `${name}.energy_created`));
-    if (figure("mass_ratio"))
-      add(`Interface ${name}: mass of the side that takes the motion by that of the side that takes the wrench`, number(figure("mass_ratio")), "Tried at the start: remark where the scheme does not bear it.", null, ["mass_ratio"], name);
+      add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("largest_rotation_error"))} rad`, drift ? `Remark where it goes on growing beyond ${number(drift)} rad.` : "", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
+    if (figure("velocity_gap")) add(`The velocities of the sides of interface ${name} differ by this part of its own, over the run`, percent(figure("velocity_gap")), limitOf(run, "gap"), curveOf(run, `${name}.gap_velocity`), ["gap"], name);
+    if (figure("impulse_left_open")) add(`Impulse of interface ${name} that iterations left open`, percent(figure("impulse_left_open")), limitOf(run, "not_converged"), scale(figure("impulse_left_open"), value("limit.not_converged_serious"), "beside what is not to be trusted"), ["not_converged"], name);
+    if (value(`${name}.ripple`) !== null) add(`The wrench of interface ${name} swings from step to step by this part of its largest, in the end`, percent(figure("ripple")), limitOf(run, "ripple"), curveOf(run, `${name}.ripple`, value("limit.ripple_serious")), ["ripple"], name);
+    if (figure("energy_created")) {
+      const least = value("limit.energy");
+      add(`Interface ${name} ${figure("energy_created") < 0 ? "took away" : "created"} energy`, `${number(Math.abs(figure("energy_created")))} J`, energy && least ? `It counts in the line on energy, where ${percent(least)} are ${number(least * energy, 3)} J.` : "", curveOf(run, `${name}.energy_created`));
+    }
+    if (figure("mass_ratio")) {
+      const [limit, most] = [value(`${name}.mass_ratio_limit`), value("limit.mass_ratio_tried")];
+      let says = "This scheme has no limit of it.";
+      if (limit !== null) says = limit === most ? `This scheme bears ${number(most)} at least, the most that was tried.` : `This scheme with these integrators bears up to ${number(limit, 3)}.`;
+      add(`Interface ${name}: mass of the side that takes the motion by that of the side that takes the wrench`, number(figure("mass_ratio")), most === null ? "" : says, ratioScale(run, name), ["mass_ratio", "feedthrough"], name);
+    }
   }
   run.scene?.subsystems.forEach((name) => {
     const residual = value(`${name}.largest_contact_residual`);
-    if (residual !== null) add(`The contacts in ${name} were solved up to a residual of`, `${number(residual)} m/s`, "Remark where more than 0.1 % of the steps leave more than their length resolves.", curveOf(run, `${name}.residual`), ["contact"]);
+    if (residual !== null) add(`The contacts in ${name} were solved up to a residual of`, `${number(residual)} m/s`, "What a step resolves is the limit: the next line counts the steps above it.", curveOf(run, `${name}.residual`), ["contact"]);
+    const unresolved = value(`${name}.contacts_unresolved`);
+    if (unresolved !== null) add(`Steps of ${name} that left contacts unsolved, beyond what a step resolves`, percent(unresolved), limitOf(run, "contact"), curveOf(run, `${name}.unresolved`, value("limit.contact_serious")), ["contact"]);
+    const passage = channelOf(run, `${name}.largest_passage`)?.columns[0];
+    if (passage?.some((depth) => depth > 0)) add(`A driven body of ${name} went into what never moves by`, `${number(passage[passage.length - 1])} m`, limitOf(run, "passage"), sparkline(passage), ["passage"]);
     const solving = channelOf(run, `${name}.iterations`)?.columns[0];
     if (solving) add(`Most iterations for the contacts of a step in ${name}`, number(solving.reduce((most, v) => Math.max(most, v), 0), 6), "", sparkline(solving));
   });
@@ -223,8 +317,11 @@ export function trustPanel(runs: Run[]): HTMLElement {
     if (run.live) section.append(el("p", { class: "muted", text: "What the run says of itself comes with its end." }));
     else if (list.length === 0)
       section.append(el("p", { class: "muted", text: run.summary.length ? "Energies, gaps and iterations were watched in every step, and nothing stood out." : "The record has no summary: the run did not come to its end." }));
+    const known = new Set<string>(); // remedies that stand above
     for (const finding of list) {
-      const remedies = finding.remedies.map((remedy) => {
+      const fresh = finding.remedies.filter((remedy) => !known.has(remedy.command));
+      const remedies = fresh.map((remedy) => {
+        known.add(remedy.command);
         const press = button("copy", "copy the command", () => copy(remedy.command, press));
         const command = el("div", { class: "command" }, [el("code", { text: remedy.command }), press]);
         return el("div", { class: "remedy" }, [el("span", { text: remedy.text }), command]);
@@ -233,8 +330,9 @@ export function trustPanel(runs: Run[]): HTMLElement {
         el("div", { class: finding.serious ? "finding serious" : "finding" }, [
           el("h3", { text: TITLES[finding.kind] ?? finding.kind.replace(/_/g, " ") }),
           el("p", { text: `${finding.text.charAt(0).toUpperCase()}${finding.text.slice(1)}.` }),
-          el("p", { class: "muted", text: [sizeOf(finding), LIMITS[finding.kind]].filter(Boolean).join(". ") }),
-          curveOfFinding(run, finding),
+          el("p", { class: "muted", text: [sizeOf(finding), limitOf(run, finding.kind)].filter(Boolean).join(". ") }),
+          ...curvesOfFinding(run, finding),
+          fresh.length < finding.remedies.length ? el("p", { class: "muted", text: fresh.length > 0 ? "A remedy above helps here too, or:" : "What helps stands above." }) : null,
           ...remedies,
         ]),
       );

@@ -216,6 +216,15 @@ try {
   await untrusted.tab.locator("header .verdict").click();
   check((await untrusted.tab.locator(".finding.serious .command code").allTextContents()).some((text) => text.includes("--set coupling.exchange=forces")), "no remedy as a command");
   check((await untrusted.tab.locator(".schematic .link.bad").count()) === 1, "the schematic does not mark the interface");
+
+  // Limits come from the record, and each finding has its drawing: the ratio of masses beside what the scheme bears.
+  const [ratio, bears] = await untrusted.tab.evaluate(() => ["mass_ratio", "mass_ratio_limit"].map((name) => window.yoke.report.runs[0].summary.find((figure) => figure.name === `hinge.${name}`)?.value));
+  const told = /bears up to (\d+\.\d+)/.exec(await untrusted.tab.locator(".finding").first().textContent())?.[1];
+  check(ratio > bears && Math.abs(bears - Number(told)) < 0.01 * bears, `the record has a ratio of ${ratio} and a limit of ${bears}, the finding says ${told}`);
+  check((await untrusted.tab.locator(".finding .scale-drawing title").first().textContent()).includes("the scheme bears"), "the ratio of masses is not drawn beside its limit");
+  for (const finding of await untrusted.tab.locator(".finding").all()) check((await finding.locator(".spark").count()) > 0, `a finding has no curve: ${await finding.textContent()}`);
+  const rows = await untrusted.tab.locator(".indicators tr").allTextContents();
+  check(rows.some((text) => /to reach 0.2 s/.test(text)) && rows.some((text) => /swings.*more than 5 %/.test(text)), `indicators without their limits: ${rows}`);
   await untrusted.tab.screenshot({ path: `${apart}.png` });
   for (const problem of untrusted.problems) check(false, `apart: ${problem}`);
   await untrusted.context.close();
@@ -239,6 +248,14 @@ try {
   await heap.tab.getByRole("button", { name: "contacts", exact: true }).click();
   await heap.tab.waitForFunction(() => window.yoke.contacts().length > 10, null, { timeout: 20000 });
   await heap.tab.screenshot({ path: `${damper}-contacts.png` });
+  await heap.tab.getByRole("tab", { name: "Trust" }).click();
+  const contactRows = heap.tab.locator(".indicators tr", { hasText: "contacts" });
+  check((await contactRows.count()) === 2 && (await contactRows.locator(".spark").count()) === 2, "residual and unsolved steps of the contacts have no curves");
+  const [unsolved, counted] = await heap.tab.evaluate(() => {
+    const run = window.yoke.report.runs[0];
+    return [run.frames.watch("damper.unresolved").columns[0].at(-1), run.summary.find((figure) => figure.name === "damper.contacts_unresolved").value];
+  });
+  check(Math.abs(unsolved - counted) <= 1e-6 * counted, `the frames end with ${unsolved} unsolved steps, the summary has ${counted}`);
   for (const problem of heap.problems) check(false, `contacts of particles: ${problem}`);
   await heap.context.close();
 
