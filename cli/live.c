@@ -1,6 +1,7 @@
 #include "live.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +25,12 @@ static const double CLOSE_SECONDS = 10;
 
 enum { KEY_BYTES = 16 };
 
-typedef enum live_state { LIVE_LOADING, LIVE_RUNNING, LIVE_ENDED } live_state;
+typedef enum live_state { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } live_state;
+
+/* Frames of particles that settle: at least so far apart on the clock, and by this part of the time
+ * that they have taken, so that they stay few however long it takes. */
+static const double SETTLING_SECONDS = 0.1;
+static const double SETTLING_PART = 0.05;
 
 /* The run's thread writes, that of the server reads, both with the lock held. */
 struct live_view {
@@ -36,7 +42,8 @@ struct live_view {
 
     pthread_mutex_t lock;
     live_state state;
-    char loading[128]; /* what is done in LIVE_LOADING */
+    int act;           /* what is shown: each settling of particles is one, the run the last */
+    char loading[128]; /* what is done before the run */
     yk_run_progress progress;
     bool stopped;
     double last_request;  /* s on the clock; 0: none yet */
@@ -51,6 +58,11 @@ struct live_view {
     double *row;
     int width;
     size_t frame_size;
+
+    /* Particles that settle. */
+    const yk_subsystem *bed;               /* that is shown now; NULL: none */
+    double settled;                        /* s: its time */
+    double settling_begun, settling_shown; /* s on the clock */
 };
 
 /* Recording ------------------------------------------------------------------------------------ */
@@ -67,6 +79,20 @@ static yk_status pack_start(live_view *v)
     free(v->start);
     v->start = packed;
     v->start_size = size;
+    return YK_OK;
+}
+
+/* An empty record in place of what was shown, which pages see by its number. With the lock held. */
+static yk_status begin_act(live_view *v)
+{
+    yk_record *record;
+    yk_status status = yk_record_create(v->context, &record);
+    if (status != YK_OK)
+        return status;
+
+    yk_record_destroy(v->record);
+    v->record = record;
+    v->act++;
     return YK_OK;
 }
 
@@ -109,7 +135,9 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     pthread_mutex_lock(&v->lock);
     v->stride = (int64_t)(v->expected / SAMPLES_MAX) + 1;
     v->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
-    yk_status status = yk_recorder_begin(yk_record_recorder(v->record), &shown);
+    yk_status status = begin_act(v);
+    if (status == YK_OK)
+        status = yk_recorder_begin(yk_record_recorder(v->record), &shown);
     if (status == YK_OK)
         status = pack_start(v);
     v->state = LIVE_RUNNING;
@@ -193,6 +221,137 @@ void live_loading(live_view *view, const char *message)
     pthread_mutex_unlock(&view->lock);
 }
 
+/* Begins to show a bed: its particles as they are, and its container as it will be. With the lock
+ * held. */
+static yk_status begin_settling(live_view *v, const yk_settling *settling)
+{
+    static const char *const names[] = {"bed"};
+    static const char *const solvers[] = {"nonsmooth"};
+    static const yk_record_channel channel = {.name = "bed.speed", .unit = "m/s", .components = 1};
+    const yk_subsystem *bed = settling->bed;
+    const yk_scene_ops *ops = bed->ops->scene;
+    int bodies = ops->bodies(bed, NULL, 0);
+    int shapes = ops->shapes(bed, NULL, 0);
+
+    /* Lists of what there is, and the poses at the start. */
+    yk_scene_body *seen = yk_allocate(v->context, (size_t)bodies, sizeof *seen);
+    yk_scene_pose *poses = yk_allocate(v->context, (size_t)bodies, sizeof *poses);
+    yk_record_body *list = yk_allocate(v->context, (size_t)bodies, sizeof *list);
+    yk_shape *drawn = yk_allocate(v->context, (size_t)shapes, sizeof *drawn);
+    yk_status status = YK_ERROR_MEMORY;
+    if (seen && poses && list && drawn)
+        status = begin_act(v);
+
+    if (status == YK_OK) {
+        ops->bodies(bed, seen, bodies);
+        ops->poses(bed, poses);
+        ops->shapes(bed, drawn, shapes);
+        for (int i = 0; i < bodies; i++)
+            list[i] = (yk_record_body){.name = seen[i].name,
+                                       .motion = seen[i].motion,
+                                       .position = poses[i].position,
+                                       .orientation = poses[i].orientation};
+        for (int i = 0; i < shapes; i++) {
+            if (drawn[i].body != settling->container)
+                continue;
+            drawn[i].size = settling->size;
+            drawn[i].open = YK_OPEN_TOP;
+        }
+
+        char title[64];
+        snprintf(title, sizeof title, "Settling of %d particles", settling->count);
+        yk_record_scene scene = {.subsystems = names,
+                                 .solvers = solvers,
+                                 .subsystem_count = 1,
+                                 .bodies = list,
+                                 .body_count = bodies,
+                                 .shapes = drawn,
+                                 .shape_count = shapes,
+                                 .up = {0, 0, 1}};
+        yk_record_header header = {
+            .title = title, .channels = &channel, .channel_count = 1, .scene = &scene};
+        v->width = 1;
+        v->frame_size = yk_scene_frame_size(&scene);
+        status = yk_recorder_begin(yk_record_recorder(v->record), &header);
+    }
+    if (status == YK_OK)
+        status = pack_start(v);
+
+    yk_release(v->context, seen);
+    yk_release(v->context, poses);
+    yk_release(v->context, list);
+    yk_release(v->context, drawn);
+    return status;
+}
+
+/* Where everything in the bed is now, and how fast it still is. With the lock held. */
+static yk_status add_settling(live_view *v, const yk_settling *settling)
+{
+    const yk_scene_ops *ops = settling->bed->ops->scene;
+    const yk_record_scene *scene = yk_record_get_header(v->record)->scene;
+    size_t bodies = (size_t)scene->body_count;
+    yk_scene_pose *poses = yk_allocate(v->context, bodies, sizeof *poses);
+    float *frame = yk_allocate(v->context, v->frame_size, sizeof *frame);
+    yk_status status = YK_ERROR_MEMORY;
+    if (poses && frame) {
+        /* Positions, then orientations, of those that have them. */
+        ops->poses(settling->bed, poses);
+        poses[settling->container].position = settling->middle;
+        float *position = frame;
+        float *orientation = frame + yk_scene_table_size(scene, YK_FRAME_POSITION);
+        for (size_t i = 0; i < bodies; i++) {
+            const double *x = &poses[i].position.x;
+            const double *q = &poses[i].orientation.w;
+            for (int k = 0; k < 3 && scene->bodies[i].motion != YK_BODY_FIXED; k++)
+                *position++ = (float)x[k];
+            for (int k = 0; k < 4 && scene->bodies[i].motion == YK_BODY_MOVES; k++)
+                *orientation++ = (float)q[k];
+        }
+
+        yk_recorder *recorder = yk_record_recorder(v->record);
+        status = yk_recorder_sample(recorder, settling->time, &settling->speed);
+        if (status == YK_OK)
+            status = yk_recorder_frame(recorder, settling->time, frame);
+    }
+
+    yk_release(v->context, poses);
+    yk_release(v->context, frame);
+    return status;
+}
+
+void live_settling(live_view *view, const yk_settling *settling)
+{
+    pthread_mutex_lock(&view->lock);
+    double now = yk_clock_seconds();
+    bool fresh = view->bed != settling->bed || settling->time < view->settled;
+    view->settled = settling->time;
+    if (fresh) {
+        view->settling_begun = now;
+        view->bed = settling->bed;
+    }
+
+    double apart = fmax(SETTLING_SECONDS, SETTLING_PART * (now - view->settling_begun));
+    bool due = fresh || now > view->settling_shown + apart;
+
+    /* Who watches misses something where there is no memory for it; the settling goes on. */
+    yk_status status = YK_OK;
+    if (fresh)
+        status = begin_settling(view, settling);
+    if (status == YK_OK && due) {
+        status = add_settling(view, settling);
+        view->settling_shown = now;
+    }
+    if (status == YK_OK)
+        view->state = LIVE_SETTLING;
+
+    enum { PARTS = 1000 };
+    view->progress = (yk_run_progress){.step = (int64_t)(PARTS * settling->time / settling->limit),
+                                       .steps = PARTS,
+                                       .time = settling->time,
+                                       .seconds = now - view->settling_begun};
+    pthread_mutex_unlock(&view->lock);
+}
+
 void live_progress(live_view *view, const yk_run_progress *progress)
 {
     pthread_mutex_lock(&view->lock);
@@ -264,7 +423,11 @@ static size_t fitting(size_t count, size_t from, size_t bytes)
 static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection)
 {
     static const char *const states[] = {
-        [LIVE_LOADING] = "loading", [LIVE_RUNNING] = "running", [LIVE_ENDED] = "ended"};
+        [LIVE_LOADING] = "loading",
+        [LIVE_SETTLING] = "settling",
+        [LIVE_RUNNING] = "running",
+        [LIVE_ENDED] = "ended",
+    };
     size_t all_rows = yk_record_rows(v->record);
     size_t all_frames = yk_record_frame_count(v->record);
     size_t row_bytes = ((size_t)v->width + 1) * sizeof(double);
@@ -277,14 +440,14 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     /* Where the run is, how much follows, and whether there is more than one answer holds. */
     char json[640];
     const yk_run_progress *p = &v->progress;
-    int length = snprintf(json, sizeof json,
-                          "{\"state\":\"%s\",\"step\":%lld,\"steps\":%lld,\"time\":%.17g,"
-                          "\"seconds\":%.6g,\"rows\":%zu,\"width\":%d,\"frames\":%zu,"
-                          "\"size\":%zu,\"more\":%s,\"loading\":\"%s\"}",
-                          states[v->state], (long long)p->step, (long long)p->steps, p->time,
-                          p->seconds, rows, v->width, frames, v->frame_size,
-                          row + rows < all_rows || frame + frames < all_frames ? "true" : "false",
-                          v->loading);
+    int length = snprintf(
+        json, sizeof json,
+        "{\"state\":\"%s\",\"act\":%d,\"step\":%lld,\"steps\":%lld,\"time\":%.17g,"
+        "\"seconds\":%.6g,\"rows\":%zu,\"width\":%d,\"frames\":%zu,"
+        "\"size\":%zu,\"more\":%s,\"loading\":\"%s\"}",
+        states[v->state], v->act, (long long)p->step, (long long)p->steps, p->time, p->seconds,
+        rows, v->width, frames, v->frame_size,
+        row + rows < all_rows || frame + frames < all_frames ? "true" : "false", v->loading);
 
     /* Head and JSON, then the arrays from a multiple of eight bytes on. */
     size_t start = (8 + (size_t)length + 7) / 8 * 8;
@@ -394,11 +557,15 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
             sent = send_more(v, connection);
         } else if (strcmp(path, "start") != 0) {
             sent = send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
-        } else if (v->state == LIVE_LOADING) {
+        } else if (!v->start) {
             sent = send_text(connection, MHD_HTTP_NO_CONTENT, "");
         } else {
+            char act[16];
+            snprintf(act, sizeof act, "%d", v->act);
             struct MHD_Response *response =
                 MHD_create_response_from_buffer(v->start_size, v->start, MHD_RESPMEM_MUST_COPY);
+            if (response)
+                MHD_add_response_header(response, "Yoke-Act", act);
             sent = send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
         }
         pthread_mutex_unlock(&v->lock);
@@ -411,7 +578,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 
     /* A second interrupt would end the program at once. */
     pthread_mutex_lock(&v->lock);
-    bool first = !v->stopped && v->state == LIVE_RUNNING;
+    bool first = !v->stopped && (v->state == LIVE_RUNNING || v->state == LIVE_SETTLING);
     if (first)
         v->stopped = true;
     pthread_mutex_unlock(&v->lock);

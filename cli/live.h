@@ -5,12 +5,16 @@
  *
  *   GET  /KEY/        the viewer
  *   GET  /KEY/start   title, channels and scene, packed as a report without samples and frames
- *                     (report_pack.h); 204 while the scenario is still being loaded
+ *                     (report_pack.h); 204 where there is nothing yet, while the scenario is loaded
  *   GET  /KEY/more?rows=N&frames=M
  *                     how far the run is, samples from N and frames from M on:
  *                     "YKL1", u32 length of the JSON, JSON, zeros up to a multiple of 8 bytes, then
  *                     doubles: times of the samples, samples, times of the frames; floats: frames
  *   POST /KEY/stop    ends the run as an interrupt does: after the present step, with its record
+ *
+ * Particles that settle before the run begins are shown in the same way, as runs of their own: the
+ * JSON of `more` and the header Yoke-Act of `start` have the number of the one that is shown, and a
+ * page that sees it change starts anew.
  *
  * It listens on 127.0.0.1 alone. KEY is drawn at random and stands in the address that is printed:
  * other users of the machine and pages of other sites do not have it, and a request whose Host is
@@ -20,6 +24,7 @@
 #define YOKE_CLI_LIVE_H
 
 #include "yoke/analysis.h"
+#include "yoke/nonsmooth.h"
 
 typedef struct live_view live_view;
 
@@ -30,8 +35,9 @@ live_view *live_open(int port);
  * than a plot can show, pages get some of them. */
 yk_recorder *live_recorder(live_view *view, double samples);
 
-/* What is done while the scenario is loaded, and how far the run is. */
+/* What is done while the scenario is loaded, particles that settle then, and how far the run is. */
 void live_loading(live_view *view, const char *message);
+void live_settling(live_view *view, const yk_settling *settling);
 void live_progress(live_view *view, const yk_run_progress *progress);
 
 /* Waits a few seconds for open pages to take the end of the run; NULL is allowed. */

@@ -25,6 +25,12 @@ void live_loading(live_view *view, const char *message)
     (void)message;
 }
 
+void live_settling(live_view *view, const yk_settling *settling)
+{
+    (void)view;
+    (void)settling;
+}
+
 void live_progress(live_view *view, const yk_run_progress *progress)
 {
     (void)view;

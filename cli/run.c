@@ -60,6 +60,12 @@ static void show_loading(void *user, const char *message)
     }
 }
 
+static void show_settling(void *user, const yk_settling *settling)
+{
+    const request *q = user;
+    live_settling(q->live, settling);
+}
+
 /* Summary -------------------------------------------------------------------------------------- */
 
 /* Times of short steps are taken now and then and made up to the whole, which they may exceed
@@ -581,6 +587,11 @@ int command_run(int argc, char **argv)
         q.source = &source;
 
     watch_loading(show_loading, &q);
+    if (live) {
+        def.see_settling = show_settling;
+        def.see_user = &q;
+    }
+
     loaded l;
     def.cache = source.cache;
     bool good = load_to_run(&def, &l);

@@ -85,6 +85,8 @@ typedef struct yk_scenario_hosts {
     void *user;
 } yk_scenario_hosts;
 
+struct yk_settling;
+
 typedef struct yk_scenario_def {
     const char *path; /* the file; also its name in messages */
     const char *text; /* its contents instead of reading it; NULL: the file is read */
@@ -112,6 +114,9 @@ typedef struct yk_scenario_def {
     /* Particles that are to settle stay on their lattice, which takes no time: for a look at the
      * scenario, not for a run. */
     bool unsettled;
+    /* Sees particles that settle (yk_settling of yoke/nonsmooth.h); NULL: nobody does. */
+    void (*see_settling)(void *user, const struct yk_settling *settling);
+    void *see_user;
     const yk_scenario_hosts *hosts; /* NULL: all subsystems are made here */
 } yk_scenario_def;
 

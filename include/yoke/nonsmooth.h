@@ -170,6 +170,21 @@ typedef struct yk_sieve {
     double passing;  /* 0 of the first, rising to 1 of the last */
 } yk_sieve;
 
+/* Particles on their way to rest, for whoever wants to see them. */
+typedef struct yk_settling {
+    const yk_subsystem *bed; /* they and their container, alone; it has a scene */
+    int count;
+    int container;        /* its body in that scene, which is as high as the lid now is */
+    yk_solid_kind cavity; /* the container as it will be ... */
+    yk_vec3 size;
+    yk_vec3 middle; /* ... and where its middle is now (m) */
+    double time;    /* s, since the particles were let go */
+    double limit;   /* s, after which the model is made though they still move */
+    double speed;   /* m/s, root mean square of all */
+} yk_settling;
+
+typedef void (*yk_settling_function)(void *user, const yk_settling *settling);
+
 /* Particles in a cavity: set on a lattice with clearances, and where they are to be at rest, fallen
  * under gravity before the model is made; shaken by single cycles of a sine, with the lid lowered
  * to the highest particle after each, until the bed no longer falls (paper tight 3.2.1). Particles
@@ -200,6 +215,8 @@ typedef struct yk_packing_def {
     double shake_amplitude; /* m */
     double shake_frequency; /* Hz */
     yk_contact_options solver;
+    yk_settling_function see; /* every 50 steps; NULL: nobody sees them */
+    void *see_user;
 } yk_packing_def;
 
 /* Spheres of 1 mm. */

@@ -196,6 +196,12 @@ bool yk_builder_leaves_unsettled(const yk_builder *builder)
     return builder->unsettled;
 }
 
+void yk_builder_show_settling(const yk_builder *builder, const struct yk_settling *settling)
+{
+    if (builder->see_settling)
+        builder->see_settling(builder->see_user, settling);
+}
+
 /* Names ---------------------------------------------------------------------------------------- */
 
 /* Entries begin with their name. */

@@ -428,6 +428,11 @@ static yk_packing_def sizes_of(const yk_node *item, yk_material material)
     return def;
 }
 
+static void show_settling(void *user, const yk_settling *settling)
+{
+    yk_builder_show_settling(user, settling);
+}
+
 static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
 {
     /* The lattice. */
@@ -445,6 +450,8 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     def.shakes = yk_node_integer(item, "shakes");
     def.shake_amplitude = yk_node_number(item, "shake_amplitude");
     def.shake_frequency = yk_node_number(item, "shake_frequency");
+    def.see = show_settling;
+    def.see_user = m->builder;
 
     return def;
 }

@@ -44,6 +44,8 @@ yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char *
 yk_status yk_builder_library(yk_builder *builder, const yk_node *node, const char **path);
 /* Particles stay on their lattice instead of coming to rest. */
 bool yk_builder_leaves_unsettled(const yk_builder *builder);
+/* To whoever wants to see them on the way. */
+void yk_builder_show_settling(const yk_builder *builder, const struct yk_settling *settling);
 
 /* Names that others refer to, each with the index of what it names. Sorted, for models have
  * thousands of references. */

@@ -176,6 +176,8 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     builder->to_rounding = def->to_rounding;
     builder->forbid_code = def->forbid_plugins;
     builder->unsettled = def->unsettled;
+    builder->see_settling = def->see_settling;
+    builder->see_user = def->see_user;
     builder->hosts = def->hosts;
     builder->cache = def->cache;
 

@@ -58,10 +58,12 @@ struct yk_builder {
     yk_store *store;
     yk_diagnostics *diagnostics;
     const yk_scope *scope;
-    const char *folder;             /* of the scenario, with its last '/'; "" for the present one */
-    bool to_rounding;               /* see yk_scenario_def */
-    bool forbid_code;               /* likewise */
-    bool unsettled;                 /* likewise */
+    const char *folder; /* of the scenario, with its last '/'; "" for the present one */
+    bool to_rounding;   /* see yk_scenario_def */
+    bool forbid_code;   /* likewise */
+    bool unsettled;     /* likewise */
+    void (*see_settling)(void *user, const struct yk_settling *settling); /* likewise */
+    void *see_user;
     const yk_scenario_hosts *hosts; /* likewise; NULL after loading */
     /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool repeats;

@@ -428,6 +428,19 @@ static yk_status settle(bed *b, yk_packing *packing)
         packing->at_rest = yk_nonsmooth_time(b->world) > shaken && packing->speed < rest;
         yk_log(b->context, YK_LOG_DEBUG, "%d particles settle: %.2f s, still %.2g m/s", def->count,
                yk_nonsmooth_time(b->world), packing->speed);
+        if (def->see) {
+            yk_nonsmooth_body_motion(b->world, b->container, &motion);
+            motion.position.z -= b->shaker.centre;
+            def->see(def->see_user, &(yk_settling){.bed = yk_nonsmooth_subsystem(b->world),
+                                                   .count = def->count,
+                                                   .container = b->container,
+                                                   .cavity = def->cavity,
+                                                   .size = def->size,
+                                                   .middle = motion.position,
+                                                   .time = yk_nonsmooth_time(b->world),
+                                                   .limit = limit,
+                                                   .speed = packing->speed});
+        }
     }
 
     /* Where the particles lie, seen from the middle of the cavity. */

@@ -3,11 +3,12 @@
 import { appendSamples, Contacts, decodeBytes, Frames, Report, Run } from "./data";
 
 export interface LiveState {
-  state: "loading" | "running" | "ended";
+  state: "loading" | "settling" | "running" | "ended";
   step: number;
   steps: number;
   time: number;
   seconds: number; // on the clock
+  loading: string; // what is done before the run begins
 }
 
 interface Head extends LiveState {
@@ -16,7 +17,7 @@ interface Head extends LiveState {
   frames: number;
   size: number;
   more: boolean; // that did not fit into this answer
-  loading: string; // what is done before the run begins
+  act: number; // what is shown: each settling of particles is one, the run the last
 }
 
 const PAUSE = 500; // ms
@@ -27,12 +28,14 @@ export class Live {
   private readonly base = location.pathname.replace(/[^/]*$/, "");
   private rows = 0;
   private frames = 0;
+  private act = 0;
 
-  /** The report without data, as soon as the scenario is loaded; null before. */
+  /** The report without data, as soon as there is something to show; null before. */
   private async start(): Promise<Report | null> {
     const answer = await fetch(`${this.base}start`);
     if (answer.status === 204) return null;
     if (!answer.ok) throw new Error(`the run answers with ${answer.status}`);
+    this.act = Number(answer.headers.get("Yoke-Act"));
     return decodeBytes(new Uint8Array(await answer.arrayBuffer()));
   }
 
@@ -46,9 +49,10 @@ export class Live {
     return { head, bytes, at: Math.ceil((8 + length) / 8) * 8 };
   }
 
-  /** Adds what has come to the run. */
+  /** Adds what has come to the run; nothing where another is shown now. */
   private async more(run: Run): Promise<Head> {
     const { head, bytes, at: start } = await this.ask();
+    if (head.act !== this.act) return head;
     let at = start;
     const doubles = (count: number) => {
       const values = new Float64Array(bytes, at, count);
@@ -66,29 +70,39 @@ export class Live {
     return head;
   }
 
-  /** Begins as soon as there is something to show, and says what comes until the end. */
+  /** Begins as soon as there is something to show, particles that settle or the run, and says what comes until the end. */
   async follow(load: (what: string) => void, begin: (report: Report) => void, grow: (state: LiveState) => void, end: () => void): Promise<void> {
+    while (!(await this.followAct(load, begin, grow)));
+    end();
+  }
+
+  /** One of what is shown one after the other; true: it was the last. */
+  private async followAct(load: (what: string) => void, begin: (report: Report) => void, grow: (state: LiveState) => void): Promise<boolean> {
+    this.rows = this.frames = 0;
     let report = await this.start();
     while (!report) {
       load((await this.ask()).head.loading);
       await wait(PAUSE);
       report = await this.start();
     }
+    const act = this.act;
     const run = report.runs[0];
     run.live = true;
     if (run.scene && run.scene.shapes.length > 0) run.frames = new Frames(run.scene, new Float64Array(0), 0, [0, 1, 2, 3, 4].map(() => new Float32Array(0)), new Contacts([], new Float32Array(0)));
 
     let head = await this.more(run);
-    while (run.time.length === 0 && head.state !== "ended") {
+    while (head.act === act && run.time.length === 0 && head.state !== "ended") {
       await wait(PAUSE);
       head = await this.more(run);
     }
+    if (head.act !== act) return false;
     if (run.frames && run.frames.count === 0) run.frames = null;
     begin(report);
     grow(head);
     while (head.state !== "ended" || head.more) {
       if (!head.more) await wait(PAUSE);
       head = await this.more(run);
+      if (head.act !== act) return false;
       grow(head);
     }
 
@@ -99,7 +113,7 @@ export class Live {
       run.summary = last.runs[0].summary;
       run.complete = last.runs[0].complete;
     }
-    end();
+    return true;
   }
 
   async stop(): Promise<void> {

@@ -27,6 +27,7 @@ class App {
   private speed = 1;
   private last = 0;
   private following = true; // of a live run: its present end is shown
+  private readonly closed = new AbortController();
 
   private readonly play = button("▶", "play or pause (space)", () => this.setPlaying(!this.playing));
   private readonly slider = el("input", { title: "time", attrs: { type: "range", min: "0", max: "1000", step: "1", value: "0", "aria-label": "time" } });
@@ -77,8 +78,14 @@ class App {
       this.plots.resize();
     };
     new ResizeObserver(resized).observe(this.viewport);
-    window.addEventListener("resize", resized);
+    window.addEventListener("resize", resized, { signal: this.closed.signal });
     requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** Another one takes its place. */
+  close(): void {
+    this.closed.abort();
+    this.view?.close();
   }
 
   // Parts of the page ---------------------------------------------------------------------------
@@ -467,6 +474,7 @@ class App {
   }
 
   private tick(now: number): void {
+    if (this.closed.signal.aborted) return;
     if (this.playing) {
       if (this.last > 0) {
         let next = this.time + (this.speed * Math.min(200, now - this.last)) / 1000;
@@ -510,7 +518,10 @@ class App {
     const left = done > 0 ? (state.seconds * (1 - done)) / done : NaN;
     const minutes = left >= 90 ? `${number(left / 60, 2)} min` : `${Math.ceil(left)} s`;
     this.liveBar.value = done;
-    this.liveText.textContent = `${(100 * done).toFixed(0)} %${Number.isFinite(left) && state.state === "running" ? `, ${minutes} left` : ""}`;
+    const settling = state.state === "settling";
+    if (settling) this.badge.textContent = "settling";
+    if (settling) this.liveText.textContent = state.loading;
+    else this.liveText.textContent = `${(100 * done).toFixed(0)} %${Number.isFinite(left) && state.state === "running" ? `, ${minutes} left` : ""}`;
   }
 
   /** The run has come to its end, or cannot be heard any more. */
@@ -538,7 +549,7 @@ class App {
   }
 
   private keys(): void {
-    window.addEventListener("keydown", (event) => {
+    const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;
       if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target !== this.slider) return;
@@ -575,7 +586,8 @@ class App {
       if (!action) return;
       event.preventDefault();
       action();
-    });
+    };
+    window.addEventListener("keydown", press, { signal: this.closed.signal });
   }
 
   private keyBox: HTMLElement | null = null;
@@ -647,7 +659,9 @@ function showLive(root: HTMLElement): void {
     .follow(
       (what) => (doing.textContent = what),
       (report) => {
-        waiting.remove();
+        app?.close();
+        root.replaceChildren();
+        root.className = "";
         app = new App(root, report, live);
         expose(app);
       },

@@ -1112,6 +1112,12 @@ export class View3D {
     return shot;
   }
 
+  close(): void {
+    this.controls.dispose();
+    this.renderer.dispose();
+    this.renderer.forceContextLoss();
+  }
+
   draw(): void {
     if (!this.dirty) return;
     this.dirty = false;

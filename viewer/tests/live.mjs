@@ -18,16 +18,6 @@ mkdirSync(folder, { recursive: true });
 const record = join(folder, "live.h5");
 rmSync(record, { force: true });
 
-// Before a run begins its particles settle, and that is said.
-const settling = spawn(yoke, ["run", join(models, "cantilever-damper", "scenario.yaml"), "--live", "--set", "time.end=0.001", "--no-output"], { stdio: ["ignore", "pipe", "ignore"] });
-let settled = "";
-settling.stdout.on("data", (text) => (settled += text));
-const loading = async () => {
-  const address = /live: (\S+)/.exec(settled)?.[1];
-  const answer = address ? await fetch(`${address}more`).catch(() => null) : null;
-  return answer?.ok && /"loading":"147 particles settle: /.test(await answer.text());
-};
-
 // A run of many minutes, of which the test sees the beginning.
 const scenario = join(models, "particle-damper", "scenario.yaml");
 const run = spawn(yoke, ["run", scenario, "--live", "--set", "time.end=60", "--frames", "60000", "-o", record], { stdio: ["ignore", "pipe", "pipe"] });
@@ -36,7 +26,7 @@ let complaint = "";
 run.stdout.on("data", (text) => (said += text));
 run.stderr.on("data", (text) => (complaint += text));
 const ended = new Promise((done) => run.on("exit", (code) => done(code)));
-const limit = setTimeout(() => run.kill("SIGKILL"), 120000);
+const limit = setTimeout(() => run.kill("SIGKILL"), 120000); // it is stopped by then
 
 async function until(what, condition, seconds = 60) {
   for (const begun = Date.now(); Date.now() - begun < 1000 * seconds; ) {
@@ -45,6 +35,54 @@ async function until(what, condition, seconds = 60) {
   }
   check(false, `${what}: not within ${seconds} s`);
   return false;
+}
+
+/** A page that collects what goes wrong in it, and every request that does not go to the run. */
+async function openPage(browser, url, problems) {
+  const tab = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: "light" });
+  tab.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
+  tab.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  tab.on("request", (one) => one.url().startsWith(url) || /^(data|blob):/.test(one.url()) || problems.push(`request: ${one.url()}`));
+  await tab.goto(url);
+  return tab;
+}
+
+/** Before a run begins its particles settle: they are seen to fall and to come to rest, and then the run itself. */
+async function watchSettling(browser) {
+  const slowly = "subsystems.damper.particles.shot.step=3e-5"; // so that there is time to look
+  const process = spawn(yoke, ["run", join(models, "cantilever-damper", "scenario.yaml"), "--live", "--set", slowly, "--set", "time.end=60", "--no-output"], { stdio: ["ignore", "pipe", "ignore"] });
+  const problems = [];
+  try {
+    let told = "";
+    process.stdout.on("data", (text) => (told += text));
+    await until("the address of the run with particles", () => /live: \S+/.test(told) || process.exitCode !== null, 20);
+    const tab = await openPage(browser, /live: (\S+)/.exec(told)[1], problems);
+    const title = () => tab.locator("header h1").textContent();
+    await tab.waitForFunction(() => window.yoke?.report.runs[0].frames?.count > 3, null, { timeout: 60000 });
+    check((await title()) === "Settling of 147 particles", `while particles settle the title is "${await title()}"`);
+    check(/147 particles settle: .* s, still .* m\/s/.test(await tab.locator(".live-state").textContent()), "how far they have settled is not said");
+    const [before, after, wide, speed] = await tab.evaluate(() => {
+      const run = window.yoke.report.runs[0];
+      const height = (frame) => {
+        const at = [0, 0, 0];
+        const grains = run.scene.bodies.flatMap((body, i) => (body.motion === 1 ? [i] : []));
+        return grains.reduce((sum, i) => (run.frames.readPosition(i, frame, 0, at), sum + at[2]), 0) / grains.length;
+      };
+      const box = window.yoke.bounds();
+      return [height(0), height(run.frames.count - 1), box[2] - box[0], run.channels[0].columns[0].at(-1)];
+    });
+    check(after < before - 1e-4, `the particles are at ${before} m, and later at ${after} m in the mean`);
+    check(wide > 0.2 && wide < 1, `the bed takes up ${wide} of the view`);
+    check(speed > 0, "their speed is not plotted");
+    await tab.waitForTimeout(1000); // of drawing
+    await tab.screenshot({ path: join(folder, "live-settling.png") });
+    await until("the run after its particles have settled", async () => !/^Settling/.test(await title()), 120);
+    await tab.waitForFunction(() => window.yoke.report.runs[0].channels.some((channel) => channel.name === "tip.position"), null, { timeout: 20000 });
+    for (const problem of problems) check(false, `settling: ${problem}`);
+    await tab.close();
+  } finally {
+    process.kill("SIGKILL");
+  }
 }
 
 /** The status of a request. */
@@ -59,9 +97,6 @@ function ask(url, options = {}) {
   });
 }
 
-await until("particles that settle", async () => (await loading()) || settling.exitCode !== null, 30);
-check(/live: /.test(settled) === (settling.exitCode === null), "the run with settling particles ended before it was seen");
-settling.kill("SIGKILL");
 await until("the address of the run", () => /live: \S+/.test(said) || run.exitCode !== null, 20);
 if (/built without libmicrohttpd/.test(complaint)) skip("the program was built without libmicrohttpd");
 const address = /live: (\S+)/.exec(said)?.[1] ?? "";
@@ -79,12 +114,8 @@ check((await ask(address + "../../etc/passwd")) === 404, "files are served");
 
 const browser = await launch();
 try {
-  const tab = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: "light" });
   const problems = [];
-  tab.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
-  tab.on("pageerror", (error) => problems.push(`error: ${error.message}`));
-  tab.on("request", (one) => one.url().startsWith(address) || /^(data|blob):/.test(one.url()) || problems.push(`request: ${one.url()}`));
-  await tab.goto(address);
+  const tab = await openPage(browser, address, problems);
   await tab.waitForSelector(".clock", { timeout: 60000 });
   const clock = async () => parseFloat(await tab.locator(".clock").textContent());
 
@@ -127,6 +158,7 @@ try {
   check(/Macro steps/.test(await tab.locator(".trust").textContent()), "what the run says of itself is not there at the end");
   await tab.screenshot({ path: join(folder, "live-ended.png") });
   for (const problem of problems) check(false, `live: ${problem}`);
+  await watchSettling(browser);
 } finally {
   await browser.close();
   run.kill("SIGKILL");
