@@ -58,9 +58,10 @@ static char *read_file(const char *path, size_t *length)
     return text;
 }
 
-/* The page with the data in the place of its mark, as a script of this id. */
+/* The page with the data in the place of its mark, as a script of this id. It says beforehand
+ * whether something is drawn in 3D, so that the page prepares for that while it unpacks the data. */
 static bool write_report(const char *file, const char *page, size_t length, const char *id,
-                         const unsigned char *packed, size_t bytes)
+                         bool drawn, const unsigned char *packed, size_t bytes)
 {
     /* A page has one mark, which the build of the viewer puts there. */
     const char *at = viewer_mark(page, length);
@@ -78,7 +79,7 @@ static bool write_report(const char *file, const char *page, size_t length, cons
     /* The data in base 64, three bytes as four letters: a page may hold text alone. */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     fwrite(page, 1, (size_t)(at - page), out);
-    fprintf(out, "<script id=\"%s\" type=\"text/plain\">", id);
+    fprintf(out, "<script id=\"%s\" type=\"text/plain\"%s>", id, drawn ? " data-drawn" : "");
     for (size_t i = 0; i < bytes; i += 3) {
         unsigned word = (unsigned)packed[i] << 16;
         if (i + 1 < bytes)
@@ -130,10 +131,11 @@ static bool is_table(const char *path)
     return !time;
 }
 
-/* The data of all files, which are tables of analyses or records of runs. NULL after a message; the
- * exit code says whether the files were the cause. */
+/* The data of all files, which are tables of analyses or records of runs, and whether they
+ * have something that can be drawn. NULL after a message; the exit code says whether the files were the
+ * cause. */
 static unsigned char *pack(yk_context *context, const char **files, int count, bool tables,
-                           const report_options *options, size_t *bytes, int *code)
+                           const report_options *options, bool *drawn, size_t *bytes, int *code)
 {
     report_table table_list[FILES_MAX] = {0};
     report_run runs[FILES_MAX] = {0};
@@ -156,6 +158,12 @@ static unsigned char *pack(yk_context *context, const char **files, int count, b
             print_failure(context);
             *code = EXIT_MISUSE;
         }
+
+        const yk_record_scene *scene = NULL;
+        if (records[i])
+            scene = yk_record_get_header(records[i])->scene;
+        if (scene && scene->shape_count > 0)
+            *drawn = true;
         table_list[i] = (report_table){files[i], texts[i]};
         runs[i] = (report_run){files[i], records[i]};
     }
@@ -229,9 +237,11 @@ int command_report(int argc, char **argv)
 
     size_t bytes = 0;
     int code;
-    unsigned char *packed = pack(context, files, count, tables, &options, &bytes, &code);
+    bool drawn = false;
+    unsigned char *packed = pack(context, files, count, tables, &options, &drawn, &bytes, &code);
     const char *id = tables ? "yoke-tables" : "yoke-data";
-    if (code == EXIT_GOOD && (!packed || !write_report(file, page, length, id, packed, bytes)))
+    if (code == EXIT_GOOD &&
+        (!packed || !write_report(file, page, length, id, drawn, packed, bytes)))
         code = EXIT_FAILED;
 
     free(packed);

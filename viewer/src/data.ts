@@ -419,9 +419,16 @@ export function channelNames(run: Run): string[] {
   return names;
 }
 
+/** By the browser, beside the page, where it can; else by fflate. */
+async function inflate(packed: Uint8Array): Promise<Uint8Array> {
+  if (typeof DecompressionStream === "undefined") return unzlibSync(packed);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
 /** A text that was compressed and written as base64. */
-export function decodeText(base64: string): string {
-  return new TextDecoder().decode(unzlibSync(bytesOfBase64(base64.trim())));
+export async function decodeText(base64: string): Promise<string> {
+  return new TextDecoder().decode(await inflate(bytesOfBase64(base64.trim())));
 }
 
 function bytesOfBase64(text: string): Uint8Array {
@@ -536,12 +543,12 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
   };
 }
 
-export function decode(base64: string): Report {
+export function decode(base64: string): Promise<Report> {
   return decodeBytes(bytesOfBase64(base64.trim()));
 }
 
-export function decodeBytes(packedBytes: Uint8Array): Report {
-  const bytes = unzlibSync(packedBytes);
+export async function decodeBytes(packedBytes: Uint8Array): Promise<Report> {
+  const bytes = await inflate(packedBytes);
   const magic = String.fromCharCode(...bytes.subarray(0, 4));
   if (magic !== "YKR1") throw new Error("this file holds no report data");
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);

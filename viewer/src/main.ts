@@ -5,18 +5,17 @@ import "./style.css";
 import { channelOf, decode, decodeText, Report, Run } from "./data";
 import { Live, LiveState } from "./live";
 import { Plots } from "./plots";
-import { Picked, View3D } from "./scene3d";
+import { openScreen, Picked, Screen, View3D } from "./scene3d";
 import { showTables, Table } from "./tables";
 import { trustPanel, verdict } from "./trust";
 import { button, colourOf, el, number, svg, unitText } from "./ui";
 
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-const BODIES_SMOOTH = 2000; // up to which edges are smooth without a graphics processor
 const CONTACTS_SHOWN = 60; // in a frame; where there are more they are shown when they are asked for
 
 class App {
   private readonly plots: Plots;
-  private readonly view: View3D | null = null;
+  private view: View3D | null = null;
   private readonly viewport = el("div", { class: "viewport" });
   private run: Run;
   private time = 0;
@@ -65,7 +64,7 @@ class App {
     root.append(this.header(), stage, side);
     stage.append(this.viewport);
     const drawn = runs.find((run) => run.scene && run.scene.shapes.length > 0);
-    if (drawn) this.view = this.openView(drawn);
+    if (drawn) this.run = drawn;
     else root.classList.add("flat");
     stage.append(this.transport());
 
@@ -80,6 +79,26 @@ class App {
     new ResizeObserver(resized).observe(this.viewport);
     window.addEventListener("resize", resized, { signal: this.closed.signal });
     requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** The model, after the page around it has been painted; `screen`: one that is open already. */
+  async open(screen: Screen | null): Promise<void> {
+    if (!this.run.scene?.shapes.length) return;
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    const run = this.run;
+    screen ??= openScreen();
+    if (!screen) {
+      this.viewport.append(el("div", { class: "empty" }, [el("p", { text: "This browser offers no WebGL, so the model cannot be shown; plots work." })]));
+      return;
+    }
+    const view = this.openView(run, screen);
+    await view.compile();
+    if (this.closed.signal.aborted) return;
+    this.view = view;
+    view.setTheme(document.documentElement.dataset.theme === "dark");
+    view.resize();
+    view.setTime(this.time);
+    view.draw();
   }
 
   /** Another one takes its place. */
@@ -132,18 +151,9 @@ class App {
     this.badge.className = `verdict ${worst.state}`;
   }
 
-  private openView(run: Run): View3D | null {
-    const canvas = el("canvas", { attrs: { tabindex: "0", "aria-label": "3D view of the model" } });
-    this.viewport.append(canvas);
-    let view: View3D;
-    try {
-      view = new View3D(canvas, run.scene!.bodies.length > BODIES_SMOOTH);
-    } catch {
-      canvas.remove();
-      this.viewport.append(el("div", { class: "empty" }, [el("p", { text: "This browser offers no WebGL, so the model cannot be shown; plots work." })]));
-      return null;
-    }
-    this.run = run;
+  private openView(run: Run, screen: Screen): View3D {
+    this.viewport.append(screen.renderer.domElement);
+    const view = new View3D(screen);
     view.load(run, verdict(run).state === "bad");
     view.onPick = (picked) => this.pick(picked);
     view.onMeasure = (text) => {
@@ -643,6 +653,7 @@ class App {
   }
 }
 
+/** The page is open: tests and the gallery find it here. */
 function expose(app: App): void {
   (window as unknown as { yoke: App }).yoke = app;
 }
@@ -662,8 +673,8 @@ function showLive(root: HTMLElement): void {
         app?.close();
         root.replaceChildren();
         root.className = "";
-        app = new App(root, report, live);
-        expose(app);
+        const made = (app = new App(root, report, live));
+        void made.open(null).then(() => expose(made));
       },
       (state) => app?.grow(state),
       () => app?.finish(false),
@@ -674,7 +685,7 @@ function showLive(root: HTMLElement): void {
     });
 }
 
-function main(): void {
+async function main(): Promise<void> {
   const root = document.getElementById("app")!;
   if (document.getElementById("yoke-live")) {
     showLive(root);
@@ -682,7 +693,7 @@ function main(): void {
   }
   const tables = document.getElementById("yoke-tables");
   if (tables) {
-    const content = JSON.parse(decodeText(tables.textContent ?? "")) as { software: string; tables: Table[] };
+    const content = JSON.parse(await decodeText(tables.textContent ?? "")) as { software: string; tables: Table[] };
     showTables(root, content.tables, content.software);
     return;
   }
@@ -692,11 +703,16 @@ function main(): void {
     return;
   }
   try {
-    expose(new App(root, decode(data.textContent)));
+    // While the browser unpacks the data, the page waits for the graphics.
+    const decoding = decode(data.textContent);
+    const screen = "drawn" in data.dataset ? openScreen() : null;
+    const app = new App(root, await decoding);
+    await app.open(screen);
+    expose(app);
   } catch (error) {
     root.replaceChildren(el("p", { text: `This report cannot be shown: ${(error as Error).message}` }));
     throw error;
   }
 }
 
-main();
+void main();

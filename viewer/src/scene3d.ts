@@ -71,6 +71,8 @@ interface Instances {
   items: Slender[];
 }
 
+const BODIES_SMOOTH = 2000; // that are drawn once more, with smooth edges, when they rest
+const REST = 300; // ms
 const IMPOSTORS_FROM = 6000;
 const FAR_AWAY = 1e9; // where particles are that are not there: behind what the camera sees
 const MANY = 5000; // shapes, or points that bound them: from there on not all are looked at
@@ -94,13 +96,36 @@ function material(colour: string, options: { opacity?: number } = {}): MeshLambe
   return made;
 }
 
-/** Whether WebGL is drawn by the processor. */
-function drawsInSoftware(): boolean {
-  const gl = document.createElement("canvas").getContext("webgl");
-  const info = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
-  gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return /swiftshader|llvmpipe|software/i.test(name);
+/** What the model is drawn with. */
+export interface Screen {
+  renderer: WebGLRenderer;
+  fast: boolean; // by a graphics processor
+}
+
+/** A canvas that can be drawn on in 3D; null where the browser cannot. A processor that has to do it alone does not smooth edges, which takes as long as all the rest. */
+export function openScreen(): Screen | null {
+  const open = (antialias: boolean) => {
+    const canvas = document.createElement("canvas");
+    canvas.tabIndex = 0;
+    canvas.setAttribute("aria-label", "3D view of the model");
+    return new WebGLRenderer({ canvas, antialias });
+  };
+  try {
+    let renderer = open(true);
+    const gl = renderer.getContext();
+    const info = gl.getExtension("WEBGL_debug_renderer_info");
+    const fast = !info || !/swiftshader|llvmpipe|software/i.test(String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)));
+    if (!fast) {
+      renderer.forceContextLoss();
+      renderer = open(false);
+    }
+    renderer.setPixelRatio(fast ? Math.min(window.devicePixelRatio, 2) : 1);
+    renderer.localClippingEnabled = true;
+    renderer.debug.checkShaderErrors = false; // to ask is to wait for each
+    return { renderer, fast };
+  } catch {
+    return null;
+  }
 }
 
 /** Of many points those that lie furthest out, along directions all around. */
@@ -239,6 +264,8 @@ export class View3D {
   private measuring: { body: number; local: Vector3 }[] | null = null;
   private measureLine: LineSegments | null = null;
   private dirty = true;
+  private drawn = 0; // ms on the clock: the last picture of something that moved
+  private smoothed = -1; // which of these was drawn once more
   private moved = false; // the camera, by hand
   private viewed: ViewName = "iso";
   private spread = 0; // of all points over the run
@@ -247,13 +274,9 @@ export class View3D {
   showContacts = false;
   showStrain = true;
 
-  /** `heavy`: there is so much to draw that a processor that has to do it should not smooth edges. */
-  constructor(canvas: HTMLCanvasElement, heavy: boolean) {
-    this.element = canvas;
-    const plain = heavy && drawsInSoftware();
-    this.renderer = new WebGLRenderer({ canvas, antialias: !plain, preserveDrawingBuffer: true });
-    this.renderer.setPixelRatio(plain ? 1 : Math.min(window.devicePixelRatio, 2));
-    this.renderer.localClippingEnabled = true;
+  constructor(private readonly screen: Screen) {
+    this.renderer = screen.renderer;
+    const canvas = (this.element = this.renderer.domElement);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => (this.dirty = true));
@@ -1099,17 +1122,26 @@ export class View3D {
     this.dirty = true;
   }
 
-  /** The model as it is now, whole and of this size in pixels, as PNG in the text of an address. */
+  /** The model as it is now, whole and of this size in pixels, as PNG in the text of an address; edges are smooth. */
   picture(width: number, height: number): string {
     const ratio = this.renderer.getPixelRatio();
-    this.renderer.setPixelRatio(1);
+    this.renderer.setPixelRatio(3);
     this.setSize(width, height);
     this.view(this.viewed);
     this.renderer.render(this.three, this.camera);
-    const shot = this.element.toDataURL("image/png");
-    this.renderer.setPixelRatio(ratio);
-    this.resize();
-    return shot;
+    const small = document.createElement("canvas");
+    small.width = width;
+    small.height = height;
+    const paper = small.getContext("2d")!;
+    paper.imageSmoothingQuality = "high";
+    paper.drawImage(this.element, 0, 0, width, height);
+    this.setRatio(ratio);
+    return small.toDataURL("image/png");
+  }
+
+  /** Has all shaders compiled, beside the page. */
+  async compile(): Promise<void> {
+    await this.renderer.compileAsync(this.three, this.camera);
   }
 
   close(): void {
@@ -1119,10 +1151,23 @@ export class View3D {
   }
 
   draw(): void {
-    if (!this.dirty) return;
+    const now = performance.now();
+    const few = (this.scene?.bodies.length ?? 0) <= BODIES_SMOOTH;
+    const smooths = !this.screen.fast && few && this.smoothed !== this.drawn && now > this.drawn + REST;
+    if (!this.dirty && !smooths) return;
+
+    // A processor draws at full speed while something moves, and with four points for each when it rests.
+    if (!this.screen.fast && smooths !== this.renderer.getPixelRatio() > 1) this.setRatio(smooths ? 2 : 1);
     this.dirty = false;
     this.renderer.render(this.three, this.camera);
     this.onTurn();
+    if (!smooths) this.drawn = now;
+    this.smoothed = smooths ? this.drawn : -1;
+  }
+
+  private setRatio(ratio: number): void {
+    this.renderer.setPixelRatio(ratio);
+    this.resize();
   }
 
   /** The axes of the system as they are seen: to the right, up, and towards the eye, for x, y and z. */

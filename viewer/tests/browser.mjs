@@ -24,6 +24,11 @@ export async function findBrowser(page) {
   return () => chromium.launch({ executablePath, args });
 }
 
+/** Whether a message of the console is one of something that went wrong; shaders that do not compile are warnings of WebGL. */
+export function isProblem(message) {
+  return message.type() === "error" || /WebGL: INVALID/.test(message.text());
+}
+
 let failures = 0;
 
 export function check(condition, text) {

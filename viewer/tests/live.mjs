@@ -9,7 +9,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { join, resolve } from "node:path";
-import { check, findBrowser, finish, skip } from "./browser.mjs";
+import { check, findBrowser, finish, isProblem, skip } from "./browser.mjs";
 
 const [yoke, page, models, folder] = process.argv.slice(2).map((path) => resolve(path));
 const launch = await findBrowser(page);
@@ -40,7 +40,7 @@ async function until(what, condition, seconds = 60) {
 /** A page that collects what goes wrong in it, and every request that does not go to the run. */
 async function openPage(browser, url, problems) {
   const tab = await browser.newPage({ viewport: { width: 1440, height: 860 }, colorScheme: "light" });
-  tab.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
+  tab.on("console", (message) => isProblem(message) && problems.push(`console: ${message.text()}`));
   tab.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   tab.on("request", (one) => one.url().startsWith(url) || /^(data|blob):/.test(one.url()) || problems.push(`request: ${one.url()}`));
   await tab.goto(url);
@@ -58,7 +58,7 @@ async function watchSettling(browser) {
     await until("the address of the run with particles", () => /live: \S+/.test(told) || process.exitCode !== null, 20);
     const tab = await openPage(browser, /live: (\S+)/.exec(told)[1], problems);
     const title = () => tab.locator("header h1").textContent();
-    await tab.waitForFunction(() => window.yoke?.report.runs[0].frames?.count > 3, null, { timeout: 60000 });
+    await until("frames of the bed", () => tab.evaluate(() => window.yoke?.report.runs[0].frames?.count > 3));
     check((await title()) === "Settling of 147 particles", `while particles settle the title is "${await title()}"`);
     check(/147 particles settle: .* s, still .* m\/s/.test(await tab.locator(".live-state").textContent()), "how far they have settled is not said");
     const [before, after, wide, speed] = await tab.evaluate(() => {
@@ -77,7 +77,7 @@ async function watchSettling(browser) {
     await tab.waitForTimeout(1000); // of drawing
     await tab.screenshot({ path: join(folder, "live-settling.png") });
     await until("the run after its particles have settled", async () => !/^Settling/.test(await title()), 120);
-    await tab.waitForFunction(() => window.yoke.report.runs[0].channels.some((channel) => channel.name === "tip.position"), null, { timeout: 20000 });
+    await until("channels of the run", () => tab.evaluate(() => window.yoke.report.runs[0].channels.some((channel) => channel.name === "tip.position")), 20);
     for (const problem of problems) check(false, `settling: ${problem}`);
     await tab.close();
   } finally {
