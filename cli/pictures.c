@@ -552,6 +552,18 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
 
 /* Sweeps --------------------------------------------------------------------------------------- */
 
+/* The title of an axis, with the unit of what it shows. */
+static void add_quantity(yk_context *context, yk_text *script, const char *what, const char *name,
+                         const char *unit)
+{
+    yk_text title = {0};
+    yk_text_add(context, &title, "%s", name);
+    if (*unit)
+        yk_text_add(context, &title, " [%s]", unit);
+    add_title(context, script, what, title.data ? title.data : name);
+    yk_text_destroy(context, &title);
+}
+
 yk_status picture_sweep(yk_context *context, const char *base, const char *title,
                         const yk_sweep_def *def, const double *results)
 {
@@ -584,10 +596,10 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
     add_title(context, &script, layout, title);
     yk_text_add(context, &script,
                 "set grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\n");
-    add_title(context, &script, "xlabel", def->axes[last].path);
+    add_quantity(context, &script, "xlabel", def->axes[last].path, def->units[last]);
 
     for (int m = 0; m < measures; m++) {
-        add_title(context, &script, "ylabel", def->measures[m]);
+        add_quantity(context, &script, "ylabel", def->measures[m], def->units[def->axis_count + m]);
         for (int c = 0; c < curves; c++) {
             /* A curve is named by the values of the other axes. */
             yk_text name = {0};

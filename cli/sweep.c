@@ -115,11 +115,18 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
             digits = 17;
         }
 
-        /* The names of the columns. */
-        for (int i = 0; out && i < def->axis_count; i++)
-            fprintf(out, "%s,", def->axes[i].path);
-        for (int i = 0; out && i < def->measure_count; i++)
-            fprintf(out, "\"%s\"%s", def->measures[i], i + 1 < def->measure_count ? "," : "\n");
+        /* The names of the columns, with their units as records have them; measures have commas. */
+        int columns = def->axis_count + def->measure_count;
+        for (int i = 0; out && i < columns; i++) {
+            char unit[YK_SWEEP_UNIT + 4] = "";
+            if (def->units[i][0])
+                snprintf(unit, sizeof unit, " [%s]", def->units[i]);
+            if (i < def->axis_count)
+                fprintf(out, "%s%s,", def->axes[i].path, unit);
+            else
+                fprintf(out, "\"%s%s\"%s", def->measures[i - def->axis_count], unit,
+                        i + 1 < columns ? "," : "\n");
+        }
 
         /* The runs in their order, the last axis fastest; values quoted as CSV wants it. */
         const double *result = results;
@@ -258,7 +265,8 @@ int command_sweep(int argc, char **argv)
     const char *part = NULL;
     int tasks = 0;
     double deadline = RANKS_DEADLINE;
-    yk_sweep_def def = {.progress = show_count, .user = noun};
+    char units[AXES_MAX + OPTION_LIST_MAX][YK_SWEEP_UNIT] = {{0}};
+    yk_sweep_def def = {.progress = show_count, .user = noun, .units = units};
 
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",

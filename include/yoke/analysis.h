@@ -321,6 +321,8 @@ typedef struct yk_sweep_axis {
     int count;
 } yk_sweep_axis;
 
+enum { YK_SWEEP_UNIT = 32 };
+
 typedef struct yk_sweep_def {
     yk_scenario_def scenario;
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
@@ -340,6 +342,9 @@ typedef struct yk_sweep_def {
      * gathers the journals of all, and makes the runs that are missing. 0 parts: it is not
      * divided. */
     int part, parts;
+    /* Where the units of the axes go, then those of the measures, "" for pure numbers and where
+     * none is known; NULL: they are not wanted. */
+    char (*units)[YK_SWEEP_UNIT];
     /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;

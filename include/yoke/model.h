@@ -186,6 +186,10 @@ const char *yk_scenario_file(const yk_scenario *scenario, int index, bool *code)
  * call, and owned by the scenario. */
 yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system);
 
+/* The unit of a value that overrides name by this path ("subsystems.a.mass": "kg"); of a parameter
+ * that of the keys whose value it is, where these agree. "" where it has none, or none is known. */
+const char *yk_scenario_unit(const yk_scenario *scenario, const char *path);
+
 /* What the components of a recorded channel are called; NULL: x, y, z, or w, x, y, z, as their
  * number says. */
 const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel);

@@ -113,6 +113,15 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
     return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, form);
 }
 
+const char *yk_measure_unit(const yk_measure *measure, const char *unit)
+{
+    if (measure->kind == FREQUENCY)
+        return "Hz";
+    if (yk_measure_of_step(measure) || strcmp(unit, "1") == 0)
+        return "";
+    return unit;
+}
+
 double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report)
 {
     if (measure->kind == RADIUS)

@@ -392,6 +392,30 @@ static yk_status share_journal(sweep *s)
     return status;
 }
 
+/* Units of the axes and of the measures, as the first run has them. */
+static void find_units(const sweep *s, const yk_scenario *scenario)
+{
+    const yk_sweep_def *def = s->def;
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    for (int i = 0; i < def->axis_count; i++)
+        snprintf(def->units[i], YK_SWEEP_UNIT, "%s", yk_scenario_unit(scenario, def->axes[i].path));
+
+    for (int i = 0; i < def->measure_count; i++) {
+        /* A component belongs to the channel that begins like it. */
+        const char *name = s->measures[i].channel;
+        const char *own = "";
+        for (int k = 0; k < info->channel_count; k++) {
+            const yk_channel *channel = &info->channels[k];
+            size_t length = strlen(channel->name);
+            bool begins = strncmp(name, channel->name, length) == 0;
+            if (begins && (!name[length] || name[length] == '.') && channel->unit)
+                own = channel->unit;
+        }
+        snprintf(def->units[def->axis_count + i], YK_SWEEP_UNIT, "%s",
+                 yk_measure_unit(&s->measures[i], own));
+    }
+}
+
 /* Parses the measures, checks the first run, and opens the journal. */
 static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 {
@@ -418,6 +442,8 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
      * scenario are listed once. */
     yk_scenario *scenario = NULL;
     yk_status status = load_run(s, s->context, 0, diagnostics, &scenario);
+    if (!YK_FAILED(status) && def->units)
+        find_units(s, scenario);
     yk_scenario_destroy(scenario);
     if (YK_FAILED(status) || !def->journal || (def->team && def->team->rank > 0))
         return status;

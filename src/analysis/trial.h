@@ -89,6 +89,8 @@ typedef struct yk_measure {
 
 /* True for measures of the macro step instead of a recorded channel. */
 bool yk_measure_of_step(const yk_measure *measure);
+/* What the measure of a channel of this unit has, "" for none. */
+const char *yk_measure_unit(const yk_measure *measure, const char *unit);
 /* Its value, from an analysis. */
 double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report);
 

@@ -50,6 +50,7 @@ struct yk_node {
     int value_count;
     double value;         /* of a number */
     const double *values; /* points to `value` for a number */
+    const char *unit;     /* of these, as the schema has it; NULL: none */
 };
 
 yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location);

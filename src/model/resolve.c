@@ -754,5 +754,6 @@ void yk_resolve(yk_resolver *r, yk_node *node, const yk_field *field)
         return;
     if (node->kind == YK_NODE_SCALAR && field->type != YK_TYPE_PARAMETERS)
         node->text = yk_fill_parameters(r, node->text);
+    node->unit = field->unit;
     resolvers[field->type](r, node, field);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/yaml.h"
@@ -347,4 +348,59 @@ void yk_scenario_destroy(yk_scenario *scenario)
     yk_scenario_close_plugins(scenario);
     yk_store_destroy(&scenario->store);
     yk_release(scenario->context, scenario);
+}
+
+/* Units ---------------------------------------------------------------------------------------- */
+
+/* Of all values below a node that are nothing but the parameter; NULL: there is none yet, "": they
+ * do not agree. */
+static const char *unit_of_parameter(const yk_node *node, const char *name, const char *unit)
+{
+    bool own = node->kind == YK_NODE_SCALAR && node->unit && strcmp(node->text, name) == 0;
+    if (own && unit && strcmp(unit, node->unit) != 0)
+        return "";
+    if (own)
+        unit = node->unit;
+    for (const yk_node *child = node->first; child; child = child->next)
+        unit = unit_of_parameter(child, name, unit);
+    return unit;
+}
+
+const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
+{
+    /* A parameter has the unit of what it stands for. */
+    static const char parameters[] = "parameters.";
+    size_t prefix = sizeof parameters - 1;
+    const char *unit = NULL;
+    if (strncmp(path, parameters, prefix) == 0) {
+        unit = unit_of_parameter(scenario->root, path + prefix, NULL);
+        return unit ? unit : "";
+    }
+
+    /* Step by step: a key or a name up to the next '.', or an index in brackets. */
+    const yk_node *node = scenario->root;
+    while (node && *path) {
+        const yk_node *child = node->first;
+        if (*path == '[') {
+            char *end;
+            child = yk_node_at(node, (int)strtol(path + 1, &end, 10));
+            path = end + (*end == ']');
+        } else {
+            size_t length = strcspn(path, ".[");
+            for (; child; child = child->next) {
+                const char *name = child->key;
+                if (node->kind == YK_NODE_LIST)
+                    name = yk_node_name(child);
+                if (name && strlen(name) == length && strncmp(name, path, length) == 0)
+                    break;
+            }
+            path += length;
+        }
+        node = child;
+        path += *path == '.';
+    }
+
+    if (node && node->unit)
+        unit = node->unit;
+    return unit ? unit : "";
 }

@@ -107,10 +107,17 @@ static void every_combination_is_run_and_threads_change_nothing(void **state)
     (void)state;
     yk_sweep_def def = make_sweep();
     double one[12], two[12];
+    char units[4][YK_SWEEP_UNIT];
+    def.units = units;
     assert_int_equal(yk_sweep_runs(&def), 6);
     assert_string_equal(yk_sweep_value(&def, 4, 0), "tight");
     assert_string_equal(yk_sweep_value(&def, 4, 1), "4500");
     assert_int_equal(run_sweep(&def, one), YK_OK);
+
+    /* A word has none, a parameter that of the keys which it is the value of. */
+    static const char *const expected_units[] = {"", "N/m", "Hz", "m/s"};
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(units[i], expected_units[i]);
     def.jobs = 3;
     assert_int_equal(run_sweep(&def, two), YK_OK);
     assert_memory_equal(one, two, sizeof one);

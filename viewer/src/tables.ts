@@ -2,7 +2,7 @@
 // saved as it is seen. What a table shows follows from its columns.
 
 import { roundTicks } from "./drawing";
-import { button, colourOf, download, el, number, svg } from "./ui";
+import { button, colourOf, download, el, number, svg, unitText } from "./ui";
 
 export interface Table {
   file: string;
@@ -218,33 +218,44 @@ function convergence(file: string, table: Columns): HTMLElement[] {
   ];
 }
 
-/** Varied values come first; measures have brackets. */
+/** Varied values come first; measures have brackets, or are those of the macro step. Curves lie over the last value that is a number. */
 function sweep(table: Columns): HTMLElement[] {
-  const first = table.names.findIndex((name) => name.includes("("));
+  const first = table.names.findIndex((name) => /\(|^(radius|coupling)$/.test(name));
   const count = first > 0 ? first : 1;
+  const axes = table.names.slice(0, count);
   const measures = table.names.slice(count).filter((name) => column(table, name).some(Number.isFinite));
-  const last = table.names[count - 1];
+  const numeric = axes.filter((name) => column(table, name).every(Number.isFinite));
+  const over = numeric[numeric.length - 1] ?? "run, in the order of the table";
+  const xs = numeric.length > 0 ? column(table, over) : table.rows.map((_, i) => i + 1);
+  const log = isGeometric(distinct(xs));
+
+  // The other values name a curve: "mass 0.3 kg, scheme tight".
+  const labelOf = (row: string[]) =>
+    axes
+      .map((name, k) => {
+        if (name === over || numeric.length === 0) return "";
+        const unit = /\[(.*)\]$/.exec(name)?.[1] ?? "";
+        const value = Number.isFinite(Number(row[k])) ? number(Number(row[k])) : row[k];
+        return [name.replace(/ \[.*$/, "").replace(/^.*\./, ""), value, unitText(unit)].filter(Boolean).join(" ");
+      })
+      .filter(Boolean)
+      .join(", ");
   return measures.flatMap((measure) => {
     const values = column(table, measure);
-    const xs = column(table, last);
-    const log = isGeometric(distinct(xs));
     const groups = new Map<string, Curve>();
     table.rows.forEach((row, i) => {
-      const label = table.names
-        .slice(0, count - 1)
-        .map((name, k) => `${name.replace(/^.*\./, "")} ${number(Number(row[k]))}`)
-        .join(", ");
+      const label = labelOf(row);
       const curve = groups.get(label) ?? { label, x: [], y: [] };
       curve.x.push(xs[i]);
       curve.y.push(values[i]);
       groups.set(label, curve);
     });
-    const cards = groups.size <= 12 ? [curveCard(measure, last, measure, [...groups.values()], [log, false])] : [];
-    if (count === 2) {
+    const cards = groups.size <= 12 ? [curveCard(measure, over, measure, [...groups.values()], [log, false])] : [];
+    if (count === 2 && numeric.length === 2 && axes.every((name) => distinct(column(table, name)).length > 2)) {
       const finite = values.filter(Number.isFinite);
       const [low, high] = [Math.min(...finite), Math.max(...finite)];
       const colour = (value: number) => (Number.isFinite(value) ? shade((value - low) / (high - low || 1), [20, 54, 92], [226, 238, 247]) : "#b24c3d");
-      cards.push(mapCard(`${measure}, map`, table, table.names[0], last, values, colour, (value) => number(value, 6), `from ${number(low)} (pale) to ${number(high)} (dark)`));
+      cards.push(mapCard(`${measure}, map`, table, axes[0], over, values, colour, (value) => number(value, 6), `from ${number(low)} (pale) to ${number(high)} (dark)`));
     }
     return cards;
   });

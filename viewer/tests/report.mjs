@@ -9,7 +9,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { check, findBrowser, finish } from "./browser.mjs";
+import { check, findBrowser, finish, isProblem } from "./browser.mjs";
 
 const BUDGET = 700_000; // bytes of the page without data
 
@@ -46,7 +46,7 @@ async function open(path, viewport, theme, ready = () => window.yoke !== undefin
   const context = await browser.newContext({ viewport, colorScheme: theme });
   const tab = await context.newPage();
   const problems = [];
-  tab.on("console", (message) => message.type() === "error" && problems.push(`console: ${message.text()}`));
+  tab.on("console", (message) => isProblem(message) && problems.push(`console: ${message.text()}`));
   tab.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   tab.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
   const began = Date.now();
@@ -264,7 +264,7 @@ try {
     { name: "map", command: ["stability", "--scheme", "explicit", "--inputs", "index-1", "--map", "rho-inf=0:1:5", "--map", "mass-ratio=1e-2:1e2:5:log"], charts: 1 },
     { name: "convergence", command: ["converge", join(models, "two-mass-oscillator", "scenario.yaml"), "--schemes", "explicit,tight", "--steps", "2e-3,1e-3", "--set", "time.end=0.05"], charts: 3 },
     { name: "modes", command: ["modes", join(models, "cantilever", "scenario.yaml"), "--count", "2"], charts: 2 },
-    { name: "sweep", command: ["sweep", join(models, "two-mass-oscillator", "scenario.yaml"), "--set", "time.end=0.05", "--vary", "time.step=1e-4:1e-3:3", "--measure", "max(left.mass.position)"], charts: 1 },
+    { name: "sweep", command: ["sweep", join(models, "two-mass-oscillator", "scenario.yaml"), "--set", "time.end=0.05", "--vary", "parameters.right_mass=0.5,1", "--vary", "time.step=1e-4:1e-3:3", "--measure", "max(left.mass.position)"], charts: 1 },
   ];
   for (const { name, command, charts } of analyses) {
     const table = join(folder, `${name}.csv`);
@@ -281,6 +281,11 @@ try {
       const radius = parse(/spectral radius (\S+),/.exec(says)?.[1] ?? "");
       const last = numbers.get("spectral_radius").at(-1);
       check(Math.abs(radius - last) <= 1e-6 * last, `the map says "${says}", the table ${last}`);
+    }
+    if (name === "sweep") {
+      const axes = await tab.locator(".chart text").allTextContents();
+      check(axes.includes("time.step [s]") && axes.includes("max(left.mass.position) [m]"), `the axes of the sweep are ${axes}`);
+      check((await tab.locator(".legend .entry").allTextContents()).join() === "right_mass 0.5 kg,right_mass 1 kg", "the curves of the sweep are not named with their units");
     }
     await tab.screenshot({ path: join(folder, `${name}.png`) });
     for (const problem of problems) check(false, `${name}: ${problem}`);
