@@ -289,7 +289,11 @@ local function put_markdown(path)
     end,
     -- Wide tables scroll on their own.
     Table = function(block)
-      return pandoc.Div({ block }, pandoc.Attr("", { "table" }))
+      local classes = { "table" }
+      if #block.colspecs > 6 then
+        classes[2] = "wide"
+      end
+      return pandoc.Div({ block }, pandoc.Attr("", classes))
     end,
   })
   local model = path:match("^models/([^/]+)/README%.md$")
