@@ -334,6 +334,25 @@ export class Frames {
     for (let k = 0; k < 3; k++) out[at + k] = position[i + k] + part * (position[next + k] - position[i + k]);
   }
 
+  /** The same of many particles, which all move: three numbers each. */
+  readParticles(bodies: ArrayLike<number>, frame: number, part: number, out: Float32Array): void {
+    const position = this.tables[0].values;
+    const next = part > 0 ? this.positions : 0;
+    for (let n = 0, to = 0; n < bodies.length; n++, to += 3) {
+      const entry = 3 * this.moving[bodies[n]];
+      const i = frame * this.positions + entry;
+      const dx = position[i + next] - position[i];
+      const dy = position[i + next + 1] - position[i + 1];
+      const dz = position[i + next + 2] - position[i + 2];
+      const spans = this.spans;
+      const jumps = next > 0 && spans !== null && (Math.abs(dx) > 0.8 * spans[entry] || Math.abs(dy) > 0.8 * spans[entry + 1] || Math.abs(dz) > 0.8 * spans[entry + 2]);
+      const w = jumps ? Math.round(part) : part;
+      out[to] = position[i] + w * dx;
+      out[to + 1] = position[i + 1] + w * dy;
+      out[to + 2] = position[i + 2] + w * dz;
+    }
+  }
+
   /** Its orientation as x, y, z, w. */
   readOrientation(body: number, frame: number, part: number, out: number[]): void {
     const entry = this.turning[body];

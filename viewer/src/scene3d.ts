@@ -92,6 +92,7 @@ function material(colour: string, options: { opacity?: number } = {}): MeshLambe
     made.opacity = options.opacity;
     made.depthWrite = false;
     made.side = DoubleSide;
+    made.forceSinglePass = true; // all of one colour: which side comes first does not show
   }
   return made;
 }
@@ -463,8 +464,15 @@ export class View3D {
     object.quaternion.set(q[1], q[2], q[3], q[0]);
   }
 
+  /** Of the colour of its subsystem, a little lighter or darker than its neighbours. */
+  private shadeOf(body: number): string {
+    const { subsystem } = this.scene!.bodies[body];
+    const order = this.scene!.bodies.slice(0, body).filter((other) => other.subsystem === subsystem && other.name).length;
+    return `#${new Color(colourOf(subsystem)).multiplyScalar([1, 0.8, 1.22][order % 3]).getHexString()}`;
+  }
+
   private addSolid(shape: Shape, subsystem: number, parent: Group): void {
-    const colour = shape.body >= 0 ? colourOf(subsystem) : GROUND;
+    const colour = shape.body >= 0 ? this.shadeOf(shape.body) : GROUND;
     const [x, y, z] = shape.size;
     const holder = new Group();
     this.place(holder, shape);
@@ -711,6 +719,7 @@ export class View3D {
     grid.transparent = true;
     grid.opacity = 0.35;
     grid.depthWrite = false;
+    grid.vertexColors = false; // one colour, and the shader of all other lines
     this.grid.quaternion.setFromUnitVectors(UP_Y, this.up);
     // Below the lowest point along up.
     const low = this.lowest();
@@ -858,10 +867,8 @@ export class View3D {
       } else {
         const attribute = set.mesh.geometry.getAttribute("position") as BufferAttribute;
         const array = attribute.array as Float32Array;
-        set.bodies.forEach((body, i) => {
-          this.frames?.readPosition(body, this.frame, this.part, array, 3 * i);
-          if (Number.isNaN(array[3 * i])) array.fill(FAR_AWAY, 3 * i, 3 * i + 3);
-        });
+        this.frames?.readParticles(set.bodies, this.frame, this.part, array);
+        for (let i = 0; i < array.length; i++) if (Number.isNaN(array[i])) array[i] = FAR_AWAY;
         attribute.needsUpdate = true;
       }
     }
@@ -1139,9 +1146,9 @@ export class View3D {
     return small.toDataURL("image/png");
   }
 
-  /** Has all shaders compiled, beside the page. */
+  /** Has all shaders compiled beside the page, where the browser can; else the first picture waits for those that it needs. */
   async compile(): Promise<void> {
-    await this.renderer.compileAsync(this.three, this.camera);
+    if (this.renderer.extensions.has("KHR_parallel_shader_compile")) await this.renderer.compileAsync(this.three, this.camera);
   }
 
   close(): void {

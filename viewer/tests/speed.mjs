@@ -1,4 +1,4 @@
-// How long a report takes to open, and each of its frames to draw, in a headless browser that has no graphics processor: on the
+// How long a report takes to open, each of its frames to draw, and what the page does for each, in a headless browser that has no graphics processor: on the
 // clock, and as processor time of the page and of the process that draws, which other programs on the machine disturb less.
 //
 // usage: node tests/speed.mjs REPORT [SECONDS]     in the folder that scripts/viewer has built the viewer in
@@ -64,4 +64,22 @@ const frames = await tab.evaluate(async (limit) => {
 const played = measure();
 const each = (a, b) => ((1000 * (b - a)) / frames).toFixed(1);
 console.log(`play: ${(frames / (played.clock - open.clock)).toFixed(1)} frames per second; of each, processor time of the page ${each(open.page, played.page)} ms, of the drawing ${each(open.drawing, played.drawing)} ms`);
+
+// What the page itself does for a frame, whoever draws: to move everything, and to hand it over with the calls that draw it. The
+// least of many, which nothing else has disturbed.
+const [move, hand] = await tab.evaluate(() => {
+  const app = window.yoke;
+  const count = 40;
+  const least = [Infinity, Infinity];
+  for (let i = 0; i < count; i++) {
+    const begun = performance.now();
+    app.setTime(app.start + ((i + 0.5) / count) * (app.end - app.start));
+    const moved = performance.now();
+    app.view?.draw();
+    least[0] = Math.min(least[0], moved - begun);
+    least[1] = Math.min(least[1], performance.now() - moved);
+  }
+  return least;
+});
+console.log(`of a frame: ${move.toFixed(1)} ms to move everything, ${hand.toFixed(1)} ms to hand it to who draws`);
 await browser.close();
