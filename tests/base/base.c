@@ -2,6 +2,8 @@
 #include "context.h"
 #include "test.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -100,6 +102,19 @@ static void nearest_word_is_the_one_that_was_meant(void **state)
     assert_string_equal(yk_text_nearest("iteration", words), "iterations");
     assert_string_equal(yk_text_nearest("tol", words), "tolerance");
     assert_null(yk_text_nearest("gravity", words));
+
+    /* Of several that are near enough the nearest, and the first of equals. */
+    assert_string_equal(yk_text_nearest("masss", (const char *[]){"mask", "mass", "moss", NULL}),
+                        "mass");
+    assert_string_equal(yk_text_nearest("mats", (const char *[]){"mass", "maps", NULL}), "mass");
+
+    /* One letter may differ of three, two of six, three of more. */
+    assert_string_equal(yk_text_nearest("tes", (const char *[]){"yes", NULL}), "yes");
+    assert_null(yk_text_nearest("tos", (const char *[]){"yes", NULL}));
+    assert_string_equal(yk_text_nearest("skhemo", words), "scheme");
+    assert_null(yk_text_nearest("skhomo", words));
+    assert_string_equal(yk_text_nearest("tularanse", words), "tolerance");
+    assert_null(yk_text_nearest("tularansa", words));
     assert_null(yk_text_nearest("z", (const char *[]){"x", "y", NULL}));
     assert_int_equal(yk_text_distance("abcd", "acbd", 3), 1);
     assert_int_equal(yk_text_distance("kitten", "sitting", 5), 3);
@@ -182,6 +197,39 @@ static void pool_computes_every_chunk_once(void **state)
         }
         yk_pool_destroy(pool);
     }
+}
+
+/* Chunks that end one after the other: that of the caller as soon as the worker has the other one,
+ * which it finishes long after the caller has fallen asleep. */
+typedef struct turns {
+    pthread_t caller;
+    atomic_bool begun;
+} turns;
+
+static void take_turns(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)begin, (void)end, (void)chunk;
+    turns *t = user;
+    if (pthread_equal(pthread_self(), t->caller)) {
+        while (!atomic_load(&t->begun))
+            sched_yield();
+    } else {
+        atomic_store(&t->begun, true);
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+}
+
+/* A caller that nobody wakes would sleep for ever; the alarm ends it. */
+static void pool_wakes_its_caller(void **state)
+{
+    yk_pool *pool = NULL;
+    assert_int_equal(yk_pool_create(*state, 2, &pool), YK_OK);
+    turns t = {.caller = pthread_self()};
+    alarm(20);
+    yk_pool_run(pool, 2, 1, take_turns, &t);
+    alarm(0);
+    assert_true(atomic_load(&t.begun));
+    yk_pool_destroy(pool);
 }
 
 static void *count_calls(void *user, void *block, size_t bytes)
@@ -330,6 +378,7 @@ int main(void)
         cmocka_unit_test(buildings_keep_their_parts),
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(pool_computes_every_chunk_once),
+        cmocka_unit_test(pool_wakes_its_caller),
         cmocka_unit_test(scratch_takes_memory_once),
         cmocka_unit_test(only_files_that_end_are_opened),
         cmocka_unit_test(a_caller_can_ask_to_stop),
