@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "scenario_run.h"
-#include "yoke/analysis.h"
 
 static const double UPPER = -3.0913851689322, LOWER = -1.3626714755306;
 
@@ -137,39 +136,6 @@ static void a_bad_start_is_reported(void **state)
     }
 }
 
-/* A link that is hinged to the ground as well has one freedom, and a clamp prescribes six. */
-static void prescribed_motions_are_counted(void **state)
-{
-    (void)state;
-    static const char *const solvers[] = {"subsystems.lower.solver=smooth",
-                                          "subsystems.lower.solver=nonsmooth"};
-    static const char *const post = "subsystems.lower.joints={post: {type: revolute, between: "
-                                    "[ground, link], at: [0, -200, 0], axis: [1, 0, 0]}}";
-    static const struct {
-        const char *joint;
-        bool post;
-        int prescribed, independent;
-    } cases[] = {{"clamp", false, 6, 6},   {"revolute", false, 5, 5},
-                 {"clamp", true, 6, 1},    {"revolute", true, 5, 1},
-                 {"in-plane", true, 1, 0}, {"{constrain: [y]}", true, 1, 1}};
-    for (int k = 0; k < 12; k++) {
-        char set[96];
-        yk_context *context = yk_context_create(NULL);
-        yk_scenario_def def = yk_scenario_default();
-        snprintf(set, sizeof set, "interfaces.knee.joint=%s", cases[k / 2].joint);
-        const char *const overrides[] = {solvers[k % 2], set, post};
-        def.path = YOKE_SOURCE_DIR "/models/hinged-links/scenario.yaml";
-        def.overrides = overrides, def.override_count = cases[k / 2].post ? 3 : 2;
-        yk_freedoms freedoms;
-        assert_int_equal(yk_scenario_freedoms(context, &def, 1, &freedoms), YK_OK);
-        if (freedoms.independent != cases[k / 2].independent)
-            print_error("%s\n", set);
-        assert_int_equal(freedoms.prescribed, cases[k / 2].prescribed);
-        assert_int_equal(freedoms.independent, cases[k / 2].independent);
-        yk_context_destroy(context);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,7 +143,6 @@ int main(void)
         cmocka_unit_test(other_joints_leave_the_plane_motion),
         cmocka_unit_test(joints_by_name_agree_with_their_axes),
         cmocka_unit_test(a_bad_start_is_reported),
-        cmocka_unit_test(prescribed_motions_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
