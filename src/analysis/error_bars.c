@@ -359,11 +359,10 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
 
     /* Of the whole. Between samples it is not seen how the time of a jump moves: it is at least
      * of half an order. */
-    double count = (double)(in->rows * (size_t)in->components);
     double series = mean_ratio;
     if (kind == YK_ACCURACY_JUMPS)
         series = fmin(mean_ratio, RATIO_REGULAR);
-    double mean = (t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series)) / count;
+    double mean = t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series);
     error->accuracy = kind;
     error->range = t.range;
     error->size = t.size;
@@ -371,7 +370,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     error->mean = INFINITY;
     if (isfinite(t.largest[0] + t.largest[1])) {
         error->largest = worst;
-        error->mean = mean * count / t.deviation;
+        error->mean = mean / t.deviation;
     }
 
     error->relative = error->largest / t.range;

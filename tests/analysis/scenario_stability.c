@@ -165,6 +165,30 @@ static void a_pendulum_at_rest_has_its_frequency(void **state)
     assert_int_equal(r.verdict, YK_VERDICT_MODEL);
 }
 
+/* A pendulum that falls from near the top, where deviations grow as exp(sqrt(g cos(angle)) t), and
+ * slower the farther it has come. Of states with the same verdict the worst is told, not the last. */
+static void the_worst_of_the_states_is_told(void **state)
+{
+    question falling = {"pendulum",
+                        {"subsystems.mechanism.bodies.bob.position=[0.05, sqrt(0.9975), 0]",
+                         "time.end=0.45", "time.step=1e-3"}};
+    yk_scenario *scenario = load(*state, &falling, true);
+    yk_stability_def def = yk_stability_default();
+    def.samples = 2;
+    yk_stability_report r;
+    assert_int_equal(yk_stability(*state, scenario, &def, &r), YK_OK);
+    yk_scenario_destroy(scenario);
+
+    assert_int_equal(r.sample_count, 2);
+    assert_int_equal(r.verdict, YK_VERDICT_MODEL);
+    assert_int_equal(r.samples[0].verdict, YK_VERDICT_MODEL);
+    assert_int_equal(r.samples[1].verdict, YK_VERDICT_MODEL);
+    assert_true(r.samples[0].radius > r.samples[1].radius + 1e-4);
+    assert_near(r.radius, r.samples[0].radius, 0);
+    assert_near(r.time, r.samples[0].time, 0);
+    assert_relative(log(r.radius) / 1e-3, sqrt(9.81 * sqrt(0.9975)), 1e-3);
+}
+
 /* Smooth and nonsmooth solver, a contact cache in the image: paper explicit, figure 17, on the
  * shaken box. */
 static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
@@ -272,6 +296,7 @@ int main(void)
         cmocka_unit_test(the_verdict_on_index1_needs_no_energy),
         cmocka_unit_test(the_least_stable_mode_is_named),
         cmocka_unit_test(a_pendulum_at_rest_has_its_frequency),
+        cmocka_unit_test(the_worst_of_the_states_is_told),
         cmocka_unit_test(the_verdict_on_a_particle_damper_is_that_of_the_run),
         cmocka_unit_test(the_verdict_on_hydraulic_machines_is_that_of_the_run),
         cmocka_unit_test(a_run_that_breaks_down_is_an_answer),

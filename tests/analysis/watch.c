@@ -185,6 +185,31 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     yk_record_destroy(record);
 }
 
+static double figure(const yk_record *record, const char *name)
+{
+    const yk_record_summary *summary = yk_record_get_summary(record);
+    for (int i = 0; i < summary->count; i++)
+        if (strcmp(summary->values[i].name, name) == 0)
+            return summary->values[i].value;
+    fail_msg("the summary has no %s", name);
+    return NAN;
+}
+
+/* The masses swing by v0/omega = 0.1 m/s / 50 rad/s. */
+static void the_record_has_what_limits_refer_to(void **state)
+{
+    const char *const overrides[] = {"parameters.right_mass=1", NULL};
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    run(*state, overrides, record);
+    assert_near(figure(record, "steps"), 5000, 0);
+    assert_near(figure(record, "joint.mass_ratio"), 1, 1e-3);
+    assert_relative(figure(record, "joint.travel"), 2e-3, 0.01);
+    assert_true(figure(record, "joint.velocity_gap") > 0);
+    assert_true(figure(record, "joint.velocity_gap") < 0.01);
+    yk_record_destroy(record);
+}
+
 static void masses_are_reported(void **state)
 {
     const char *const heavy[] = {"parameters.right_mass=2.5", NULL},
@@ -397,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_run_that_goes_wrong_falls_back_in_time),
         cmocka_unit_test(a_port_that_cannot_move_is_no_algebraic_loop),
         cmocka_unit_test(an_unstable_coupling_is_named_with_its_growth),
+        cmocka_unit_test(the_record_has_what_limits_refer_to),
         cmocka_unit_test(masses_are_reported),
         cmocka_unit_test(iterations_that_do_not_converge_are_reported),
         cmocka_unit_test(drift_is_reported),
