@@ -273,6 +273,29 @@ static void mistakes_are_found_before_anything_runs(void **state)
     assert_int_equal(run_sweep(&def, results), YK_ERROR_INPUT);
 }
 
+/* The spectral radius of the step instead of a recorded channel: that of the closed form at 1 ms
+ * with the original inputs, and less than 1 with index-1 inputs. */
+static void stability_can_be_swept(void **state)
+{
+    (void)state;
+    static const char *const inputs[] = {"original", "index-1"};
+    static const char *const radius[] = {"radius", "coupling"};
+    const char *const step = "time.step=1e-3";
+    yk_sweep_axis axis = {"coupling.inputs", inputs, 2};
+    yk_stability_def stability = yk_stability_default();
+    yk_sweep_def def = make_sweep();
+    def.axes = &axis, def.axis_count = 1;
+    def.measures = radius, def.measure_count = 2;
+    def.scenario.overrides = &step, def.scenario.override_count = 1;
+    double results[4], given[4];
+    assert_int_equal(run_sweep(&def, results), YK_OK);
+    assert_relative(results[0], 1.10532447731, 1e-6);
+    assert_true(results[2] < 1 + 1e-6);
+    def.stability = &stability;
+    assert_int_equal(run_sweep(&def, given), YK_OK);
+    assert_memory_equal(given, results, sizeof given);
+}
+
 int main(void)
 {
     context = yk_context_create(NULL);
@@ -284,6 +307,7 @@ int main(void)
         cmocka_unit_test(a_stopped_sweep_is_taken_up_from_its_journal),
         cmocka_unit_test(failed_runs_are_named_and_the_others_stand),
         cmocka_unit_test(mistakes_are_found_before_anything_runs),
+        cmocka_unit_test(stability_can_be_swept),
     };
     int failed = cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
     yk_context_destroy(context);
