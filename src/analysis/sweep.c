@@ -148,12 +148,17 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         if (s->channel_measures > 0)
             overrides[count++] = channels->data;
 
+        bool complete = true;
+        for (int i = 0; i <= def->axis_count; i++)
+            complete = complete && !texts[i].failed;
+
         /* Differences of steps want solvers to rounding. */
         yk_scenario_def changed = *base;
         changed.to_rounding = s->channel_measures == 0;
         changed.overrides = overrides;
         changed.override_count = count;
-        status = yk_scenario_load(context, &changed, diagnostics, out);
+        if (complete)
+            status = yk_scenario_load(context, &changed, diagnostics, out);
     }
 
     for (int i = 0; texts && i <= def->axis_count; i++)

@@ -113,6 +113,29 @@ static void torques_count_beside_forces_at_the_arm_of_the_motion(void **state)
     assert_false(channels[2].exempt);
 }
 
+/* A rate counts by what it amounts to in the time of the run, beside the size of what it changes. */
+static void rates_count_by_what_they_amount_to(void **state)
+{
+    (void)state;
+    yk_channel_error channels[] = {
+        {.unit = "m", .range = 2, .size = 5},   {.unit = "m/s", .range = 4e-9, .size = 4e-9},
+        {.unit = "kg", .range = 1, .size = 1},  {.unit = "kg/s", .range = 1e-8, .size = 1e-8},
+        {.unit = "rad", .range = 1, .size = 1}, {.unit = "rad/s^2", .range = 2e-10, .size = 2e-10},
+    };
+    yk_error_exempt_resting(channels, 6, 1);
+    assert_false(channels[0].exempt);
+    assert_true(channels[1].exempt);  /* 4e-9 of 5 */
+    assert_false(channels[3].exempt); /* 1e-8 of 1 */
+    assert_true(channels[5].exempt);  /* 2e-10 of 1 */
+
+    /* Ten times as long: 4e-8 of 5, and 2e-8 of 1 by the square. */
+    channels[1].exempt = false;
+    channels[5].exempt = false;
+    yk_error_exempt_resting(channels, 6, 10);
+    assert_false(channels[1].exempt);
+    assert_false(channels[5].exempt);
+}
+
 /* A velocity that changes sign at an impact, whose time is wrong by a few steps. */
 static double impact(double t, double h)
 {
@@ -312,6 +335,7 @@ int main(void)
         cmocka_unit_test(orders_are_measured_and_bars_hold),
         cmocka_unit_test(two_runs_take_order_one),
         cmocka_unit_test(torques_count_beside_forces_at_the_arm_of_the_motion),
+        cmocka_unit_test(rates_count_by_what_they_amount_to),
         cmocka_unit_test(a_jump_counts_by_its_mean),
         cmocka_unit_test(a_transient_without_impacts_counts_by_its_peak),
         cmocka_unit_test(chaos_is_reported_with_its_time),
