@@ -72,6 +72,33 @@ static void aitken_is_the_secant_method_in_one_dimension(void **state)
     yk_accelerator_destroy(context, a);
 }
 
+/* Where nothing helps, as on a map that jumps, steps from the best x become ever shorter. */
+static void steps_that_do_not_help_become_short(void **state)
+{
+    (void)state;
+    yk_accelerator *a = NULL;
+    assert_int_equal(yk_accelerator_create(context, YK_ACCELERATION_QUASI_NEWTON, 2, 2, &a), YK_OK);
+    yk_accelerator_restart(a);
+    const double best[2] = {3, -2};
+    double x[2] = {3, -2}, next[2], longest[2] = {0};
+    for (int l = 0; l < 40; l++) {
+        /* The residual has length 1 at the best x and 2 everywhere else. */
+        double angle = 2.4 * l;
+        double hx[2] = {x[0] + (l ? 2 : 1) * cos(angle), x[1] + (l ? 2 : 1) * sin(angle)};
+        yk_accelerator_next(a, x, hx, next);
+        double step = hypot(next[0] - best[0], next[1] - best[1]);
+        if (l < 4)
+            longest[0] = fmax(longest[0], step);
+        if (l > 35)
+            longest[1] = fmax(longest[1], step);
+        x[0] = next[0];
+        x[1] = next[1];
+    }
+    assert_true(longest[0] > 0.1);
+    assert_true(longest[1] < 1e-6);
+    yk_accelerator_destroy(context, a);
+}
+
 int main(void)
 {
     context = yk_context_create(NULL);
@@ -79,6 +106,7 @@ int main(void)
         cmocka_unit_test(quasi_newton_solves_a_linear_map_in_its_dimension),
         cmocka_unit_test(quasi_newton_stays_at_the_fixed_point),
         cmocka_unit_test(aitken_is_the_secant_method_in_one_dimension),
+        cmocka_unit_test(steps_that_do_not_help_become_short),
     };
     int failed = cmocka_run_group_tests_name("acceleration", tests, NULL, NULL);
     yk_context_destroy(context);

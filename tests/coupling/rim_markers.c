@@ -2,6 +2,7 @@
  * grams and turned axes. */
 #include <string.h>
 
+#include "any_scheme.h"
 #include "context.h"
 #include "coupling/description.h"
 #include "coupling/free_body.h"
@@ -96,8 +97,8 @@ static yk_subsystem *make_body(const yk_transform *p)
     return free_body_create(&def);
 }
 
-static void run(yk_context *context, const yk_transform *transform, double h, int steps,
-                yk_motion *end)
+static void run(yk_context *context, const yk_transform *transform, yk_rim_positions positions,
+                double h, int steps, yk_motion *end)
 {
     yk_transform transforms[2] = {*transform, yk_transform_default()};
     bushing b = {.base = {&bushing_ops},
@@ -118,7 +119,11 @@ static void run(yk_context *context, const yk_transform *transform, double h, in
                                  .interfaces = &face,
                                  .interface_count = 1,
                                  .step = h};
-    def.scheme.ops = yk_scheme_rim();
+    any_scheme rim = any_scheme_default();
+    any_options options;
+    rim.ops = yk_scheme_rim();
+    rim.positions = positions;
+    def.scheme = any_scheme_def(&rim, &options);
     yk_system *system;
     if (yk_system_make(context, &def, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
@@ -145,9 +150,21 @@ static void test_stiff_bushing(void **state)
 {
     yk_transform plain = yk_transform_default();
     yk_motion end;
-    run(*state, &plain, 0.02, 500, &end);
+    run(*state, &plain, YK_RIM_POSITIONS_MECHANISM, 0.02, 500, &end);
     assert_close(end.velocity, yk_v3(0, 0, 0), 1e-4);
     assert_close(end.position, yk_v3(0.4, 0.25, 0.08 - 2 * 9.81 / 2e5), 2e-6);
+}
+
+/* Positions by the integral of velocities are those of the method but for the error of the step. */
+static void test_integrated_positions(void **state)
+{
+    yk_transform plain = yk_transform_default();
+    yk_motion end[2];
+    run(*state, &plain, YK_RIM_POSITIONS_MECHANISM, 2e-4, 100, &end[0]);
+    run(*state, &plain, YK_RIM_POSITIONS_INTEGRAL, 2e-4, 100, &end[1]);
+    assert_close(end[1].position, end[0].position, 1e-5);
+    assert_close(end[1].velocity, end[0].velocity, 1e-3);
+    assert_close(end[1].angular_velocity, end[0].angular_velocity, 1e-2);
 }
 
 static void test_units_and_axes(void **state)
@@ -158,8 +175,8 @@ static void test_units_and_axes(void **state)
                           .length = 1e-3,
                           .mass = 1e-3};
     yk_motion end[2];
-    run(*state, &plain, 0.002, 60, &end[0]);
-    run(*state, &other, 0.002, 60, &end[1]);
+    run(*state, &plain, YK_RIM_POSITIONS_MECHANISM, 0.002, 60, &end[0]);
+    run(*state, &other, YK_RIM_POSITIONS_MECHANISM, 0.002, 60, &end[1]);
     assert_close(end[1].position, end[0].position, 1e-6);
     assert_close(end[1].velocity, end[0].velocity, 1e-4);
     assert_close(end[1].angular_velocity, end[0].angular_velocity, 1e-3);
@@ -168,6 +185,7 @@ static void test_units_and_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stiff_bushing),
+                                       cmocka_unit_test(test_integrated_positions),
                                        cmocka_unit_test(test_units_and_axes)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -363,6 +363,76 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
     }
 }
 
+/* A subsystem is started with the step that it makes itself. */
+static double started_with[2];
+static const yk_subsystem *started[2];
+static yk_status (*start_mass)(yk_subsystem *self, double t, double h, const yk_input *inputs);
+
+static yk_status note_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    started_with[self == started[1]] = h;
+    return start_mass(self, t, h, inputs);
+}
+
+static void substeps_begin_with_their_own_length(void **state)
+{
+    (void)state;
+    pair p = {0};
+    yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
+    static yk_subsystem_ops noted;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &p.masses[i]), YK_OK);
+        noted = *p.masses[i]->ops;
+        start_mass = noted.start;
+        noted.start = note_start;
+        started[i] = p.masses[i];
+    }
+    for (int i = 0; i < 2; i++)
+        p.masses[i]->ops = &noted;
+    any_scheme scheme = any_scheme_default();
+    yk_system_description def = {.subsystems = p.masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = (const int[]){4, 1},
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = 1e-3};
+    assert_int_equal(any_scheme_create(context, &def, &scheme, &p.system), YK_OK);
+    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_near(started_with[0], 2.5e-4, 1e-18);
+    assert_near(started_with[1], 1e-3, 0);
+    close_masses(&p);
+}
+
+/* Error at 0.1 s of two masses that swing with OMEGA, where only the first makes several steps. */
+static double error_of_substeps(double h)
+{
+    pair p;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_tight();
+    scheme.tolerance = 1e-10;
+    yk_oscillator_def defs[2] = {first_mass(5000, 1, 0.1), second_mass(0.1)};
+    defs[1].integrator = YK_OSCILLATOR_TWO_STEP;
+    assert_int_equal(open_with_substeps(&p, defs, &scheme, h, (const int[]){4, 1}), YK_OK);
+    int steps = (int)lround(0.1 / h);
+    double error = 0;
+    for (int n = 1; n <= steps; n++) {
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        error = fmax(error, fabs(position(&p, 0) - 0.1 / OMEGA * sin(OMEGA * n * h)));
+    }
+    close_masses(&p);
+    return error;
+}
+
+static void tight_keeps_its_order_with_substeps_on_one_side(void **state)
+{
+    (void)state;
+    double coarse = error_of_substeps(1e-3);
+    double fine = error_of_substeps(5e-4);
+    assert_true(coarse < 1e-3 * 0.1 / OMEGA);
+    assert_near(log2(coarse / fine), 2, 0.1);
+}
+
 static void jacobi_gives_the_same_bits_for_any_number_of_threads(void **state)
 {
     (void)state;
@@ -400,6 +470,8 @@ int main(void)
         cmocka_unit_test(unconverged_iterations_are_reported_and_the_run_goes_on),
         cmocka_unit_test(aitken_carries_a_heavy_partner),
         cmocka_unit_test(rollback_repeats_the_run_bit_for_bit),
+        cmocka_unit_test(substeps_begin_with_their_own_length),
+        cmocka_unit_test(tight_keeps_its_order_with_substeps_on_one_side),
         cmocka_unit_test(jacobi_gives_the_same_bits_for_any_number_of_threads),
     };
     int failed = cmocka_run_group_tests_name("schemes", tests, NULL, NULL);
