@@ -67,6 +67,28 @@ static void joints_are_eliminated(void **state)
     yk_context_destroy(context);
 }
 
+/* [2 1; 1 3] with softness 1/2 and 1 on its diagonal, of which the second row is a joint: W = 2.5 -
+ * 1/4, q = -1 - 2/4. */
+static void softness_is_eliminated_with_the_joints(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    const double w[4] = {2, 1, 1, 3}, q[2] = {-1, 2}, mu[1] = {0};
+    double softness[2] = {0.5, 1}, one[1] = {1}, row[1];
+    yk_contact_problem problem, reduced;
+    assert_int_equal(yk_contact_problem_from_dense(context, 1, 1, 1, w, q, mu, &problem), YK_OK);
+    problem.softness = softness;
+    assert_int_equal(yk_contact_eliminate_joints(context, &problem, &reduced), YK_OK);
+    assert_int_equal(reduced.row_count, 1);
+    yk_contact_multiply(&reduced, one, row);
+    assert_near(row[0], 2.25, 1e-11);
+    assert_near(reduced.q[0], -1.5, 1e-11);
+    problem.softness = NULL;
+    yk_contact_problem_destroy(context, &problem);
+    yk_contact_problem_destroy(context, &reduced);
+    yk_context_destroy(context);
+}
+
 static void what_the_format_lacks_is_refused(void **state)
 {
     (void)state;
@@ -90,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(joints_are_eliminated),
+        cmocka_unit_test(softness_is_eliminated_with_the_joints),
         cmocka_unit_test(what_the_format_lacks_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

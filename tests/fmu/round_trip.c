@@ -1,5 +1,6 @@
 /* Models as FMUs and back: exported, imported again, and the same as inside. */
 #include "exported.h"
+#include "transport/fmi/archive.h"
 #include "transport/fmi/fmu.h"
 
 /* Steps both and compares what they record. */
@@ -173,11 +174,68 @@ static void rollback_of_an_exported_model_is_exact(void **state)
     }
 }
 
+/* The description in an FMU of the folder. */
+static void read_description(const char *name, char *text, size_t size)
+{
+    yk_context *context = yk_context_create(NULL);
+    char file[600], path[800];
+    char *unpacked = NULL;
+    snprintf(file, sizeof file, "%s/%s.fmu", folder, name);
+    assert_int_equal(yk_archive_unpack(context, file, &unpacked), YK_OK);
+    snprintf(path, sizeof path, "%s/modelDescription.xml", unpacked);
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    text[fread(text, 1, size - 1, stream)] = '\0';
+    fclose(stream);
+    yk_archive_remove(context, unpacked);
+    yk_context_destroy(context);
+}
+
+/* A whole system has its own step, a subsystem takes any; FMI 2 has no word for the first. */
+static void descriptions_say_what_the_model_can(void **state)
+{
+    (void)state;
+    static char text[200000];
+    for (int version = 2; version <= 3; version++) {
+        export_model("pendulum", NULL, false, version, "whole");
+        read_description("whole", text, sizeof text);
+        assert_non_null(strstr(text, "canHandleVariableCommunicationStepSize=\"false\""));
+        assert_int_equal(strstr(text, "fixedInternalStepSize=\"") != NULL, version == 3);
+        assert_null(strstr(text, "canInterpolateInputs"));
+        assert_null(strstr(text, "providesIntermediateUpdate"));
+
+        export_model("two-mass-oscillator", "left", false, version, "part");
+        read_description("part", text, sizeof text);
+        assert_non_null(strstr(text, "canHandleVariableCommunicationStepSize=\"true\""));
+        assert_null(strstr(text, "fixedInternalStepSize"));
+        assert_int_equal(strstr(text, "canInterpolateInputs=\"true\"") != NULL, version == 2);
+        assert_int_equal(strstr(text, "providesIntermediateUpdate=\"true\"") != NULL, version == 3);
+    }
+}
+
+/* The name of the file as an identifier of C, which begins with a letter. */
+static void identifiers_come_from_the_file(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        {"left2", "left2"}, {"a-b_2", "a_b_2"}, {"2nd part", "m2nd_part"}, {"_left", "m_left"}};
+    static char text[200000];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char expected[80];
+        export_model("two-mass-oscillator", "left", false, 3, names[i][0]);
+        read_description(names[i][0], text, sizeof text);
+        snprintf(expected, sizeof expected, "modelIdentifier=\"%s\"", names[i][1]);
+        assert_non_null(strstr(text, expected));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_systems_give_the_same_bits),
         cmocka_unit_test(folders_may_have_any_name),
+        cmocka_unit_test(descriptions_say_what_the_model_can),
+        cmocka_unit_test(identifiers_come_from_the_file),
         cmocka_unit_test(two_masses_are_coupled_as_inside),
         cmocka_unit_test(a_double_pendulum_is_coupled_as_inside),
         cmocka_unit_test(instances_have_parameters_of_their_own),

@@ -144,6 +144,41 @@ static void test_several_joints_of_a_body(void **state)
     free(text);
 }
 
+/* What joints of one body leave free together is one joint where there is such a kind. */
+static void test_kinds_of_joints_of_a_body(void **state)
+{
+    (void)state;
+    static const char body[] = "<mujoco><worldbody><body name='b' pos='0 0 3'>%s"
+                               "<geom type='sphere' size='0.1'/></body></worldbody></mujoco>";
+    static const struct {
+        const char *joints, *kind;
+    } cases[] = {
+        {"<joint type='slide' axis='0 0 1'/><joint type='hinge' axis='0 0 1'/>", "cylindrical"},
+        {"<joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/>"
+         "<joint type='slide' axis='0 0 1'/>",
+         "orientation"},
+        {"<joint type='hinge' axis='1 0 0'/><joint type='hinge' axis='0 1 0'/>", "universal"},
+        {"<joint type='ball'/>", "spherical"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char model[600], expected[80];
+        snprintf(model, sizeof model, body, cases[i].joints);
+        snprintf(expected, sizeof expected, "type: %s, between: [ground, b]", cases[i].kind);
+        char *text = import_for(YK_IMPORT_NONSMOOTH, model, "robot.b.position");
+        assert_contains(text, expected);
+        free(text);
+    }
+
+    /* A slide across the hinge is none. */
+    char model[600];
+    snprintf(model, sizeof model, body,
+             "<joint type='slide' axis='1 0 0'/><joint type='hinge' axis='0 0 1'/>");
+    char *text = import_for(YK_IMPORT_NONSMOOTH, model, "robot.b.position");
+    assert_null(strstr(text, "type: cylindrical"));
+    assert_contains(text, "between the 2 joints of link 'b'");
+    free(text);
+}
+
 /* A four-bar linkage that <connect> closes: its ends stay together while it swings. */
 static void test_loops_close(void **state)
 {
@@ -280,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_geoms_have_mass),
         cmocka_unit_test(test_frames_follow_each_other),
         cmocka_unit_test(test_several_joints_of_a_body),
+        cmocka_unit_test(test_kinds_of_joints_of_a_body),
         cmocka_unit_test(test_loops_close),
         cmocka_unit_test(test_notes_and_names),
         cmocka_unit_test(test_inertia_is_mended),

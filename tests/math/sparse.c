@@ -357,6 +357,35 @@ static void every_failed_allocation_is_reported(void **state)
     assert_int_equal(failures, 7);
 }
 
+/* A star: leaves go first, for the hub would join them all. */
+static void graphs_are_ordered_against_fill(void **state)
+{
+    enum { N = 9, HUB = 4 };
+    yk_sparse_entry edges[2 * N];
+    size_t count = 0;
+    for (int i = 0; i < N; i++) {
+        if (i == HUB)
+            continue;
+        edges[count++] = (yk_sparse_entry){i, HUB};
+        edges[count++] = (yk_sparse_entry){HUB, i};
+    }
+
+    int order[N], seen[N] = {0}, place = -1;
+    assert_int_equal(yk_graph_order(*state, N, edges, count, order), YK_OK);
+    for (int i = 0; i < N; i++) {
+        assert_in_range(order[i], 0, N - 1);
+        seen[order[i]]++;
+        if (order[i] == HUB)
+            place = i;
+    }
+    for (int i = 0; i < N; i++)
+        assert_int_equal(seen[i], 1);
+    assert_true(place >= N - 2);
+
+    edges[0].row = N;
+    assert_int_equal(yk_graph_order(*state, N, edges, count, order), YK_ERROR_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +401,7 @@ int main(void)
         cmocka_unit_test(values_that_are_not_finite_are_named),
         cmocka_unit_test(condition_is_estimated),
         cmocka_unit_test(entries_outside_are_refused),
+        cmocka_unit_test(graphs_are_ordered_against_fill),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("sparse", tests, create_context, destroy_context);

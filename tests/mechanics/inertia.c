@@ -111,9 +111,25 @@ static void tangent_is_the_derivative(void **state)
     }
 }
 
+/* Homogeneous solids: m (y2 + z2)/12 and so on, 2/5 m r2, m r2/2 and m (3 r2 + l2)/12. */
+static void solids_have_their_moments(void **state)
+{
+    (void)state;
+    yk_mat3 box = yk_inertia_box(12, 1, 2, 3);
+    yk_mat3 sphere = yk_inertia_sphere(5, 2);
+    yk_mat3 cylinder = yk_inertia_cylinder(12, 2, 3);
+    const double expected[3][3] = {{13, 10, 5}, {8, 8, 8}, {21, 21, 24}};
+    const yk_mat3 *tensors[] = {&box, &sphere, &cylinder};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            for (int k = 0; k < 3; k++)
+                assert_near(tensors[i]->m[j][k], j == k ? expected[i][j] : 0, 1e-14);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solids_have_their_moments),
         cmocka_unit_test(offset_body_moves_with_its_centre),
         cmocka_unit_test(impossible_tensors_are_refused),
         cmocka_unit_test(tangent_is_the_derivative),

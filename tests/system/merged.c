@@ -1,5 +1,6 @@
 /* Schemes that merge the subsystems to one: channels and feedbacks of each stay its own. */
 #include <math.h>
+#include <string.h>
 
 #include "scenario_run.h"
 
@@ -373,6 +374,56 @@ static void relaxed_needs_no_preparation(void **state)
     assert_in_range((int)(error[0] / error[1] * 100), 330, 470);
 }
 
+static void note_messages(void *user, yk_log_level level, const char *message)
+{
+    (void)level;
+    char *text = user;
+    size_t used = strlen(text);
+    snprintf(text + used, 1000 - used, "%s\n", message);
+}
+
+/* Each interface whose sides start apart is told, not the first alone. */
+static void gaps_of_all_interfaces_are_told(void **state)
+{
+    (void)state;
+    static const char text[] = "time: {end: 1, step: 1e-3}\n"
+                               "subsystems:\n"
+                               "  left: &part\n"
+                               "    solver: smooth\n"
+                               "    gravity: [0, 0, 0]\n"
+                               "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
+                               "    ports: {it: {on: block}, other: {on: block}}\n"
+                               "  middle: *part\n"
+                               "  right: {<<: *part, bodies: {block: {mass: 1, inertia: [1, 1, 1], "
+                               "position: [0.1, 0, 0]}}}\n"
+                               "interfaces:\n"
+                               "  closed: {between: [left.it, middle.it], joint: clamp}\n"
+                               "  open: {between: [middle.other, right.it], joint: clamp}\n"
+                               "coupling: {scheme: monolithic}\n";
+    char log[1000] = "";
+    yk_context_def own = yk_context_default();
+    own.log = note_messages;
+    own.log_user = log;
+    own.log_level = YK_LOG_INFO;
+    yk_context *context = yk_context_create(&own);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "file.yaml";
+    def.text = text;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    yk_system *system = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK)
+        fail_msg("%s", yk_diagnostics_text(diagnostics));
+    assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_null(strstr(log, "interface 'closed'"));
+    assert_non_null(strstr(log, "interface 'open': its two sides start 0.1 m"));
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    yk_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(units_and_frames_are_converted),
@@ -380,6 +431,7 @@ int main(void)
                                        cmocka_unit_test(worlds_with_contact_are_merged),
                                        cmocka_unit_test(relaxed_needs_no_preparation),
                                        cmocka_unit_test(each_feedback_reads_its_own_subsystem),
-                                       cmocka_unit_test(channels_show_the_parts)};
+                                       cmocka_unit_test(channels_show_the_parts),
+                                       cmocka_unit_test(gaps_of_all_interfaces_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
