@@ -3,10 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,33 +41,71 @@ static void limit(int resource, double most)
 }
 
 /* Only the thread that asks is copied. A lock that another one holds at that moment stays locked in
- * the child for ever: not one of the C library, which sees to that, but one of another allocator. A
- * child that twice in a row has used no time of the processor between two looks ends itself. */
-static unsigned look_seconds;
-static double time_used;
+ * the child for ever: not one of the C library's memory and streams, which sees to that, but one of
+ * another allocator, of time zones or of the host program. A child that stands still for two looks
+ * in a row ends itself, and the caller makes another one. */
+static double look_seconds;
+static double longest_look;
+static double time_used, time_waited;
 static int idle_looks;
+static int to_caller;
+
+/* Seconds for which the process was ready, and others had the processor. */
+static double waited(void)
+{
+    int file = open("/proc/self/schedstat", O_RDONLY);
+    if (file < 0)
+        return 0;
+
+    char text[128];
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = '\0';
+    const char *second = strchr(text, ' ');
+    return second ? 1e-9 * strtod(second, NULL) : 0;
+}
+
+static void look_every(double seconds)
+{
+    look_seconds = seconds;
+    idle_looks = 0;
+    struct timeval look = {.tv_sec = (time_t)seconds};
+    look.tv_usec = (suseconds_t)(1e6 * (seconds - (double)look.tv_sec));
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_interval = look, .it_value = look}, NULL);
+}
+
+/* The caller has begun to receive: there will be no other attempt, and time enough. */
+static void be_patient(int number)
+{
+    (void)number;
+    look_every(longest_look);
+}
 
 static void end_if_still(int number)
 {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     double used = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    double delayed = waited();
 
-    /* Looking takes some microseconds itself. */
-    if (used - time_used > 1e-3)
+    /* Looking takes some microseconds itself. Bytes that lie in the pipe are waited for by nobody
+     * here. */
+    int unread = 0;
+    bool sent = ioctl(to_caller, FIONREAD, &unread) == 0 && unread > 0;
+    if (sent || used - time_used > 1e-3 || delayed - time_waited > look_seconds / 2)
         idle_looks = 0;
     else
         idle_looks++;
     time_used = used;
-    alarm(look_seconds);
+    time_waited = delayed;
     if (idle_looks == 2) {
         signal(number, SIG_DFL);
         raise(number); /* comes when this handler returns */
     }
 }
 
-_Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def, int stream,
-                                    int last)
+_Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def, double patience,
+                                    int stream, int last)
 {
     /* A crash is no affair of whoever handles signals in the caller, and prints nothing. */
     static const int signals[] = {SIGSEGV, SIGBUS,  SIGABRT, SIGFPE, SIGILL,
@@ -74,17 +116,23 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
     if (nowhere >= 0)
         dup2(nowhere, STDERR_FILENO);
 
-    /* It is looked after; the thread that asked may have been one that leaves this signal to
+    /* It is looked after; the thread that asked may have been one that leaves these signals to
      * others. */
-    look_seconds = (unsigned)(def->idle_seconds + 1) / 2;
     struct sigaction action = {.sa_handler = end_if_still, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGUSR1);
     sigaction(SIGALRM, &action, NULL);
+    action.sa_handler = be_patient;
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaction(SIGUSR1, &action, NULL);
     sigset_t mine;
     sigemptyset(&mine);
     sigaddset(&mine, SIGALRM);
+    sigaddset(&mine, SIGUSR1);
     pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
-    alarm(look_seconds);
+    to_caller = stream;
+    longest_look = def->idle_seconds / 2.0;
+    look_every(patience / 2);
 
     /* Limits beyond what it has: of the address space, in which is also what sanitizers reserve. */
     limit(RLIMIT_CORE, 0);
@@ -140,10 +188,25 @@ static bool read_outcome(int from, outcome *said)
     return true;
 }
 
-yk_status yk_apart(yk_context *context, const yk_apart_def *def)
+/* Waits until something can be read, or the other end has gone: true where something can. */
+static bool wait_for_first(int stream)
+{
+    struct pollfd end = {.fd = stream, .events = POLLIN};
+    int ready;
+    do {
+        ready = poll(&end, 1, -1);
+    } while (ready < 0 && errno == EINTR);
+
+    return ready > 0 && (end.revents & POLLIN) != 0;
+}
+
+/* One attempt with a child that may stand still for `patience` seconds. *still where it did so before
+ * anything came from it: then another one may do better. */
+static yk_status attempt(yk_context *context, const yk_apart_def *def, double patience, bool *still)
 {
     int stream[2];
     int last[2];
+    *still = false;
     if (!open_pipe(stream))
         return yk_fail(context, YK_ERROR_EXTERNAL, "no pipe to a process of its own: %s",
                        strerror(errno));
@@ -167,7 +230,7 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
         /* A pipe whose reader has gone must not have another one here. */
         close(stream[0]);
         close(last[0]);
-        work_as_child(context, def, stream[1], last[1]);
+        work_as_child(context, def, patience, stream[1], last[1]);
     }
 
     close(stream[1]);
@@ -177,6 +240,9 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
     yk_status received = YK_OK;
     outcome said = {0};
     bool whole = false;
+    bool came = child > 0 && wait_for_first(stream[0]);
+    if (came)
+        kill(child, SIGUSR1);
     if (child > 0 && def->receive)
         received = def->receive(def->user, stream[0]);
     close(stream[0]);
@@ -197,8 +263,13 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
         ended = waitpid(child, &state, 0);
     } while (ended < 0 && errno == EINTR);
 
+    /* Nothing that was received is lost with it. */
+    bool killed = ended == child && WIFSIGNALED(state);
+    bool stood_still = killed && WTERMSIG(state) == SIGALRM;
+    *still = stood_still && !came;
+
     /* What the caller found wrong, what the child says of itself, or its result. */
-    if (received != YK_OK)
+    if (received != YK_OK && !stood_still)
         return received;
     if (whole && said.status != YK_OK)
         return yk_fail(context, said.status, "%s", said.message);
@@ -209,13 +280,12 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
     }
 
     /* It did not come to its end. */
-    bool killed = ended == child && WIFSIGNALED(state);
-    if (killed && WTERMSIG(state) == SIGALRM)
+    if (stood_still)
         return yk_fail(
             context, YK_ERROR_EXTERNAL,
-            "%s stood still for %d s in a process of its own: another thread held a lock "
+            "%s stood still for %g s in a process of its own: another thread held a lock "
             "when the process was copied, or the disk does not answer; try again",
-            def->what, def->idle_seconds);
+            def->what, came ? def->idle_seconds : patience);
 
     /* Everything else is the fault of what it worked on. */
     if (def->crashed)
@@ -227,4 +297,22 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
         return yk_fail(context, YK_ERROR_INPUT, "%s ended with signal %d (%s)", def->what,
                        WTERMSIG(state), strsignal(WTERMSIG(state)));
     return yk_fail(context, YK_ERROR_INPUT, "%s ended before it was done", def->what);
+}
+
+yk_status yk_apart(yk_context *context, const yk_apart_def *def)
+{
+    /* A lock is held for moments, so that the next copy is likely to find it free: little patience
+     * at first. A disk may take long: more with every attempt. */
+    static const double FIRST_PATIENCE = 0.25; /* s */
+    static const double GROWTH = 1.5;
+    bool still = true;
+    yk_status status = YK_OK;
+    for (double patience = FIRST_PATIENCE; still; patience *= GROWTH) {
+        bool longest = patience >= def->idle_seconds;
+        status = attempt(context, def, longest ? def->idle_seconds : patience, &still);
+        if (longest)
+            break;
+    }
+
+    return status;
 }

@@ -1,5 +1,12 @@
 /* Work in a child process, for libraries that do not survive everything that they are given: the
- * child may crash, run for ever or take all memory, and the caller gets an error. */
+ * child may crash, run for ever or take all memory, and the caller gets an error.
+ *
+ * The child is a copy of the caller with the calling thread alone, and goes on without another
+ * program being started, because the library cannot know one. POSIX allows little to such a copy of a process
+ * with threads; the C library here allows memory and streams as well, and `lock` covers the library at work. What
+ * remains are locks of others that a thread held at that moment: a child that waits for one stands
+ * still, is ended, and another copy is made, until one finds the lock free. Work may therefore be begun several times; it
+ * is received once. */
 #ifndef YK_RECORD_APART_H
 #define YK_RECORD_APART_H
 
@@ -21,7 +28,7 @@ typedef struct yk_apart_def {
      * for which it may stand still. */
     double seconds;
     uint64_t bytes;
-    int idle_seconds; /* YK_APART_IDLE unless a test is in a hurry */
+    int idle_seconds; /* at most, of the last attempt; YK_APART_IDLE unless a test is in a hurry */
 
     /* Hold, while the process is copied, what other threads may be within of; both may be NULL. */
     void (*lock)(void);

@@ -2,6 +2,7 @@
  * the program gets a record or a message.
  *
  *   test_record_damaged [FILES]     so many damaged files, 40 unless given */
+#include <pthread.h>
 #include <signal.h>
 
 #include "folder.h"
@@ -36,7 +37,14 @@ static yk_status write_much(void *user, int stream)
 {
     static const char much[1 << 20];
     (void)user;
-    return write(stream, much, sizeof much) == (ssize_t)sizeof much ? YK_OK : YK_ERROR_EXTERNAL;
+    size_t sent = 0;
+    while (sent < sizeof much) {
+        ssize_t more = write(stream, much + sent, sizeof much - sent);
+        if (more <= 0)
+            return YK_ERROR_EXTERNAL;
+        sent += (size_t)more;
+    }
+    return YK_OK;
 }
 
 static yk_status receive_little(void *user, int stream)
@@ -126,6 +134,7 @@ static void what_a_child_does_ends_in_a_message(void **state)
                         .result_bytes = sizeof e.number,
                         .seconds = 10,
                         .bytes = 1 << 30,
+                        .idle_seconds = 4,
                         .what = "the work"};
     assert_int_equal(yk_apart(folder->context, &def), YK_OK);
     assert_int_equal(e.number, 7);
@@ -146,6 +155,86 @@ static void what_a_child_does_ends_in_a_message(void **state)
     /* Sanitizers end a process that gets no memory. */
     if (!SANITIZED)
         expect(folder, take_all_memory, YK_ERROR_MEMORY, "no more");
+}
+
+/* A lock of the host program, which another thread holds most of the time, as it would one of an
+ * allocator: in a child that is copied meanwhile nobody gives it back. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile bool holding;
+
+static void *hold_most_of_the_time(void *user)
+{
+    (void)user;
+    const struct timespec held = {.tv_nsec = 3000000};
+    const struct timespec free = {.tv_nsec = 2000000};
+    while (holding) {
+        pthread_mutex_lock(&lock);
+        nanosleep(&held, NULL);
+        pthread_mutex_unlock(&lock);
+        nanosleep(&free, NULL);
+    }
+    return NULL;
+}
+
+static yk_status succeed_with_lock(void *user, int stream)
+{
+    pthread_mutex_lock(&lock);
+    yk_status status = succeed(user, stream);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* As a reader that is slower than the first patience. */
+static yk_status receive_slowly(void *user, int stream)
+{
+    exchange *e = user;
+    const struct timespec second = {.tv_sec = 1};
+    char bytes[1 << 16];
+    ssize_t got;
+    while ((got = read(stream, bytes, sizeof bytes)) > 0) {
+        if (e->number == 0)
+            nanosleep(&second, NULL);
+        e->number += (int)got;
+    }
+    return YK_OK;
+}
+
+static void locks_of_other_threads_do_not_matter(void **state)
+{
+    test_folder *folder = *state;
+    pthread_t thread;
+    holding = true;
+    assert_int_equal(pthread_create(&thread, NULL, hold_most_of_the_time, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        exchange e = {.context = folder->context};
+        yk_apart_def def = {.work = succeed_with_lock,
+                            .receive = receive,
+                            .user = &e,
+                            .seconds = 10,
+                            .bytes = 1 << 30,
+                            .idle_seconds = YK_APART_IDLE,
+                            .what = "the work"};
+        assert_int_equal(yk_apart(folder->context, &def), YK_OK);
+        assert_string_equal(e.text, "hello");
+    }
+
+    holding = false;
+    pthread_join(thread, NULL);
+}
+
+static void a_slow_reader_is_waited_for(void **state)
+{
+    test_folder *folder = *state;
+    exchange e = {.context = folder->context};
+    yk_apart_def def = {.work = write_much,
+                        .receive = receive_slowly,
+                        .user = &e,
+                        .seconds = 10,
+                        .bytes = 1 << 30,
+                        .idle_seconds = 4,
+                        .what = "the work"};
+    assert_int_equal(yk_apart(folder->context, &def), YK_OK);
+    assert_int_equal(e.number, 1 << 20);
 }
 
 /* Damage -----------------------------------------------------------------------------------------*/
@@ -274,8 +363,8 @@ int main(int argc, char **argv)
     if (argc > 1)
         files = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
-        TEST(what_a_child_does_ends_in_a_message),
-        TEST(damaged_files_give_a_record_or_a_message),
+        TEST(what_a_child_does_ends_in_a_message), TEST(locks_of_other_threads_do_not_matter),
+        TEST(a_slow_reader_is_waited_for),         TEST(damaged_files_give_a_record_or_a_message),
         TEST(thin_records_look_like_the_whole),
     };
     return cmocka_run_group_tests_name("damaged", tests, NULL, NULL);
