@@ -1,20 +1,19 @@
-/* Expressions on muParser, behind a scanner of our own.
+/* Expressions, scanned and compiled.
  *
  * The scanner runs first: it knows every name, checks parentheses and the number of arguments,
- * and so can say where in the text a mistake is and which name was meant. muParser compiles what
- * passed, and its byte code does the rest. Only the names that occur are given to it, and none of
- * its extras (assignment, strings, its own constants) get through. */
+ * and so can say where in the text a mistake is and which name was meant. What passed is compiled
+ * to the code of a stack machine by precedence climbing (Pratt, "Top down operator precedence",
+ * POPL 1973): an operator takes what binds tighter than itself as its right operand. */
 #include "model/expression.h"
 
 #include <langinfo.h>
 #include <math.h>
-#include <muParserDLL.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "model/expression_code.h"
 
 /* Functions ------------------------------------------------------------------------------------ */
 
@@ -75,10 +74,10 @@ static double largest(const double *values, int count)
 typedef struct function_row {
     const char *name;
     int arguments; /* 0: any number, at least one */
-    muFun1_t one;
-    muFun2_t two;
-    muFun3_t three;
-    muMultFun_t many;
+    yk_function_1 *one;
+    yk_function_2 *two;
+    yk_function_3 *three;
+    yk_function_many *many;
 } function_row;
 
 static const function_row functions[] = {
@@ -175,21 +174,30 @@ static size_t number_length(const char *at)
     return length;
 }
 
+/* The number in the first `length` characters, at most YK_EXPRESSION_LENGTH_MAX. strtod wants the
+ * decimal point of the locale that the host program may have set (localeconv is not
+ * thread-safe). */
+static double number_value(const char *start, size_t length)
+{
+    char copy[YK_EXPRESSION_LENGTH_MAX + 1];
+    snprintf(copy, sizeof copy, "%.*s", (int)length, start);
+    char *point = strchr(copy, '.');
+    if (point)
+        *point = nl_langinfo(RADIXCHAR)[0];
+
+    return strtod(copy, NULL);
+}
+
 bool yk_number_read(const char *text, double *value)
 {
     const char *start = text + (*text == '+' || *text == '-');
     size_t length = number_length(start);
-    char copy[400];
-    if (!length || start[length] || length + 1 >= sizeof copy)
+    if (!length || start[length] || length >= YK_EXPRESSION_LENGTH_MAX)
         return false;
 
-    /* strtod wants the decimal point of the locale that the host program may have set (localeconv
-     * is not thread-safe). */
-    snprintf(copy, sizeof copy, "%s", text);
-    char *point = strchr(copy, '.');
-    if (point)
-        *point = nl_langinfo(RADIXCHAR)[0];
-    *value = strtod(copy, NULL);
+    *value = number_value(start, length);
+    if (*text == '-')
+        *value = -*value;
 
     return true;
 }
@@ -289,11 +297,9 @@ void yk_expression_names(const char *text,
 
 struct yk_expression {
     yk_context *context;
-    muParserHandle_t parser;
-    int variable_count;
     bool varies;
-    pthread_mutex_t lock; /* of the parser, which holds the variables */
-    double variables[YK_EXPRESSION_VARIABLES_MAX];
+    int count;
+    yk_instruction code[];
 };
 
 /* An open parenthesis, with the function whose arguments it holds. */
@@ -306,8 +312,8 @@ typedef struct group {
 typedef struct scanner {
     const char *text;
     const yk_scope *scope;
-    yk_expression *expression;
     yk_expression_error *error;
+    int tokens;                 /* so far */
     const function_row *called; /* a function whose '(' comes next */
     bool has_operand; /* an operand is complete: an operator or a closing sign comes next */
     bool has_sign;    /* the operand that comes next has a '+' or '-' of its own */
@@ -401,68 +407,29 @@ static bool is_unknown(const scanner *s, token t)
     return t.kind == TOKEN_NAME && !is_value(s->scope, t) && !find_function(t.start, t.length);
 }
 
-/* A function, whose arguments follow, or a value; the parser learns the names that occur. */
+/* A function, whose arguments follow, or a value. */
 static bool scan_name(scanner *s, token t)
 {
-    yk_expression *e = s->expression;
-    const yk_scope *scope = s->scope;
     bool call = *next_token(t.start + t.length).start == '(';
     const function_row *row = find_function(t.start, t.length);
     if (row && !call)
         return complain(s, t.start, t.length,
                         "'%s' is a function; its arguments in parentheses are missing", row->name);
 
-    /* The functions that occur are given to the parser, no others. */
     s->called = row;
-    if (row) {
-        if (row->one)
-            mupDefineFun1(e->parser, row->name, row->one, 1);
-        if (row->two)
-            mupDefineFun2(e->parser, row->name, row->two, 1);
-        if (row->three)
-            mupDefineFun3(e->parser, row->name, row->three, 1);
-        if (row->many)
-            mupDefineMultFun(e->parser, row->name, row->many, 1);
+    if (row)
         return true;
-    }
 
     /* What looks like a call and is none. */
-    if (call && !is_value(scope, t))
+    if (call && !is_value(s->scope, t))
         return unknown_name(s, t, true);
     if (call)
         return complain(s, t.start, t.length,
                         "'%.*s' is not a function; an operator is missing before '('",
                         (int)(t.length < 60 ? t.length : 60), t.start);
-
-    /* A variable, whose value comes with each evaluation, or a constant. */
-    char name[NAME_MAX_LENGTH + 1];
-    if (t.length >= sizeof name)
+    if (!is_value(s->scope, t))
         return unknown_name(s, t, false);
 
-    snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
-
-    /* Variables hide parameters of the same name. */
-    for (int i = 0; i < scope->variable_count; i++) {
-        if (strcmp(name, scope->variables[i]) != 0)
-            continue;
-
-        mupDefineVar(e->parser, name, &e->variables[i]);
-        e->varies = true;
-        return true;
-    }
-
-    for (int i = 0; i < scope->parameter_count; i++) {
-        if (strcmp(name, scope->parameters[i].name) != 0)
-            continue;
-
-        mupDefineConst(e->parser, name, scope->parameters[i].value);
-        return true;
-    }
-
-    if (strcmp(name, "pi") != 0)
-        return unknown_name(s, t, false);
-
-    mupDefineConst(e->parser, name, 3.14159265358979323846);
     return true;
 }
 
@@ -564,6 +531,8 @@ static bool scan(scanner *s)
         if (t.kind == TOKEN_BAD)
             return complain(s, t.start, t.length, "this character has no meaning in an expression");
 
+        s->tokens++;
+
         /* 2x instead of 2*x. */
         bool adjacent = before.start && before.start + before.length == t.start;
         bool product = before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME && !is_unknown(s, t);
@@ -599,15 +568,215 @@ static bool scan(scanner *s)
     return true;
 }
 
-/* Many times what a parser takes: `yoke check` of a scenario of 19 000 short expressions has a peak
- * of 197 MB in all, and an expression has at most YK_EXPRESSION_LENGTH_MAX characters. */
-enum { PARSER_BYTES = 1 << 19 };
-
 /* Compiling ------------------------------------------------------------------------------------ */
 
-static void ignore_error(muParserHandle_t parser)
+/* How tightly operators bind; all comparisons alike. A sign binds as a product does: -2^2 is -4. */
+enum {
+    BINDS_CONDITION,
+    BINDS_OR,
+    BINDS_AND,
+    BINDS_COMPARISON,
+    BINDS_SUM,
+    BINDS_PRODUCT,
+    BINDS_POWER
+};
+
+static const struct operator_row {
+    const char *sign;
+    int binds;
+    yk_operation operation;
+} operators[] = {
+    {"||", BINDS_OR, YK_OPERATION_OR},
+    {"&&", BINDS_AND, YK_OPERATION_AND},
+    {"<", BINDS_COMPARISON, YK_OPERATION_LESS},
+    {"<=", BINDS_COMPARISON, YK_OPERATION_LESS_EQUAL},
+    {">", BINDS_COMPARISON, YK_OPERATION_GREATER},
+    {">=", BINDS_COMPARISON, YK_OPERATION_GREATER_EQUAL},
+    {"==", BINDS_COMPARISON, YK_OPERATION_EQUAL},
+    {"!=", BINDS_COMPARISON, YK_OPERATION_UNEQUAL},
+    {"+", BINDS_SUM, YK_OPERATION_ADD},
+    {"-", BINDS_SUM, YK_OPERATION_SUBTRACT},
+    {"*", BINDS_PRODUCT, YK_OPERATION_MULTIPLY},
+    {"/", BINDS_PRODUCT, YK_OPERATION_DIVIDE},
+    {"^", BINDS_POWER, YK_OPERATION_POWER},
+};
+
+static const char condition_usage[] =
+    "the '?' and ':' of a condition do not fit; it reads a ? b : c";
+
+typedef struct compiler {
+    scanner *scanner; /* for its text, its scope and its messages */
+    token next;
+    yk_code code;
+    bool varies;
+} compiler;
+
+/* The present token, which is left behind. */
+static token take(compiler *c)
 {
-    (void)parser; /* mupError tells */
+    token taken = c->next;
+    c->next = next_token(taken.start + taken.length);
+    return taken;
+}
+
+static void append_number(compiler *c, double number)
+{
+    yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_NUMBER, .number = number},
+                   0);
+}
+
+static void compile_value(compiler *c, token name)
+{
+    /* Variables hide parameters of the same name. */
+    const yk_scope *scope = c->scanner->scope;
+    for (int i = 0; i < scope->variable_count; i++) {
+        if (!token_is(name, scope->variables[i]))
+            continue;
+
+        yk_instruction variable = {.operation = YK_OPERATION_VARIABLE, .index = i};
+        yk_code_append(&c->code, variable, 0);
+        c->varies = true;
+        return;
+    }
+
+    for (int i = 0; i < scope->parameter_count; i++) {
+        if (!token_is(name, scope->parameters[i].name))
+            continue;
+
+        append_number(c, scope->parameters[i].value);
+        return;
+    }
+
+    append_number(c, 3.14159265358979323846);
+}
+
+static bool compile_from(compiler *c, int least);
+
+/* The arguments of a function in their parentheses, and its call. */
+static bool compile_call(compiler *c, const function_row *row)
+{
+    int count = 0;
+    do {
+        take(c); /* '(' or ',' */
+        if (!compile_from(c, BINDS_CONDITION))
+            return false;
+
+        count++;
+    } while (token_is(c->next, ","));
+    take(c);
+
+    yk_instruction call = {.operation = YK_OPERATION_CALL_MANY, .index = count, .many = row->many};
+    if (row->one)
+        call = (yk_instruction){.operation = YK_OPERATION_CALL_1, .one = row->one};
+    if (row->two)
+        call = (yk_instruction){.operation = YK_OPERATION_CALL_2, .two = row->two};
+    if (row->three)
+        call = (yk_instruction){.operation = YK_OPERATION_CALL_3, .three = row->three};
+    yk_code_append(&c->code, call, count);
+
+    return true;
+}
+
+/* A number, a value, a call, a group, or one of these with a sign and the powers that it has. */
+static bool compile_operand(compiler *c)
+{
+    token t = take(c);
+    if (t.kind == TOKEN_NUMBER) {
+        double number = number_value(t.start, t.length);
+        if (isinf(number))
+            return complain(c->scanner, t.start, t.length, "the number is beyond 1.8e308");
+
+        append_number(c, number);
+        return true;
+    }
+
+    if (t.kind == TOKEN_NAME) {
+        const function_row *row = find_function(t.start, t.length);
+        if (row)
+            return compile_call(c, row);
+
+        compile_value(c, t);
+        return true;
+    }
+
+    if (*t.start == '(') {
+        bool good = compile_from(c, BINDS_CONDITION);
+        take(c);
+        return good;
+    }
+
+    if (!compile_from(c, BINDS_POWER))
+        return false;
+    if (*t.start == '-')
+        yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_NEGATE}, 1);
+
+    return true;
+}
+
+/* The branches of a condition, whose value is on the stack, from its '?' on. */
+static bool compile_branches(compiler *c)
+{
+    token question = take(c);
+    int to_otherwise = c->code.count;
+    yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_UNLESS}, 0);
+    c->code.settled = c->code.count;
+    if (!compile_from(c, BINDS_CONDITION))
+        return false;
+    if (!token_is(c->next, ":"))
+        return complain(c->scanner, question.start, 1, "%s", condition_usage);
+
+    take(c);
+    int to_end = c->code.count;
+    yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_JUMP}, 0);
+    yk_code_land(&c->code, to_otherwise);
+    if (!compile_from(c, BINDS_CONDITION))
+        return false;
+
+    yk_code_land(&c->code, to_end);
+    return true;
+}
+
+static const struct operator_row *find_operator(token t)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (token_is(t, operators[i].sign))
+            return &operators[i];
+    return NULL;
+}
+
+/* An operand, and all operators after it that bind at least so tightly. */
+static bool compile_from(compiler *c, int least)
+{
+    if (!compile_operand(c))
+        return false;
+
+    /* Operators that bind alike go from left to right, but for powers. */
+    const struct operator_row *row = find_operator(c->next);
+    while (row && row->binds >= least) {
+        take(c);
+        if (!compile_from(c, row->binds == BINDS_POWER ? BINDS_POWER : row->binds + 1))
+            return false;
+
+        yk_code_append(&c->code, (yk_instruction){.operation = row->operation}, 2);
+        row = find_operator(c->next);
+    }
+
+    if (least == BINDS_CONDITION && token_is(c->next, "?"))
+        return compile_branches(c);
+
+    return true;
+}
+
+/* All of the text; the scanner leaves the branches of conditions to be checked here. */
+static bool compile(compiler *c)
+{
+    c->next = next_token(c->scanner->text);
+    if (!compile_from(c, BINDS_CONDITION))
+        return false;
+    if (c->next.kind != TOKEN_END)
+        return complain(c->scanner, c->next.start, c->next.length, "%s", condition_usage);
+
+    return true;
 }
 
 yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope,
@@ -619,71 +788,41 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
         return yk_fail(context, YK_ERROR_ARGUMENT, "an expression can have at most %d variables",
                        YK_EXPRESSION_VARIABLES_MAX);
 
-    yk_expression *made = yk_allocate(context, 1, sizeof *made);
+    scanner s = {.text = text, .scope = scope, .error = error};
+    if (!scan(&s))
+        return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
+
+    /* A token is at most one instruction. */
+    size_t bytes = sizeof(yk_expression) + (size_t)s.tokens * sizeof(yk_instruction);
+    yk_expression *made = yk_allocate(context, 1, bytes);
     if (!made)
         return YK_ERROR_MEMORY;
 
-    made->context = context;
-    made->variable_count = scope->variable_count;
-    pthread_mutex_init(&made->lock, NULL);
-
-    /* muParser throws where it gets no memory, and nobody in C can catch that: the program would be
-     * aborted. So it is asked only where there is more than it takes. */
-    void *room = malloc(PARSER_BYTES);
-    free(room);
-    if (room)
-        made->parser = mupCreate(muBASETYPE_FLOAT);
-    if (!made->parser) {
-        yk_expression_destroy(made);
-        return yk_fail(context, YK_ERROR_MEMORY, "out of memory for expression '%.200s'", text);
-    }
-
-    /* A parser that knows no names but those that the scanner finds. */
-    muParserHandle_t parser = made->parser;
-    mupSetErrorHandler(parser, ignore_error);
-    mupDefineNameChars(parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
-    mupClearFun(parser);
-    mupClearConst(parser);
-    scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
-    bool good = scan(&s);
-
-    /* The first evaluation makes the byte code. The scanner leaves only one mistake to find. */
-    if (good) {
-        mupErrorReset(parser);
-        mupSetExpr(parser, text);
-        mupEval(parser);
-        if (mupError(parser))
-            good = complain(&s, text, strlen(text),
-                            "the '?' and ':' of a condition do not fit; it reads a ? b : c");
-    }
-
-    if (!good) {
-        yk_expression_destroy(made);
+    compiler c = {.scanner = &s, .code = {.instructions = made->code}};
+    if (!compile(&c)) {
+        yk_release(context, made);
         return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
     }
-    *expression = made;
 
+    made->context = context;
+    made->varies = c.varies;
+    made->count = c.code.count;
+    *expression = made;
     return YK_OK;
 }
 
 void yk_expression_destroy(yk_expression *expression)
 {
-    if (!expression)
-        return;
-    if (expression->parser)
-        mupRelease(expression->parser);
-    pthread_mutex_destroy(&expression->lock);
-    yk_release(expression->context, expression);
+    if (expression)
+        yk_release(expression->context, expression);
 }
 
-double yk_expression_value(yk_expression *expression, const double *variables)
+/* Operands have a sign or a ',' between them: no more than half of the letters are on the stack. */
+_Static_assert(YK_CODE_STACK_MAX > YK_EXPRESSION_LENGTH_MAX / 2, "the stack holds all operands");
+
+double yk_expression_value(const yk_expression *expression, const double *variables)
 {
-    pthread_mutex_lock(&expression->lock);
-    for (int i = 0; i < expression->variable_count; i++)
-        expression->variables[i] = variables[i];
-    double value = mupEval(expression->parser);
-    pthread_mutex_unlock(&expression->lock);
-    return value;
+    return yk_code_run(expression->code, expression->count, variables);
 }
 
 bool yk_expression_varies(const yk_expression *expression)

@@ -35,9 +35,9 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
                                yk_expression_error *error, yk_expression **expression);
 void yk_expression_destroy(yk_expression *expression);
 
-/* One value per variable of the scope. Not finite where the mathematics say so. Threads take
- * turns: copies of a merged model share their expressions. */
-double yk_expression_value(yk_expression *expression, const double *variables);
+/* One value per variable of the scope. Not finite where the mathematics say so. Any number of
+ * threads at a time. */
+double yk_expression_value(const yk_expression *expression, const double *variables);
 /* Whether it uses any variable. */
 bool yk_expression_varies(const yk_expression *expression);
 /* As a function of the scope's first variable; the expression must outlive it. */

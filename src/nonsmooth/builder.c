@@ -393,6 +393,10 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
     if (builder->building.status == YK_OK)
         check_names(builder);
     yk_status status = yk_building_finish(&builder->building);
+
+    /* Who asks for channels later cannot be told that there is no memory for their names. */
+    if (status == YK_OK)
+        status = yk_world_name_channels(builder->world);
     if (status == YK_OK) {
         *subsystem = yk_nonsmooth_subsystem(builder->world);
         builder->world = NULL;

@@ -205,7 +205,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     return status;
 }
 
-/* Named when they are first asked for, which is before start. */
+/* Named once, when the model is complete. */
 yk_status yk_world_name_channels(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;

@@ -10,13 +10,20 @@
 #include "model/expression.h"
 
 #if !SANITIZED
-/* Counts every request of the program, muParser's C++ included. */
+/* Counts every request of the program. */
 static long allocations;
 void *__libc_malloc(size_t bytes);
 void *malloc(size_t bytes)
 {
     allocations++;
     return __libc_malloc(bytes);
+}
+
+void *__libc_realloc(void *block, size_t bytes);
+void *realloc(void *block, size_t bytes)
+{
+    allocations++;
+    return __libc_realloc(block, bytes);
 }
 #endif
 
@@ -79,6 +86,17 @@ static void values_are_those_of_the_formulas(void **state)
         {"tan(0.5)-sin(0.5)/cos(0.5)", 0, 0},
         {"asin(1)+acos(1)+atan(1)*2", 0, 3.14159265358979323846},
         {"cosh(1)^2-sinh(1)^2-tanh(0)", 0, 1},
+        {"2^-2^2", 0, 0.0625},
+        {"-t*2-t^2-t^3-t^4-t^5", 2, -64},
+        {"(t > 1 ? 1 : 2)+3*4", 0, 14},
+        {"(t > 1 ? 1 : 2)+3*4", 2, 13},
+        {"t > 1 ? t > 2 ? 1 : 2 : 3", 1.5, 2},
+        {"(t > 1 ? t : 2)^2", 0, 4},
+        {"0.5 && 1", 0, 1},
+        {"1 < 2 == 1", 0, 1},
+        {"1 + 1 > 1 || 0 && 0", 0, 1},
+        {"8/4/2-1-1", 0, -1},
+        {"3*(t-1)", 1.0000000000000002, 6.66133814775093924e-16},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = value_of(*state, cases[i].text, cases[i].t);
@@ -125,13 +143,16 @@ static void mistakes_are_named_with_their_place(void **state)
         {"_pi", 0, "unknown name '_pi'; did you mean 'pi'?"},
         {"0x1F", 1, "remove 'x1F': numbers stand without units"},
         {"5 mm", 2, "remove 'mm': numbers stand without units"},
-        {"1?2", 0, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
-        {"1:2", 0, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
+        {"1?2", 1, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
+        {"1:2", 1, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
         {"min(1,,2)", 6, "',' cannot stand here; an operand is missing before it"},
         {"min(1,)", 6, "')' cannot stand here; an operand is missing before it"},
         {"sin(1)(2)", 6, "an operator is missing before '('"},
         {"t sin(1)", 2, "an operator is missing before 'sin'"},
         {"2-", 1, "an operand is missing at the end"},
+        {"(1?2)", 2, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
+        {"1?2:3:t", 5, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
+        {"t*1e400", 2, "the number is beyond 1.8e308"},
         {"--3", 1, "'-' cannot stand here; an operand is missing before it"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
