@@ -164,6 +164,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
         .every = (int)lround(s->grid * s->step / step),
         .weights = s->weights,
         .seconds = INFINITY,
+        .caller = s->context,
     };
 }
 

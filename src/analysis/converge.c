@@ -116,6 +116,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
         .channel_count = s->channel_count,
         .every = every,
         .seconds = INFINITY,
+        .caller = s->context,
     };
 }
 

@@ -74,6 +74,7 @@ static void run_finer(void *user, int index)
         .refinement = 2 << at,
         .end = yk_scenario_get(s->def->loaded)->end,
         .seconds = INFINITY,
+        .caller = s->context,
         .progress = report_progress,
         .user = &run,
     };

@@ -22,6 +22,7 @@ typedef enum outcome {
 } outcome;
 
 typedef struct attempts {
+    const yk_context *context;
     const yk_scenario_def *scenario;
     const yk_run_def *run;
     double step;    /* s, of the scenario */
@@ -52,6 +53,7 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
         .end = NAN,
         .every = 1 << 20,            /* the record is not looked at */
         .seconds = 0.5 * a->seconds, /* the other half is for others */
+        .caller = a->context,
         .progress = goes_on,
         .user = a,
     };
@@ -63,6 +65,9 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     yk_finding_kind kind;
     bool serious = yk_report_serious(&trial.report, &kind);
     yk_trial_release(&trial);
+
+    if (yk_stop_asked(a->context))
+        a->stopped = true;
 
     /* Where time is short it has to come further than a run that failed. */
     if (a->stopped || status == YK_ERROR_MEMORY)
@@ -99,6 +104,7 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
     yk_scenario_def scenario = *run->source;
     yk_cache *cache = yk_trials_prepare(&scenario);
     attempts a = {
+        .context = context,
         .scenario = &scenario,
         .run = run,
         .step = info->step,

@@ -74,15 +74,23 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
 
 /* Time of the processor and not on the clock, so that a busy machine does not change what there
  * is time for. */
-typedef struct limit {
-    const yk_trial_def *def;
-    double begun;
-} limit;
-
-static bool within_time(void *user, const yk_run_progress *progress)
+static bool gives_up(void *user)
 {
-    const limit *l = user;
-    if (yk_processor_seconds() - l->begun >= l->def->seconds)
+    const yk_trial_limit *l = user;
+    bool asked = l->caller && yk_stop_asked(l->caller);
+    return asked || yk_processor_seconds() - l->begun >= l->seconds;
+}
+
+/* Between steps. */
+typedef struct listener {
+    const yk_trial_def *def;
+    yk_trial_limit *limit;
+} listener;
+
+static bool goes_on(void *user, const yk_run_progress *progress)
+{
+    const listener *l = user;
+    if (gives_up(l->limit))
         return false;
 
     if (!l->def->progress)
@@ -94,8 +102,11 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 {
     /* One thread: the trials are what is parallel. */
     *trial = (yk_trial){.status = YK_ERROR_MEMORY};
+    trial->limit = (yk_trial_limit){.caller = def->caller, .seconds = INFINITY};
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1;
+    context_def.stop = gives_up;
+    context_def.stop_user = &trial->limit;
     trial->context = yk_context_create(&context_def);
     if (!trial->context)
         return;
@@ -113,15 +124,17 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 
     /* The run, within its time. */
     bool runs = !YK_FAILED(status);
-    limit l = {.def = def, .begun = yk_processor_seconds()};
+    trial->limit.begun = yk_processor_seconds();
+    trial->limit.seconds = def->seconds;
+    listener l = {def, &trial->limit};
     if (runs) {
         yk_run_def run_def = {
             .recorder = yk_record_recorder(trial->record),
-            .progress = within_time,
+            .progress = goes_on,
             .user = &l,
         };
         status = yk_run(trial->context, scenario, &run_def, &trial->report);
-        trial->seconds = yk_processor_seconds() - l.begun;
+        trial->seconds = yk_processor_seconds() - trial->limit.begun;
         trial->iterations = yk_system_statistics_get(system).iterations;
     }
 

@@ -16,6 +16,8 @@ typedef struct yk_trial_def {
     int channel_count; /* 0: what the scenario records */
     int every;         /* macro steps between samples, before refinement; 0: the scenario's */
     double seconds;    /* of the processor, at most; infinite: no limit */
+    /* who may ask to stop, in the midst of a step as well; NULL: nobody */
+    const yk_context *caller;
     /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
     const double *weights;
     /* receives the time that a step of each subsystem takes, on the clock; NULL: not wanted */
@@ -28,11 +30,18 @@ typedef struct yk_trial_def {
 /* Characters of the message of a failure. */
 enum { YK_TRIAL_MESSAGE = 400 };
 
+/* What ends a trial in the midst of a step. */
+typedef struct yk_trial_limit {
+    const yk_context *caller;
+    double begun, seconds; /* of the processor */
+} yk_trial_limit;
+
 typedef struct yk_trial {
     yk_status status; /* of loading, or of the run */
     char message[YK_TRIAL_MESSAGE];
     yk_context *context;
-    yk_record *record; /* NULL if it could not be loaded */
+    yk_trial_limit limit; /* of the context */
+    yk_record *record;    /* NULL if it could not be loaded */
     yk_run_report report;
     double seconds;     /* of the processor: the run, without what came before the first step */
     int64_t calls;      /* of all subsystems */

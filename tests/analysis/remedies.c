@@ -223,11 +223,44 @@ static void remedies_that_fail_are_not_recommended(void **state)
     }
 }
 
+static bool always(void *user)
+{
+    (void)user;
+    return true;
+}
+
+/* Where the user wants to stop, or the time is over, a trial ends within the step that it is in: one
+ * that takes minutes kept the program for as long. */
+static void trials_end_in_the_midst_of_a_step(void **state)
+{
+    (void)state;
+    yk_context_def context_def = yk_context_default();
+    context_def.stop = always;
+    yk_context *impatient = yk_context_create(&context_def);
+    yk_scenario_def scenario = yk_scenario_default();
+    scenario.path = "model.yaml";
+    scenario.text = pendulum;
+    yk_trial_def defs[] = {
+        {.scenario = &scenario, .step = NAN, .end = NAN, .seconds = INFINITY, .caller = impatient},
+        {.scenario = &scenario, .step = NAN, .end = NAN, .seconds = 0},
+    };
+    for (int i = 0; i < 2; i++) {
+        yk_trial trial;
+        yk_trial_run(&defs[i], &trial);
+        assert_int_equal(trial.status, YK_INTERRUPTED);
+        assert_int_equal(trial.report.steps, 0);
+        assert_non_null(strstr(trial.message, "in the midst of step 1"));
+        yk_trial_release(&trial);
+    }
+    yk_context_destroy(impatient);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_remedy_works_on_the_model_that_raised_it),
         cmocka_unit_test(remedies_that_fail_are_not_recommended),
+        cmocka_unit_test(trials_end_in_the_midst_of_a_step),
     };
     return cmocka_run_group_tests_name("remedies", tests, NULL, NULL);
 }
