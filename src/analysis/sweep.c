@@ -35,6 +35,7 @@ typedef struct sweep {
     bool kept_is_inside; /* in one block with the fingerprints */
 
     FILE *journal;
+    int journal_error; /* errno of a line that could not be written; 0: there is none */
     int done, failed;
 } sweep;
 
@@ -300,8 +301,18 @@ static void finish_run(void *user, int index, const void *result)
         for (int i = 0; i < def->measure_count; i++)
             fprintf(s->journal, " %.17g", values[i]);
         fprintf(s->journal, "\n");
-        fflush(s->journal);
+        if (fflush(s->journal) != 0 && s->journal_error == 0)
+            s->journal_error = errno;
     }
+}
+
+/* Runs that leave no line would be lost with the next stop: better to stop now. */
+static bool goes_on(void *user, int done, int total)
+{
+    const sweep *s = user;
+    if (s->journal_error != 0)
+        return false;
+    return !s->def->progress || s->def->progress(s->def->user, done, total);
 }
 
 /* Adds the lines of a journal, if there is one. A line is "fingerprint value value ..."; one that
@@ -509,14 +520,19 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
             .work = do_run,
             .finish = finish_run,
             .user = &s,
-            .progress = def->progress,
-            .progress_user = def->user,
+            .progress = goes_on,
+            .progress_user = &s,
         };
         status = yk_trials_share(context, &work);
     }
 
     /* A sweep that was stopped can be taken up; one without a single result has failed. */
-    if (status == YK_INTERRUPTED)
+    if (s.journal_error != 0)
+        status = yk_fail(context, YK_ERROR_FILE,
+                         "cannot write the journal %s after %d of %d runs: %s; the same sweep goes "
+                         "on from there",
+                         def->journal, s.done, runs, strerror(s.journal_error));
+    else if (status == YK_INTERRUPTED)
         yk_fail(context, status, "the sweep was stopped after %d of %d runs", s.done, runs);
     else if (!YK_FAILED(status) && s.failed == runs && runs > 0)
         status = yk_fail(context, YK_ERROR_SUBSYSTEM, "none of the %d runs succeeded", runs);

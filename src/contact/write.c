@@ -2,6 +2,7 @@
  * that form. */
 #include "contact/write.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,7 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
     int dim = w->first[1];
     FILE *file = fopen(path, "w");
     if (!file)
-        return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written", path);
+        return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
 
     /* The head, and where the blocks are (storage 1). */
     int blocks = w->start[contacts];
@@ -86,9 +87,16 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
     for (int i = 0; i < contacts; i++)
         fprintf(file, "%.17g\n", problem->mu[i]);
 
-    bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed)
-        return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written", path);
+    /* Of an error that came earlier no more is known than that it came. */
+    errno = EIO;
+    bool failed = fflush(file) != 0 || ferror(file) != 0;
+    int error = errno;
+    if (fclose(file) != 0 && !failed) {
+        failed = true;
+        error = errno;
+    }
+    if (failed)
+        return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(error));
     return YK_OK;
 }
 
