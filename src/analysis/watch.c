@@ -24,8 +24,8 @@ static const double UNSTABLE = 1;
 /* Velocity gap by the velocity of the interface, both over the run. */
 static const double GAP_NOTABLE = 0.05;
 static const double GAP_SERIOUS = 0.2;
-/* An interface that moves less than this, by the speed that the energy of the system could give
- * it, is at rest. */
+/* An interface that moves less than this, by the speed that the energy of the system or its own
+ * force could give it, is at rest. */
 static const double AT_REST = 1e-3;
 /* Times the rounding of positions. */
 static const double ROUNDING = 1e4;
@@ -595,13 +595,25 @@ static void conclude_gap(const yk_watch *watch, yk_run_report *report)
         if (translates && mass > 0)
             possible = sqrt(2 * watch->budget.largest_kinetic / mass);
 
+        /* Speed (m/s) that the mean force of the interface would give its lighter side in a macro
+         * step. Forces in balance leave a small part of it. A side that lies in contact may answer
+         * against the push: its mass is negative. */
+        double unbalanced = 0;
+        double lighter = fmin(fabs(w->probe.wrench_mass), fabs(w->probe.motion_mass));
+        double duration = yk_system_time(watch->system) - watch->info->start;
+        if (translates && lighter > 0 && duration > 0) {
+            double impulse = yk_system_interface_statistics(watch->system, i).impulse;
+            unbalanced = watch->info->step * impulse / duration / lighter;
+        }
+
         /* An interface at rest has a gap of rounding or of settling, which is no fraction of
          * anything. */
         double speed = sqrt(w->speed_squares / looks);
         double gap = sqrt(w->gap_squares / looks);
         double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
         double distance = yk_v3_norm(w->origin) + w->travel;
-        bool moves = speed > AT_REST * fmax(fastest, possible) && speed > rounding * distance;
+        double usual = fmax(unbalanced, fmax(fastest, possible));
+        bool moves = speed > AT_REST * usual && speed > rounding * distance;
         double fraction = 0;
         if (moves || !isfinite(speed) || !isfinite(gap))
             fraction = fraction_of(gap, speed);

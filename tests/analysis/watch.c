@@ -411,6 +411,79 @@ static void energy_is_named_after_who_made_it(void **state)
     assert_null(strstr(energy->text, "mount"));
 }
 
+/* Models at rest, whose motion is rounding and settling, are no reason for mistrust. */
+static void models_at_rest_are_trusted(void **state)
+{
+    /* Boxes on the floor with a block glued on top; rods that hang; masses that springs or forces
+     * hold in balance. */
+    static const char boxes[] =
+        "time: {end: 0.2, step: 1e-3}\n"
+        "subsystems:\n"
+        "  world:\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    materials: {wood: {friction: 0.5}}\n"
+        "    ground: [{type: plane, material: wood}]\n"
+        "    bodies:\n"
+        "      low:\n"
+        "        position: [0, 0, 0.5]\n"
+        "        shapes: [{type: box, size: [1, 1, 1], density: 500, material: wood}]\n"
+        "      top:\n"
+        "        position: [0, 0, 1.5]\n"
+        "        shapes: [{type: box, size: [1, 1, 1], density: 500, material: wood}]\n"
+        "    ports: {hook: {on: top, offset: [0, 0, 0.5]}}\n"
+        "  block:\n"
+        "    solver: smooth\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    bodies: {b: {mass: 10, inertia: [1, 1, 1], position: [0, 0, 2.5]}}\n"
+        "    ports: {foot: {on: b, offset: [0, 0, -0.5]}}\n"
+        "interfaces: {glue: {between: [world.hook, block.foot], joint: clamp}}\n"
+        "coupling: {scheme: tight}\n"
+        "record: {every: 10, channels: [world.top.position]}\n";
+    static const char hanging[] =
+        "time: {end: 0.5, step: 1e-3}\n"
+        "subsystems:\n"
+        "  upper:\n"
+        "    solver: smooth\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    bodies: {rod: {mass: 1, inertia: [0.08, 0.08, 0.01], position: [0, 0, -0.5]}}\n"
+        "    joints: {pin: {type: revolute, between: [ground, rod], at: [0, 0, 0]}}\n"
+        "    ports: {end: {on: rod, offset: [0, 0, -0.5]}}\n"
+        "  lower:\n"
+        "    solver: smooth\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    bodies: {rod: {mass: 2, inertia: [0.17, 0.17, 0.02], position: [0, 0, -1.5]}}\n"
+        "    ports: {end: {on: rod, offset: [0, 0, 0.5]}}\n"
+        "interfaces: {elbow: {between: [upper.end, lower.end], joint: spherical}}\n"
+        "coupling: {scheme: tight}\n"
+        "record: {every: 10, channels: [upper.end.position]}\n";
+    static const char balance[] =
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  left: {solver: oscillator, mass: 1, stiffness: 1000, position: 0.05, force: 50}\n"
+        "  right: {solver: oscillator, mass: 1, stiffness: 1000, position: 0.05, force: 50}\n"
+        "interfaces: {joint: {between: [left.mass, right.mass]}}\n"
+        "coupling: {scheme: tight}\n"
+        "record: {every: 10, channels: [left.mass.position]}\n";
+    static const struct {
+        const char *model, *scheme;
+    } cases[] = {
+        {boxes, "explicit"},  {boxes, "tight"},   {boxes, "index1"},  {hanging, "explicit"},
+        {hanging, "loose"},   {hanging, "tight"}, {hanging, "rim"},   {hanging, "index1"},
+        {hanging, "relaxed"}, {balance, "tight"}, {balance, "loose"}, {balance, "explicit"},
+        {balance, "index1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char scheme[64];
+        snprintf(scheme, sizeof scheme, "coupling.scheme=%s", cases[i].scheme);
+        const char *const overrides[] = {scheme, NULL};
+        yk_run_report report = run_text(*state, "model.yaml", cases[i].model, overrides, NULL);
+        for (int k = 0; k < report.finding_count; k++)
+            if (report.findings[k].serious)
+                fail_msg("%s: %s", scheme, report.findings[k].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +492,7 @@ int main(void)
         cmocka_unit_test(ripple_that_grows_is_distinguished_from_motion_and_noise),
         cmocka_unit_test(energy_is_named_after_who_made_it),
         cmocka_unit_test(a_sound_run_has_no_findings),
+        cmocka_unit_test(models_at_rest_are_trusted),
         cmocka_unit_test(a_run_that_goes_wrong_falls_back_in_time),
         cmocka_unit_test(a_port_that_cannot_move_is_no_algebraic_loop),
         cmocka_unit_test(an_unstable_coupling_is_named_with_its_growth),
