@@ -333,12 +333,17 @@ void yk_scenario_destroy(yk_scenario *scenario)
     if (!scenario)
         return;
 
-    /* The system uses the subsystems, and these the functions and the code of plug-ins. */
+    /* The system and copies of what is merged use the subsystems, and these the functions and the
+     * code of plug-ins. */
     yk_system_destroy(scenario->system);
+    for (int i = 0; scenario->copies && i < scenario->info.subsystem_count; i++) {
+        yk_subsystem *copy = scenario->copies[i];
+        if (copy)
+            copy->ops->destroy(copy);
+    }
+
     for (int i = 0; i < scenario->info.subsystem_count; i++) {
         yk_subsystem *subsystem = scenario->subsystems[i];
-        if (scenario->copies && scenario->copies[i])
-            scenario->copies[i]->ops->destroy(scenario->copies[i]);
         if (subsystem)
             subsystem->ops->destroy(subsystem);
     }
