@@ -282,12 +282,13 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
     if (memchr(disturbed + model->dynamic_count, 1, yk_world_known_count(model)))
         notice_contacts(self, &self->state.sleep.frozen);
 
-    /* Everybody asleep and nothing disturbed: the step has nothing to solve. */
     wake_islands(self, h);
     mark_still(self);
-    size_t idle = 0;
-    for (size_t i = 0; i < model->dynamic_count; i++)
-        idle += yk_world_is_idle(model, &self->state, (int32_t)i);
+
+    /* Everybody asleep or not there, and nothing disturbed: the step has nothing to solve. */
+    size_t idle = self->state.sleep.asleep;
+    for (size_t i = 0; self->state.absent && i < model->dynamic_count; i++)
+        idle += self->state.absent[i] && !yk_world_is_asleep(model, &self->state, (int32_t)i);
     if (idle < model->dynamic_count)
         return false;
     return !memchr(disturbed, 1, model->body_count);
