@@ -14,8 +14,9 @@ enum {
     DIGITS = 1 << DIGIT_BITS,
     SOLID_BITS = 26, /* of an entry; which image it is stands above them */
     SOLID_MASK = (1 << SOLID_BITS) - 1,
-    FEW = 8, /* a coarser level of no more than this is compared one by one */
-    BLOCKS_MAX = 8
+    FEW = 8,        /* a coarser level of no more than this is compared one by one */
+    FOUND_MAX = 12, /* partners per entry that a chunk has memory for in the first pass */
+    BLOCKS_MAX = 9
 };
 
 /* Memory --------------------------------------------------------------------------------------- */
@@ -27,7 +28,8 @@ static size_t list_blocks(yk_broad *broad, yk_block *list)
         YK_BLOCK(broad->row_start, finite + 1), YK_BLOCK(broad->partners, broad->partner_capacity),
         YK_BLOCK(broad->keys, entries),         YK_BLOCK(broad->spare_keys, entries),
         YK_BLOCK(broad->order, entries),        YK_BLOCK(broad->spare_order, entries),
-        YK_BLOCK(broad->sorted, entries),       YK_BLOCK(broad->level, finite),
+        YK_BLOCK(broad->sorted, entries),       YK_BLOCK(broad->found, FOUND_MAX * entries),
+        YK_BLOCK(broad->level, finite),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;
@@ -92,7 +94,6 @@ typedef struct build_job {
     int level_count;
     grid_level levels[LEVELS_MAX];
     size_t entries; /* in the sorted order: all that are there */
-    bool counting;  /* first pass: only lengths of rows */
 } build_job;
 
 /* Numbered from 1, so that the neighbour on the low side has a number too. */
@@ -305,7 +306,7 @@ static yk_status reserve_entries(yk_broad *broad, size_t entries)
     } const arrays[] = {
         {&broad->keys, sizeof *broad->keys},     {&broad->spare_keys, sizeof *broad->spare_keys},
         {&broad->order, sizeof *broad->order},   {&broad->spare_order, sizeof *broad->spare_order},
-        {&broad->sorted, sizeof *broad->sorted},
+        {&broad->sorted, sizeof *broad->sorted}, {&broad->found, FOUND_MAX * sizeof *broad->found},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         void **list = arrays[i].list;
@@ -448,12 +449,18 @@ static bool may_pair(const build_job *job, size_t a, size_t b)
     return !input->may_touch || input->may_touch(input->user, a, b);
 }
 
-/* A row under construction: counts in the first pass, fills in the second. */
-static void add_partner(build_job *job, size_t row, size_t partner, uint32_t *length)
+/* A row under construction; it is counted to its end, also where its memory ends before. */
+typedef struct partner_row {
+    int32_t *list;
+    size_t room;
+    uint32_t length;
+} partner_row;
+
+static void add_partner(partner_row *row, size_t partner)
 {
-    if (!job->counting)
-        job->broad->partners[job->broad->row_start[row] + *length] = (int32_t)partner;
-    (*length)++;
+    if (row->length < row->room)
+        row->list[row->length] = (int32_t)partner;
+    row->length++;
 }
 
 static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, uint64_t key)
@@ -470,22 +477,22 @@ static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, ui
 }
 
 /* Partners among the solids [k, end) of a coarser level, up to the cell with the last key. */
-static void search_run(build_job *job, size_t i, const yk_ball *ball, size_t k, size_t end,
-                       uint64_t last, uint32_t *length)
+static void search_run(const build_job *job, size_t i, const yk_ball *ball, size_t k, size_t end,
+                       uint64_t last, partner_row *row)
 {
     const yk_broad *broad = job->broad;
     for (; k < end && broad->keys[k] <= last; k++) {
         size_t other = solid_at(job, k);
         if (balls_near(job, ball, k) && may_pair(job, i, other))
-            add_partner(job, i, other, length);
+            add_partner(row, other);
     }
 }
 
-static void search_coarser_level(build_job *job, size_t i, const yk_ball *ball,
-                                 const grid_level *level, uint32_t *length)
+static void search_coarser_level(const build_job *job, size_t i, const yk_ball *ball,
+                                 const grid_level *level, partner_row *row)
 {
     if (level->end - level->begin <= FEW) {
-        search_run(job, i, ball, level->begin, level->end, UINT64_MAX, length);
+        search_run(job, i, ball, level->begin, level->end, UINT64_MAX, row);
         return;
     }
 
@@ -501,12 +508,12 @@ static void search_coarser_level(build_job *job, size_t i, const yk_ball *ball,
     for (uint64_t z = z0; z <= z1; z++) {
         for (uint64_t y = y0; y <= y1; y++) {
             size_t k = first_not_below(broad->keys, level->begin, level->end, cell_key(x0, y, z));
-            search_run(job, i, ball, k, level->end, cell_key(x1, y, z), length);
+            search_run(job, i, ball, k, level->end, cell_key(x1, y, z), row);
         }
     }
 }
 
-static void search_unbounded(build_job *job, size_t i, uint32_t *length)
+static void search_unbounded(const build_job *job, size_t i, partner_row *row)
 {
     const yk_broad_input *input = job->input;
     const yk_ball *ball = &input->balls[i];
@@ -521,7 +528,7 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
         if (clearance >= ball->radius + job->wall_margin)
             continue;
         if (!input->may_touch || input->may_touch(input->user, i, partner))
-            add_partner(job, i, partner, length);
+            add_partner(row, partner);
     }
 }
 
@@ -541,8 +548,8 @@ static uint64_t neighbour_key(uint64_t key, int row)
 
 /* Partners in the own level, those with a larger number; the cursors move along with the solid
  * that looks. */
-static void search_own_level(build_job *job, const grid_level *level, size_t entry,
-                             row_cursors *cursors, uint32_t *length)
+static void search_own_level(const build_job *job, const grid_level *level, size_t entry,
+                             row_cursors *cursors, partner_row *row)
 {
     const yk_broad *broad = job->broad;
     const uint64_t *keys = broad->keys;
@@ -550,22 +557,22 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
     size_t i = solid_at(job, entry), end = level->end;
     bool still = job->input->still && job->input->still[i];
 
-    for (int row = 0; row < 9; row++) {
-        uint64_t middle = neighbour_key(keys[entry], row);
+    for (int line = 0; line < 9; line++) {
+        uint64_t middle = neighbour_key(keys[entry], line);
 
         /* The cursor moves to the first of the three cells. */
-        size_t k = cursors->at[row];
+        size_t k = cursors->at[line];
         while (k < end && keys[k] < middle - 1)
             k++;
-        cursors->at[row] = k;
+        cursors->at[line] = k;
 
         /* A solid that is still only looks where one around it moves; spare_order counts those
          * that do. */
         if (still) {
-            size_t past = cursors->past[row] > k ? cursors->past[row] : k;
+            size_t past = cursors->past[line] > k ? cursors->past[line] : k;
             while (past < end && keys[past] <= middle + 1)
                 past++;
-            cursors->past[row] = past;
+            cursors->past[line] = past;
 
             uint32_t before = k > 0 ? broad->spare_order[k - 1] : 0;
             if (k == past || broad->spare_order[past - 1] == before)
@@ -576,7 +583,7 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
         for (; k < end && keys[k] <= middle + 1; k++) {
             size_t other = solid_at(job, k);
             if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other))
-                add_partner(job, i, other, length);
+                add_partner(row, other);
         }
     }
 }
@@ -592,12 +599,19 @@ static void sort_row(int32_t *row, uint32_t length)
     }
 }
 
-/* Rows of solids [begin, end) of the sorted order, which may cross from one level to the next. */
-static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
+/* Whether a row begins at an entry: images have none. */
+static bool has_row(const build_job *job, size_t entry)
 {
-    (void)chunk;
-    build_job *job = user;
+    return solid_at(job, entry) == job->broad->order[entry];
+}
+
+/* Finds the rows of solids [begin, end) of the sorted order, which may cross from one level to the
+ * next. Into `found`, one behind the other, which notes lengths in row_start; or, where `found` is
+ * NULL, to their places. */
+static void search_rows(const build_job *job, size_t begin, size_t end, int32_t *found)
+{
     yk_broad *broad = job->broad;
+    size_t room = FOUND_MAX * (end - begin);
 
     for (int l = 0; l < job->level_count; l++) {
         /* The stretch of the chunk that lies in this level. */
@@ -609,29 +623,77 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
         /* Cursors at the first solid of the chunk; from there on they only move forward. */
         row_cursors cursors = {{0}, {0}};
-        for (int row = 0; row < 9; row++) {
-            uint64_t first = neighbour_key(broad->keys[from], row) - 1;
-            cursors.at[row] = first_not_below(broad->keys, level->begin, level->end, first);
+        for (int line = 0; line < 9; line++) {
+            uint64_t first = neighbour_key(broad->keys[from], line) - 1;
+            cursors.at[line] = first_not_below(broad->keys, level->begin, level->end, first);
         }
 
         for (size_t entry = from; entry < to; entry++) {
+            if (!has_row(job, entry))
+                continue;
+
             size_t i = solid_at(job, entry);
-            uint32_t length = 0;
-            if (i != broad->order[entry])
-                continue; /* an image */
+            partner_row row = {.list = found, .room = room};
+            if (!found)
+                row = (partner_row){broad->partners + broad->row_start[i], SIZE_MAX, 0};
 
             /* Each pair once: at its finer solid, or at the smaller number in one level. */
-            search_own_level(job, level, entry, &cursors, &length);
+            search_own_level(job, level, entry, &cursors, &row);
             for (int m = l + 1; m < job->level_count; m++)
-                search_coarser_level(job, i, &broad->sorted[entry], &job->levels[m], &length);
-            search_unbounded(job, i, &length);
+                search_coarser_level(job, i, &broad->sorted[entry], &job->levels[m], &row);
+            search_unbounded(job, i, &row);
+            if (!found)
+                continue;
 
-            /* Rows are in rising order, whatever the cells were. */
-            if (job->counting)
-                broad->row_start[i + 1] = length;
-            else
-                sort_row(broad->partners + broad->row_start[i], length);
+            /* The next row follows; where memory has come to its end rows are counted only. */
+            broad->row_start[i + 1] = row.length;
+            size_t used = row.length < room ? row.length : room;
+            found += used;
+            room -= used;
         }
+    }
+}
+
+/* First pass: rows and their lengths. */
+static void find_chunk(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    const build_job *job = user;
+    search_rows(job, begin, end, job->broad->found + FOUND_MAX * begin);
+}
+
+/* Second pass, when it is known where rows begin: their places, in rising order whatever the cells
+ * were. */
+static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    const build_job *job = user;
+    yk_broad *broad = job->broad;
+
+    /* A chunk that found more than it had memory for looks again. */
+    size_t total = 0;
+    for (size_t entry = begin; entry < end; entry++) {
+        size_t i = solid_at(job, entry);
+        if (has_row(job, entry))
+            total += broad->row_start[i + 1] - broad->row_start[i];
+    }
+    bool whole = total <= FOUND_MAX * (end - begin);
+    if (!whole)
+        search_rows(job, begin, end, NULL);
+
+    const int32_t *found = broad->found + FOUND_MAX * begin;
+    for (size_t entry = begin; entry < end; entry++) {
+        if (!has_row(job, entry))
+            continue;
+
+        size_t i = solid_at(job, entry);
+        int32_t *row = broad->partners + broad->row_start[i];
+        uint32_t length = broad->row_start[i + 1] - broad->row_start[i];
+        if (whole) {
+            memcpy(row, found, length * sizeof *row);
+            found += length;
+        }
+        sort_row(row, length);
     }
 }
 
@@ -642,11 +704,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     if (broad->finite == 0)
         return YK_OK;
 
-    build_job job = {.broad = broad,
-                     .input = input,
-                     .margin = margin,
-                     .wall_margin = wall_margin,
-                     .counting = true};
+    build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin};
 
     /* Entries of periodic space have bits for the image in them. */
     job.mask = UINT32_MAX;
@@ -669,9 +727,9 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
         broad->spare_order[k] = moving;
     }
 
-    /* First pass: lengths of rows, added up to where they begin. */
+    /* First pass: rows and their lengths, which are added up to where they begin. */
     memset(broad->row_start, 0, (broad->finite + 1) * sizeof *broad->row_start);
-    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, search_chunk, &job);
+    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, find_chunk, &job);
 
     uint64_t sum = 0;
     broad->row_start[0] = 0;
@@ -696,8 +754,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
         broad->partner_capacity = capacity;
     }
 
-    /* Second pass: the rows themselves. */
-    job.counting = false;
-    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, search_chunk, &job);
+    /* Second pass: rows to their places. */
+    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, place_chunk, &job);
     return YK_OK;
 }

@@ -68,6 +68,7 @@ typedef struct yk_broad {
     uint32_t *order, *spare_order;
     yk_ball
         *sorted; /* where they are, in the order of cells, so that a search reads memory in order */
+    int32_t *found; /* rows of a first pass, chunk by chunk */
     uint8_t *level;
 } yk_broad;
 

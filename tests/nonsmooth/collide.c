@@ -371,7 +371,13 @@ static void test_broad_against_brute_force(void **state)
         scatter(balls, round);
         yk_broad_input input = {
             .finite = BALLS, .unbounded = 1, .balls = balls, .unbounded_solids = &room};
-        assert_int_equal(yk_broad_build(&broad, &input, 0.01, 0.01), YK_OK);
+
+        /* A wide margin makes rows too long for the memory of the first pass. */
+        double margin = round < 3 ? 0.01 : 0.3;
+        assert_int_equal(yk_broad_build(&broad, &input, margin, 0.01), YK_OK);
+        if (round >= 3)
+            assert_true(broad.partner_count > 20 * BALLS);
+
         memset(listed, 0, sizeof listed);
         size_t walls = 0, expected_walls = 0;
         for (int i = 0; i < BALLS; i++) {
@@ -393,7 +399,7 @@ static void test_broad_against_brute_force(void **state)
         for (int i = 0; i < BALLS; i++) {
             for (int j = 0; j < i; j++) {
                 double distance = yk_v3_norm(yk_v3_sub(balls[i].centre, balls[j].centre));
-                bool near = distance < balls[i].radius + balls[j].radius + 0.01;
+                bool near = distance < balls[i].radius + balls[j].radius + margin;
                 assert_int_equal(near, listed[i][j] || listed[j][i]);
             }
         }
