@@ -265,6 +265,7 @@ export class View3D {
   private measuring: { body: number; local: Vector3 }[] | null = null;
   private measureLine: LineSegments | null = null;
   private dirty = true;
+  private pixels = ""; // width, height and points per pixel
   private drawn = 0; // ms on the clock: the last picture of something that moved
   private smoothed = -1; // which of these was drawn once more
   private moved = false; // the camera, by hand
@@ -1121,6 +1122,10 @@ export class View3D {
   }
 
   private setSize(width: number, height: number): void {
+    // Browsers tell of sizes that have not changed, too.
+    const pixels = [width, height, this.renderer.getPixelRatio()].join();
+    if (pixels === this.pixels) return;
+    this.pixels = pixels;
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
