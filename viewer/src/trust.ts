@@ -319,6 +319,7 @@ export function trustPanel(runs: Run[]): HTMLElement {
       section.append(el("p", { class: "muted", text: run.summary.length ? "Energies, gaps and iterations were watched in every step, and nothing stood out." : "The record has no summary: the run did not come to its end." }));
     const known = new Set<string>(); // remedies that stand above
     for (const finding of list) {
+      const measured = [sizeOf(finding), limitOf(run, finding.kind)].filter(Boolean).join(". ");
       const fresh = finding.remedies.filter((remedy) => !known.has(remedy.command));
       const remedies = fresh.map((remedy) => {
         known.add(remedy.command);
@@ -330,7 +331,7 @@ export function trustPanel(runs: Run[]): HTMLElement {
         el("div", { class: finding.serious ? "finding serious" : "finding" }, [
           el("h3", { text: TITLES[finding.kind] ?? finding.kind.replace(/_/g, " ") }),
           el("p", { text: `${finding.text.charAt(0).toUpperCase()}${finding.text.slice(1)}.` }),
-          el("p", { class: "muted", text: [sizeOf(finding), limitOf(run, finding.kind)].filter(Boolean).join(". ") }),
+          measured ? el("p", { class: "muted", text: measured }) : null,
           ...curvesOfFinding(run, finding),
           fresh.length < finding.remedies.length ? el("p", { class: "muted", text: fresh.length > 0 ? "A remedy above helps here too, or:" : "What helps stands above." }) : null,
           ...remedies,

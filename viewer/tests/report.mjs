@@ -229,6 +229,16 @@ try {
   for (const problem of untrusted.problems) check(false, `apart: ${problem}`);
   await untrusted.context.close();
 
+  // A swing that grows is drawn with its limit, which stands in the record.
+  const swinging = join(folder, "swinging");
+  spawnSync(yoke, ["run", join(models, "split-pendulum", "scenario.yaml"), "--quiet", "--set", "coupling.inputs=original", "--set", "subsystems.lower.bodies.link.mass=9", "--set", "time.end=0.5", "-o", `${swinging}.h5`]);
+  execFileSync(yoke, ["report", `${swinging}.h5`, "-o", `${swinging}.html`], { stdio: ["ignore", "inherit", "inherit"] });
+  const swings = await open(`${swinging}.html`, { width: 1440, height: 860 }, "dark");
+  const ripple = swings.tab.locator(".finding", { hasText: "swing from step to step" });
+  check((await ripple.locator(".spark .limit-line").count()) === 1 && (await ripple.locator(".spark title").textContent()).endsWith("limit 0.05"), "the swing of the wrench has no curve with its limit");
+  for (const problem of swings.problems) check(false, `swinging: ${problem}`);
+  await swings.context.close();
+
   // The forces of contacts are those of the run: under a stack they carry its weight, which the scale reads.
   const stack = makeReport({ model: "box-stack", sets: [] });
   const loaded = await open(`${stack}.html`, { width: 1200, height: 800 }, "light");
