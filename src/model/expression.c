@@ -2,8 +2,8 @@
  *
  * The scanner runs first: it knows every name, checks parentheses and the number of arguments,
  * and so can say where in the text a mistake is and which name was meant. What passed is compiled
- * to the code of a stack machine by precedence climbing (Pratt, "Top down operator precedence",
- * POPL 1973): an operator takes what binds tighter than itself as its right operand. */
+ * to the code of a stack machine by precedence climbing (Pratt 1973): an operator takes what binds
+ * tighter than itself as its right operand. */
 #include "model/expression.h"
 
 #include <langinfo.h>
