@@ -52,7 +52,6 @@ static const benchmark_case cases[] = {
     {"cylinder-pile", 1e-5, 0, 0},
     {"heap", 2e-3, 0, 0},
     {"hopper", 2e-2, 0, 0},
-    {"drum", 1.25, 0, 0},
     {"particle-damper", 9e-5, 0, 0},
     {"gripper", 1e-4, 2e-3, 0},
 };
@@ -180,10 +179,33 @@ static void model_meets_its_reference(void **state)
     close_model(&r);
 }
 
+/* Forces of single steps are impacts, up to twice the weight; their mean is the weight of the beads,
+ * but for the momentum that these gain meanwhile: 0.4 kg, less than 0.1 m/s, in 2 s. */
+static void drum_bears_its_beads(void **state)
+{
+    (void)state;
+    const benchmark_case drum = {"drum", 0, 0, 0};
+    benchmark_run r;
+    open_model(&drum, &r);
+    int force = place_of(&r, "world.drum.force.y");
+    assert_true(force >= 0);
+
+    double sum = 0;
+    int steps = 0;
+    step_to(&r, 1);
+    while (yk_system_time(r.system) < 3 - 0.5 * r.info->step) {
+        step_to(&r, yk_system_time(r.system) + r.info->step);
+        sum += r.sample[force];
+        steps++;
+    }
+    assert_near(sum / steps, 3.6818461, 0.02);
+    close_model(&r);
+}
+
 int main(void)
 {
     enum { COUNT = sizeof cases / sizeof *cases };
-    struct CMUnitTest tests[COUNT];
+    struct CMUnitTest tests[COUNT + 1] = {[COUNT] = cmocka_unit_test(drum_bears_its_beads)};
     for (int i = 0; i < COUNT; i++)
         tests[i] = (struct CMUnitTest){.name = cases[i].model,
                                        .test_func = model_meets_its_reference,
