@@ -632,6 +632,12 @@ static void record_groups_say_what_is_wrong(void **state)
         {FEM_HEAD FEM_NODES FEM_MATRICES
          "** RECORD GROUP 11,LUMPS\n1 1 1 1 1 1\n** RECORD GROUP 19,STRESS\n1 19 1.D0\n",
          "loads are counted from 1 to 18"},
+        {FEM_HEAD FEM_NODES FEM_MATRICES
+         "** RECORD GROUP 11,LUMPS\n1 1 1 1 1 1\n** RECORD GROUP 19,STRESS\n19 1 1.D0\n",
+         "record group 19 has at most 18 matrices, not 19"},
+        {FEM_HEAD FEM_NODES FEM_MATRICES
+         "** RECORD GROUP 11,LUMPS\n1 1 1 1 1 1\n** RECORD GROUP 19,STRESS\n-1 1 1.D0\n",
+         "record group 19 has at most 18 matrices, not -1"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         folder f = {0};

@@ -132,9 +132,55 @@ static void laws_of_surfaces_count(void **state)
     unload(&l);
 }
 
+/* A ball that falls on a floor with 0.5 m/s rebounds, unless that is slower than impacts that do;
+ * and one that starts 10 mm deep leaves the floor with the speed that is allowed. */
+static double speed_after(const char *override, const char *start)
+{
+    static const char world[] =
+        "time: {end: 0.01, step: 1e-3}\n"
+        "subsystems:\n"
+        "  world:\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, 0]\n"
+        "    materials: {steel: {restitution: 1}}\n"
+        "    ground: [{type: plane, material: steel}]\n"
+        "    bodies:\n"
+        "      ball:\n"
+        "        position: [0, 0, 0.1]\n"
+        "        shapes: [{type: sphere, radius: 0.1, density: 1000, material: steel}]\n"
+        "record: {channels: [world.ball.velocity.z]}\n";
+    const char *const overrides[] = {override, start};
+    loading l = load_with(world, overrides, 2);
+    if (l.status != YK_OK)
+        print_error("%s", l.text);
+    assert_int_equal(l.status, YK_OK);
+    yk_system *system;
+    double sample[1];
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    yk_scenario_sample(l.scenario, sample);
+    unload(&l);
+    return sample[0];
+}
+
+static void speeds_of_contacts_count(void **state)
+{
+    (void)state;
+    const char *const falls = "subsystems.world.bodies.ball.velocity=[0, 0, -0.5]";
+    assert_near(speed_after("subsystems.world.contact={bounce_speed: 0.1}", falls), 0.5, 1e-9);
+    assert_near(speed_after("subsystems.world.contact={bounce_speed: 0.6}", falls), 0, 1e-9);
+
+    const char *const deep = "subsystems.world.bodies.ball.position=[0, 0, 0.09]";
+    assert_near(speed_after("subsystems.world.contact={recovery_speed: 0.5}", deep), 0.5, 1e-9);
+    assert_near(speed_after("subsystems.world.contact={recovery_speed: 0.25}", deep), 0.25, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_and_groups_count),
-                                       cmocka_unit_test(laws_of_surfaces_count)};
+                                       cmocka_unit_test(laws_of_surfaces_count),
+                                       cmocka_unit_test(speeds_of_contacts_count)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
+#include "nonsmooth/surface.h"
 #include "scene.h"
 
 /* Every method that takes the law, with the friction that it knows. */
@@ -399,6 +400,22 @@ static void test_gradient_is_refused(void **state)
     scene_end(&s);
 }
 
+/* The softness of a step follows the deepest overlap that it can come to: of solids 0.1 mm apart
+ * that approach each other with 1 m/s that is 0.9 mm after 1 ms. */
+static void test_softness_of_the_deepest_overlap(void **state)
+{
+    (void)state;
+    yk_surface_law law = {.material = {.modulus = 1e9}};
+    yk_hertz_contact at = {.gap = 1e-4, .separation = -1, .curvature = 10, .mass = 2};
+    double h = 1e-3, softness, bias;
+    yk_surface_hertz(&law, &at, h, &softness, &bias);
+    double k = 4. / 3 * 1e9 / sqrt(10);
+    double stiffness = 1.5 * k * sqrt(9e-4);
+    double z = h * h * stiffness / 2;
+    assert_relative(1 / softness, h * h * stiffness * z / (1 + z), 1e-13);
+    assert_relative(bias, 0.1, 1e-13);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_hangs_up_to_the_cohesion),
         cmocka_unit_test(test_cohesion_moves_the_cone),
         cmocka_unit_test(test_range_beyond_the_envelope),
+        cmocka_unit_test(test_softness_of_the_deepest_overlap),
         cmocka_unit_test(test_hertzian_impact),
         cmocka_unit_test(test_restitution_by_damping),
         cmocka_unit_test(test_indentation),

@@ -110,6 +110,25 @@ static void wires_bring_rate_and_reference(void **state)
     s->ops->destroy(s);
 }
 
+/* Where D acts on the rate of the command, it adds up to the integral of the measured rate: of 0.5
+ * + 3 t over 0.1 s that is 0.065. */
+static void measured_rates_are_integrated(void **state)
+{
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.form = YK_CONTROL_RATE;
+    loop.derivative = 2;
+    yk_subsystem *s = create(*state, &loop, 0);
+    assert_int_equal(s->ops->connect(s, RATE, YK_TAKES_SIGNAL, 0), YK_OK);
+    begin(s, 0);
+    yk_input inputs[PORTS] = {{0}};
+    inputs[RATE] = linear_signal(0.5, 3);
+    yk_port_value value = {0};
+    assert_int_equal(s->ops->step(s, 0, 0.1, inputs), YK_OK);
+    s->ops->output(s, COMMAND, &value);
+    assert_near(value.motion.position.x, -2 * 0.065, 1e-15);
+    s->ops->destroy(s);
+}
+
 /* rim (53) with its limit, in its own letters, by Euler's method in tiny steps. */
 static void law_of_the_paper(void **state)
 {
@@ -260,6 +279,10 @@ static void bad_definitions_are_refused(void **state)
     yk_control_def def = yk_control_default();
     expect_refusal(*state, &def, NULL, "at least one loop");
     yk_control_loop_def loop = yk_control_loop_default();
+    loop.name = "";
+    expect_refusal(*state, &def, &loop, "a loop has no name");
+    loop.name = NULL;
+    expect_refusal(*state, &def, &loop, "a loop has no name");
     loop.name = "speed";
     loop.low = 1, loop.high = 0;
     expect_refusal(*state, &def, &loop, "loop 'speed': the limits of its command (1, 0)");
@@ -278,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gain_does_its_part),
         cmocka_unit_test(wires_bring_rate_and_reference),
+        cmocka_unit_test(measured_rates_are_integrated),
         cmocka_unit_test(law_of_the_paper),
         cmocka_unit_test(integrals_do_not_wind_up),
         cmocka_unit_test(rates_of_the_command_are_limited),

@@ -129,6 +129,30 @@ static void prescribed_motion_needs_the_wrench_of_the_equation_of_motion(void **
     oscillator->ops->destroy(oscillator);
 }
 
+/* Likewise by the two-step method, whose velocity and acceleration are of second order. */
+static void two_step_method_follows_a_motion(void **state)
+{
+    (void)state;
+    yk_oscillator_def def = damped(YK_OSCILLATOR_TWO_STEP);
+    def.position = 0;
+    def.velocity = 0.3;
+    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    double h = 1e-3;
+    yk_input input = linear_signal(0, 0.3);
+    oscillator->ops->start(oscillator, 0, h, &input);
+    for (int i = 0; i < 200; i++) {
+        double begin = 0.1 * sin(3 * i * h), end = 0.1 * sin(3 * (i + 1) * h);
+        input = linear_signal(begin, (end - begin) / h);
+        assert_int_equal(oscillator->ops->step(oscillator, i * h, h, &input), YK_OK);
+    }
+    double x = 0.1 * sin(0.6), v = 0.3 * cos(0.6), a = -0.9 * sin(0.6);
+    yk_port_value value = value_of(oscillator);
+    assert_near(value.motion.position.x, x, 1e-15);
+    assert_near(value.motion.velocity.x, v, 1e-5);
+    assert_near(value.wrench.force.x, 1.5 * a + 3 * v + 600 * x, 1e-3);
+    oscillator->ops->destroy(oscillator);
+}
+
 /* paper explicit (38c): the position at the start of the input corrects an error of the last step
  * in one step. */
 static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
@@ -247,6 +271,7 @@ int main(void)
         cmocka_unit_test(semi_implicit_is_of_first_order),
         cmocka_unit_test(external_force_drives_the_exact_integrator),
         cmocka_unit_test(prescribed_motion_needs_the_wrench_of_the_equation_of_motion),
+        cmocka_unit_test(two_step_method_follows_a_motion),
         cmocka_unit_test(velocity_constraint_pulls_the_mass_back_to_its_input),
         cmocka_unit_test(driven_oscillators_are_not_merged),
         cmocka_unit_test(merged_oscillators_move_as_one_mass),
