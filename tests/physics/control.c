@@ -274,6 +274,30 @@ static void expect_refusal(yk_context *context, const yk_control_def *def,
     assert_non_null(strstr(yk_last_message(context), words));
 }
 
+/* Of a loop command, integral, error and filter are a state; each loop has as many words. */
+static void every_loop_has_its_state(void **state)
+{
+    size_t words[3] = {0};
+    for (int count = 1; count <= 2; count++) {
+        yk_control_def def = yk_control_default();
+        yk_control_builder *builder = yk_control_begin(*state, &def);
+        yk_control_loop_def loop = yk_control_loop_default();
+        static const char *const names[] = {"first", "second"};
+        for (int i = 0; i < count; i++) {
+            loop.name = names[i];
+            assert_true(yk_control_add_loop(builder, &loop) >= 0);
+        }
+        yk_subsystem *made;
+        assert_int_equal(yk_control_create(builder, &made), YK_OK);
+        yk_state_layout layout = made->ops->rollback->layout(made);
+        assert_true(layout.continuous < layout.words);
+        words[count] = layout.continuous;
+        made->ops->destroy(made);
+    }
+    assert_int_equal(words[1], 4);
+    assert_int_equal(words[2], 8);
+}
+
 static void bad_definitions_are_refused(void **state)
 {
     yk_control_def def = yk_control_default();
@@ -308,6 +332,7 @@ int main(void)
         cmocka_unit_test(samples_are_held),
         cmocka_unit_test(tables_are_lines_with_jumps),
         cmocka_unit_test(events_are_announced),
+        cmocka_unit_test(every_loop_has_its_state),
         cmocka_unit_test(bad_definitions_are_refused),
     };
     return cmocka_run_group_tests_name("control", tests, create_context, destroy_context);

@@ -422,9 +422,23 @@ static void bad_definitions_are_refused(void **state)
     s->ops->destroy(s);
 }
 
+/* A piston at 40 % of 1 m, with stops of 50 mm: free from -0.55 to 0.35 m, and pushed back by what
+ * it has gone beyond. */
+static void stops_push_back_at_both_ends(void **state)
+{
+    (void)state;
+    yk_cylinder c = {.length = 1, .fraction = 0.4, .stop = 0.05, .stop_stiffness = 1e6};
+    assert_near(yk_cylinder_stop_force(&c, 0, 1), 0, 0);
+    assert_near(yk_cylinder_stop_force(&c, 0.34, 1), 0, 0);
+    assert_near(yk_cylinder_stop_force(&c, -0.54, 1), 0, 0);
+    assert_near(yk_cylinder_stop_force(&c, 0.36, 0), -1e4, 1e-8);
+    assert_near(yk_cylinder_stop_force(&c, -0.57, 0), 2e4, 1e-8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stops_push_back_at_both_ends),
         cmocka_unit_test(bulk_modulus_and_enthalpy_follow_the_density),
         cmocka_unit_test(derivatives_are_those_of_the_rates),
         cmocka_unit_test(an_open_valve_holds_a_force),

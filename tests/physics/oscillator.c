@@ -129,6 +129,25 @@ static void prescribed_motion_needs_the_wrench_of_the_equation_of_motion(void **
     oscillator->ops->destroy(oscillator);
 }
 
+/* A straight line has its acceleration in the kink at its start. */
+static void exact_method_follows_a_line(void **state)
+{
+    (void)state;
+    yk_oscillator_def def = damped(YK_OSCILLATOR_EXACT);
+    def.position = 0.1;
+    def.velocity = 2;
+    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_input input = linear_signal(0.1, 2);
+    oscillator->ops->start(oscillator, 0, 0.1, &input);
+    input = linear_signal(0.1, 3);
+    assert_int_equal(oscillator->ops->step(oscillator, 0, 0.1, &input), YK_OK);
+    yk_port_value value = value_of(oscillator);
+    assert_near(value.motion.velocity.x, 3, 1e-14);
+    assert_near(value.motion.acceleration.x, (3 - 2) / 0.1, 1e-12);
+    assert_near(value.wrench.force.x, 1.5 * (3 - 2) / 0.1 + 3 * 3 + 600 * 0.25, 1e-11);
+    oscillator->ops->destroy(oscillator);
+}
+
 /* Likewise by the two-step method, whose velocity and acceleration are of second order. */
 static void two_step_method_follows_a_motion(void **state)
 {
@@ -271,6 +290,7 @@ int main(void)
         cmocka_unit_test(semi_implicit_is_of_first_order),
         cmocka_unit_test(external_force_drives_the_exact_integrator),
         cmocka_unit_test(prescribed_motion_needs_the_wrench_of_the_equation_of_motion),
+        cmocka_unit_test(exact_method_follows_a_line),
         cmocka_unit_test(two_step_method_follows_a_motion),
         cmocka_unit_test(velocity_constraint_pulls_the_mass_back_to_its_input),
         cmocka_unit_test(driven_oscillators_are_not_merged),
