@@ -95,7 +95,6 @@ static void list_variables(writer *w)
                 variable.role = YK_EXPORT_INPUT;
 
             variable.name = keep(w, port->name, "", "");
-            variable.member = "signal";
             variable.offset = (int)(AT(motion.position) / sizeof(double));
             add(w, variable);
             continue;

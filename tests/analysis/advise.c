@@ -72,6 +72,13 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
         if (a->rows[i].outcome > YK_ADVICE_INACCURATE)
             assert_true(*a->rows[i].message);
     }
+    /* In order: those that meet the tolerance, then others, each kind by error. */
+    for (int i = 1; i < a->count; i++) {
+        const yk_advice_row *before = &a->rows[i - 1], *row = &a->rows[i];
+        assert_true(before->outcome <= row->outcome);
+        if (before->outcome == row->outcome && row->outcome != YK_ADVICE_GOOD)
+            assert_false(row->error < before->error);
+    }
     free(a);
 }
 

@@ -488,6 +488,41 @@ static void rolling_and_spinning_friction(void **state)
     yk_context_destroy(context);
 }
 
+/* What is left after two sweeps over a floor and a wall, in other units of length: rotations count
+ * as velocities at the radius, so that it is the same number of units per second. */
+static double rolling_residual(yk_context *context, double radius)
+{
+    yk_network *network = make_network(context, NULL, false);
+    yk_network_node *nodes = yk_network_nodes(network, 1);
+    nodes[0] = yk_network_sphere(yk_v3(2 * radius, 0.3 * radius, -radius), yk_v3(1, 2, 3), radius,
+                                 1, 1 / (INERTIA * radius * radius));
+    assert_int_equal(yk_network_radius(network, 0, radius), YK_OK);
+    const yk_pair pairs[2] = {{0, YK_NETWORK_NONE, YK_PAIR_ROLLING},
+                              {0, YK_NETWORK_NONE, YK_PAIR_ROLLING}};
+    assert_int_equal(yk_network_plan(network, pairs, 2), YK_OK);
+    for (int i = 0; i < 2; i++) {
+        yk_contact contact = {.mu = 0.5, .mu_spin = 0.02 * radius, .mu_roll = 0.05 * radius};
+        contact.normal = i == 0 ? yk_v3(0, 0, 1) : yk_v3(-1, 0, 0);
+        contact.arm_a = yk_v3_scale(-radius, contact.normal);
+        yk_network_set(network, (size_t)i, &contact);
+    }
+    yk_contact_report report =
+        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 0, 2);
+    yk_network_destroy(network);
+    return report.residual / radius;
+}
+
+static void residuals_have_the_unit_of_velocities(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    double unit = rolling_residual(context, 1);
+    assert_true(unit > 1e-6);
+    assert_relative(rolling_residual(context, 4), unit, 1e-9);
+    assert_relative(rolling_residual(context, 0.125), unit, 1e-9);
+    yk_context_destroy(context);
+}
+
 /* Box friction on general pairs bends a diagonal slide along the axes of its tangent. */
 static void box_friction(void **state)
 {
@@ -733,6 +768,7 @@ int main(void)
         cmocka_unit_test(nodes_without_mass_are_surfaces),
         cmocka_unit_test(softness_yields),
         cmocka_unit_test(rolling_and_spinning_friction),
+        cmocka_unit_test(residuals_have_the_unit_of_velocities),
         cmocka_unit_test(box_friction),
         cmocka_unit_test(joints_and_contacts_together),
         cmocka_unit_test(soft_rows),

@@ -174,21 +174,42 @@ static void rollback_of_an_exported_model_is_exact(void **state)
     }
 }
 
-/* The description in an FMU of the folder. */
-static void read_description(const char *name, char *text, size_t size)
+/* A text in an FMU of the folder. */
+static void read_part(const char *name, const char *part, char *text, size_t size)
 {
     yk_context *context = yk_context_create(NULL);
     char file[600], path[800];
     char *unpacked = NULL;
     snprintf(file, sizeof file, "%s/%s.fmu", folder, name);
     assert_int_equal(yk_archive_unpack(context, file, &unpacked), YK_OK);
-    snprintf(path, sizeof path, "%s/modelDescription.xml", unpacked);
+    snprintf(path, sizeof path, "%s/%s", unpacked, part);
     FILE *stream = fopen(path, "r");
     assert_non_null(stream);
     text[fread(text, 1, size - 1, stream)] = '\0';
     fclose(stream);
     yk_archive_remove(context, unpacked);
     yk_context_destroy(context);
+}
+
+static void read_description(const char *name, char *text, size_t size)
+{
+    read_part(name, "modelDescription.xml", text, size);
+}
+
+/* The members of terminals tell what the variables of a port are. */
+static void terminals_name_their_members(void **state)
+{
+    (void)state;
+    static char text[200000];
+    export_model("controlled-arm", "inner", true, 3, "inner");
+    read_part("inner", "terminalsAndIcons/terminalsAndIcons.xml", text, sizeof text);
+    assert_non_null(strstr(text, "<Terminal name=\"end\""));
+    assert_non_null(strstr(text, "memberName=\"force.x\" variableKind=\"inflow\""));
+    assert_non_null(strstr(text, "memberName=\"position.x\" variableKind=\"signal\""));
+    assert_null(strstr(text, "(null)"));
+
+    /* Signals have no power, and are no terminals. */
+    assert_null(strstr(text, "<Terminal name=\"torque\""));
 }
 
 /* A whole system has its own step, a subsystem takes any; FMI 2 has no word for the first. */
@@ -235,6 +256,7 @@ int main(void)
         cmocka_unit_test(whole_systems_give_the_same_bits),
         cmocka_unit_test(folders_may_have_any_name),
         cmocka_unit_test(descriptions_say_what_the_model_can),
+        cmocka_unit_test(terminals_name_their_members),
         cmocka_unit_test(identifiers_come_from_the_file),
         cmocka_unit_test(two_masses_are_coupled_as_inside),
         cmocka_unit_test(a_double_pendulum_is_coupled_as_inside),
