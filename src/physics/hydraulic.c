@@ -575,7 +575,6 @@ static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
     self->fluid = builder->def.fluid;
 
     status = fill(self, builder);
-    self->def.name = self->name;
     if (status != YK_OK) {
         destroy(&self->subsystem);
         return status;

@@ -374,6 +374,32 @@ static void relaxed_needs_no_preparation(void **state)
     assert_in_range((int)(error[0] / error[1] * 100), 330, 470);
 }
 
+/* Blocks of 1 kg in worlds of their own, each pushed by what a wire brings to it: v = F t / m. */
+static void wires_find_their_part(void **state)
+{
+    (void)state;
+    static const char pushed[] =
+        "time: {end: 0.1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  left: &part\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, 0]\n"
+        "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "    forces: {push: {type: force, on: block, vector: [1, 0, 0], input: push}}\n"
+        "  right: *part\n"
+        "  pd:\n"
+        "    solver: control\n"
+        "    loops: {a: {reference: 0, offset: 2}, b: {reference: 0, offset: 5}}\n"
+        "wires: {a: {from: pd.a, to: left.push}, b: {from: pd.b, to: right.push}}\n"
+        "coupling: {scheme: monolithic}\n"
+        "record: {channels: [left.block.velocity.x, right.block.velocity.x]}\n";
+    run r = open_text("pushed.yaml", pushed, NULL);
+    run_to(&r, 0.1);
+    assert_near(r.sample[0], 0.2, 1e-12);
+    assert_near(r.sample[1], 0.5, 1e-12);
+    close_run(&r);
+}
+
 static void note_messages(void *user, yk_log_level level, const char *message)
 {
     (void)level;
@@ -432,6 +458,7 @@ int main(void)
                                        cmocka_unit_test(relaxed_needs_no_preparation),
                                        cmocka_unit_test(each_feedback_reads_its_own_subsystem),
                                        cmocka_unit_test(channels_show_the_parts),
+                                       cmocka_unit_test(wires_find_their_part),
                                        cmocka_unit_test(gaps_of_all_interfaces_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
