@@ -1,0 +1,65 @@
+/* What helps a coupling that is unstable: a scheme and a step that were tried. */
+#include <string.h>
+
+#include "context.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+static yk_stability_report ask(yk_context *context, const char *const *overrides, int count)
+{
+    yk_scenario_def def = yk_scenario_default();
+    def.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
+    def.overrides = overrides;
+    def.override_count = count;
+    def.to_rounding = true;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
+    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+    yk_stability_def how = yk_stability_default();
+    how.remedies = true;
+    yk_stability_report report;
+    assert_int_equal(yk_stability(context, scenario, &how, &report), YK_OK);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    return report;
+}
+
+/* Original inputs between equal masses grow by 1.105 per step of 1 ms, the closed form says. */
+static void what_was_tried_is_stable(void **state)
+{
+    const char *const unstable[] = {"coupling.inputs=original", "time.step=1e-3"};
+    yk_stability_report r = ask(*state, unstable, 2);
+    assert_int_equal(r.verdict, YK_VERDICT_COUPLING);
+    assert_relative(r.radius, 1.10532447731, 1e-6);
+    assert_true(r.coupling > 1.1);
+    assert_true(*r.reference != '\0');
+    assert_true(r.rate_count >= 1);
+    assert_relative(r.rates[0].rate, log(1.10532447731) / 1e-3, 1e-4);
+
+    /* The remedy names a scheme, and has no growth. */
+    assert_non_null(strstr(r.remedy, "coupling"));
+    assert_true(r.remedy_radius <= 1 + 1e-6);
+    if (isfinite(r.stable_step))
+        assert_true(r.stable_step < 1e-3);
+}
+
+/* Nothing is sought where nothing is wrong. */
+static void stable_couplings_need_none(void **state)
+{
+    const char *const stable[] = {"coupling.scheme=monolithic", "time.step=1e-3"};
+    yk_stability_report r = ask(*state, stable, 2);
+    assert_int_equal(r.verdict, YK_VERDICT_STABLE);
+    assert_string_equal(r.remedy, "");
+    assert_true(r.coupling <= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_tried_is_stable),
+        cmocka_unit_test(stable_couplings_need_none),
+    };
+    return cmocka_run_group_tests_name("remedies of stability", tests, create_context,
+                                       destroy_context);
+}
