@@ -1,6 +1,8 @@
 /* Files that are not ours, are damaged or empty: each gets an error with the place and the
  * reason, none a crash. */
+#include <fcntl.h>
 #include <hdf5.h>
+#include <unistd.h>
 
 #include "folder.h"
 
@@ -30,6 +32,30 @@ static void files_that_are_not_there(void **state)
     rmdir(in_folder(folder, "b"));
     write_file(in_folder(folder, "a.h5"), "", 0);
     refuse(folder, "a.h5", YK_ERROR_INPUT, "is empty");
+}
+
+/* The least file descriptor that is free. */
+static int next_descriptor(void)
+{
+    int descriptor = open("/dev/null", O_RDONLY);
+    close(descriptor);
+    return descriptor;
+}
+
+/* Good files and bad ones are closed: as many descriptors are free as before. */
+static void files_are_closed(void **state)
+{
+    test_folder *folder = *state;
+    int before = next_descriptor();
+    write_file(in_folder(folder, "good.csv"), "time [s],x\n0,1\n1,2\n", 19);
+    for (int i = 0; i < 3; i++) {
+        yk_record *record = NULL;
+        assert_int_equal(yk_record_load(folder->context, in_folder(folder, "good.csv"), &record),
+                         YK_OK);
+        yk_record_destroy(record);
+        refuse_text(folder, "hello\n", "the first column must be 'time [s]'");
+    }
+    assert_int_equal(next_descriptor(), before);
 }
 
 static void tables_that_are_not_ours(void **state)
@@ -168,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_that_are_not_there, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(files_are_closed, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(tables_that_are_not_ours, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(tables_that_are_cut_off_or_broken, open_folder,
                                         close_folder),
