@@ -91,6 +91,10 @@ bool options_pick(const char *option, const char *word, const char *const *words
 /* The same among the names of the schemes of the library. */
 bool options_pick_scheme(const char *option, const char *word, int *index);
 
+/* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
+ * else. */
+bool read_range(const char *text, yk_map_axis *range);
+
 /* Scenarios ------------------------------------------------------------------------------------ */
 
 typedef struct loaded {
@@ -209,9 +213,6 @@ int two_mass_run(two_mass_request *request); /* the exit code */
 
 enum { MAP_NAME_MAX = 160 };
 
-/* "0:1:51", optionally ":log", into the ends and the count of an axis; false where the text is no
- * range. */
-bool map_range_read(const char *text, yk_map_axis *axis);
 /* The values of an axis as they stand after `=` in an override, with their letters in *letters; both
  * are to be freed. NULL where there is no memory. */
 const char **map_axis_spell(const yk_map_axis *axis, char **letters);

@@ -199,3 +199,25 @@ bool options_pick_scheme(const char *option, const char *word, int *index)
         words[i] = yk_scheme_at(i)->name;
     return options_pick(option, word, words, index);
 }
+
+bool read_range(const char *text, yk_map_axis *range)
+{
+    /* Two ends, each with a ':' behind it. */
+    double *const ends[2] = {&range->first, &range->last};
+    char *after;
+    for (int i = 0; i < 2; i++) {
+        *ends[i] = strtod(text, &after);
+        if (after == text || *after != ':')
+            return false;
+        text = after + 1;
+    }
+
+    errno = 0;
+    long count = strtol(text, &after, 10);
+    if (after == text || errno || count < INT_MIN || count > INT_MAX)
+        return false;
+
+    range->count = (int)count;
+    range->logarithmic = strcmp(after, ":log") == 0;
+    return !*after || range->logarithmic;
+}

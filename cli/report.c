@@ -46,7 +46,7 @@ static char *read_file(const char *path, size_t *length)
 
     bool whole = feof(stream) && !ferror(stream);
     fclose(stream);
-    if (!whole) {
+    if (!whole || !text) {
         fprintf(stderr, "yoke: cannot read '%s'\n", path);
         free(text);
         return NULL;

@@ -486,13 +486,13 @@ static bool choose_contacts(contact_choice *choice, const yk_record *record, con
         most = all;
 
     *choice = (contact_choice){
-        .kept = calloc(s->count * most, sizeof *choice->kept),
+        .kept = calloc(s->count * most + 1, sizeof *choice->kept),
         .counts = calloc(s->count, sizeof *choice->counts),
         .peaks = calloc(s->count, sizeof *choice->peaks),
         .low = {INFINITY, INFINITY, INFINITY},
         .high = {-INFINITY, -INFINITY, -INFINITY},
     };
-    float *forces = calloc(all, sizeof *forces);
+    float *forces = calloc(all + 1, sizeof *forces);
     bool ready = choice->kept && choice->counts && choice->peaks && forces;
 
     for (size_t i = 0; i < s->count && ready; i++) {

@@ -1,5 +1,6 @@
 /* yoke sweep: a scenario for many values, in parallel, with one table and picture of chosen
  * measures. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
 
     /* A range, or a list of words. */
     yk_map_axis range = {.parameter = ""};
-    bool is_range = named && map_range_read(equals + 1, &range);
+    bool is_range = named && read_range(equals + 1, &range);
     bool sound = named;
     if (is_range)
         sound = range.count >= 1 && range.count <= VALUES_MAX;
@@ -314,9 +315,13 @@ int command_sweep(int argc, char **argv)
 
     /* "K/N": a part of the sweep. */
     if (good && part) {
-        int used = 0;
-        int numbers = sscanf(part, "%d/%d%n", &def.part, &def.parts, &used);
-        good = numbers == 2 && !part[used] && def.part >= 1 && def.part <= def.parts;
+        char *slash;
+        char *end = NULL;
+        long number = strtol(part, &slash, 10);
+        long all = *slash == '/' ? strtol(slash + 1, &end, 10) : 0;
+        good = end && !*end && number >= 1 && number <= all && all <= INT_MAX;
+        def.part = good ? (int)number : 0;
+        def.parts = good ? (int)all : 0;
         if (!good)
             fprintf(stderr, "yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n",
                     part);

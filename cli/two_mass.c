@@ -10,17 +10,6 @@
 
 /* Maps ----------------------------------------------------------------------------------------- */
 
-bool map_range_read(const char *text, yk_map_axis *axis)
-{
-    int used = 0;
-    if (sscanf(text, "%lf:%lf:%d%n", &axis->first, &axis->last, &axis->count, &used) != 3)
-        return false;
-
-    /* Equal ratios instead of equal distances. */
-    axis->logarithmic = strcmp(text + used, ":log") == 0;
-    return axis->logarithmic || !text[used];
-}
-
 const char **map_axis_spell(const yk_map_axis *axis, char **letters)
 {
     enum { WIDTH = 32 };
@@ -45,7 +34,7 @@ bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capac
     /* NAME=FIRST:LAST:COUNT, and :log behind it for equal ratios. */
     *axis = (yk_map_axis){0};
     const char *equals = strchr(text, '=');
-    bool good = equals && (size_t)(equals - text) < capacity && map_range_read(equals + 1, axis);
+    bool good = equals && (size_t)(equals - text) < capacity && read_range(equals + 1, axis);
 
     /* What cannot be an axis. */
     bool finite = isfinite(axis->first) && isfinite(axis->last);

@@ -1151,8 +1151,10 @@ static yk_status choose(study *s)
         double present = s->advice->stretch;
         double length = present;
         double cost = 2 * (s->spent - begun);
-        for (; length < whole && cost < 0.5 * time_left(s); cost *= 2)
+        while (length < whole && cost < 0.5 * time_left(s)) {
             length *= 2;
+            cost *= 2;
+        }
         if (!(present < whole) || !(length > present))
             break;
 

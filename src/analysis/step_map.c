@@ -191,11 +191,11 @@ yk_status yk_step_map_set_base(yk_step_map *map, double *vector)
     map->reached = true;
 
     /* What is usual among words of all units may be far too much for one of them: then less. */
-    for (double size = PROBE; size >= SMALLEST_PROBE; size *= 1e-2) {
+    double size = PROBE;
+    do {
         status = find_scales(map, size, vector);
-        if (!YK_FAILED(status))
-            break;
-    }
+        size *= 1e-2;
+    } while (YK_FAILED(status) && size >= SMALLEST_PROBE);
 
     /* After all kinds of other steps the same image must lead to the same state; where it does
      * not, differences are noise. */

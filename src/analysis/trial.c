@@ -472,7 +472,7 @@ yk_status yk_trials_share(yk_context *context, const yk_shared_work *def)
     char *message = yk_allocate(context, 1, MESSAGE_HEAD + def->result_size);
     if (status == YK_OK && (!s.results || !s.runs || !message))
         status = YK_ERROR_MEMORY;
-    if (status == YK_OK && pool)
+    if (status == YK_OK && !def->team)
         yk_pool_run(pool, (size_t)threads, 1, make_runs, &s);
     else if (status == YK_OK && def->team->rank == 0)
         status = hand_out(&s, message);

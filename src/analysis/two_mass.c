@@ -230,11 +230,16 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
         return status;
 
     yk_two_mass point = *model;
+    double *along_x = yk_two_mass_parameter(&point, x->parameter);
+    double *along_y = yk_two_mass_parameter(&point, y->parameter);
+    if (!along_x || !along_y)
+        return YK_ERROR_ARGUMENT; /* which the check of the axes has found before */
+
     for (int j = 0; j < y->count; j++) {
-        *yk_two_mass_parameter(&point, y->parameter) = yk_map_axis_value(y, j);
+        *along_y = yk_map_axis_value(y, j);
 
         for (int i = 0; i < x->count; i++) {
-            *yk_two_mass_parameter(&point, x->parameter) = yk_map_axis_value(x, i);
+            *along_x = yk_map_axis_value(x, i);
             double *radius = &radii[(size_t)j * (size_t)x->count + (size_t)i];
             status = yk_two_mass_radius(context, &point, radius);
 

@@ -71,7 +71,7 @@ void yk_box_project(const yk_cone *cone, double normal, const double *x, double 
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         double limit = cone->mu[g] * fmax(0, normal);
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++)
-            y[k] = fmin(limit, fmax(-limit, x[k]));
+            y[k] = fmin(limit, fmax(-limit, x[k])); /* NOLINT: x has cone->dim components */
     }
 }
 
@@ -336,15 +336,15 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
 
         /* Halved until the map falls. */
         double trial[YK_CONTACT_DIM_MAX];
-        double next = norm;
-        for (double part = 1; part > 0.05; part /= 2) {
+        double next;
+        double part = 1;
+        do {
             for (int k = 0; k < dim; k++)
                 trial[k] = r[k] + part * g[k];
             velocity(dim, w, q, trial, u);
             next = map_norm(cone, friction, rho, trial, u);
-            if (next < norm)
-                break;
-        }
+            part /= 2;
+        } while (!(next < norm) && part > 0.05);
 
         if (!(next < norm))
             return false;
@@ -379,7 +379,7 @@ void yk_local_solve(const yk_cone *cone, yk_friction_model friction, const doubl
 
     /* Sticking: the impulse that stops all motion is inside the cone. */
     double a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
-    double stop[YK_CONTACT_DIM_MAX];
+    double stop[YK_CONTACT_DIM_MAX] = {0};
     memcpy(a, w, (size_t)(dim * dim) * sizeof *a);
     for (int k = 0; k < dim; k++)
         stop[k] = -q[k];

@@ -126,7 +126,7 @@ static yk_status condense(yk_context *context, const yk_global_problem *global, 
         yk_sparse_solve(mass, x);
 
         /* Room for a whole column of W, then what of it is not zero. */
-        if (count + rows > capacity) {
+        if (!w || count + rows > capacity) {
             capacity = 2 * capacity + rows;
             yk_matrix_entry *larger = yk_reallocate(context, w, capacity, sizeof *w);
             if (!larger) {

@@ -347,7 +347,7 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         }
 
         /* The nodes feel the change at once. */
-        double change[YK_CONTACT_DIM_MAX];
+        double change[YK_CONTACT_DIM_MAX] = {0};
         for (int k = 0; k < c->dim; k++) {
             change[k] = next[k] - c->impulse[k];
             c->impulse[k] = next[k];

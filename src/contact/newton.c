@@ -212,7 +212,8 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
 
         /* The step is halved until the residual falls. */
         bool found = false;
-        for (double part = 1; part > 1e-3 && !found; part /= 2) {
+        double part = 1;
+        do {
             for (int k = 0; k < rows; k++)
                 newton->trial[k] = r[k] + part * newton->step[k];
             double next = yk_contact_residual(newton->problem, newton->friction, newton->trial,
@@ -220,7 +221,8 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
             found = next < before * (1 - 1e-4 * part);
             if (found)
                 *residual = next;
-        }
+            part /= 2;
+        } while (!found && part > 1e-3);
 
         if (!found)
             break;

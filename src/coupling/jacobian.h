@@ -81,7 +81,7 @@ static inline double yk_level_size(int level, double h)
 
 static inline int yk_level_of(const yk_jacobian_interface *interface, int coordinate)
 {
-    return coordinate / (interface->coordinates / YK_LEVELS);
+    return coordinate * YK_LEVELS / interface->coordinates;
 }
 
 /* Whether the coordinates of a side are those of a motion, whose size depends on the step. */

@@ -67,6 +67,14 @@ FUNCTION(yk_fmi2_status, SetDebugLogging,
     return YK_FMI2_OK;
 }
 
+/* 0 to 15; -1: no digit of this base. */
+static int hexadecimal(char digit)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *found = digit ? strchr(digits, digit) : NULL;
+    return found ? (int)(found - digits) % 16 : -1;
+}
+
 /* The path that a file URI stands for; false if it is none. */
 static bool read_uri(const char *uri, char *path, size_t size)
 {
@@ -85,9 +93,10 @@ static bool read_uri(const char *uri, char *path, size_t size)
     /* %20 and the like are characters. */
     size_t used = 0;
     for (; *at && used + 1 < size; at++) {
-        unsigned code;
-        if (*at == '%' && sscanf(at + 1, "%2x", &code) == 1) {
-            path[used++] = (char)code;
+        int high = *at == '%' ? hexadecimal(at[1]) : -1;
+        int low = high >= 0 ? hexadecimal(at[2]) : -1;
+        if (low >= 0) {
+            path[used++] = (char)(16 * high + low);
             at += 2;
         } else {
             path[used++] = *at;

@@ -418,12 +418,13 @@ static void read_constant(yk_mbd *r, char *text)
         return;
     }
 
-    char *copy = strdup(name);
-    if (!copy) {
+    yk_parameter *constant = &r->constants[r->constant_count];
+    *constant = (yk_parameter){strdup(name), value};
+    if (!constant->name) {
         yk_mbd_refuse(r, "out of memory");
         return;
     }
-    r->constants[r->constant_count++] = (yk_parameter){copy, value};
+    r->constant_count++;
 }
 
 /* Splits `keyword: a, b, c` at its commas, outside of parentheses and quotes. */

@@ -557,8 +557,11 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
             break;
         }
 
-        while (!yk_xml_is(joint, "joint") && !yk_xml_is(joint, "freejoint"))
+        while (joint && !yk_xml_is(joint, "joint") && !yk_xml_is(joint, "freejoint"))
             joint = joint->next;
+        if (!joint)
+            break;
+
         status = read_joint(r, joint, &at, before, index);
         if (status != YK_OK)
             return status;

@@ -998,7 +998,7 @@ static yk_status write_scenario(reader *r, FILE *to)
     /* What was asked for counts more, and there is always one. */
     const char *noted = find_section(r, "", "time.step");
     if (noted)
-        step = atof(noted);
+        step = strtod(noted, NULL);
     if (r->options->step > 0)
         step = r->options->step;
     if (!(step > 0))
@@ -1077,7 +1077,7 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
         status = yk_robot_fail(robot, root, "there is no <System>");
 
     /* Parts, values, connections; then it is written in one go. */
-    if (status == YK_OK)
+    if (status == YK_OK && system)
         status = add_part(&r, system, -1, 0);
     if (status == YK_OK)
         status = check_annotation(&r);

@@ -357,7 +357,7 @@ static yk_status read_tree(reader *r, const yk_xml_element *link, yk_robot_pose 
             status = yk_robot_fail(r->robot, e, "joint '%s' has the child '%s', which is no link",
                                    name_of(e), child);
 
-        if (status == YK_OK)
+        if (status == YK_OK && next)
             status = read_tree(r, next, yk_robot_place(pose, own), e, index, depth + 1);
     }
 

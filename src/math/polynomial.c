@@ -100,9 +100,10 @@ static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[
     yk_vec3 mean = c[0];
     yk_vec3 slope = {0, 0, 0};
     double power = 1; /* h^(i - 1) */
-    for (int i = 1; i <= degree; i++, power *= h) {
+    for (int i = 1; i <= degree; i++) {
         mean = yk_v3_axpy(h * power / (i + 1), c[i], mean);
         slope = yk_v3_axpy(power, c[i], slope);
+        power *= h;
     }
 
     /* The mean over h, and the slope of the chord. */

@@ -239,7 +239,7 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
                          yk_scheme_def *def)
 {
     yk_resolver *r = &scenario->resolver;
-    char *options = yk_resolver_take(r, ops->options_size + 1);
+    char *options = ops ? yk_resolver_take(r, ops->options_size + 1) : NULL;
     if (!options)
         return NULL;
 

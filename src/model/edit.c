@@ -27,6 +27,9 @@ static yk_status read_text(const editor *e, const char *text, reading *r)
 {
     /* The tree points into a text of its own, which edits do not change. */
     *r = (reading){.store = {.context = e->context}};
+    if (!text)
+        return YK_ERROR_MEMORY; /* for the text of the edit before this one */
+
     size_t length = strlen(text);
     r->source = (yk_source){.has_lines = true, .length = length, .name = e->path};
     r->source.text = yk_store_text(&r->store, text, length);

@@ -852,7 +852,7 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
         constants.variable_count = 0;
         yk_expression *expression = NULL;
         yk_status status = yk_expression_create(context, text, &constants, error, &expression);
-        if (status != YK_OK)
+        if (status != YK_OK || !expression)
             return status;
         *value = yk_expression_value(expression, NULL);
         yk_expression_destroy(expression);

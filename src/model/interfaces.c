@@ -434,7 +434,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         /* Ports take part in one interface. */
         bool free_a = check_free(scenario, &a);
         bool free_b = check_free(scenario, &b);
-        if (!free_a || !free_b || !node->valid || !name)
+        if (!free_a || !free_b || !a.what || !node->valid || !name)
             continue;
 
         /* The joint: its one axis at scalar ports, else by its word or by its axes. */

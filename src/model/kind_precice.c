@@ -95,7 +95,7 @@ static yk_status read_table(yk_builder *builder, const yk_node *node, yk_precice
                 status = YK_ERROR_MEMORY;
                 break;
             }
-            for (int i = 0; i < port->vertex_count; i++)
+            for (int i = 0; points && i < port->vertex_count; i++)
                 grown[i] = points[i];
             points = grown;
         }

@@ -196,12 +196,12 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
             }
         } else {
             /* Sampled: all samples that fall into the step. */
-            for (taken = *self->samples;; taken++) {
-                double sample = self->start + (taken + 1) * period;
-                if (sample > end)
-                    break;
-
+            taken = *self->samples;
+            double sample = self->start + (taken + 1) * period;
+            while (sample <= end) {
                 advance_loop(&v, sample, period, period * error_at(&v, sample));
+                taken++;
+                sample = self->start + (taken + 1) * period;
             }
         }
 

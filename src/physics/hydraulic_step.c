@@ -92,7 +92,7 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
 /* Steps ---------------------------------------------------------------------------------------- */
 
 /* What counts as one bar of head and as one fraction of the spool. */
-static const double scales[3] = {1e5, 1e5, 1};
+static const double scales[YK_RADAU_SIZE_MAX] = {1e5, 1e5, 1};
 /* A step that Newton's method cannot take is halved so often before the circuit gives up. */
 enum { HALVINGS_MAX = 30 };
 

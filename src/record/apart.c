@@ -137,9 +137,12 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
     /* Limits beyond what it has: of the address space, in which is also what sanitizers reserve. */
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, ceil(def->seconds));
-    double pages = 0;
+    char sizes[128];
     FILE *memory = fopen("/proc/self/statm", "r");
-    if (memory && fscanf(memory, "%lf", &pages) == 1)
+    double pages = 0;
+    if (memory && fgets(sizes, sizeof sizes, memory))
+        pages = strtod(sizes, NULL);
+    if (pages > 0)
         limit(RLIMIT_AS, pages * (double)sysconf(_SC_PAGESIZE) + (double)def->bytes);
     if (memory)
         fclose(memory);
@@ -305,14 +308,14 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
      * at first. A disk may take long: more with every attempt. */
     static const double FIRST_PATIENCE = 0.25; /* s */
     static const double GROWTH = 1.5;
+    double patience = FIRST_PATIENCE;
     bool still = true;
-    yk_status status = YK_OK;
-    for (double patience = FIRST_PATIENCE; still; patience *= GROWTH) {
-        bool longest = patience >= def->idle_seconds;
-        status = attempt(context, def, longest ? def->idle_seconds : patience, &still);
-        if (longest)
-            break;
+    while (still && patience < def->idle_seconds) {
+        yk_status status = attempt(context, def, patience, &still);
+        if (!still)
+            return status;
+        patience *= GROWTH;
     }
 
-    return status;
+    return attempt(context, def, def->idle_seconds, &still);
 }

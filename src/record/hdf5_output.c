@@ -60,7 +60,7 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
         return NULL;
     }
 
-    return &file->base;
+    return (H5FD_t *)file;
 }
 
 static herr_t close_file(H5FD_t *base)

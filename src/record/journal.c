@@ -854,7 +854,7 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
             break;
 
         if (offset == sizeof(journal_start))
-            same = head.kind == YK_BLOCK_HEADER && head.bytes == pack.size &&
+            same = head.kind == YK_BLOCK_HEADER && head.bytes == pack.size && p->payload &&
                    memcmp(p->payload, pack.data, pack.size) == 0;
         offset += sizeof head + head.bytes;
     }

@@ -149,7 +149,7 @@ yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame 
     for (int i = 0; i < modes; i++) {
         if (has(node->moves, i))
             modal[i] += yk_v3_dot(local_force, pose->pull[i]);
-        if (has(node->rotates, i))
+        if (node->rotation && has(node->rotates, i))
             modal[i] += yk_v3_dot(twist, node->rotation[i]);
     }
 

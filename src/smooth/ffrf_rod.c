@@ -63,8 +63,9 @@ static bool is_bending(motion_kind kind)
 /* x / length of a point of Gauss of the whole rod, and its weight. */
 static double station_at(int k, double *weight)
 {
+    int panel = k / GAUSS;
     *weight = 0.5 * gauss_weight[k % GAUSS] / PANELS;
-    return (k / GAUSS + 0.5 * (1 + gauss_node[k % GAUSS])) / PANELS;
+    return (panel + 0.5 * (1 + gauss_node[k % GAUSS])) / PANELS;
 }
 
 /* Shapes --------------------------------------------------------------------------------------- */

@@ -114,7 +114,6 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
     /* A port that takes a motion shows the wrench that it needs, and one that takes a wrench
      * shows that. */
     value->wrench = work->wrench[index];
-    const joint_model *joint = port->joint >= 0 ? &model->joints[port->joint] : NULL;
     if (port->def.kind == YK_PORT_SCALAR) {
         /* The distance of two markers: l = |d|, l' = e . d', l'' = e . d'' + (|d'|^2 - l'^2) / l */
         const yk_port_def *def = &port->def;
@@ -136,15 +135,15 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
         motion->acceleration.x = yk_v3_dot(e, second) + rotating;
         motion->orientation = yk_q_identity();
 
-        if (joint)
-            value->wrench.force.x = -work->lambda[joint->row];
+        if (port->joint >= 0)
+            value->wrench.force.x = -work->lambda[model->joints[port->joint].row];
         return;
     }
 
     /* A marker with its motion, and the wrench of the joint that prescribes it. */
     value->motion = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
-    if (joint)
-        joint_wrench(work, joint, 0, &value->wrench);
+    if (port->joint >= 0)
+        joint_wrench(work, &model->joints[port->joint], 0, &value->wrench);
 
     /* Where merging has put joints in place of the port, their reactions. */
     for (int i = 0; i < port->merged_count; i++) {

@@ -33,12 +33,12 @@ bool yk_ranks_launched(void)
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const char *size = getenv(sizes[i]);
-        if (size && atoi(size) > 1)
+        if (size && strtol(size, NULL, 10) > 1)
             return true;
     }
 
     const char *tasks = getenv("SLURM_NTASKS");
-    return getenv("PMIX_RANK") && tasks && atoi(tasks) > 1;
+    return getenv("PMIX_RANK") && tasks && strtol(tasks, NULL, 10) > 1;
 }
 
 yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **ranks)

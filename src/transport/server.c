@@ -499,7 +499,7 @@ static void answer_mark(yk_session *s)
         s->mark = yk_allocate(s->context, words + 1, sizeof *s->mark);
     }
 
-    if (!s->mark) {
+    if (!rollback || !s->mark) {
         refuse(s, "it has no state image");
         return;
     }

@@ -37,8 +37,9 @@ static double gregory(int i, int n)
         weight = 0.5;
     if (i < 3)
         weight += correction[i];
-    if (n - i < 3)
-        weight += correction[n - i];
+    int to_end = n - i;
+    if (to_end >= 0 && to_end < 3)
+        weight += correction[to_end];
     return weight;
 }
 

@@ -260,7 +260,7 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
     }
 
     zip_int64_t count = zip_get_num_entries(archive, 0);
-    for (zip_int64_t i = 0; i < count && status == YK_OK; i++)
+    for (zip_int64_t i = 0; *folder && i < count && status == YK_OK; i++)
         status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
 
     zip_discard(archive);

@@ -2,6 +2,7 @@
  * values get from inputs of ports to those of the FMU and back. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/quiet.h"
@@ -136,12 +137,13 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
 
     /* "name[2]", counted from 1. */
     const char *bracket = strrchr(name, '[');
-    int element = 0;
-    int used = 0;
     char stem[300];
+    if (!bracket || (size_t)(bracket - name) >= sizeof stem)
+        return false;
 
-    if (!bracket || sscanf(bracket, "[%d]%n", &element, &used) != 1 || bracket[used] ||
-        (size_t)(bracket - name) >= sizeof stem)
+    char *end;
+    long element = strtol(bracket + 1, &end, 10);
+    if (end == bracket + 1 || strcmp(end, "]") != 0)
         return false;
 
     snprintf(stem, sizeof stem, "%.*s", (int)(bracket - name), name);
@@ -149,7 +151,7 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     if (variable < 0 || element < 1 || element > d->variables[variable].size)
         return false;
 
-    *found = (component){variable, element - 1};
+    *found = (component){variable, (int)element - 1};
     return true;
 }
 
@@ -281,8 +283,15 @@ static bool read_member(const char *name, int *quantity, int *element)
 
     /* All of it, or one component by its number or its letter. */
     *element = -1;
-    if (name[length] == '[')
-        return sscanf(name + length, "[%d]", element) == 1 && --*element >= 0 && *element < 9;
+    if (name[length] == '[') {
+        char *end;
+        long number = strtol(name + length + 1, &end, 10);
+        if (strcmp(end, "]") != 0 || number < 1 || number > 9)
+            return false;
+
+        *element = (int)number - 1;
+        return true;
+    }
     if (name[length] == '\0')
         return true;
 
