@@ -5,6 +5,7 @@
 
 #include <lapacke.h>
 #include <math.h>
+#include <stdlib.h>
 
 static yk_status check_input(yk_context *context, int n, const double *a)
 {
@@ -18,6 +19,18 @@ static yk_status check_input(yk_context *context, int n, const double *a)
             return yk_fail(context, YK_ERROR_NOT_FINITE,
                            "the matrix whose eigenvalues are sought is not finite");
     }
+
+    /* OpenBLAS asks again and again for a buffer that it does not get, for ever. So it is asked only
+     * where there is room for one; volatile, that the request is really made. */
+    enum { BUFFER_BYTES = 136 << 20 };
+    void *volatile room = malloc(BUFFER_BYTES);
+    bool enough = room != NULL;
+    free(room);
+    if (!enough)
+        return yk_fail(context, YK_ERROR_MEMORY,
+                       "eigenvalues take a buffer of %d MB, and there is no memory for it; where "
+                       "it is limited (ulimit -v), allow more",
+                       BUFFER_BYTES >> 20);
 
     return YK_OK;
 }

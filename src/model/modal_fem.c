@@ -87,7 +87,7 @@ static bool take_word(fem *f, char word[TOKEN])
             text[length] = 0;
 
             if (strncmp(text, marker, strlen(marker)) == 0)
-                f->next = atoi(text + strlen(marker));
+                f->next = (int)strtol(text + strlen(marker), NULL, 10);
             if (strncmp(text, end, strlen(end)) == 0)
                 f->ended = true;
 
@@ -157,7 +157,7 @@ static yk_status read_header(fem *f)
     skip_line(f);
     take_word(f, revision);
 
-    double count[5];
+    double count[5] = {0};
     for (int k = 0; k < 5; k++) {
         yk_status status = take_number(f, 1, k, 5, &count[k]);
         if (status != YK_OK)
@@ -228,7 +228,7 @@ static yk_status read_record(fem *f, int group)
 
     /* Group 19 has a count of its own. */
     if (group == 19) {
-        double count;
+        double count = 0;
         yk_status status = take_number(f, group, 0, 1, &count);
         if (status != YK_OK)
             return status;

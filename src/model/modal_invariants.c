@@ -219,7 +219,7 @@ static yk_status read_row(reading *r)
     }
 
     /* The number, which is kept if its modes take part. */
-    double value;
+    double value = 0;
     if (!yk_csv_text(table, VALUE)[0])
         return yk_csv_error(table, VALUE, "there is nothing under 'value'");
 

@@ -286,7 +286,7 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
     /* Copies are items like any other. */
     yk_node_remove(repeat);
     bool good = true;
-    for (; p.value <= last && good; p.value++) {
+    while (p.value <= last && good) {
         yk_node *copy = copy_filled(&p, item);
         const char *name = NULL;
         if (copy && item->key)
@@ -298,6 +298,7 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
         good = copy && (!item->key || name) && !p.exhausted && r->status == YK_OK;
         if (good)
             yk_node_append(collection, copy, name, yk_node_key_location(item));
+        p.value++;
     }
 
     release_groups(&p);

@@ -68,7 +68,7 @@ static void read_time(yk_scenario *scenario)
     control->tolerance = yk_node_number(time, "tolerance");
     if (smallest)
         control->smallest = smallest->value;
-    if (control->smallest > info->step)
+    if (smallest && control->smallest > info->step)
         yk_node_error(diagnostics, smallest,
                       "the smallest step (%g s) is longer than the step (%g s)", smallest->value,
                       info->step);

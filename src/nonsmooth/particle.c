@@ -36,8 +36,9 @@ static yk_inertia overlaps_of(const yk_particle_shape *clump)
     double across = (high[0] - low[0]) / COLUMNS, along = (high[1] - low[1]) / COLUMNS;
     double xx = 0, yy = 0, zz = 0, xy = 0, yz = 0, zx = 0;
     for (int column = 0; column < COLUMNS * COLUMNS; column++) {
+        int row = column / COLUMNS;
         double x = low[0] + (column % COLUMNS + 0.5) * across;
-        double y = low[1] + (column / COLUMNS + 0.5) * along;
+        double y = low[1] + (row + 0.5) * along;
 
         /* What each sphere cuts out of the column, sorted by its lower end. */
         double from[YK_CLUMP_MAX], to[YK_CLUMP_MAX];
