@@ -1,8 +1,11 @@
 /* yoke COMMAND ...: one row per subcommand. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli.h"
@@ -117,8 +120,47 @@ static int run_command(int argc, char **argv)
     return EXIT_MISUSE;
 }
 
+/* A stream that the caller has closed leaves its number to the next file that is opened, and messages
+ * would go into results. What is written to the standard output is still to fail. */
+static void hold_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0)
+            continue;
+        if (open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream)
+            _exit(EXIT_FAILED);
+    }
+}
+
+/* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that would
+ * end it. Where memory is limited, there must be room for them; false after a message. */
+static bool has_room(void)
+{
+    static const double BUFFER = 136e6;
+    static const double REST = 40e6;
+    struct rlimit most;
+    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+        return true;
+
+    long threads = sysconf(_SC_NPROCESSORS_ONLN);
+    const char *chosen = getenv("OPENBLAS_NUM_THREADS");
+    if (chosen && strtol(chosen, NULL, 10) > 0)
+        threads = strtol(chosen, NULL, 10);
+    double needed = BUFFER * (double)threads + REST;
+    if ((double)most.rlim_cur >= needed)
+        return true;
+
+    fprintf(stderr,
+            "yoke: memory is limited to %.0f MB (ulimit -v), and %ld threads of OpenBLAS take %.0f "
+            "MB of addresses; allow more, or set OPENBLAS_NUM_THREADS=1, which takes %.0f MB\n",
+            1e-6 * (double)most.rlim_cur, threads, 1e-6 * needed, 1e-6 * (BUFFER + REST));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
+    hold_streams();
+
     /* A limit on the size of files is then an error of the write. */
     signal(SIGXFSZ, SIG_IGN);
 
@@ -133,6 +175,9 @@ int main(int argc, char **argv)
         argv++;
     }
 
+    /* Its end would wait for these threads as well. */
+    if (!has_room())
+        _exit(EXIT_FAILED);
     if (!ranks_begin())
         return EXIT_FAILED;
 
