@@ -1070,15 +1070,13 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
     /* All versions that begin so have these elements. */
     const char *version = text_of(root, "version");
     const yk_xml_element *system = child(root, "System");
-    yk_status status = YK_OK;
     if (version[0] != '1' && version[0] != '2')
-        status = yk_robot_fail(robot, root, "version is '%.20s'; 1.0 and 2.0 can be read", version);
-    else if (!system)
-        status = yk_robot_fail(robot, root, "there is no <System>");
+        return yk_robot_fail(robot, root, "version is '%.20s'; 1.0 and 2.0 can be read", version);
+    if (!system)
+        return yk_robot_fail(robot, root, "there is no <System>");
 
     /* Parts, values, connections; then it is written in one go. */
-    if (status == YK_OK && system)
-        status = add_part(&r, system, -1, 0);
+    yk_status status = add_part(&r, system, -1, 0);
     if (status == YK_OK)
         status = check_annotation(&r);
     if (status == YK_OK)

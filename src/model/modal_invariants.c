@@ -149,7 +149,6 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
 static yk_status read_modes(const reading *r, int of, int mode[2])
 {
     for (int k = 0; k < 2; k++) {
-        mode[k] = 0;
         const char *text = yk_csv_text(&r->table, FIRST + k);
         const char *column = columns[FIRST + k];
         bool belongs = k < kinds[of].modes;
@@ -194,7 +193,7 @@ static yk_status read_row(reading *r)
     }
 
     /* Of which modes, and which component. */
-    int mode[2];
+    int mode[2] = {0, 0};
     yk_status status = read_modes(r, of, mode);
     if (status != YK_OK)
         return status;
