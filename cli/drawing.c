@@ -441,14 +441,13 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
      * monotone chain: the lower side from left to right, then the upper one back. */
     qsort(rims, 2 * RIM, sizeof *rims, compare_points);
     int count = 0;
-    int fewest = 2; /* corners of this side that stay */
     for (int i = 0; i < 2 * RIM; i++) {
-        while (count >= fewest && cross(hull[count - 2], hull[count - 1], rims[i]) <= 0)
+        while (count >= 2 && cross(hull[count - 2], hull[count - 1], rims[i]) <= 0)
             count--;
         hull[count++] = rims[i];
     }
 
-    fewest = count + 1;
+    int fewest = count + 1; /* the lower side stays */
     for (int i = 2 * RIM - 2; i >= 0; i--) {
         while (count >= fewest && cross(hull[count - 2], hull[count - 1], rims[i]) <= 0)
             count--;
