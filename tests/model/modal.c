@@ -594,6 +594,23 @@ static void invariants_say_what_is_wrong(void **state)
     remove_folder(&f);
 }
 
+/* Frequencies beside a stiffness say which modes there are and no more, also where the first one
+ * has no stiffness of its own. */
+static void a_stiffness_counts_more_than_frequencies(void **state)
+{
+    folder f = {0};
+    yk_modal_files files = {
+        .frequencies = write_file(&f, "f.csv", "mode,frequency\n1,20\n2,31\n"),
+        .invariants = write_file(
+            &f, "i.csv", NAMES "stiffness,2,2,,9\nmodal_mass,2,2,,1\n" RIGID_ROWS MODE_ROWS),
+    };
+    yk_flexible *body = read_body(*state, &files, NULL);
+    assert_near(body->modal.stiffness[0], 0, 0);
+    assert_near(body->modal.stiffness[3], 9, 0);
+    yk_flexible_release(body);
+    remove_folder(&f);
+}
+
 #define FEM_HEAD "** RECORD GROUP 1,HEADER\n** counts\nREV0 1 1 0 0 0\n"
 #define FEM_NODES                                                                                  \
     "** RECORD GROUP 2,NODES\n7\n** RECORD GROUP 5,X\n0\n** RECORD GROUP 6,Y\n0\n** RECORD GROUP " \
@@ -711,6 +728,7 @@ int main(void)
         cmocka_unit_test(normalisation_does_not_matter),
         cmocka_unit_test(tables_say_what_is_wrong),
         cmocka_unit_test(invariants_say_what_is_wrong),
+        cmocka_unit_test(a_stiffness_counts_more_than_frequencies),
         cmocka_unit_test(record_groups_say_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
