@@ -112,7 +112,6 @@ static yk_status prepare(file_recorder *self, const yk_record_header *header)
 
     /* Rows are collected in memory of fixed size: a run of any length needs no more. */
     self->stride = 1 + yk_header_width(self->header);
-    self->frame_size = 0;
     if (self->header->scene)
         self->frame_size = yk_scene_frame_size(self->header->scene);
     self->count = 0;
