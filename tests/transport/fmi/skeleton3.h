@@ -5,6 +5,7 @@ typedef struct instance {
     yk_fmi3_log log;
     yk_fmi3_intermediate_update update;
     bool event_mode;
+    bool early_return;
     bool in_event_mode;
 } instance;
 
@@ -41,13 +42,14 @@ FUNCTION(void *, InstantiateCoSimulation,
           bool event_mode, bool early_return, const yk_fmi3_reference *intermediate, size_t count,
           void *environment, yk_fmi3_log log, yk_fmi3_intermediate_update update))
 {
-    (void)name, (void)resources, (void)visible, (void)logging, (void)early_return;
+    (void)name, (void)resources, (void)visible, (void)logging;
     (void)intermediate, (void)count;
     instance *self = make(token, environment, log);
     if (!self)
         return NULL;
     self->update = update;
     self->event_mode = event_mode;
+    self->early_return = early_return;
     return self;
 }
 
@@ -181,7 +183,7 @@ FUNCTION(yk_fmi3_status, GetDirectionalDerivative,
 }
 
 /* A step in four parts, with inputs asked for at the middle of each; where the model has event mode
- * it returns early, at the end of the third. */
+ * it returns early, at the end of the third. It returns at these middles when it is asked to. */
 FUNCTION(yk_fmi3_status, DoStep,
          (void *c, double t, double h, bool no_rollback, bool *event, bool *terminate, bool *early,
           double *last))
@@ -209,10 +211,17 @@ FUNCTION(yk_fmi3_status, DoStep,
     static const double no_rates[VALUES];
     for (int i = 0; i < PARTS; i++) {
         double return_time;
-        bool return_early;
+        bool return_early = false;
+        double middle = t + (i + 0.5) * h / PARTS;
         if (self->update)
-            self->update(self->environment, t + (i + 0.5) * h / PARTS, true, true, false, false,
+            self->update(self->environment, middle, true, true, false, self->early_return,
                          &return_early, &return_time);
+        if (return_early && self->early_return) {
+            advance(self->v, no_rates, t + i * h / PARTS, 0.5 * h / PARTS);
+            self->time = *last = middle;
+            *early = true;
+            break;
+        }
         advance(self->v, no_rates, t + i * h / PARTS, h / PARTS);
         self->time = t + (i + 1) * h / PARTS;
         if (i == 2 && self->event_mode && h > 1e-4) {
