@@ -1,7 +1,9 @@
 /* Stands in for MBDyn in tests: a mass on a spring, m y'' = F - k y, that speaks the protocol of
  * `force: ..., external structural` over a UNIX socket for one node, with orientation matrices.
  *
- *   mbdyn_standin PATH staggered|loose|tight create|connect STEP STEPS
+ *   mbdyn_standin PATH staggered|loose|tight create|connect STEP STEPS [two]
+ *
+ * "two": with a second node, carried by the mass at (3, y + 4, 5) m.
  *
  * Everything that arrives is checked: what the protocol does not have ends it with code 1. One step is
  * Newmark's average acceleration with the force at its end, and an "iteration" solves it for the
@@ -20,6 +22,7 @@ static const double MASS = 2;        /* kg */
 static const double STIFFNESS = 150; /* N/m */
 
 static int peer;
+static uint32_t nodes = 1;
 
 static void give_up(const char *why)
 {
@@ -49,14 +52,17 @@ static void transmit(unsigned char command, const double *numbers, size_t count)
 
 static void send_motion(unsigned char command, double y, double v)
 {
-    const double numbers[18] = {0, y, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, v, 0, 0, 0, 0};
-    transmit(command, numbers, 18);
+    /* Field by field, each for all nodes. */
+    const double of_one[18] = {0, y, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, v, 0, 0, 0, 0};
+    const double of_two[36] = {0, y, 0, 3, y + 4, 5, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0,
+                               0, 1, 0, 0, 0,     1, 0, v, 0, 0, v, 0, 0, 0, 0, 0, 0, 0};
+    transmit(command, nodes == 2 ? of_two : of_one, 18 * nodes);
 }
 
 /* The force along y. */
 static double receive_force(unsigned char *command)
 {
-    double numbers[6];
+    double numbers[12];
     receive(command, 1);
     if (*command == 5) {
         printf("stand-in: the peer has ended\n");
@@ -64,19 +70,21 @@ static double receive_force(unsigned char *command)
     }
     if (*command != 2 && *command != 6)
         give_up("unknown command");
-    receive(numbers, sizeof numbers);
+    receive(numbers, 6 * nodes * sizeof *numbers);
     return numbers[1];
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 6)
-        give_up("usage: mbdyn_standin PATH staggered|loose|tight create|connect STEP STEPS");
+    if (argc != 6 && argc != 7)
+        give_up("usage: mbdyn_standin PATH staggered|loose|tight create|connect STEP STEPS [two]");
     signal(SIGPIPE, SIG_IGN);
     const char *coupling = argv[2];
     double h = atof(argv[4]);
     int steps = atoi(argv[5]);
-    const uint32_t agreed[2] = {0x2 | 0x200, 1};
+    if (argc == 7)
+        nodes = 2;
+    const uint32_t agreed[2] = {0x2 | 0x200, nodes};
 
     /* Meet. */
     struct sockaddr_un address = {.sun_family = AF_UNIX};
