@@ -124,6 +124,78 @@ static void test_bits(void **state)
     serving_stop(&inet);
 }
 
+/* An arm on a ball joint, smooth or nonsmooth. */
+static yk_scenario *load_arm(yk_context *context, const char *solver)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "time: {end: 1, step: 1e-3}\n"
+             "subsystems:\n"
+             "  - {name: arm, solver: %s, gravity: [0, -9.81, 0],\n"
+             "     bodies: {bar: {mass: 2, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}},\n"
+             "     joints: {pin: {type: spherical, between: [ground, bar], at: [0, 0, 0]}},\n"
+             "     ports: {end: {on: bar, offset: [0.5, 0, 0]}}}\n"
+             "coupling: {scheme: explicit}\n",
+             solver);
+    yk_scenario_def def = yk_scenario_default();
+    def.path = "arm.yaml";
+    def.text = text;
+    yk_scenario *scenario = NULL;
+    if (yk_scenario_load(context, &def, NULL, &scenario) != YK_OK)
+        fprintf(stderr, "%s\n", yk_last_message(context));
+    return scenario;
+}
+
+/* By the name of its solver; what it is made of stays as long as the process. */
+static yk_status create_arm(void *user, yk_context *context, const char *name,
+                            yk_subsystem **subsystem)
+{
+    (void)user;
+    yk_scenario *scenario = load_arm(context, name);
+    if (!scenario)
+        return YK_ERROR_INPUT;
+    *subsystem = yk_scenario_get(scenario)->subsystems[0];
+    return YK_OK;
+}
+
+/* The interface model of a partner is the one that it has at home, to the last number. */
+static void test_interface_model(void **state)
+{
+    static const char *const solvers[] = {"smooth", "nonsmooth"};
+    static const double leads[] = {0.5, 1};
+    yk_context *context = *state;
+    serving s;
+    assert_true(serving_start(&s, NULL, NULL, create_arm));
+    for (int i = 0; i < 2; i++) {
+        yk_scenario *here = load_arm(context, solvers[i]);
+        assert_non_null(here);
+        yk_subsystem *arms[2] = {yk_scenario_get(here)->subsystems[0]};
+        yk_remote_def def = yk_remote_default();
+        def.address = s.address;
+        def.subsystem = solvers[i];
+        if (yk_remote_create(context, &def, &arms[1]) != YK_OK)
+            fail_msg("%s", yk_last_message(context));
+
+        double mass[2][36], rate[2][6];
+        yk_interface_model models[2];
+        const yk_input inputs[1] = {{.orientation = {1, 0, 0, 0}}};
+        for (int k = 0; k < 2; k++) {
+            const yk_subsystem_ops *ops = arms[k]->ops;
+            models[k] = (yk_interface_model){.size = 6, .inverse_mass = mass[k], .rate = rate[k]};
+            assert_int_equal(ops->connect(arms[k], 0, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
+            assert_int_equal(ops->start(arms[k], 0, 1e-3, inputs), YK_OK);
+            if (ops->interface_model->evaluate(arms[k], 0, 1e-3, inputs, &models[k]) != YK_OK)
+                fail_msg("%s: %s", solvers[i], ops->message(arms[k]));
+            assert_near(models[k].lead, leads[i], 0);
+        }
+        assert_memory_equal(mass[0], mass[1], sizeof mass[0]);
+        assert_memory_equal(rate[0], rate[1], sizeof rate[0]);
+        arms[1]->ops->destroy(arms[1]);
+        yk_scenario_destroy(here);
+    }
+    serving_stop(&s);
+}
+
 static yk_subsystem *open_left(yk_context *context, const serving *s, double deadline, bool socket)
 {
     yk_remote_def def = yk_remote_default();
@@ -311,7 +383,7 @@ int main(void)
         cmocka_unit_test(test_bits),       cmocka_unit_test(test_end),
         cmocka_unit_test(test_silence),    cmocka_unit_test(test_silent_rank),
         cmocka_unit_test(test_lost_state), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_secret),
+        cmocka_unit_test(test_secret),     cmocka_unit_test(test_interface_model),
     };
     if (!rank_serving_start(&rank, create_on_rank, ON_RANK))
         return 1;
