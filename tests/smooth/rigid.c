@@ -649,6 +649,31 @@ static void open_mechanism_is_reported_with_its_joint(void **state)
     run_stop(&r);
 }
 
+/* A rod whose two pins are 2e-5 m further apart than they should be: nothing where it is 200 m
+ * long, too much where it is 0.2 m. */
+static void gaps_are_measured_by_the_size_of_the_model(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double half = k == 0 ? 100 : 0.1;
+        run r;
+        kit_open(&r.kit, 2);
+        kit_node(&r.kit, "rod", yk_v3(0, 0, 0), yk_q_identity());
+        kit_body(&r.kit, 0, 1, 1, 1, 1);
+        for (int side = -1; side <= 1; side += 2)
+            kit_joint(&r.kit, YK_JOINT_SPHERICAL, side < 0 ? "left" : "right", YK_GROUND,
+                      yk_marker_at(side * (half + 1e-5), 0, 0), 0, yk_marker_at(side * half, 0, 0));
+        r.kit.def.options.assembly = 1e-6;
+        run_create(&r);
+        yk_status status = yk_smooth_start(r.model, 0, 1e-3);
+        if (k == 0 && YK_FAILED(status))
+            fail_msg("%s", yk_last_message(r.context));
+        if (k == 1)
+            assert_int_equal(status, YK_ERROR_NO_SOLUTION);
+        run_stop(&r);
+    }
+}
+
 /* A rod that is pulled beyond its reach: the step where it locks is refused with names. */
 static void locked_mechanism_is_reported(void **state)
 {
@@ -769,6 +794,7 @@ int main(void)
         cmocka_unit_test(error_control_chooses_its_steps),
         cmocka_unit_test(parts_merge_into_the_whole),
         cmocka_unit_test(open_mechanism_is_reported_with_its_joint),
+        cmocka_unit_test(gaps_are_measured_by_the_size_of_the_model),
         cmocka_unit_test(locked_mechanism_is_reported),
         cmocka_unit_test(undetermined_node_is_reported),
         cmocka_unit_test(bad_definitions_are_refused_by_name),
