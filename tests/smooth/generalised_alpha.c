@@ -150,6 +150,30 @@ static void redundant_joints_and_speeds_are_carried(void **state)
     }
 }
 
+/* A step for which the iterations do not suffice is made in pieces, and ends where it should: the
+ * tip of the double pendulum, against steps that are not cut. */
+static void a_step_that_is_cut_ends_where_it_should(void **state)
+{
+    (void)state;
+    static const double steps[] = {1e-3, 0.05};
+    double height[2];
+    for (int k = 0; k < 2; k++) {
+        run r;
+        kit_double_pendulum(&r.kit);
+        set(&r, YK_SMOOTH_DAE, 0.8);
+        if (k == 1)
+            r.kit.def.options.newton_iterations = 3;
+        run_start(&r, steps[k]);
+        run_to(&r, 0.2);
+        yk_smooth_report report;
+        yk_smooth_report_get(r.model, &report);
+        assert_int_equal(report.rejected > 0, k);
+        height[k] = run_motion(&r, 1).position.y;
+        run_stop(&r);
+    }
+    assert_near(height[1], height[0], 1e-5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +182,7 @@ int main(void)
         cmocka_unit_test(amplitudes_decay_with_rho_inf),
         cmocka_unit_test(reactions_are_of_second_order),
         cmocka_unit_test(redundant_joints_and_speeds_are_carried),
+        cmocka_unit_test(a_step_that_is_cut_ends_where_it_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
