@@ -400,6 +400,43 @@ static void wires_find_their_part(void **state)
     close_run(&r);
 }
 
+/* The same in one world, with the blocks clamped to each other: 2 N along x and 5 N along y move
+ * 2 kg, and a force without a wire keeps its value. */
+static void wires_find_their_force(void **state)
+{
+    (void)state;
+    static const char clamped[] =
+        "time: {end: 0.1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  left:\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, 0]\n"
+        "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "    forces: {push: {type: force, on: block, vector: [1, 0, 0], input: push}}\n"
+        "    ports: {end: {on: block}}\n"
+        "  right:\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, 0]\n"
+        "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "    forces:\n"
+        "      push: {type: force, on: block, vector: [0, 1, 0], input: push}\n"
+        "      lift: {type: force, on: block, vector: [0, 0, 6]}\n"
+        "    ports: {end: {on: block}}\n"
+        "  pd:\n"
+        "    solver: control\n"
+        "    loops: {a: {reference: 0, offset: 2}, b: {reference: 0, offset: 5}}\n"
+        "interfaces: {weld: {between: [left.end, right.end], joint: clamp}}\n"
+        "wires: {a: {from: pd.a, to: left.push}, b: {from: pd.b, to: right.push}}\n"
+        "coupling: {scheme: monolithic}\n"
+        "record: {channels: [left.block.velocity, right.block.velocity]}\n";
+    static const double expected[] = {0.1, 0.25, 0.3};
+    run r = open_text("clamped.yaml", clamped, NULL);
+    run_to(&r, 0.1);
+    for (int i = 0; i < 6; i++)
+        assert_near(r.sample[i], expected[i % 3], 1e-9);
+    close_run(&r);
+}
+
 static void note_messages(void *user, yk_log_level level, const char *message)
 {
     (void)level;
@@ -459,6 +496,7 @@ int main(void)
                                        cmocka_unit_test(each_feedback_reads_its_own_subsystem),
                                        cmocka_unit_test(channels_show_the_parts),
                                        cmocka_unit_test(wires_find_their_part),
+                                       cmocka_unit_test(wires_find_their_force),
                                        cmocka_unit_test(gaps_of_all_interfaces_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
