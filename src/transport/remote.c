@@ -266,7 +266,6 @@ static yk_body *ask(remote *r)
     take_all(r);
     return_counts(r);
     r->body.length = 0;
-    r->body.at = 0;
     r->body.failed = false;
     return &r->body;
 }
