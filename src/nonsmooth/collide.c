@@ -85,8 +85,8 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
     if (a->kind == b->kind && kind_a->collide_own_kind)
         return kind_a->collide_own_kind(a, b, margin, list);
 
+    /* Triangles are the last of the finite kinds and meet each other above: only b can be one. */
     int count = yk_collide_convex(a, b, margin, list);
-    mark_edges(a, list, count);
     mark_edges(b, list, count);
     return count;
 }
