@@ -328,6 +328,32 @@ static void test_drive_wakes(void **state)
     scene_end(&s);
 }
 
+/* A box clamped 2 m beside the centre of a plate that never moves: asleep it still hangs from the
+ * plate with all of its weight, whichever of them the joint names first. */
+static void test_joints_carry_what_sleeps(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        yk_nonsmooth_def def = sleeping_default(true);
+        scene s = scene_make(&def);
+        int plate = add_plate(&s, yk_v3(0, 0, 0.1));
+        int box = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(2, 0, 0), 3, rough(0.2));
+        yk_joint_def joint = yk_joint_default();
+        joint.kind = YK_JOINT_CLAMP;
+        joint.body[first] = plate;
+        joint.body[1 - first] = box;
+        joint.marker[first] = yk_marker_at(2, 0, 0);
+        assert_true(yk_world_add_joint(s.world, &joint) >= 0);
+        start(&s, H);
+        run(&s, H, 500);
+        assert_int_equal(asleep(&s), 1);
+        yk_wrench held = yk_nonsmooth_reaction(s.world, plate);
+        assert_near(held.force.z, 3 * SCENE_G, 1e-6);
+        assert_near(held.torque.y, -2 * 3 * SCENE_G, 1e-6);
+        scene_end(&s);
+    }
+}
+
 static scene struck_beds(int threads)
 {
     yk_nonsmooth_def def = sleeping_default(true);
@@ -380,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_slow_tilting_keeps_the_slip_angle),
         cmocka_unit_test(test_changed_load_wakes),
         cmocka_unit_test(test_drive_wakes),
+        cmocka_unit_test(test_joints_carry_what_sleeps),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
