@@ -369,6 +369,38 @@ static scene struck_beds(int threads)
     return s;
 }
 
+/* The image of a world that may sleep has the size that is told, and nothing is written after it:
+ * bodies of known motion are many, so that room for contacts cannot stand in for theirs. */
+static void test_image_has_its_size(void **state)
+{
+    (void)state;
+    enum { KNOWN = 50, BEYOND = 1000 };
+    static const double untouched = -1234.5;
+    yk_nonsmooth_def def = sleeping_default(true);
+    def.contact_capacity = 1;
+    scene s = scene_make(&def);
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.fixed = true;
+    for (int i = 0; i < KNOWN; i++)
+        assert_true(yk_world_add_body(s.world, &body) >= 0);
+    add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0), 3, rough(0.2));
+    start(&s, H);
+    run(&s, H, 10);
+
+    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
+    size_t words = subsystem->ops->rollback->layout(subsystem).words;
+    double *image = malloc((words + BEYOND) * sizeof *image);
+    assert_non_null(image);
+    for (size_t i = 0; i < words + BEYOND; i++)
+        image[i] = untouched;
+    subsystem->ops->rollback->get(subsystem, image);
+    assert_true(image[words - 1] != untouched);
+    for (size_t i = words; i < words + BEYOND; i++)
+        assert_true(image[i] == untouched);
+    free(image);
+    scene_end(&s);
+}
+
 /* Bits across falling asleep and waking, for any number of threads, and again after a rollback
  * from afar. */
 static void test_same_bits(void **state)
@@ -407,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_changed_load_wakes),
         cmocka_unit_test(test_drive_wakes),
         cmocka_unit_test(test_joints_carry_what_sleeps),
+        cmocka_unit_test(test_image_has_its_size),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
