@@ -503,12 +503,14 @@ static void colour_blocks(plan *p)
     p->colour[0] = 0;
     for (size_t k = 0; p->node_blocks > 1 && k < p->node_blocks; k++) {
         uint64_t used = visit_nodes(p, k, 0);
-        size_t colour = colours < COLOURS_MAX ? colours : COLOURS_MAX - 1;
-        for (size_t c = colours; c-- > 0;) {
-            bool less = colour == colours || contacts[c] <= contacts[colour];
-            if (!(used >> c & 1) && less)
+        size_t colour = COLOURS_MAX;
+        for (size_t c = 0; c < colours; c++) {
+            bool least = colour == COLOURS_MAX || contacts[c] < contacts[colour];
+            if (!(used >> c & 1) && least)
                 colour = c;
         }
+        if (colour == COLOURS_MAX)
+            colour = colours < COLOURS_MAX ? colours : COLOURS_MAX - 1;
 
         p->colour[k] = (uint8_t)colour;
         contacts[colour] += p->begin[k + 1] - p->begin[k];
