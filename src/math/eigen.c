@@ -21,12 +21,16 @@ static yk_status check_input(yk_context *context, int n, const double *a)
     }
 
     /* OpenBLAS asks again and again for a buffer that it does not get, for ever. So it is asked only
-     * where there is room for one; volatile, that the request is really made. */
+     * where there is room for one; a buffer that a thread once had is kept. Volatile, that the
+     * request is really made. */
     enum { BUFFER_BYTES = 136 << 20 };
-    void *volatile room = malloc(BUFFER_BYTES);
-    bool enough = room != NULL;
-    free(room);
-    if (!enough)
+    static _Thread_local bool had_room;
+    if (!had_room) {
+        void *volatile room = malloc(BUFFER_BYTES);
+        had_room = room != NULL;
+        free(room);
+    }
+    if (!had_room)
         return yk_fail(context, YK_ERROR_MEMORY,
                        "eigenvalues take a buffer of %d MB, and there is no memory for it; where "
                        "it is limited (ulimit -v), allow more",
