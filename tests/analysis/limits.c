@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/load.h"
 #include "analysis/watch.h"
 #include "context.h"
 #include "coupling/description.h"
@@ -17,21 +18,9 @@
 static yk_run_report *ask(yk_context *context, const char *text, const char *const *overrides,
                           yk_interface_probe *probes)
 {
-    yk_scenario_def def = yk_scenario_default();
-    def.path = "limits.yaml";
-    def.text = text;
-    def.overrides = overrides;
-    while (overrides && overrides[def.override_count])
-        def.override_count++;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
+    yk_scenario *scenario = load_scenario(context, "limits.yaml", text, overrides);
     yk_system *system = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
-    if (status != YK_OK)
-        print_error("%s\n", yk_diagnostics_text(diagnostics));
-    assert_int_equal(status, YK_OK);
-    status = yk_scenario_system(scenario, &system);
+    yk_status status = yk_scenario_system(scenario, &system);
     if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -40,7 +29,6 @@ static yk_run_report *ask(yk_context *context, const char *text, const char *con
     assert_int_equal(yk_limits_find(context, system, yk_scenario_get(scenario), report, probes),
                      YK_OK);
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     return report;
 }
 
@@ -143,17 +131,9 @@ static void records_have_the_ratio_that_is_borne(void **state)
     };
     yk_context *context = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        yk_scenario_def def = yk_scenario_default();
-        def.path = "limits.yaml";
-        def.text = two_masses;
-        def.overrides = cases[i].overrides;
-        while (cases[i].overrides[def.override_count])
-            def.override_count++;
-        yk_diagnostics *diagnostics = NULL;
-        yk_scenario *scenario = NULL;
+        yk_scenario *scenario =
+            load_scenario(context, "limits.yaml", two_masses, cases[i].overrides);
         yk_record *record = NULL;
-        assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-        assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
         assert_int_equal(yk_record_create(context, &record), YK_OK);
         yk_run_def run = {.recorder = yk_record_recorder(record), .frames = 10};
         assert_int_equal(yk_run(context, scenario, &run, NULL), YK_OK);
@@ -172,7 +152,6 @@ static void records_have_the_ratio_that_is_borne(void **state)
 
         yk_record_destroy(record);
         yk_scenario_destroy(scenario);
-        yk_diagnostics_destroy(diagnostics);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analysis/load.h"
 #include "context.h"
 #include "math/vec3.h"
 #include "test.h"
@@ -13,26 +14,14 @@
 static yk_record *run(yk_context *context, const char *path, const char *text,
                       const char *const *overrides)
 {
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.text = text;
-    def.overrides = overrides;
-    while (overrides[def.override_count])
-        def.override_count++;
-
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
+    yk_scenario *scenario = load_scenario(context, path, text, overrides);
     yk_record *record = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK)
-        fail_msg("%s", yk_diagnostics_text(diagnostics));
     assert_int_equal(yk_record_create(context, &record), YK_OK);
     yk_run_report report;
     yk_run_def run_def = {.recorder = yk_record_recorder(record), .frames = 1, .contacts = 3};
     assert_int_equal(yk_run(context, scenario, &run_def, &report), YK_OK);
     assert_int_equal(yk_record_frame_count(record), 2);
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     return record;
 }
 

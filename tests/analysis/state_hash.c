@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -13,16 +14,8 @@ static uint64_t hash_of(const char *model, const char *const *overrides)
     char path[512], text[32] = "";
     snprintf(path, sizeof path, YOKE_SOURCE_DIR "/models/%s/scenario.yaml", model);
     yk_context *context = yk_context_create(NULL);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = overrides;
-    while (overrides[def.override_count])
-        def.override_count++;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
+    yk_scenario *scenario = load_scenario(context, path, NULL, overrides);
     yk_record *record = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
     assert_int_equal(yk_record_create(context, &record), YK_OK);
 
     yk_run_report report;
@@ -39,7 +32,6 @@ static uint64_t hash_of(const char *model, const char *const *overrides)
 
     yk_record_destroy(record);
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
     return report.state_hash;
 }

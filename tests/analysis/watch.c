@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/load.h"
 #include "analysis/watch.h"
 #include "context.h"
 #include "test.h"
@@ -14,21 +15,11 @@ enum { OVERRIDES_MAX = 8 };
 static yk_run_report run_text(yk_context *context, const char *path, const char *text,
                               const char *const *overrides, yk_record *record)
 {
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.text = text;
-    def.overrides = overrides;
-    while (overrides[def.override_count])
-        def.override_count++;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+    yk_scenario *scenario = load_scenario(context, path, text, overrides);
     yk_run_report report;
     yk_run_def run_def = {.recorder = record ? yk_record_recorder(record) : NULL};
     yk_run(context, scenario, &run_def, &report);
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     return report;
 }
 
