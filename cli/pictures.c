@@ -109,8 +109,9 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
          * That goes through temporary files and not pipes, which could fill up. */
         FILE *input = tmpfile();
         FILE *output = tmpfile();
-        bool ready = status == YK_OK && input && output &&
-                     fwrite(text.data, 1, text.length, input) == text.length && fflush(input) == 0;
+        bool ready = false;
+        if (status == YK_OK && input && output)
+            ready = fwrite(text.data, 1, text.length, input) == text.length && fflush(input) == 0;
 
         if (status == YK_OK && !ready)
             status = yk_fail(context, YK_ERROR_FILE,
