@@ -10,7 +10,7 @@
 
 #include "analysis/remedies.h"
 #include "analysis/watch.h"
-#include "base/quiet.h"
+#include "base/context.h"
 #include "coupling/surrogate.h"
 
 /* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/text.h"
 
 FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
 {

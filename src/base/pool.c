@@ -267,33 +267,3 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
     run_chunks(pool);
     wait_for_end(pool);
 }
-
-typedef struct sum_job {
-    yk_pool_term term;
-    void *user;
-    double *partials;
-} sum_job;
-
-static void sum_chunk(void *user, size_t begin, size_t end, size_t chunk)
-{
-    sum_job *job = user;
-    job->partials[chunk] = job->term(job->user, begin, end, chunk);
-}
-
-double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term term, void *user,
-                   double *partials)
-{
-    if (chunk_size == 0)
-        chunk_size = 1;
-
-    sum_job job = {term, user, partials};
-    yk_pool_run(pool, count, chunk_size, sum_chunk, &job);
-
-    /* In the order of the chunks: the number of threads changes no bit. */
-    double sum = 0;
-    size_t chunks = (count + chunk_size - 1) / chunk_size;
-    for (size_t chunk = 0; chunk < chunks; chunk++)
-        sum += partials[chunk];
-
-    return sum;
-}

@@ -1,8 +1,8 @@
 /* A pool of worker threads for loops whose result must not depend on the number of threads.
  *
  * The range is cut into chunks of a fixed size that the caller names; a chunk is always computed
- * by one thread from start to end, and reductions are combined in the order of the chunks. So the
- * same bits come out with 1 or 64 threads, as long as chunks write to disjoint places. */
+ * by one thread from start to end, and callers add up what chunks found in the order of the chunks.
+ * So the same bits come out with 1 or 64 threads, as long as chunks write to disjoint places. */
 #ifndef YK_BASE_POOL_H
 #define YK_BASE_POOL_H
 
@@ -21,11 +21,5 @@ int yk_pool_threads(const yk_pool *pool);
 
 /* Runs all chunks and returns when the last has finished. Not reentrant. */
 void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work work, void *user);
-
-/* Sum over the range: `work` returns the partial sum of one chunk; partial sums are added in the
- * order of chunks. `partials` holds one double per chunk: (count + chunk_size - 1) / chunk_size. */
-typedef double (*yk_pool_term)(void *user, size_t begin, size_t end, size_t chunk);
-double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term term, void *user,
-                   double *partials);
 
 #endif

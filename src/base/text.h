@@ -1,6 +1,9 @@
-/* Growing text, and the few string questions that C leaves open. */
+/* Growing text, fingerprints, and the few string questions that C leaves open. */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "yoke/base.h"
 
@@ -31,5 +34,17 @@ int yk_text_distance(const char *a, const char *b, int limit);
 /* The nearest of `words` (NULL-terminated): the only one that begins with the word, or the one
  * with the fewest letters changed. NULL if none is near enough to be meant. */
 const char *yk_text_nearest(const char *word, const char *const *words);
+
+/* FNV-1a over 64 bits: fingerprints of texts and state images. Not for adversaries. */
+#define YK_HASH_START UINT64_C(14695981039346656037)
+
+/* Goes on from `hash`, at first YK_HASH_START. */
+static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+    return hash;
+}
 
 #endif

@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "base/scratch.h"
+#include "base/context.h"
 #include "contact/network.h"
 
 enum { LANES = 4 };

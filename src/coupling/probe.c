@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/quiet.h"
+#include "base/context.h"
 #include "coupling/surrogate.h"
 #include "coupling/system.h"
 #include "math/dense.h"

@@ -10,7 +10,7 @@
  * of it: the mean wrenches of the last macro step and the motion before it. */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/text.h"
 #include "coupling/system.h"
 
 enum {

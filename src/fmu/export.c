@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "fmu/interface.h"
 #include "model/scenario.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/text.h"
 #include "model/inputs.h"
 #include "model/scenario.h"
 

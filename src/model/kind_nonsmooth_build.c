@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/text.h"
 #include "mechanics/inertia.h"
 #include "model/mechanism.h"
 #include "model/mesh_file.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/hash.h"
 #include "base/input.h"
+#include "base/text.h"
 #include "model/expression.h"
 
 enum { STL_HEADER = 80, STL_TRIANGLE = 50, WORD = 64 };

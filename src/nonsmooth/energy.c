@@ -40,9 +40,8 @@ typedef struct energy_job {
 } energy_job;
 
 /* Work of contacts and joints on dynamic bodies. */
-static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
+static void contact_work(void *user, size_t begin, size_t end, size_t chunk)
 {
-    (void)chunk;
     const energy_job *job = user;
     const yk_nonsmooth *self = job->self;
     double sum = 0;
@@ -64,7 +63,7 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
                0.5 * job->h * other;
     }
 
-    return sum;
+    self->step.partials[chunk] = sum;
 }
 
 /* The momentum balance of a body of known motion gives the impulse that held it, and the work of
@@ -124,8 +123,10 @@ bool yk_world_balance_energy(yk_nonsmooth *self, double h)
     /* Work of contacts and joints on all bodies. */
     energy_job job = {self, h};
     double joints = step->supply - step->force_supply;
-    double sum = yk_pool_sum(self->pool, model->dynamic_count, YK_BODY_CHUNK, contact_work, &job,
-                             step->partials);
+    double sum = 0;
+    yk_pool_run(self->pool, model->dynamic_count, YK_BODY_CHUNK, contact_work, &job);
+    for (size_t i = 0; i < model->dynamic_count; i += YK_BODY_CHUNK)
+        sum += step->partials[i / YK_BODY_CHUNK];
     step->contact_work = 0;
     for (size_t i = model->dynamic_count; i < model->body_count; i++)
         add_known_energy(self, i, h);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/text.h"
 #include "record/memory.h"
 #include "record/pack.h"
 

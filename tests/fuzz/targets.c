@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/text.h"
 #include "contact/mlcp.h"
 #include "contact/read.h"
 #include "import/import.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/quiet.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "math/so3.h"

@@ -1,12 +1,18 @@
+/* What the library does with contexts beyond the public interface (yoke/base.h). */
+#ifndef YK_BASE_CONTEXT_H
+#define YK_BASE_CONTEXT_H
+
+#include "yoke/base.h"
+
+/* Trials that may fail, and about which nobody is to be told: while a context is quiet, nothing
+ * is logged and the last message stays. Calls nest. */
+void yk_quiet_begin(yk_context *context);
+void yk_quiet_end(yk_context *context);
+
 /* A context whose memory is kept: for work that is set up anew in each step by code that takes
  * and releases memory as it goes. All of it is given back at once by a reset, and the next round
  * takes the same bytes again. The parent's allocator is called only when a round needs more than
  * any round before. */
-#ifndef YK_BASE_SCRATCH_H
-#define YK_BASE_SCRATCH_H
-
-#include "yoke/base.h"
-
 typedef struct yk_scratch yk_scratch;
 
 /* NULL when out of memory, with the message in the parent. */
