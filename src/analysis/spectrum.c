@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/step_map.h"
-#include "math/arnoldi.h"
 #include "math/dense.h"
+#include "math/eigen.h"
 
 /* From large to small. Where the model is smooth the second and the third agree, and their errors
  * are the smallest. Solvers that choose steps of their own want larger differences, contacts

@@ -2,6 +2,7 @@
  * supernodal LU of math. */
 #include "contact/factor.h"
 
+#include "math/sparse.h"
 #include "math/supernodal.h"
 
 struct yk_factor {

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "coupling/system.h"
+#include "math/integrators.h"
 #include "math/so3.h"
-#include "math/two_step.h"
 
 yk_context *yk_system_context(const yk_system *system)
 {

@@ -86,13 +86,11 @@ enum { EXP_MAX = 16, PADE_ORDERS = 5, PADE_COEFFICIENTS = 14 };
 
 /* Diagonal Pade approximants: the largest 1-norm for which the order reaches rounding, and the
  * numerator. */
-typedef struct pade {
+static const struct {
     int order;
     double largest_norm;
     double c[PADE_COEFFICIENTS];
-} pade;
-
-static const pade pade_table[PADE_ORDERS] = {
+} pade_table[PADE_ORDERS] = {
     {3, 1.495585217958292e-2, {120, 60, 12, 1}},
     {5, 2.539398330063230e-1, {30240, 15120, 3360, 420, 30, 1}},
     {7, 9.504178996162932e-1, {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
@@ -170,7 +168,7 @@ static void balance(int n, double *a, double *scale)
 
 /* Numerator p = even + odd and denominator q = even - odd of the approximant, by Horner's rule in
  * a^2. */
-static void pade_sums(int n, const double *a, const pade *used, double *p, double *q)
+static void pade_sums(int n, const double *a, int order, const double *c, double *p, double *q)
 {
     double square[EXP_MAX * EXP_MAX];
     double even[EXP_MAX * EXP_MAX];
@@ -183,14 +181,14 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
     memset(odd, 0, (size_t)count * sizeof *odd);
 
     /* Horner's rule for even and odd powers at once. */
-    for (int k = used->order; k > 0; k -= 2) {
+    for (int k = order; k > 0; k -= 2) {
         multiply(n, square, even, p);
         multiply(n, square, odd, q);
         memcpy(even, p, (size_t)count * sizeof *even);
         memcpy(odd, q, (size_t)count * sizeof *odd);
         for (int i = 0; i < n; i++) {
-            even[i * n + i] += used->c[k - 1];
-            odd[i * n + i] += used->c[k];
+            even[i * n + i] += c[k - 1];
+            odd[i * n + i] += c[k];
         }
     }
 
@@ -234,7 +232,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
 
     /* q^-1 p, column by column. */
     int pivot[EXP_MAX];
-    pade_sums(n, scaled, &pade_table[row], p, q);
+    pade_sums(n, scaled, pade_table[row].order, pade_table[row].c, p, q);
     yk_status status = yk_lu_factor(n, q, pivot);
     if (status != YK_OK)
         return status;

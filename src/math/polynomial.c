@@ -1,4 +1,4 @@
-/* Polynomials of numbers and of vectors, and the inputs of ports made of them. */
+/* Polynomials of numbers and of vectors, the inputs of ports made of them, and tables. */
 #include "math/polynomial.h"
 
 #include "math/so3.h"
@@ -60,20 +60,16 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
 }
 
 /* A polynomial of vectors and its derivatives, by Horner's rule. */
-typedef struct vector_jet {
-    yk_vec3 value, rate, second_rate;
-} vector_jet;
-
-static vector_jet evaluate(const yk_vec3 *c, int degree, double t)
+static void evaluate(const yk_vec3 *c, int degree, double t, yk_vec3 *value, yk_vec3 *rate,
+                     yk_vec3 *second_rate)
 {
-    vector_jet jet = {.value = c[degree]};
+    *value = c[degree];
+    *rate = *second_rate = (yk_vec3){0, 0, 0};
     for (int i = degree - 1; i >= 0; i--) {
-        jet.second_rate = yk_v3_axpy(t, jet.second_rate, yk_v3_scale(2, jet.rate));
-        jet.rate = yk_v3_axpy(t, jet.rate, jet.value);
-        jet.value = yk_v3_axpy(t, jet.value, c[i]);
+        *second_rate = yk_v3_axpy(t, *second_rate, yk_v3_scale(2, *rate));
+        *rate = yk_v3_axpy(t, *rate, *value);
+        *value = yk_v3_axpy(t, *value, c[i]);
     }
-
-    return jet;
 }
 
 static void shift_vectors(yk_vec3 *c, int degree, double t0)
@@ -146,23 +142,65 @@ yk_wrench yk_input_wrench(const yk_input *input, double t)
 
 yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
 {
-    vector_jet linear = evaluate(input->linear, input->degree, t);
-    yk_motion motion = {.position = linear.value,
-                        .velocity = linear.rate,
-                        .acceleration = linear.second_rate,
-                        .orientation = yk_q_identity()};
-
+    yk_motion motion = {.orientation = yk_q_identity()};
+    evaluate(input->linear, input->degree, t, &motion.position, &motion.velocity,
+             &motion.acceleration);
     if (kind != YK_PORT_MARKER)
         return motion;
 
     /* theta on top of the input's orientation: w = T theta', w' = T' theta' + T theta''. */
-    vector_jet theta = evaluate(input->angular, input->degree, t);
-    yk_mat3 tangent = yk_so3_left_tangent(theta.value);
-    yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta.value, theta.rate);
-    motion.orientation = yk_q_mul(yk_so3_exp(theta.value), input->orientation);
-    motion.angular_velocity = yk_m3_apply(tangent, theta.rate);
+    yk_vec3 theta, rate, second_rate;
+    evaluate(input->angular, input->degree, t, &theta, &rate, &second_rate);
+    yk_mat3 tangent = yk_so3_left_tangent(theta);
+    yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta, rate);
+    motion.orientation = yk_q_mul(yk_so3_exp(theta), input->orientation);
+    motion.angular_velocity = yk_m3_apply(tangent, rate);
     motion.angular_acceleration =
-        yk_v3_add(yk_m3_apply(tangent_rate, theta.rate), yk_m3_apply(tangent, theta.second_rate));
+        yk_v3_add(yk_m3_apply(tangent_rate, rate), yk_m3_apply(tangent, second_rate));
 
     return motion;
+}
+
+/* Points with straight lines between them ------------------------------------------------------ */
+
+double yk_table_value(const yk_table *table, double t)
+{
+    int low = 0;
+    int high = table->count - 1;
+
+    /* Constant outside. */
+    if (t < table->time[low])
+        return table->value[low];
+    if (t >= table->time[high])
+        return table->value[high];
+
+    /* The two points around t. */
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (t >= table->time[middle]) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+
+    double fraction = (t - table->time[low]) / (table->time[high] - table->time[low]);
+    return table->value[low] + fraction * (table->value[high] - table->value[low]);
+}
+
+double yk_table_next_point(const yk_table *table, double t)
+{
+    /* The first point after t is one of low to high, the last being none. */
+    int low = 0;
+    int high = table->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (table->time[middle] > t) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+
+    return low < table->count ? table->time[low] : INFINITY;
 }

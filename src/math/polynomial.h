@@ -1,8 +1,11 @@
-/* Polynomials on a macro step, in the local time of the step, and the inputs made of them. */
+/* Functions of time: polynomials on a macro step, in the local time of the step, and the inputs
+ * made of them; points with straight lines between them; and the functions that models are given
+ * (yk_function of yoke/base.h). */
 #ifndef YK_MATH_POLYNOMIAL_H
 #define YK_MATH_POLYNOMIAL_H
 
 #include "math/vec3.h"
+#include "yoke/base.h"
 
 /* Freedoms of a port: velocities that it has, and components of the wrench on it. */
 static inline int yk_port_freedoms(yk_port_kind kind)
@@ -54,6 +57,27 @@ static inline double yk_input_scalar_second_rate(const yk_input *input, double t
     for (int i = input->degree; i >= 2; i--)
         value = value * t + i * (i - 1) * input->linear[i].x;
     return value;
+}
+
+/* Points with straight lines between them. Times rise; two points at one time are a jump, whose
+ * second value counts from then on. Before the first point and after the last the value stays. */
+typedef struct yk_table {
+    int count; /* at least 1 */
+    const double *time, *value;
+} yk_table;
+
+double yk_table_value(const yk_table *table, double t);
+/* The first point after t; infinity after the last. */
+double yk_table_next_point(const yk_table *table, double t);
+
+static inline double yk_function_value(yk_function function, double t)
+{
+    return function.value ? function.value(function.user, t) : 0;
+}
+
+static inline double yk_function_next_event(yk_function function, double t)
+{
+    return function.next_event ? function.next_event(function.user, t) : INFINITY;
 }
 
 #endif

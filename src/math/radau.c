@@ -1,6 +1,6 @@
 /* Radau IIA of order 5 with its embedded error estimate (Hairer, Wanner 1996, IV.5 and IV.8), for a
  * few unknowns: all stages at once by Newton's method with exact Jacobians. */
-#include "math/radau.h"
+#include "math/integrators.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ enum { NEWTON_LIMIT = 25, UNKNOWNS_MAX = YK_RADAU_STAGES * YK_RADAU_SIZE_MAX };
 
 /* Residual y + h sum a_ij f_j - Y_i in `b`, and I - h a_ij J_j in `matrix`. */
 static void linearise(const yk_radau_problem *p, double t, double h, const double *y,
-                      const yk_radau_step *step, double *matrix, double *b)
+                      double stage[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX], double *matrix, double *b)
 {
     int n = p->n;
     int size = YK_RADAU_STAGES * n;
@@ -37,8 +37,8 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
     /* Rates and Jacobians stage by stage. */
     for (int j = 0; j < YK_RADAU_STAGES; j++) {
         double at = t + yk_radau_node[j] * h;
-        p->rate(p->user, at, step->stage[j], rate[j]);
-        p->jacobian(p->user, at, step->stage[j], jacobian);
+        p->rate(p->user, at, stage[j], rate[j]);
+        p->jacobian(p->user, at, stage[j], jacobian);
 
         for (int i = 0; i < YK_RADAU_STAGES; i++) {
             for (int r = 0; r < n; r++) {
@@ -55,13 +55,13 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
             double sum = 0;
             for (int j = 0; j < YK_RADAU_STAGES; j++)
                 sum += coefficient[i][j] * rate[j][r];
-            b[i * n + r] = y[r] + h * sum - step->stage[i][r];
+            b[i * n + r] = y[r] + h * sum - stage[i][r];
         }
     }
 }
 
 yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, const double *y,
-                        yk_radau_step *step)
+                        double stage[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX])
 {
     double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX];
     double b[UNKNOWNS_MAX];
@@ -70,12 +70,12 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
 
     /* The stages begin where the step does. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
-        memcpy(step->stage[i], y, (size_t)problem->n * sizeof *y);
+        memcpy(stage[i], y, (size_t)problem->n * sizeof *y);
 
     /* Newton's method on all of them. */
     double last = INFINITY;
-    for (step->iterations = 1; step->iterations <= NEWTON_LIMIT; step->iterations++) {
-        linearise(problem, t, h, y, step, matrix, b);
+    for (int iteration = 0; iteration < NEWTON_LIMIT; iteration++) {
+        linearise(problem, t, h, y, stage, matrix, b);
         if (yk_lu_factor(size, matrix, pivot) != YK_OK)
             return YK_NOT_CONVERGED;
 
@@ -84,14 +84,14 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
         /* The largest correction, relative to what counts. */
         double change = 0;
         for (int i = 0; i < YK_RADAU_STAGES; i++) {
-            double *stage = step->stage[i];
+            double *value = stage[i];
             for (int r = 0; r < problem->n; r++) {
                 double correction = b[i * problem->n + r];
                 if (!isfinite(correction))
                     return YK_NOT_CONVERGED;
 
-                stage[r] += correction;
-                change = fmax(change, fabs(correction) / (problem->scale[r] + fabs(stage[r])));
+                value[r] += correction;
+                change = fmax(change, fabs(correction) / (problem->scale[r] + fabs(value[r])));
             }
         }
 
@@ -110,7 +110,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
 }
 
 yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, const double *y,
-                         const yk_radau_step *step, double *error)
+                         double stage[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX], double *error)
 {
     int pivot[YK_RADAU_SIZE_MAX];
     int n = problem->n;
@@ -122,7 +122,7 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
     problem->jacobian(problem->user, t, y, matrix);
     for (int r = 0; r < n; r++) {
         for (int i = 0; i < YK_RADAU_STAGES; i++)
-            error[r] += error_weight[i] * (step->stage[i][r] - y[r]) / h;
+            error[r] += error_weight[i] * (stage[i][r] - y[r]) / h;
         for (int c = 0; c < n; c++)
             matrix[r * n + c] = (r == c) * REAL_EIGENVALUE / h - matrix[r * n + c];
     }

@@ -1,7 +1,10 @@
 /* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD
  * ordering, row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the
  * order, KLU chooses the pivots and the work with them is done in dense panels (supernodal.h),
- * unless these would take too much memory. */
+ * unless these would take too much memory.
+ *
+ * An order of elimination is AMD's, then a postorder of the elimination tree (Liu 1986; Liu 1990):
+ * columns of one supernode follow each other in it, and the fill is the same in every postorder. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -210,27 +213,6 @@ yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_e
         copy[i] = order[i];
     yk_status status = create(context, n, entries, entry_count, entry_index, copy, matrix);
     yk_release(context, copy);
-
-    return status;
-}
-
-yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges,
-                         size_t edge_count, int *order)
-{
-    yk_sparse graph = {.context = context, .n = n};
-    yk_status status = check_entries(context, n, edges, edge_count);
-    if (status != YK_OK)
-        return status;
-
-    int *entry_index = yk_allocate(context, edge_count, sizeof *entry_index);
-    status = entry_index ? build_pattern(&graph, edges, edge_count, entry_index) : YK_ERROR_MEMORY;
-    if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
-        status = yk_fail(context, YK_ERROR_MEMORY,
-                         "out of memory while ordering a graph of %d vertices", n);
-    yk_release(context, entry_index);
-    yk_release(context, graph.values);
-    yk_release(context, graph.rows);
-    yk_release(context, graph.starts);
 
     return status;
 }
@@ -551,4 +533,170 @@ double yk_sparse_rcond(yk_sparse *matrix)
 
     klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->present, &matrix->common);
     return 1 / matrix->common.condest;
+}
+
+/* Orders of elimination ------------------------------------------------------------------------ */
+
+yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges,
+                         size_t edge_count, int *order)
+{
+    yk_sparse graph = {.context = context, .n = n};
+    yk_status status = check_entries(context, n, edges, edge_count);
+    if (status != YK_OK)
+        return status;
+
+    int *entry_index = yk_allocate(context, edge_count, sizeof *entry_index);
+    status = entry_index ? build_pattern(&graph, edges, edge_count, entry_index) : YK_ERROR_MEMORY;
+    if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
+        status = yk_fail(context, YK_ERROR_MEMORY,
+                         "out of memory while ordering a graph of %d vertices", n);
+    yk_release(context, entry_index);
+    yk_release(context, graph.values);
+    yk_release(context, graph.rows);
+    yk_release(context, graph.starts);
+
+    return status;
+}
+
+/* AMD with its work in memory of the context: amd_order would call an allocator of its own. */
+static yk_status minimum_degree(yk_context *context, int n, const int *starts, const int *rows,
+                                int *order)
+{
+    size_t stored = (size_t)starts[n];
+    size_t most = stored + stored / 5 + (size_t)n + 1; /* what AMD asks for */
+    int *work = NULL;
+
+    if (most < INT_MAX)
+        work = yk_allocate(context, most + 8 * (size_t)n, sizeof *work);
+    if (!work)
+        return YK_ERROR_MEMORY;
+
+    /* Arrays that AMD asks for, one behind the other. */
+    int *begin = work + most;
+    int *length = begin + n;
+    int *count = length + n;
+    int *next = count + n;
+    int *head = next + n;
+    int *elements = head + n;
+    int *degree = elements + n;
+    int *mark = degree + n;
+
+    /* It wants the pattern without the diagonal. */
+    int entries = 0;
+    for (int i = 0; i < n; i++) {
+        begin[i] = entries;
+        for (int p = starts[i]; p < starts[i + 1]; p++) {
+            if (rows[p] != i)
+                work[entries++] = rows[p];
+        }
+
+        length[i] = entries - begin[i];
+    }
+
+    /* What it says of its work is not needed. */
+    double control[AMD_CONTROL], info[AMD_INFO];
+    amd_defaults(control);
+    amd_2(n, begin, work, length, (int)most, entries, count, next, order, head, elements, degree,
+          mark, control, info);
+    yk_release(context, work);
+
+    return YK_OK;
+}
+
+/* Parents in the elimination tree under an order, by paths to the root that are shortened as they
+ * are walked (Liu 1986). */
+static void elimination_tree(int n, const int *starts, const int *rows, const int *order,
+                             const int *inverse, int *ancestor, int *parent)
+{
+    for (int k = 0; k < n; k++) {
+        parent[k] = -1;
+        ancestor[k] = -1;
+
+        /* Entries before k in its row lead to roots of subtrees, whose parent is k. */
+        int vertex = order[k];
+        for (int p = starts[vertex]; p < starts[vertex + 1]; p++) {
+            int i = inverse[rows[p]];
+            while (i >= 0 && i < k) {
+                int above = ancestor[i];
+                ancestor[i] = k;
+                if (above < 0)
+                    parent[i] = k;
+                i = above;
+            }
+        }
+    }
+}
+
+/* Children before their parents and subtrees together: position `count` of the new order is
+ * `sequence[count]` of the old. */
+static void postorder(int n, const int *parent, int *child, int *sibling, int *stack, int *sequence)
+{
+    /* Lists of children, the lowest first. */
+    for (int k = 0; k < n; k++)
+        child[k] = -1;
+    for (int k = n - 1; k >= 0; k--) {
+        if (parent[k] < 0)
+            continue;
+
+        sibling[k] = child[parent[k]];
+        child[parent[k]] = k;
+    }
+
+    /* Depth first; a vertex is numbered when it has no child left. */
+    int count = 0;
+    for (int root = 0; root < n; root++) {
+        if (parent[root] >= 0)
+            continue;
+
+        /* A stack of vertices whose children are not all numbered. */
+        int top = 0;
+        stack[0] = root;
+        while (top >= 0) {
+            int k = stack[top];
+            if (child[k] >= 0) {
+                stack[++top] = child[k];
+                child[k] = sibling[child[k]];
+            } else {
+                sequence[count++] = k;
+                top--;
+            }
+        }
+    }
+}
+
+yk_status yk_elimination_order(yk_context *context, int n, const int *starts, const int *rows,
+                               int *order)
+{
+    if (n == 0)
+        return YK_OK;
+
+    int *work = yk_allocate(context, 5 * (size_t)n, sizeof *work);
+    if (!work)
+        return YK_ERROR_MEMORY;
+
+    /* An order of little fill. */
+    yk_status status = minimum_degree(context, n, starts, rows, order);
+    if (status != YK_OK) {
+        yk_release(context, work);
+        return status;
+    }
+
+    /* Its elimination tree, in postorder; memory of what is not needed any more serves again. */
+    int *inverse = work;
+    int *parent = work + n;
+    for (int k = 0; k < n; k++)
+        inverse[order[k]] = k;
+    elimination_tree(n, starts, rows, order, inverse, work + 2 * n, parent);
+
+    /* Positions in postorder, and the order with them. */
+    int *sequence = work;
+    postorder(n, parent, work + 2 * n, work + 3 * n, work + 4 * n, sequence);
+
+    int *last = parent;
+    memcpy(last, order, (size_t)n * sizeof *order);
+    for (int k = 0; k < n; k++)
+        order[k] = last[sequence[k]];
+    yk_release(context, work);
+
+    return YK_OK;
 }

@@ -35,6 +35,12 @@ void yk_sparse_destroy(yk_sparse *matrix);
  * order[k] is the k-th to be eliminated. Edges in any order, duplicates and loops welcome. */
 yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges,
                          size_t edge_count, int *order);
+/* An order of elimination that keeps factors sparse and supernodes wide: approximate
+ * minimum degree for a symmetric pattern in compressed columns without duplicates,
+ * renumbered so that columns with the same pattern follow each other: order[k] is the k-th vertex
+ * to be eliminated. All memory is the context's. */
+yk_status yk_elimination_order(yk_context *context, int n, const int *starts, const int *rows,
+                               int *order);
 
 size_t yk_sparse_nonzeros(const yk_sparse *matrix);
 /* Compressed columns. */

@@ -30,13 +30,6 @@ typedef struct supernode {
     size_t updates;
 } supernode;
 
-/* What a supernode takes from a descendant, among whose rows below its pivots are those from
- * `begin` to `end`. */
-typedef struct update {
-    int source;
-    int begin, end;
-} update;
-
 struct yk_supernodal {
     yk_context *context;
     int n;
@@ -46,7 +39,12 @@ struct yk_supernodal {
     int *rows;                     /* below the supernodes, ascending in each */
     int *owner;                    /* pivot -> supernode */
     int *row_pivot, *column_pivot; /* of the matrix -> pivot */
-    update *updates;
+    /* What supernodes take from descendants, among whose rows below their pivots are those from
+     * `begin` to `end`. */
+    struct {
+        int source;
+        int begin, end;
+    } * updates;
     double *store;
     size_t size;
     double *inverse; /* of pivots */
@@ -262,9 +260,13 @@ static yk_status list_updates(yk_supernodal *lu)
                 end = begin;
                 while (end < node->below && rows[end] < target->first + target->width)
                     end++;
-                if (pass == 1)
-                    lu->updates[target->update + target->updates] = (update){s, begin, end};
-                target->updates++;
+                size_t at = target->update + target->updates++;
+                if (pass == 0)
+                    continue;
+
+                lu->updates[at].source = s;
+                lu->updates[at].begin = begin;
+                lu->updates[at].end = end;
             }
         }
 
@@ -582,13 +584,13 @@ static inline int at_most(int a, int b)
     return a < b ? a : b;
 }
 
-/* Subtracts from a supernode the product L U of one of its descendants. */
-YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, const update *by)
+/* Subtracts from a supernode the product L U of one of its descendants: an update of the list. */
+YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, size_t update)
 {
-    const supernode *source = &lu->nodes[by->source];
+    const supernode *source = &lu->nodes[lu->updates[update].source];
     const int *rows = &lu->rows[source->row];
-    int begin = by->begin;
-    int end = by->end;
+    int begin = lu->updates[update].begin;
+    int end = lu->updates[update].end;
     int below = source->below;
     size_t width = (size_t)source->width;
     size_t height = (size_t)(source->width + below);
@@ -736,7 +738,7 @@ YK_INLINE bool factor(yk_supernodal *lu, double least)
         }
 
         for (size_t u = 0; u < node->updates; u++)
-            take_update(lu, node, &lu->updates[node->update + u]);
+            take_update(lu, node, node->update + u);
         if (!factor_lower(lu, node, least))
             return false;
 

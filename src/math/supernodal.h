@@ -12,7 +12,7 @@
  * them.
  *
  *   yk_supernodal_create   pattern of the factors, for pivots in an order that is given (see
- *                          ordering.c)
+ *                          yk_elimination_order of sparse.h)
  *   yk_supernodal_index    where each number of the matrix belongs
  *   yk_supernodal_clear    all numbers zero; the caller then writes those of the matrix to their
  *                          indices
@@ -60,12 +60,5 @@ void yk_supernodal_solve(yk_supernodal *lu, double *b);
 double yk_supernodal_spread(const yk_supernodal *lu);
 /* The largest magnitude in each column of U, by the columns of the matrix. */
 void yk_supernodal_largest(const yk_supernodal *lu, double *largest);
-
-/* An order of elimination that keeps factors sparse and supernodes wide (ordering.c): approximate
- * minimum degree for a symmetric pattern in compressed columns without duplicates,
- * renumbered so that columns with the same pattern follow each other: order[k] is the k-th vertex
- * to be eliminated. All memory is the context's. */
-yk_status yk_elimination_order(yk_context *context, int n, const int *starts, const int *rows,
-                               int *order);
 
 #endif

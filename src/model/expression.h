@@ -3,7 +3,7 @@
 #ifndef YK_MODEL_EXPRESSION_H
 #define YK_MODEL_EXPRESSION_H
 
-#include "base/function.h"
+#include "math/polynomial.h"
 #include "yoke/base.h"
 
 /* A name with a fixed value. */

@@ -1,7 +1,7 @@
 /* solver: control */
 #include <math.h>
 
-#include "math/table.h"
+#include "math/polynomial.h"
 #include "model/registry.h"
 #include "yoke/physics.h"
 

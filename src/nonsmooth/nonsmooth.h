@@ -34,8 +34,8 @@
 
 #include <stdint.h>
 
-#include "base/function.h"
 #include "contact/solver.h"
+#include "math/polynomial.h"
 #include "mechanics/force.h"
 #include "mechanics/joint.h"
 #include "nonsmooth/collide.h"

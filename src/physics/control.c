@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/building.h"
-#include "base/function.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/names.h"

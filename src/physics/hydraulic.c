@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/building.h"
-#include "base/function.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"

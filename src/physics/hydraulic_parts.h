@@ -5,7 +5,7 @@
 #ifndef YK_PHYSICS_HYDRAULIC_PARTS_H
 #define YK_PHYSICS_HYDRAULIC_PARTS_H
 
-#include "base/function.h"
+#include "math/polynomial.h"
 #include "physics/cylinder.h"
 #include "yoke/physics.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/integrators.h"
 #include "math/polynomial.h"
-#include "math/radau.h"
 #include "physics/hydraulic_parts.h"
 
 /* Drive ---------------------------------------------------------------------------------------- */
@@ -112,19 +112,19 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
         .user = (void *)(uintptr_t)j,
         .scale = scales,
     };
-    yk_radau_step step;
+    double stage[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX];
 
     *size = 0;
-    yk_status status = yk_radau_take(&problem, t, h, y, &step);
+    yk_status status = yk_radau_take(&problem, t, h, y, stage);
     if (status != YK_OK)
         return status;
 
-    const double *end = step.stage[YK_RADAU_STAGES - 1];
+    const double *end = stage[YK_RADAU_STAGES - 1];
 
     /* Too large an error: a shorter step. */
     if (controlled) {
         double error[YK_RADAU_SIZE_MAX];
-        if (yk_radau_error(&problem, t, h, y, &step, error) != YK_OK)
+        if (yk_radau_error(&problem, t, h, y, stage, error) != YK_OK)
             return YK_NOT_CONVERGED;
 
         for (int i = 0; i < problem.n; i++) {
@@ -138,7 +138,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
 
     /* Accepted. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
-        add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, step.stage[i]);
+        add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, stage[i]);
     memcpy(y, end, (size_t)problem.n * sizeof *y);
 
     return YK_OK;

@@ -6,15 +6,14 @@
  * starting values this is, step for step, the solution of the index-3 system with the joint as a
  * constraint: the multipliers drop out of the sum of the equations.
  */
-#include "base/function.h"
 #include "yoke/physics.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
+#include "math/integrators.h"
 #include "math/polynomial.h"
-#include "math/two_step.h"
 
 /* Everything that changes while stepping, in the order of the state image: first what the step
  * map depends on continuously, then counters and energy sums. */

@@ -5,7 +5,7 @@
 #ifndef YK_SMOOTH_WORKSPACE_H
 #define YK_SMOOTH_WORKSPACE_H
 
-#include "math/two_step.h"
+#include "math/integrators.h"
 #include "smooth/rotation.h"
 #include "smooth/state.h"
 

@@ -7,7 +7,7 @@
 #include "coupling/description.h"
 #include "math/dense.h"
 #include "math/eigen.h"
-#include "math/two_step.h"
+#include "math/integrators.h"
 #include "test.h"
 #include "yoke/analysis.h"
 #include "yoke/physics.h"

@@ -5,8 +5,8 @@
 
 #include "any_scheme.h"
 #include "coupling/system.h"
+#include "math/integrators.h"
 #include "math/so3.h"
-#include "math/two_step.h"
 #include "test.h"
 #include "yoke/physics.h"
 

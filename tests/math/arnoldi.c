@@ -1,5 +1,5 @@
 /* Eigenvalues of largest modulus against matrices whose spectrum is known. */
-#include "math/arnoldi.h"
+#include "math/eigen.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Functions of time by points: lines between them, jumps, and what is outside. */
-#include "math/table.h"
+#include "math/polynomial.h"
 
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* The coefficients of the two-step method: order, stability on the imaginary axis, damping at
  * infinity. */
-#include "math/two_step.h"
+#include "math/integrators.h"
 
 #include <complex.h>
 

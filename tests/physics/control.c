@@ -6,7 +6,6 @@
 
 #include "context.h"
 #include "math/polynomial.h"
-#include "math/table.h"
 #include "signals.h"
 #include "test.h"
 

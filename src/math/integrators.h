@@ -1,3 +1,12 @@
+/* Integrators that several modules share: the two-step method as data, and Radau's for small stiff
+ * systems. */
+#ifndef YK_MATH_INTEGRATORS_H
+#define YK_MATH_INTEGRATORS_H
+
+#include "yoke/status.h"
+
+/* Two-step method ------------------------------------------------------------------------------ */
+
 /* The implicit linear two-step method with tunable dissipation, as data.
  *
  *   y(n+1) = a1 y(n) + a2 y(n-1) + h (b0 y'(n+1) + b1 y'(n) + b2 y'(n-1))
@@ -11,9 +20,6 @@
  * and explicit (34), tight (6) follow by inserting it in the method. The first step has no
  * y(n-1): it uses the trapezoidal rule, which is the same formula with a2 = b2 = 0 and second
  * order, so that starting costs no order. */
-#ifndef YK_MATH_TWO_STEP_H
-#define YK_MATH_TWO_STEP_H
-
 typedef struct yk_two_step {
     double a1, a2;
     double b0, b1, b2;
@@ -50,5 +56,36 @@ static inline yk_two_step yk_two_step_trapezoidal(void)
 {
     return (yk_two_step){.a1 = 1, .b0 = 0.5, .b1 = 0.5};
 }
+
+/* Radau ---------------------------------------------------------------------------------------- */
+
+/* One step of the Radau IIA method with three stages for small stiff systems y' = f(t, y).
+ *
+ * Order 5, stiffly accurate and L-stable (Hairer, Wanner 1996, IV.5, IV.8). The stages are solved
+ * together by Newton's method with the Jacobian at each of them, so that kinks of f cost an
+ * iteration, not the step. The stage values are handed back: with the weights of the last stage
+ * they integrate anything along the way to the same order. */
+enum { YK_RADAU_STAGES = 3, YK_RADAU_SIZE_MAX = 4 };
+
+typedef struct yk_radau_problem {
+    int n; /* at most YK_RADAU_SIZE_MAX */
+    void (*rate)(void *user, double t, const double *y, double *rate);
+    void (*jacobian)(void *user, double t, const double *y,
+                     double *jacobian); /* row-major, n x n */
+    void *user;
+    const double *scale; /* n: what counts as one; Newton stops at 1e-12 of scale + |y| */
+} yk_radau_problem;
+
+/* Places of the stages in the step, and the weights of the quadrature. */
+extern const double yk_radau_node[YK_RADAU_STAGES], yk_radau_weight[YK_RADAU_STAGES];
+
+/* The last stage is the result. YK_NOT_CONVERGED: the step is too long for Newton's method; `stage`
+ * is of no use then. */
+yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, const double *y,
+                        double stage[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX]);
+/* Estimate of the local error of a step that was taken, of order 3: `error` gets one per
+ * unknown. */
+yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, const double *y,
+                         double stage[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX], double *error);
 
 #endif
