@@ -75,10 +75,7 @@ double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
 
 /* Between the files of the narrow phase. ------------------------------------------------------- */
 
-int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
-/* Those of two triangles. */
-int yk_collide_triangles(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 /* Contact points of the features that look at each other along a direction from a to b; 0: they are
  * a margin apart, -1: they give no point. */
 int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double margin,

@@ -1,7 +1,7 @@
 /* What the module knows of each kind of solid: one row of operations per kind, kept in the file of
  * that kind.
  *
- * Who adds a kind adds a word to yk_solid_kind, a file in this folder and a line in table.c; no
+ * Who adds a kind adds a word to yk_solid_kind, a file in this folder and a line in collide.c; no
  * other file asks which kind a solid is. Points and directions are in the frame of the solid
  * unless said otherwise. An operation that a kind does not have is NULL, and each says here what
  * that means.
@@ -9,7 +9,7 @@
  * Finite kinds are convex and meet each other in three ways: a sphere meets whatever tells its
  * nearest point, two of one kind may have a function of their own, and all others go through
  * support points and faces (collide_convex.c). Unbounded kinds are everything outside a region,
- * whose walls meet the extreme points of finite solids (collide_walls.c). */
+ * whose walls meet the extreme points of finite solids (unbounded.c). */
 #ifndef YK_NONSMOOTH_SOLIDS_SOLID_H
 #define YK_NONSMOOTH_SOLIDS_SOLID_H
 
@@ -109,20 +109,5 @@ double yk_points_radius(const yk_solid *solid);
 yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction);
 int yk_points_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 *polygon);
 void yk_points_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
-
-/* Walls of unbounded kinds: see collide_walls.c. A flat wall goes through `origin`, its normal
- * points to the free side; the function adds to `list`, which has `count` contacts. */
-int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, double margin,
-                      uint32_t wall, yk_touch *list, int count);
-/* The flat walls of a cavity from the one with number `first` on (1: all six, 5: bottom and
- * top). */
-int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t first,
-                       double margin, yk_touch *list, int count);
-bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *height,
-                  yk_vec3 *inward);
-int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin,
-                        yk_touch *list);
-/* To the flat ends of a cavity, z = +-size.z. */
-double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 point);
 
 #endif

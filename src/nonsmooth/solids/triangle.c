@@ -1,5 +1,5 @@
 /* A triangle, of which meshes are made; both sides can be touched, unless the mesh is closed and
- * meets another one (collide_triangles.c). */
+ * meets another one (below). */
 #include "nonsmooth/solids/solid.h"
 
 static bool valid(const yk_solid *solid)
@@ -65,6 +65,145 @@ static yk_vec3 plane_normal(const yk_solid *solid)
     return yk_v3_unit(yk_v3_cross(ab, ac));
 }
 
+/* Two triangles -------------------------------------------------------------------------------- */
+
+/* Triangles of two closed meshes, which know their outside.
+ *
+ * A triangle alone has two sides and no thickness, so that one that lies on another, or has gone a
+ * little through it, does not say where it came from: the direction of least overlap may be in its
+ * plane, or the wrong way through it. Those of closed meshes face away from what they enclose, and
+ * meet only face to face. Triangles that are apart have the direction of the search, unless each is
+ * behind the other. Those that touch or cross are separated best along one of their normals or across
+ * two of their edges (separating axes, Gottschalk, Lin, Manocha 1996), as far as it leads out of
+ * both. */
+
+/* Sines: a direction leads out of a triangle, or along it; a triangle is behind another. */
+static const double ALONG = 1e-3;
+static const double BEHIND = 0.1;
+/* Distance, by the size of the smaller triangle, from which they are apart. */
+static const double APART = 1e-4;
+/* Two edges have to separate by so much more than a face, by that size. */
+static const double BETTER = 1e-6;
+
+typedef struct corners {
+    yk_vec3 at[3];
+    yk_vec3 outward;
+} corners;
+
+static corners corners_of(const yk_solid *solid)
+{
+    corners c;
+    for (int i = 0; i < 3; i++)
+        c.at[i] = yk_v3_add(solid->position, yk_m3_apply(solid->rotation, solid->points[i]));
+
+    yk_vec3 ab = yk_v3_sub(c.at[1], c.at[0]);
+    yk_vec3 ac = yk_v3_sub(c.at[2], c.at[0]);
+    c.outward = yk_v3_scale(solid->outside, yk_v3_unit(yk_v3_cross(ab, ac)));
+    return c;
+}
+
+/* Least of b minus largest of a along a direction, and the corner of a that is farthest. */
+static double gap_along(const corners *a, const corners *b, yk_vec3 d, yk_vec3 *on_a)
+{
+    double high = -INFINITY;
+    double low = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        double of_a = yk_v3_dot(d, a->at[i]);
+        if (of_a > high) {
+            high = of_a;
+            *on_a = a->at[i];
+        }
+        low = fmin(low, yk_v3_dot(d, b->at[i]));
+    }
+
+    return low - high;
+}
+
+/* Whether a direction leads from the outside of a to that of b, or along them. */
+static bool leads_out(const corners *a, const corners *b, yk_vec3 d)
+{
+    return yk_v3_dot(d, a->outward) > -ALONG && yk_v3_dot(d, b->outward) < ALONG;
+}
+
+/* The point of the line through p along e that is nearest to the line through q along f. */
+static yk_vec3 nearest_to_line(yk_vec3 p, yk_vec3 e, yk_vec3 q, yk_vec3 f)
+{
+    yk_vec3 d = yk_v3_sub(q, p);
+    double ee = yk_v3_norm2(e), ff = yk_v3_norm2(f), ef = yk_v3_dot(e, f);
+    double s = (yk_v3_dot(d, e) * ff - yk_v3_dot(d, f) * ef) / (ee * ff - ef * ef);
+    return yk_v3_axpy(fmin(fmax(s, 0), 1), e, p);
+}
+
+static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
+{
+    /* Sheets that are not closed can be touched from both sides. */
+    if (a->outside == 0 || b->outside == 0)
+        return yk_collide_convex(a, b, margin, list);
+
+    yk_vec3 n, on_a;
+    double gap = yk_solid_direction(a, b, &n, &on_a);
+    if (gap >= margin)
+        return 0;
+
+    /* Apart: on the outside of both, or nothing. */
+    corners ca = corners_of(a), cb = corners_of(b);
+    double scale = fmin(yk_solid_radius(a), yk_solid_radius(b));
+    if (gap > APART * scale) {
+        if (yk_v3_dot(n, ca.outward) < -BEHIND && yk_v3_dot(n, cb.outward) > BEHIND)
+            return 0;
+        return yk_meet_along(a, b, n, gap, on_a, margin, list);
+    }
+
+    /* Touching: both normals, where they lead out of the other one too. */
+    bool found = false;
+    bool face = true;
+    gap = -INFINITY;
+    const yk_vec3 normals[2] = {ca.outward, yk_v3_neg(cb.outward)};
+    for (int i = 0; i < 2; i++) {
+        yk_vec3 corner;
+        double here = gap_along(&ca, &cb, normals[i], &corner);
+        if (!leads_out(&ca, &cb, normals[i]) || here <= gap)
+            continue;
+
+        found = true;
+        gap = here;
+        n = normals[i];
+        on_a = corner;
+    }
+
+    /* Across each two edges, either way. */
+    for (int k = 0; k < 18; k++) {
+        yk_vec3 p = ca.at[k % 3], q = cb.at[k / 3 % 3];
+        yk_vec3 e = yk_v3_sub(ca.at[(k + 1) % 3], p);
+        yk_vec3 f = yk_v3_sub(cb.at[(k / 3 + 1) % 3], q);
+        yk_vec3 across = yk_v3_cross(e, f);
+        double sine = yk_v3_norm(across);
+        if (!(sine > ALONG * yk_v3_norm(e) * yk_v3_norm(f)))
+            continue;
+
+        yk_vec3 d = yk_v3_scale((k < 9 ? 1 : -1) / sine, across);
+        yk_vec3 corner;
+        double here = gap_along(&ca, &cb, d, &corner);
+        if (!leads_out(&ca, &cb, d) || here <= gap + BETTER * scale)
+            continue;
+
+        found = true;
+        face = false;
+        gap = here;
+        n = d;
+        on_a = nearest_to_line(p, e, q, f);
+    }
+
+    if (!found || gap >= margin)
+        return 0;
+    if (!face)
+        return yk_meet_along(a, b, n, gap, on_a, margin, list);
+
+    /* A face that has nothing above it is side by side with the other. */
+    int count = yk_meet_features(a, b, n, margin, list);
+    return count > 0 ? count : 0;
+}
+
 const yk_solid_ops yk_triangle_ops = {
     .name = "triangle",
     .from_points = true,
@@ -76,5 +215,5 @@ const yk_solid_ops yk_triangle_ops = {
     .nearest = nearest,
     .plane_normal = plane_normal,
     .extremes = yk_points_extremes,
-    .collide_own_kind = yk_collide_triangles,
+    .collide_own_kind = collide_triangles,
 };
