@@ -1,5 +1,5 @@
-/* The context: allocator, log sink and last message; the names of statuses; contexts whose memory
- * is kept. */
+/* The context: allocator, log sink and last message; blocks of its memory; the names of statuses;
+ * contexts whose memory is kept. */
 #include "base/context.h"
 
 #include <stdio.h>
@@ -161,6 +161,41 @@ void yk_release(yk_context *context, void *block)
 {
     if (block)
         context->def.allocate(context->def.allocate_user, block, 0);
+}
+
+/* Blocks of memory ----------------------------------------------------------------------------- */
+
+yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        void **pointer = blocks[i].pointer;
+        *pointer = NULL;
+
+        if (blocks[i].count == 0)
+            continue;
+        *pointer = yk_reallocate(context, NULL, blocks[i].count, blocks[i].size);
+        if (!*pointer)
+            return YK_ERROR_MEMORY;
+    }
+
+    return YK_OK;
+}
+
+void yk_blocks_release(yk_context *context, const yk_block *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        void **pointer = blocks[i].pointer;
+        yk_release(context, *pointer);
+        *pointer = NULL;
+    }
+}
+
+size_t yk_blocks_bytes(const yk_block *blocks, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += blocks[i].count * blocks[i].size;
+    return bytes;
 }
 
 /* Version and statuses ------------------------------------------------------------------------- */

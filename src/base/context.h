@@ -9,6 +9,27 @@
 void yk_quiet_begin(yk_context *context);
 void yk_quiet_end(yk_context *context);
 
+/* Blocks of memory that something needs while it runs: one list of them, so that taking, releasing
+ * and counting agree. */
+typedef struct yk_block {
+    void *pointer; /* address of the pointer */
+    size_t count, size;
+} yk_block;
+
+#define YK_BLOCK(pointer, count)             \
+    {                                        \
+        &(pointer), count, sizeof *(pointer) \
+    }
+#define YK_BLOCK_IF(condition, pointer, count)                   \
+    {                                                            \
+        &(pointer), (condition) ? (count) : 0, sizeof *(pointer) \
+    }
+
+/* Not zeroed: pages that are never used are never touched. Blocks of no length are NULL. */
+yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t count);
+void yk_blocks_release(yk_context *context, const yk_block *blocks, size_t count);
+size_t yk_blocks_bytes(const yk_block *blocks, size_t count);
+
 /* A context whose memory is kept: for work that is set up anew in each step by code that takes
  * and releases memory as it goes. All of it is given back at once by a reset, and the next round
  * takes the same bytes again. The parent's allocator is called only when a round needs more than

@@ -7,8 +7,8 @@
 #include "mechanics/inertia.h"
 #include "model/mechanism.h"
 #include "model/mesh_file.h"
-#include "nonsmooth/builder.h"
 #include "nonsmooth/nonsmooth.h"
+#include "nonsmooth/packing.h"
 
 /* Bits of yk_nonsmooth_shape_def; the first is that of shapes without a group, and of particles. */
 enum { GROUPS_MAX = 32 };

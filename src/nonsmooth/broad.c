@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-#include "nonsmooth/blocks.h"
+#include "base/context.h"
 
 enum {
-    LEVELS_MAX = 32,
     /* per direction; cells beyond share the outermost one, which costs time and nothing else */
     CELL_BITS = 20,
     CELL_LAST = (1 << CELL_BITS) - 2,
@@ -78,24 +77,6 @@ size_t yk_broad_memory(const yk_broad *broad)
 
 /* Cells ---------------------------------------------------------------------------------------- */
 
-typedef struct grid_level {
-    double cell;
-    size_t begin, end; /* in the sorted order */
-} grid_level;
-
-typedef struct build_job {
-    yk_broad *broad;
-    const yk_broad_input *input;
-    double margin, wall_margin;
-    yk_vec3 origin; /* low corner of all centres */
-    double largest; /* radius of all */
-    bool periodic;  /* in some direction */
-    uint32_t mask;  /* of the solid in an entry of the order */
-    int level_count;
-    grid_level levels[LEVELS_MAX];
-    size_t entries; /* in the sorted order: all that are there */
-} build_job;
-
 /* Numbered from 1, so that the neighbour on the low side has a number too. */
 static uint64_t cell_number(double offset, double cell)
 {
@@ -110,14 +91,14 @@ static uint64_t cell_key(uint64_t x, uint64_t y, uint64_t z)
     return (z << (2 * CELL_BITS)) | (y << CELL_BITS) | x;
 }
 
-static bool is_absent(const build_job *job, size_t i)
+static bool is_absent(const yk_broad *broad, size_t i)
 {
-    return job->input->absent && job->input->absent[i];
+    return broad->input->absent && broad->input->absent[i];
 }
 
-static size_t solid_at(const build_job *job, size_t entry)
+static size_t solid_at(const yk_broad *broad, size_t entry)
 {
-    return job->broad->order[entry] & job->mask;
+    return broad->order[entry] & broad->mask;
 }
 
 /* Into the first period. */
@@ -126,10 +107,10 @@ static double wrap(double x, double low, double period)
     return period > 0 ? x - period * floor((x - low) / period) : x;
 }
 
-static yk_vec3 wrapped(const build_job *job, yk_vec3 p)
+static yk_vec3 wrapped(const yk_broad *broad, yk_vec3 p)
 {
-    yk_vec3 low = job->input->low, period = job->input->period;
-    if (!job->periodic)
+    yk_vec3 low = broad->input->low, period = broad->input->period;
+    if (!broad->periodic)
         return p;
     return yk_v3(wrap(p.x, low.x, period.x), wrap(p.y, low.y, period.y),
                  wrap(p.z, low.z, period.z));
@@ -157,16 +138,16 @@ static double image_shift(uint32_t image, double period)
 
 /* Where the images of a solid are: at most one beside itself in each direction, and those of both.
  * Codes have two bits for each direction; the first is the solid itself. */
-static int list_images(const build_job *job, size_t i, yk_vec3 *at, uint32_t codes[8])
+static int list_images(const yk_broad *broad, size_t i, yk_vec3 *at, uint32_t codes[8])
 {
-    const yk_ball *ball = &job->input->balls[i];
-    *at = wrapped(job, ball->centre);
+    const yk_ball *ball = &broad->input->balls[i];
+    *at = wrapped(broad, ball->centre);
     codes[0] = 0;
-    if (!job->periodic)
+    if (!broad->periodic)
         return 1;
 
-    yk_vec3 low = job->input->low, period = job->input->period;
-    double reach = ball->radius + job->largest + job->margin;
+    yk_vec3 low = broad->input->low, period = broad->input->period;
+    double reach = ball->radius + broad->largest + broad->margin;
     const uint32_t image[3] = {image_of(at->x, low.x, period.x, reach),
                                image_of(at->y, low.y, period.y, reach),
                                image_of(at->z, low.z, period.z, reach)};
@@ -184,51 +165,51 @@ static int list_images(const build_job *job, size_t i, yk_vec3 *at, uint32_t cod
     return count;
 }
 
-static yk_vec3 image_at(const build_job *job, yk_vec3 at, uint32_t code)
+static yk_vec3 image_at(const yk_broad *broad, yk_vec3 at, uint32_t code)
 {
-    yk_vec3 period = job->input->period;
+    yk_vec3 period = broad->input->period;
     return yk_v3(at.x + image_shift(code & 3, period.x),
                  at.y + image_shift(code >> 2 & 3, period.y),
                  at.z + image_shift(code >> 4 & 3, period.z));
 }
 
-static void choose_levels(build_job *job)
+static void choose_levels(yk_broad *broad)
 {
     double smallest = INFINITY, largest = 0;
     yk_vec3 low = {INFINITY, INFINITY, INFINITY};
 
     /* The range of sizes, and the low corner from which cells are numbered. */
-    for (size_t i = 0; i < job->input->finite; i++) {
-        const yk_ball *ball = &job->input->balls[i];
-        if (is_absent(job, i))
+    for (size_t i = 0; i < broad->input->finite; i++) {
+        const yk_ball *ball = &broad->input->balls[i];
+        if (is_absent(broad, i))
             continue;
 
         smallest = fmin(smallest, ball->radius);
         largest = fmax(largest, ball->radius);
-        yk_vec3 at = wrapped(job, ball->centre);
+        yk_vec3 at = wrapped(broad, ball->centre);
         low.x = fmin(low.x, at.x);
         low.y = fmin(low.y, at.y);
         low.z = fmin(low.z, at.z);
     }
 
     /* Images are below the lowest. */
-    double beyond = job->periodic ? 2 * largest + job->margin : 0;
-    job->origin = yk_v3_sub(low, yk_v3(beyond, beyond, beyond));
-    job->largest = largest;
+    double beyond = broad->periodic ? 2 * largest + broad->margin : 0;
+    broad->origin = yk_v3_sub(low, yk_v3(beyond, beyond, beyond));
+    broad->largest = largest;
 
     /* Cells of the finest level hold the smallest ball, each next level is twice as wide. */
-    double cell = 2 * smallest + job->margin;
-    double widest = 2 * largest + job->margin;
-    job->level_count = 1;
-    job->levels[0].cell = cell;
-    while (cell < widest && job->level_count < LEVELS_MAX) {
+    double cell = 2 * smallest + broad->margin;
+    double widest = 2 * largest + broad->margin;
+    broad->level_count = 1;
+    broad->levels[0].cell = cell;
+    while (cell < widest && broad->level_count < YK_BROAD_LEVELS) {
         cell *= 2;
-        job->levels[job->level_count++].cell = cell;
+        broad->levels[broad->level_count++].cell = cell;
     }
 
     /* Beyond 2^32 between the sizes the last level takes all. */
     if (cell < widest)
-        job->levels[job->level_count - 1].cell = widest;
+        broad->levels[broad->level_count - 1].cell = widest;
 }
 
 /* Sorting -------------------------------------------------------------------------------------- */
@@ -263,15 +244,15 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
 }
 
 /* Sorts the solids of one level by cell. */
-static void sort_level(yk_broad *broad, const grid_level *level)
+static void sort_level(yk_broad *broad, size_t begin, size_t end)
 {
-    size_t count = level->end - level->begin;
+    size_t count = end - begin;
     if (count == 0)
         return;
 
     /* Digit by digit, from the lowest; the two pairs of arrays change their roles. */
-    uint64_t *keys = broad->keys + level->begin, *other_keys = broad->spare_keys + level->begin;
-    uint32_t *order = broad->order + level->begin, *other_order = broad->spare_order + level->begin;
+    uint64_t *keys = broad->keys + begin, *other_keys = broad->spare_keys + begin;
+    uint32_t *order = broad->order + begin, *other_order = broad->spare_order + begin;
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
         if (!sort_digit(keys, order, count, shift, other_keys, other_order))
             continue;
@@ -286,11 +267,11 @@ static void sort_level(yk_broad *broad, const grid_level *level)
     }
 
     /* After an odd number of digits the result is in the spare arrays. */
-    if (keys == broad->keys + level->begin)
+    if (keys == broad->keys + begin)
         return;
 
-    memcpy(broad->keys + level->begin, keys, count * sizeof *keys);
-    memcpy(broad->order + level->begin, order, count * sizeof *order);
+    memcpy(broad->keys + begin, keys, count * sizeof *keys);
+    memcpy(broad->order + begin, order, count * sizeof *order);
 }
 
 /* Memory for so many entries; more only where images are more than ever before. */
@@ -320,68 +301,67 @@ static yk_status reserve_entries(yk_broad *broad, size_t entries)
     return YK_OK;
 }
 
-static yk_status sort_into_cells(build_job *job)
+static yk_status sort_into_cells(yk_broad *broad)
 {
-    yk_broad *broad = job->broad;
-    const yk_ball *balls = job->input->balls;
+    const yk_ball *balls = broad->input->balls;
     uint32_t codes[8];
     yk_vec3 at;
 
     /* Each solid goes to the finest level whose cells hold its ball, with its images. */
-    size_t count[LEVELS_MAX] = {0};
+    size_t count[YK_BROAD_LEVELS] = {0};
     for (size_t i = 0; i < broad->finite; i++) {
-        if (is_absent(job, i))
+        if (is_absent(broad, i))
             continue;
 
-        double width = 2 * balls[i].radius + job->margin;
+        double width = 2 * balls[i].radius + broad->margin;
         int level = 0;
-        while (level < job->level_count - 1 && job->levels[level].cell < width)
+        while (level < broad->level_count - 1 && broad->levels[level].cell < width)
             level++;
 
         broad->level[i] = (uint8_t)level;
-        count[level] += (size_t)list_images(job, i, &at, codes);
+        count[level] += (size_t)list_images(broad, i, &at, codes);
     }
 
     /* Levels stand one behind the other in the sorted order. */
     size_t begin = 0;
-    for (int l = 0; l < job->level_count; l++) {
-        job->levels[l].begin = job->levels[l].end = begin;
+    for (int l = 0; l < broad->level_count; l++) {
+        broad->levels[l].begin = broad->levels[l].end = begin;
         begin += count[l];
     }
-    job->entries = begin;
+    broad->entries = begin;
     yk_status status = reserve_entries(broad, begin);
     if (status != YK_OK)
         return status;
 
     /* Keys of the cells that the centres lie in. */
     for (size_t i = 0; i < broad->finite; i++) {
-        if (is_absent(job, i))
+        if (is_absent(broad, i))
             continue;
 
-        grid_level *level = &job->levels[broad->level[i]];
-        double cell = level->cell;
-        int images = list_images(job, i, &at, codes);
+        uint8_t level = broad->level[i];
+        double cell = broad->levels[level].cell;
+        int images = list_images(broad, i, &at, codes);
         for (int k = 0; k < images; k++) {
-            yk_vec3 p = yk_v3_sub(image_at(job, at, codes[k]), job->origin);
-            size_t entry = level->end++;
+            yk_vec3 p = yk_v3_sub(image_at(broad, at, codes[k]), broad->origin);
+            size_t entry = broad->levels[level].end++;
             broad->keys[entry] =
                 cell_key(cell_number(p.x, cell), cell_number(p.y, cell), cell_number(p.z, cell));
             broad->order[entry] = (uint32_t)i;
-            if (job->periodic)
+            if (broad->periodic)
                 broad->order[entry] |= codes[k] << SOLID_BITS;
         }
     }
 
     /* By cells, so that what is near in space is near in memory. */
-    for (int l = 0; l < job->level_count; l++)
-        sort_level(broad, &job->levels[l]);
+    for (int l = 0; l < broad->level_count; l++)
+        sort_level(broad, broad->levels[l].begin, broad->levels[l].end);
 
     /* Balls in the same order, which the search reads one after the other. */
-    for (size_t k = 0; k < job->entries; k++) {
-        broad->sorted[k] = balls[solid_at(job, k)];
-        if (job->periodic)
-            broad->sorted[k].centre =
-                image_at(job, wrapped(job, broad->sorted[k].centre), broad->order[k] >> SOLID_BITS);
+    for (size_t k = 0; k < broad->entries; k++) {
+        broad->sorted[k] = balls[solid_at(broad, k)];
+        if (broad->periodic)
+            broad->sorted[k].centre = image_at(broad, wrapped(broad, broad->sorted[k].centre),
+                                               broad->order[k] >> SOLID_BITS);
     }
 
     return YK_OK;
@@ -397,26 +377,26 @@ static yk_vec3 box_of(const yk_broad_input *input, size_t i)
 }
 
 /* Whether the ball is near the k-th in the order of cells. */
-static inline bool balls_near(const build_job *job, const yk_ball *ball, size_t k)
+static inline bool balls_near(const yk_broad *broad, const yk_ball *ball, size_t k)
 {
-    const yk_ball *other = &job->broad->sorted[k];
+    const yk_ball *other = &broad->sorted[k];
     double x = ball->centre.x - other->centre.x;
     double y = ball->centre.y - other->centre.y;
     double z = ball->centre.z - other->centre.z;
-    double reach = ball->radius + other->radius + job->margin;
+    double reach = ball->radius + other->radius + broad->margin;
     return x * x + y * y + z * z < reach * reach;
 }
 
-static bool both_still(const build_job *job, size_t a, size_t b)
+static bool both_still(const yk_broad *broad, size_t a, size_t b)
 {
-    const uint8_t *still = job->input->still;
+    const uint8_t *still = broad->input->still;
     return still && still[a] && still[b];
 }
 
 /* The shortest distance of images, from that of the solids. */
-static yk_vec3 nearest(const build_job *job, yk_vec3 d)
+static yk_vec3 nearest(const yk_broad *broad, yk_vec3 d)
 {
-    yk_vec3 period = job->input->period;
+    yk_vec3 period = broad->input->period;
     if (period.x > 0)
         d.x -= period.x * rint(d.x / period.x);
     if (period.y > 0)
@@ -427,19 +407,19 @@ static yk_vec3 nearest(const build_job *job, yk_vec3 d)
 }
 
 /* Of two whose balls are near. */
-static bool may_pair(const build_job *job, size_t a, size_t b)
+static bool may_pair(const yk_broad *broad, size_t a, size_t b)
 {
-    const yk_broad_input *input = job->input;
-    if (both_still(job, a, b))
+    const yk_broad_input *input = broad->input;
+    if (both_still(broad, a, b))
         return false;
 
     /* Boxes tell more than balls where a solid is not a sphere. */
     if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0)) {
         yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
-        if (job->periodic)
-            d = nearest(job, d);
+        if (broad->periodic)
+            d = nearest(broad, d);
         yk_vec3 reach = yk_v3_add(box_of(input, a), box_of(input, b));
-        double margin = job->margin;
+        double margin = broad->margin;
         bool near = fabs(d.x) < reach.x + margin && fabs(d.y) < reach.y + margin &&
                     fabs(d.z) < reach.z + margin;
         if (!near)
@@ -477,66 +457,59 @@ static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, ui
 }
 
 /* Partners among the solids [k, end) of a coarser level, up to the cell with the last key. */
-static void search_run(const build_job *job, size_t i, const yk_ball *ball, size_t k, size_t end,
+static void search_run(const yk_broad *broad, size_t i, const yk_ball *ball, size_t k, size_t end,
                        uint64_t last, partner_row *row)
 {
-    const yk_broad *broad = job->broad;
     for (; k < end && broad->keys[k] <= last; k++) {
-        size_t other = solid_at(job, k);
-        if (balls_near(job, ball, k) && may_pair(job, i, other))
+        size_t other = solid_at(broad, k);
+        if (balls_near(broad, ball, k) && may_pair(broad, i, other))
             add_partner(row, other);
     }
 }
 
-static void search_coarser_level(const build_job *job, size_t i, const yk_ball *ball,
-                                 const grid_level *level, partner_row *row)
+static void search_coarser_level(const yk_broad *broad, size_t i, const yk_ball *ball, int level,
+                                 partner_row *row)
 {
-    if (level->end - level->begin <= FEW) {
-        search_run(job, i, ball, level->begin, level->end, UINT64_MAX, row);
+    size_t begin = broad->levels[level].begin, end = broad->levels[level].end;
+    if (end - begin <= FEW) {
+        search_run(broad, i, ball, begin, end, UINT64_MAX, row);
         return;
     }
 
     /* All cells that a partner's centre may be in, a run of them along x at a time. */
-    const yk_broad *broad = job->broad;
-    yk_vec3 p = yk_v3_sub(ball->centre, job->origin);
-    double cell = level->cell;
-    double reach = ball->radius + (cell + job->margin) / 2;
+    yk_vec3 p = yk_v3_sub(ball->centre, broad->origin);
+    double cell = broad->levels[level].cell;
+    double reach = ball->radius + (cell + broad->margin) / 2;
 
     uint64_t x0 = cell_number(p.x - reach, cell), x1 = cell_number(p.x + reach, cell);
     uint64_t y0 = cell_number(p.y - reach, cell), y1 = cell_number(p.y + reach, cell);
     uint64_t z0 = cell_number(p.z - reach, cell), z1 = cell_number(p.z + reach, cell);
     for (uint64_t z = z0; z <= z1; z++) {
         for (uint64_t y = y0; y <= y1; y++) {
-            size_t k = first_not_below(broad->keys, level->begin, level->end, cell_key(x0, y, z));
-            search_run(job, i, ball, k, level->end, cell_key(x1, y, z), row);
+            size_t k = first_not_below(broad->keys, begin, end, cell_key(x0, y, z));
+            search_run(broad, i, ball, k, end, cell_key(x1, y, z), row);
         }
     }
 }
 
-static void search_unbounded(const build_job *job, size_t i, partner_row *row)
+static void search_unbounded(const yk_broad *broad, size_t i, partner_row *row)
 {
-    const yk_broad_input *input = job->input;
+    const yk_broad_input *input = broad->input;
     const yk_ball *ball = &input->balls[i];
 
     for (size_t k = 0; k < input->unbounded; k++) {
         size_t partner = input->finite + k;
-        if (both_still(job, i, partner))
+        if (both_still(broad, i, partner))
             continue;
 
         /* Seen from the centre of the ball, a wall is as far as its nearest point. */
         double clearance = yk_solid_clearance(&input->unbounded_solids[k], ball->centre);
-        if (clearance >= ball->radius + job->wall_margin)
+        if (clearance >= ball->radius + broad->wall_margin)
             continue;
         if (!input->may_touch || input->may_touch(input->user, i, partner))
             add_partner(row, partner);
     }
 }
-
-typedef struct row_cursors {
-    size_t at
-        [9]; /* first solid of the three cells around, in each of the neighbouring rows of cells */
-    size_t past[9]; /* and the first one after them; kept up for solids that are still */
-} row_cursors;
 
 /* The cell of the same x in one of the nine rows around. */
 static uint64_t neighbour_key(uint64_t key, int row)
@@ -546,43 +519,43 @@ static uint64_t neighbour_key(uint64_t key, int row)
     return (uint64_t)((int64_t)key + shift);
 }
 
-/* Partners in the own level, those with a larger number; the cursors move along with the solid
- * that looks. */
-static void search_own_level(const build_job *job, const grid_level *level, size_t entry,
-                             row_cursors *cursors, partner_row *row)
+/* Partners in the own level, those with a larger number. The cursors move along with the solid that
+ * looks: `at` is the first solid of the three cells around, in each of the neighbouring rows of cells,
+ * `past` the first one after them, kept up for solids that are still. */
+static void search_own_level(const yk_broad *broad, int level, size_t entry, size_t at[9],
+                             size_t past[9], partner_row *row)
 {
-    const yk_broad *broad = job->broad;
     const uint64_t *keys = broad->keys;
     const yk_ball ball = broad->sorted[entry];
-    size_t i = solid_at(job, entry), end = level->end;
-    bool still = job->input->still && job->input->still[i];
+    size_t i = solid_at(broad, entry), end = broad->levels[level].end;
+    bool still = broad->input->still && broad->input->still[i];
 
     for (int line = 0; line < 9; line++) {
         uint64_t middle = neighbour_key(keys[entry], line);
 
         /* The cursor moves to the first of the three cells. */
-        size_t k = cursors->at[line];
+        size_t k = at[line];
         while (k < end && keys[k] < middle - 1)
             k++;
-        cursors->at[line] = k;
+        at[line] = k;
 
         /* A solid that is still only looks where one around it moves; spare_order counts those
          * that do. */
         if (still) {
-            size_t past = cursors->past[line] > k ? cursors->past[line] : k;
-            while (past < end && keys[past] <= middle + 1)
-                past++;
-            cursors->past[line] = past;
+            size_t after = past[line] > k ? past[line] : k;
+            while (after < end && keys[after] <= middle + 1)
+                after++;
+            past[line] = after;
 
             uint32_t before = k > 0 ? broad->spare_order[k - 1] : 0;
-            if (k == past || broad->spare_order[past - 1] == before)
+            if (k == after || broad->spare_order[after - 1] == before)
                 continue;
         }
 
         /* The three cells around, along x. */
         for (; k < end && keys[k] <= middle + 1; k++) {
-            size_t other = solid_at(job, k);
-            if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other))
+            size_t other = solid_at(broad, k);
+            if (balls_near(broad, &ball, k) && other > i && may_pair(broad, i, other))
                 add_partner(row, other);
         }
     }
@@ -600,48 +573,47 @@ static void sort_row(int32_t *row, uint32_t length)
 }
 
 /* Whether a row begins at an entry: images have none. */
-static bool has_row(const build_job *job, size_t entry)
+static bool has_row(const yk_broad *broad, size_t entry)
 {
-    return solid_at(job, entry) == job->broad->order[entry];
+    return solid_at(broad, entry) == broad->order[entry];
 }
 
 /* Finds the rows of solids [begin, end) of the sorted order, which may cross from one level to the
  * next. Into `found`, one behind the other, which notes lengths in row_start; or, where `found` is
  * NULL, to their places. */
-static void search_rows(const build_job *job, size_t begin, size_t end, int32_t *found)
+static void search_rows(const yk_broad *broad, size_t begin, size_t end, int32_t *found)
 {
-    yk_broad *broad = job->broad;
     size_t room = FOUND_MAX * (end - begin);
 
-    for (int l = 0; l < job->level_count; l++) {
+    for (int l = 0; l < broad->level_count; l++) {
         /* The stretch of the chunk that lies in this level. */
-        const grid_level *level = &job->levels[l];
-        size_t from = begin > level->begin ? begin : level->begin;
-        size_t to = end < level->end ? end : level->end;
+        size_t level_begin = broad->levels[l].begin, level_end = broad->levels[l].end;
+        size_t from = begin > level_begin ? begin : level_begin;
+        size_t to = end < level_end ? end : level_end;
         if (from >= to)
             continue;
 
         /* Cursors at the first solid of the chunk; from there on they only move forward. */
-        row_cursors cursors = {{0}, {0}};
+        size_t at[9], past[9] = {0};
         for (int line = 0; line < 9; line++) {
             uint64_t first = neighbour_key(broad->keys[from], line) - 1;
-            cursors.at[line] = first_not_below(broad->keys, level->begin, level->end, first);
+            at[line] = first_not_below(broad->keys, level_begin, level_end, first);
         }
 
         for (size_t entry = from; entry < to; entry++) {
-            if (!has_row(job, entry))
+            if (!has_row(broad, entry))
                 continue;
 
-            size_t i = solid_at(job, entry);
+            size_t i = solid_at(broad, entry);
             partner_row row = {.list = found, .room = room};
             if (!found)
                 row = (partner_row){broad->partners + broad->row_start[i], SIZE_MAX, 0};
 
             /* Each pair once: at its finer solid, or at the smaller number in one level. */
-            search_own_level(job, level, entry, &cursors, &row);
-            for (int m = l + 1; m < job->level_count; m++)
-                search_coarser_level(job, i, &broad->sorted[entry], &job->levels[m], &row);
-            search_unbounded(job, i, &row);
+            search_own_level(broad, l, entry, at, past, &row);
+            for (int m = l + 1; m < broad->level_count; m++)
+                search_coarser_level(broad, i, &broad->sorted[entry], m, &row);
+            search_unbounded(broad, i, &row);
             if (!found)
                 continue;
 
@@ -658,8 +630,8 @@ static void search_rows(const build_job *job, size_t begin, size_t end, int32_t 
 static void find_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const build_job *job = user;
-    search_rows(job, begin, end, job->broad->found + FOUND_MAX * begin);
+    const yk_broad *broad = user;
+    search_rows(broad, begin, end, broad->found + FOUND_MAX * begin);
 }
 
 /* Second pass, when it is known where rows begin: their places, in rising order whatever the cells
@@ -667,26 +639,25 @@ static void find_chunk(void *user, size_t begin, size_t end, size_t chunk)
 static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const build_job *job = user;
-    yk_broad *broad = job->broad;
+    const yk_broad *broad = user;
 
     /* A chunk that found more than it had memory for looks again. */
     size_t total = 0;
     for (size_t entry = begin; entry < end; entry++) {
-        size_t i = solid_at(job, entry);
-        if (has_row(job, entry))
+        size_t i = solid_at(broad, entry);
+        if (has_row(broad, entry))
             total += broad->row_start[i + 1] - broad->row_start[i];
     }
     bool whole = total <= FOUND_MAX * (end - begin);
     if (!whole)
-        search_rows(job, begin, end, NULL);
+        search_rows(broad, begin, end, NULL);
 
     const int32_t *found = broad->found + FOUND_MAX * begin;
     for (size_t entry = begin; entry < end; entry++) {
-        if (!has_row(job, entry))
+        if (!has_row(broad, entry))
             continue;
 
-        size_t i = solid_at(job, entry);
+        size_t i = solid_at(broad, entry);
         int32_t *row = broad->partners + broad->row_start[i];
         uint32_t length = broad->row_start[i + 1] - broad->row_start[i];
         if (whole) {
@@ -704,32 +675,34 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     if (broad->finite == 0)
         return YK_OK;
 
-    build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin};
+    broad->input = input;
+    broad->margin = margin;
+    broad->wall_margin = wall_margin;
 
     /* Entries of periodic space have bits for the image in them. */
-    job.mask = UINT32_MAX;
-    job.periodic = input->period.x > 0 || input->period.y > 0 || input->period.z > 0;
-    if (job.periodic)
-        job.mask = SOLID_MASK;
-    if (broad->finite > job.mask)
+    broad->mask = UINT32_MAX;
+    broad->periodic = input->period.x > 0 || input->period.y > 0 || input->period.z > 0;
+    if (broad->periodic)
+        broad->mask = SOLID_MASK;
+    if (broad->finite > broad->mask)
         return yk_fail(broad->context, YK_ERROR_ARGUMENT,
                        "%zu solids in periodic space, the limit is %d", broad->finite, SOLID_MASK);
 
-    choose_levels(&job);
-    yk_status status = sort_into_cells(&job);
+    choose_levels(broad);
+    yk_status status = sort_into_cells(broad);
     if (status != YK_OK)
         return status;
 
     /* Solids that move, in the order of cells up to the k-th. */
     uint32_t moving = 0;
-    for (size_t k = 0; input->still && k < job.entries; k++) {
-        moving += !input->still[solid_at(&job, k)];
+    for (size_t k = 0; input->still && k < broad->entries; k++) {
+        moving += !input->still[solid_at(broad, k)];
         broad->spare_order[k] = moving;
     }
 
     /* First pass: rows and their lengths, which are added up to where they begin. */
     memset(broad->row_start, 0, (broad->finite + 1) * sizeof *broad->row_start);
-    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, find_chunk, &job);
+    yk_pool_run(broad->pool, broad->entries, ROWS_CHUNK, find_chunk, broad);
 
     uint64_t sum = 0;
     broad->row_start[0] = 0;
@@ -755,6 +728,6 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     }
 
     /* Second pass: rows to their places. */
-    yk_pool_run(broad->pool, job.entries, ROWS_CHUNK, place_chunk, &job);
+    yk_pool_run(broad->pool, broad->entries, ROWS_CHUNK, place_chunk, broad);
     return YK_OK;
 }

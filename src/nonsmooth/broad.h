@@ -55,6 +55,8 @@ typedef struct yk_broad_input {
     const void *user;
 } yk_broad_input;
 
+enum { YK_BROAD_LEVELS = 32 };
+
 typedef struct yk_broad {
     yk_context *context;
     yk_pool *pool;
@@ -70,6 +72,19 @@ typedef struct yk_broad {
         *sorted; /* where they are, in the order of cells, so that a search reads memory in order */
     int32_t *found; /* rows of a first pass, chunk by chunk */
     uint8_t *level;
+    /* The build itself, of solids that the caller has for so long. */
+    const yk_broad_input *input;
+    double margin, wall_margin;
+    yk_vec3 origin; /* low corner of all centres */
+    double largest; /* radius of all */
+    bool periodic;  /* in some direction */
+    uint32_t mask;  /* of the solid in an entry of the order */
+    size_t entries; /* in the sorted order: all that are there */
+    int level_count;
+    struct {
+        double cell;
+        size_t begin, end; /* in the sorted order */
+    } levels[YK_BROAD_LEVELS];
 } yk_broad;
 
 yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad);

@@ -1,6 +1,5 @@
 /* The builder of yoke/nonsmooth.h: parts go straight into a world that has not started; the first
  * mistake is kept until the subsystem is asked for. */
-#include "nonsmooth/builder.h"
 #include "base/building.h"
 #include "math/vec3.h"
 #include "nonsmooth/packing.h"

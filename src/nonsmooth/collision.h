@@ -56,6 +56,14 @@ typedef struct yk_collision {
     int32_t *mesh_last,
         *mesh_link;   /* chains of contacts with the triangles of a mesh; NULL: no mesh */
     double *partials; /* one per chunk of parts */
+
+    /* What its loops over chunks share. */
+    double h; /* the step */
+    /* gaps beyond the envelope up to here count where the pair closes them within the step */
+    double reach;
+    bool counting;      /* first pass over rows: only the number of contacts of each */
+    size_t batch_first; /* general pair of the batch */
+    yk_vec3 common;     /* shift or velocity that all parts share */
 } yk_collision;
 
 /* Of the model and the state, which stay where they are. */

@@ -282,20 +282,15 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     return touch.gap;
 }
 
-typedef struct rows_job {
-    yk_nonsmooth *self;
-    double h;
-} rows_job;
-
 static void rows_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
-    const rows_job *job = user;
-    yk_problem *problem = &job->self->problem;
+    yk_nonsmooth *self = user;
+    yk_problem *problem = &self->problem;
     yk_contact row = {.softness = 0};
     double deepest = 0;
 
     for (size_t i = begin; i < end; i++) {
-        double gap = yk_world_contact_row(job->self, i, job->h, &row);
+        double gap = yk_world_contact_row(self, i, self->step.h, &row);
         deepest = fmax(deepest, -gap);
         yk_network_set(problem->network, i, &row);
     }
@@ -353,11 +348,11 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     if (chunk < YK_PAIR_CHUNK)
         chunk = YK_PAIR_CHUNK;
 
-    rows_job job = {self, h};
-    yk_pool_run(self->pool, count, chunk, rows_chunk, &job);
+    self->step.h = h;
+    yk_pool_run(self->pool, count, chunk, rows_chunk, self);
 
     /* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in
-     * the cone (surface.h). One after the other: contacts share nodes. */
+     * the cone (surface.c). One after the other: contacts share nodes. */
     for (size_t i = 0; self->model.coheres && i < count; i++) {
         double pull = cohesion_impulse(self, i, h);
         if (pull == 0)

@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "nonsmooth/packing.h"
-#include "nonsmooth/random.h"
 #include "nonsmooth/world.h"
 
 enum { ATTEMPTS = 100 };
@@ -291,7 +290,7 @@ void yk_world_drain(yk_nonsmooth *self)
                 continue;
 
             state->run.work -= energy_of(self, slot);
-            state->sinks[i].removed++;
+            state->sinks[i].count++;
             state->sinks[i].mass += model->bodies[slot].mass;
 
             /* Whoever slept with it has lost a neighbour. */
@@ -446,7 +445,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
              * as can. */
             double mass = model->bodies[slot].mass;
             double duration = fmax(0, fmin(t, emitter->until) - now->from);
-            double due = emitter->rate * duration - (double)now->emitted;
+            double due = emitter->rate * duration - (double)now->count;
             if (emitter->mass_rate > 0)
                 due = (emitter->mass_rate * duration - now->mass) / mass;
             due = fmin(floor(due + DUE), MOST_DUE);
@@ -454,8 +453,8 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             now->waiting = 0;
             if (due > 0)
                 now->waiting = (uint64_t)due;
-            if (now->waiting > emitter->limit - now->emitted)
-                now->waiting = emitter->limit - now->emitted;
+            if (now->waiting > emitter->limit - now->count)
+                now->waiting = emitter->limit - now->count;
             if (now->waiting == 0)
                 break;
 
@@ -492,7 +491,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
                 state->sleep.rest_time[slot] = 0;
             state->run.work += energy_of(self, slot);
             now->next = (now->next + k + 1) % emitter->count;
-            now->emitted++;
+            now->count++;
             now->mass += mass;
 
             for (size_t part = first_part(model, slot);
@@ -522,7 +521,7 @@ yk_flow yk_world_flow(const yk_nonsmooth *self, int world)
         if (now->waiting == 0 || model->emitters[i].world != world)
             continue;
 
-        double fraction = (double)now->waiting / (double)(now->emitted + now->waiting);
+        double fraction = (double)now->waiting / (double)(now->count + now->waiting);
         if (fraction > flow.shortfall) {
             flow.shortfall = fraction;
             flow.exhausted = now->exhausted;
@@ -532,16 +531,14 @@ yk_flow yk_world_flow(const yk_nonsmooth *self, int world)
     return flow;
 }
 
-yk_emitted yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter)
+yk_emitter_state yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter)
 {
-    const yk_emitter_state *state = &self->state.emitters[emitter];
-    return (yk_emitted){state->emitted, state->mass, state->waiting, state->exhausted};
+    return self->state.emitters[emitter];
 }
 
-yk_removed yk_nonsmooth_removed(const yk_nonsmooth *self, int sink)
+yk_sink_state yk_nonsmooth_removed(const yk_nonsmooth *self, int sink)
 {
-    const yk_sink_state *state = &self->state.sinks[sink];
-    return (yk_removed){state->removed, state->mass};
+    return self->state.sinks[sink];
 }
 
 bool yk_nonsmooth_is_absent(const yk_nonsmooth *self, int body)

@@ -34,16 +34,10 @@ static yk_wrench applied_to(const yk_nonsmooth *self, size_t slot)
     return sum;
 }
 
-typedef struct energy_job {
-    yk_nonsmooth *self;
-    double h;
-} energy_job;
-
 /* Work of contacts and joints on dynamic bodies. */
 static void contact_work(void *user, size_t begin, size_t end, size_t chunk)
 {
-    const energy_job *job = user;
-    const yk_nonsmooth *self = job->self;
+    const yk_nonsmooth *self = user;
     double sum = 0;
 
     for (size_t i = begin; i < end; i++) {
@@ -60,7 +54,7 @@ static void contact_work(void *user, size_t begin, size_t end, size_t chunk)
                        yk_v3_dot(f.torque, yk_v3_add(body->angular_velocity, before->angular));
         sum += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity) -
                yk_world_body_kinetic(self, i, before->linear, before->angular) -
-               0.5 * job->h * other;
+               0.5 * self->step.h * other;
     }
 
     self->step.partials[chunk] = sum;
@@ -117,34 +111,31 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
 bool yk_world_balance_energy(yk_nonsmooth *self, double h)
 {
     const yk_world_model *model = &self->model;
-    yk_step_work *step = &self->step;
-    yk_run *run = &self->state.run;
 
     /* Work of contacts and joints on all bodies. */
-    energy_job job = {self, h};
-    double joints = step->supply - step->force_supply;
+    double joints = self->step.supply - self->step.force_supply;
     double sum = 0;
-    yk_pool_run(self->pool, model->dynamic_count, YK_BODY_CHUNK, contact_work, &job);
+    yk_pool_run(self->pool, model->dynamic_count, YK_BODY_CHUNK, contact_work, self);
     for (size_t i = 0; i < model->dynamic_count; i += YK_BODY_CHUNK)
-        sum += step->partials[i / YK_BODY_CHUNK];
-    step->contact_work = 0;
+        sum += self->step.partials[i / YK_BODY_CHUNK];
+    self->step.contact_work = 0;
     for (size_t i = model->dynamic_count; i < model->body_count; i++)
         add_known_energy(self, i, h);
 
     /* What they took and nobody brought in is lost. */
-    run->dissipated += step->loss + joints - sum - step->contact_work;
-    run->work += step->supply;
-    run->port_work += step->port_work;
-    return isfinite(sum) && isfinite(step->supply);
+    self->state.run.dissipated += self->step.loss + joints - sum - self->step.contact_work;
+    self->state.run.work += self->step.supply;
+    self->state.run.port_work += self->step.port_work;
+    return isfinite(sum) && isfinite(self->step.supply);
 }
 
 void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
 {
     const yk_world_model *model = &self->model;
-    const yk_run *run = &self->state.run;
 
-    *energy =
-        (yk_energy){.dissipated = run->dissipated, .work = run->work, .port_work = run->port_work};
+    *energy = (yk_energy){.dissipated = self->state.run.dissipated,
+                          .work = self->state.run.work,
+                          .port_work = self->state.run.port_work};
 
     for (size_t i = 0; i < model->body_count; i++) {
         if (yk_world_is_absent(model, &self->state, (int32_t)i))

@@ -225,7 +225,8 @@ static void find_islands(yk_nonsmooth *self)
     yk_impact_work *work = &self->impact;
     for (size_t i = 0; i < self->model.dynamic_count; i++) {
         work->root[i] = (int32_t)i;
-        work->islands[i] = (yk_impact_island){.fraction = 1};
+        memset(work->islands[i].work, 0, sizeof work->islands[i].work);
+        work->islands[i].fraction = 1;
     }
 
     /* Contacts and joints with bodies at both ends unite their trees. */

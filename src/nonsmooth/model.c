@@ -231,7 +231,8 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     /* Others have a tensor of their own, with its inverse. */
     yk_body_model body = {
         .mass = def->mass, .tensor = (int32_t)model->tensor_count, .drive = YK_MOVED_BY_FORCES};
-    model->tensors[model->tensor_count++] = (yk_tensor){def->inertia, yk_m3_inverse(def->inertia)};
+    model->tensors[model->tensor_count].body = def->inertia;
+    model->tensors[model->tensor_count++].inverse = yk_m3_inverse(def->inertia);
     return append_body(model, def, &body);
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/pool.h"
 #include "nonsmooth/nonsmooth.h"
-#include "nonsmooth/surface.h"
 
 /* Bodies and pairs that one thread works on at a time. */
 enum { YK_BODY_CHUNK = 1024, YK_PAIR_CHUNK = 512 };
@@ -18,12 +17,8 @@ enum { YK_BODY_CHUNK = 1024, YK_PAIR_CHUNK = 512 };
  * listed than a step sees them. */
 static const double YK_SKIN_MOST = 0.5, YK_REACH_AHEAD = 1.25;
 
-typedef enum yk_drive_kind {
-    YK_MOVED_BY_FORCES,
-    YK_FIXED,
-    YK_PRESCRIBED_BY_FUNCTION,
-    YK_PRESCRIBED_BY_PORT
-} yk_drive_kind;
+/* What drives a body. */
+enum { YK_MOVED_BY_FORCES, YK_FIXED, YK_PRESCRIBED_BY_FUNCTION, YK_PRESCRIBED_BY_PORT };
 
 typedef struct yk_body_state {
     yk_vec3 position;
@@ -37,12 +32,8 @@ typedef struct yk_body_model {
     double radius;  /* of a round body: one centred sphere and equal inertias; 0: not round */
     double inertia; /* of a round body */
     int32_t tensor; /* of the others: index in tensors, -1: none */
-    uint8_t drive;  /* yk_drive_kind */
+    uint8_t drive;  /* YK_MOVED_BY_FORCES and its kin */
 } yk_body_model;
-
-typedef struct yk_tensor {
-    yk_mat3 body, inverse; /* about the centre of mass, body axes */
-} yk_tensor;
 
 /* A convex solid or an unbounded one on a body; meshes are many. */
 typedef struct yk_part {
@@ -144,6 +135,12 @@ typedef struct yk_sink_model {
     int world; /* of a merged model */
 } yk_sink_model;
 
+/* What counts between two materials. */
+typedef struct yk_surface_law {
+    yk_material material;
+    double damping_ratio; /* zeta of Hertz's law, from the restitution */
+} yk_surface_law;
+
 typedef struct yk_world_model {
     yk_context *context;
     yk_nonsmooth_def def;
@@ -157,7 +154,9 @@ typedef struct yk_world_model {
     char **names;
     int32_t *slot_of, *body_of;
     size_t tensor_count, tensor_capacity;
-    yk_tensor *tensors;
+    struct {
+        yk_mat3 body, inverse; /* about the centre of mass, body axes */
+    } * tensors;
 
     /* Solids; the finite ones come first once the model is frozen. */
     size_t part_count, part_capacity, finite_count, shape_count;
@@ -219,13 +218,29 @@ void yk_world_model_destroy(yk_world_model *model);
 yk_status yk_world_list_ports(yk_world_model *model);
 
 /* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
- * capacities; once. */
+ * capacities, and sees whether space can repeat itself around what there is; once. */
 yk_status yk_world_freeze(yk_world_model *model);
-/* periodic.c: whether space can repeat itself around what there is. */
-yk_status yk_world_freeze_period(yk_world_model *model);
 /* emitter.c: which bodies sinks may take; nothing is joined to particles of emitters. */
 yk_status yk_world_freeze_flow(yk_world_model *model);
 size_t yk_world_model_bytes(const yk_world_model *model);
+
+/* surface.c: laws of two surfaces that touch. */
+yk_surface_law yk_surface_law_of(const yk_material *material);
+
+/* mu at a sliding speed (m/s). */
+double yk_surface_friction(const yk_material *material, double sliding);
+
+/* A contact point at the beginning of a step. */
+typedef struct yk_hertz_contact {
+    double gap;        /* negative: overlap (m) */
+    double separation; /* rate of the gap (m/s) */
+    double curvature;  /* 1 / R, of both solids together (1/m) */
+    double mass;       /* reduced mass of the bodies (kg) */
+} yk_hertz_contact;
+
+/* Softness and bias of the normal row (network.h) over a step h. */
+void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, double h,
+                      double *softness, double *bias);
 
 /* The solid of a part in its own frame: its kind, size and points, without a pose. */
 yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part);

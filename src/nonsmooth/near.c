@@ -7,7 +7,7 @@
  * against the walls. */
 #include <string.h>
 
-#include "nonsmooth/blocks.h"
+#include "base/context.h"
 #include "nonsmooth/collision.h"
 
 enum { BLOCKS_MAX = 20 };
@@ -364,30 +364,23 @@ static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, 
     return drift + 2 * reach * sqrt(fmax(0, 1 - cosine * cosine));
 }
 
-typedef struct motion_job {
-    yk_collision *collision;
-    yk_vec3 common; /* shift or velocity that all share */
-} motion_job;
-
 static void drift_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
-    const motion_job *job = user;
-    yk_collision *collision = job->collision;
-
+    const yk_collision *collision = user;
     double largest = 0;
 
     for (size_t i = begin; i < end; i++) {
         if (is_absent(collision, i))
             continue;
-        largest = fmax(largest, drift_of(collision, i, collision->balls[i].centre, job->common));
+        largest =
+            fmax(largest, drift_of(collision, i, collision->balls[i].centre, collision->common));
     }
     collision->partials[chunk] = largest;
 }
 
 static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
-    const motion_job *job = user;
-    yk_collision *collision = job->collision;
+    const yk_collision *collision = user;
     double largest = 0;
 
     for (size_t i = begin; i < end; i++) {
@@ -395,14 +388,14 @@ static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
         if (is_absent(collision, i))
             continue;
         if (part->body < 0) {
-            largest = fmax(largest, yk_v3_norm(job->common));
+            largest = fmax(largest, yk_v3_norm(collision->common));
             continue;
         }
 
         /* The fastest point of the solid. */
         const yk_body_state *body = &collision->state->bodies[part->body];
         const yk_ball *ball = &collision->balls[i];
-        double speed = yk_v3_norm(yk_v3_sub(body->velocity, job->common));
+        double speed = yk_v3_norm(yk_v3_sub(body->velocity, collision->common));
         if (!part->round) {
             double arm = yk_v3_norm(yk_v3_sub(ball->centre, body->position)) + ball->radius;
             speed += arm * yk_v3_norm(body->angular_velocity);
@@ -415,8 +408,8 @@ static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
 static double largest_over_chunks(yk_collision *collision, yk_pool_work work, yk_vec3 common)
 {
-    motion_job job = {collision, common};
-    yk_pool_run(collision->pool, collision->model->finite_count, YK_BODY_CHUNK, work, &job);
+    collision->common = common;
+    yk_pool_run(collision->pool, collision->model->finite_count, YK_BODY_CHUNK, work, collision);
 
     double largest = 0;
     for (size_t i = 0; i < chunk_count(collision->model); i++)

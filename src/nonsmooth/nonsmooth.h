@@ -53,19 +53,22 @@ typedef struct yk_nonsmooth_report {
     yk_contact_report solver;
 } yk_nonsmooth_report;
 
-/* What an emitter has brought. */
-typedef struct yk_emitted {
-    uint64_t count;
-    double mass;      /* kg */
-    uint64_t waiting; /* particles that are due */
-    bool exhausted;   /* they wait because all of the emitter's are there already */
-} yk_emitted;
+/* What an emitter has brought since the start, and with what it goes on: see emitter.c. */
+typedef struct yk_emitter_state {
+    double from;        /* when the first particle begins to be due (s) */
+    uint64_t random;    /* state of the random numbers */
+    uint64_t next;      /* of its particles; the first absent one from here on is emitted */
+    uint64_t count;     /* particles that it has emitted */
+    double mass;        /* of them (kg) */
+    uint64_t waiting;   /* particles that are due */
+    uint64_t exhausted; /* 1: they wait because all of the emitter's are there already */
+} yk_emitter_state;
 
 /* What a sink has taken. */
-typedef struct yk_removed {
+typedef struct yk_sink_state {
     uint64_t count;
     double mass; /* kg */
-} yk_removed;
+} yk_sink_state;
 
 yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made);
 void yk_nonsmooth_destroy(yk_nonsmooth *self);
@@ -125,8 +128,8 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem);
  * for what has none.
  *
  * Since the start; and whether a body waits to be emitted, or has left through a sink. */
-yk_emitted yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter);
-yk_removed yk_nonsmooth_removed(const yk_nonsmooth *self, int sink);
+yk_emitter_state yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter);
+yk_sink_state yk_nonsmooth_removed(const yk_nonsmooth *self, int sink);
 bool yk_nonsmooth_is_absent(const yk_nonsmooth *self, int body);
 double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
 /* Mean over the last step of the force of contacts on a body from another one; YK_GROUND counts

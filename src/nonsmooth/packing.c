@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/input.h"
-#include "nonsmooth/random.h"
 
 yk_packing_def yk_packing_default(void)
 {
@@ -319,41 +318,40 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
 
 /* Settling ------------------------------------------------------------------------------------- */
 
-/* One cycle of a sine that begins and ends at rest in position; then nothing. */
-typedef struct shake {
-    double begin, amplitude, frequency;
-    double centre; /* of the cavity, above the middle of the definition's */
-} shake;
-
-static void shake_motion(void *user, double t, yk_motion *motion)
-{
-    const shake *s = user;
-    double w = 2 * YK_PI * s->frequency;
-    double phase = w * (t - s->begin);
-
-    *motion = (yk_motion){.position = {0, 0, s->centre}, .orientation = {1, 0, 0, 0}};
-    if (!(phase > 0 && phase < 2 * YK_PI))
-        return;
-
-    motion->position.z += s->amplitude * sin(phase);
-    motion->velocity.z = s->amplitude * w * cos(phase);
-}
-
 typedef struct bed {
     yk_context *context;
     const yk_packing_def *def;
     yk_nonsmooth *world;
-    shake shaker;
+    struct {
+        double begin, amplitude, frequency;
+        double centre; /* of the cavity, above the middle of the definition's */
+    } shaker;
     double radius; /* of its particles, but for their spread */
     int container, cavity, first;
 } bed;
+
+/* One cycle of a sine that begins and ends at rest in position; then nothing. */
+static void shake_motion(void *user, double t, yk_motion *motion)
+{
+    const bed *b = user;
+    double w = 2 * YK_PI * b->shaker.frequency;
+    double phase = w * (t - b->shaker.begin);
+
+    *motion = (yk_motion){.position = {0, 0, b->shaker.centre}, .orientation = {1, 0, 0, 0}};
+    if (!(phase > 0 && phase < 2 * YK_PI))
+        return;
+
+    motion->position.z += b->shaker.amplitude * sin(phase);
+    motion->velocity.z = b->shaker.amplitude * w * cos(phase);
+}
 
 static yk_status build_bed(yk_context *context, const yk_packing_def *def,
                            const yk_packing *lattice, bed *made)
 {
     *made = (bed){.context = context, .def = def};
     made->radius = nominal_radius(def, &lattice->particle);
-    made->shaker = (shake){.begin = INFINITY, .frequency = def->shake_frequency};
+    made->shaker.begin = INFINITY;
+    made->shaker.frequency = def->shake_frequency;
     yk_nonsmooth_def world = yk_nonsmooth_default();
     world.gravity = yk_v3(0, 0, -def->gravity);
     world.solver = def->solver;
@@ -377,7 +375,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
         return yk_last_status(context);
 
     made->shaker.centre = cavity.size.z - def->size.z;
-    status = yk_world_prescribe(made->world, made->container, shake_motion, &made->shaker);
+    status = yk_world_prescribe(made->world, made->container, shake_motion, made);
     if (status != YK_OK)
         return status;
 
@@ -487,7 +485,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
 
         yk_motion lowered;
         b.shaker.centre = size.z - def->size.z;
-        shake_motion(&b.shaker, -INFINITY, &lowered);
+        shake_motion(&b, -INFINITY, &lowered);
         yk_nonsmooth_set_motion(b.world, b.container, &lowered);
         status = yk_nonsmooth_resize_shape(b.world, b.cavity, size);
 
@@ -546,20 +544,14 @@ enum {
     LINE_MAX_LENGTH = 1024
 };
 
-/* Which column of the file holds what: `where[k]` is the place of column k of the table, -1 where
- * the file has none. */
-typedef struct columns {
-    int count;
-    int where[COLUMNS];
-} columns;
-
-/* From the line of names. */
+/* Which column of the file holds what, from the line of names: `where[k]` is the place of column k of
+ * the table, -1 where the file has none. */
 static yk_status read_names(yk_context *context, char *line, const char *path, int number,
-                            columns *c)
+                            int *columns, int where[COLUMNS])
 {
-    c->count = 0;
+    *columns = 0;
     for (int k = 0; k < COLUMNS; k++)
-        c->where[k] = -1;
+        where[k] = -1;
 
     /* Each name once, in any order. */
     char *rest = NULL;
@@ -568,13 +560,13 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
         int k = 0;
         while (k < COLUMNS && strcmp(name, column_names[k]) != 0)
             k++;
-        if (k == COLUMNS || c->where[k] >= 0)
+        if (k == COLUMNS || where[k] >= 0)
             return yk_fail(context, YK_ERROR_INPUT,
                            "%s:%d: a column '%s' is unknown or there twice; there are x, y, z, "
                            "radius, vx, vy, vz, qw, qx, qy, qz, wx, wy, wz",
                            path, number, name);
 
-        c->where[k] = c->count++;
+        where[k] = (*columns)++;
     }
 
     /* Vectors and quaternions are there as a whole, positions and radii always. */
@@ -585,7 +577,7 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
     for (int g = 0; g < 4; g++) {
         int present = 0;
         for (int k = groups[g][0]; k < groups[g][1]; k++)
-            present += c->where[k] >= 0;
+            present += where[k] >= 0;
         if (present != groups[g][1] - groups[g][0] && (g == 0 || present > 0))
             return yk_fail(context, YK_ERROR_INPUT,
                            "%s:%d: columns from '%s' to '%s' belong together, and %d of them are "
@@ -620,9 +612,9 @@ static bool read_values(const char *line, int count, double *values)
 static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
 {
     /* Without names there are positions and radii. */
-    columns c = {.count = COLUMN_VELOCITY};
+    int columns = COLUMN_VELOCITY, where[COLUMNS];
     for (int k = 0; k < COLUMNS; k++)
-        c.where[k] = k < COLUMN_VELOCITY ? k : -1;
+        where[k] = k < COLUMN_VELOCITY ? k : -1;
 
     /* Line by line. */
     char line[LINE_MAX_LENGTH];
@@ -636,14 +628,14 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
         /* The names come before all particles; memory is taken for what is there. */
         if (count == 0 && !named && isalpha((unsigned char)line[0])) {
             named = true;
-            yk_status status = read_names(context, line, path, number, &c);
+            yk_status status = read_names(context, line, path, number, &columns, where);
             if (status != YK_OK)
                 return status;
 
             size_t all = (size_t)room;
-            bool moving = c.where[COLUMN_VELOCITY] >= 0;
-            bool turned = c.where[COLUMN_ORIENTATION] >= 0;
-            bool turning = c.where[COLUMN_ANGULAR] >= 0;
+            bool moving = where[COLUMN_VELOCITY] >= 0;
+            bool turned = where[COLUMN_ORIENTATION] >= 0;
+            bool turning = where[COLUMN_ANGULAR] >= 0;
             if (moving)
                 packing->velocities = yk_allocate(context, all, sizeof *packing->velocities);
             if (turned && !packing->orientations)
@@ -661,10 +653,10 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
         /* All columns of the table, those that the file has not as at rest. */
         double found[COLUMNS];
         double v[COLUMNS] = {[COLUMN_ORIENTATION] = 1};
-        bool good = count < room && read_values(line, c.count, found);
+        bool good = count < room && read_values(line, columns, found);
         for (int k = 0; k < COLUMNS && good; k++)
-            if (c.where[k] >= 0)
-                v[k] = found[c.where[k]];
+            if (where[k] >= 0)
+                v[k] = found[where[k]];
 
         yk_quat q = {v[COLUMN_ORIENTATION], v[COLUMN_ORIENTATION + 1], v[COLUMN_ORIENTATION + 2],
                      v[COLUMN_ORIENTATION + 3]};
@@ -673,7 +665,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
                            "%s:%d: expected %d finite numbers with commas between them, a positive "
                            "radius and no quaternion of zeros; columns other than x, y, z, radius "
                            "are named in the first line",
-                           path, number, c.count);
+                           path, number, columns);
 
         /* To the particle. */
         packing->positions[count] = yk_v3(v[0], v[1], v[2]);

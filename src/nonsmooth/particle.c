@@ -1,6 +1,6 @@
-#include "nonsmooth/particle.h"
-
+/* One particle of any shape: volume, inertia, and its parts at unit size. */
 #include "mechanics/inertia.h"
+#include "nonsmooth/packing.h"
 
 /* Columns across the overlaps of a clump, each way. */
 enum { COLUMNS = 400 };
@@ -223,7 +223,7 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
     if (particle->part_count == 0)
         return yk_world_add_sphere(self, position, radius, density, material);
 
-    /* Mass and inertia of the head of particle.h. */
+    /* Mass and inertia of the head of packing.h. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = position;
     body.orientation = orientation;

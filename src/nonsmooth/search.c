@@ -59,19 +59,10 @@ static double sphere_gap(const yk_world_model *model, const yk_ball *a, const yk
     return distance - a->radius - b->radius;
 }
 
-typedef struct round_search {
-    yk_collision *collision;
-    double h;
-    /* gaps beyond the envelope up to here count where the pair closes them within the step */
-    double reach;
-    bool counting; /* first pass: only the number of contacts of each row */
-} round_search;
-
 /* Whether sphere a closes the gap to b within the step; `at` is the point of b. */
-static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 normal, yk_vec3 at,
+static bool closes(const yk_collision *collision, size_t i, size_t j, yk_vec3 normal, yk_vec3 at,
                    double gap)
 {
-    const yk_collision *collision = search->collision;
     const yk_part *a = &collision->model->parts[i], *b = &collision->model->parts[j];
     const yk_body_state *bodies = collision->state->bodies;
 
@@ -86,12 +77,11 @@ static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 norma
         relative = yk_v3_sub(relative, velocity);
     }
 
-    return gap < search->h * yk_v3_dot(relative, normal);
+    return gap < collision->h * yk_v3_dot(relative, normal);
 }
 
-static bool spheres_meet(const round_search *search, size_t i, size_t j)
+static bool spheres_meet(const yk_collision *collision, size_t i, size_t j)
 {
-    const yk_collision *collision = search->collision;
     const yk_ball *a = &collision->balls[i], *b = &collision->balls[j];
 
     /* Squares of distances decide for most pairs, without a root. */
@@ -102,21 +92,20 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
         return true;
 
     /* Beyond the envelope only those count that come closer fast enough. */
-    double far = a->radius + b->radius + search->reach;
+    double far = a->radius + b->radius + collision->reach;
     if (squared >= far * far)
         return false;
 
     yk_vec3 normal;
     double gap = sphere_gap(collision->model, a, b, &normal);
-    return closes(search, i, j, normal, b->centre, gap);
+    return closes(collision, i, j, normal, b->centre, gap);
 }
 
 /* Counts in the first pass, fills the row in the second. */
-static void add_round(const round_search *search, size_t i, size_t j, uint32_t feature,
+static void add_round(const yk_collision *collision, size_t i, size_t j, uint32_t feature,
                       uint32_t *count)
 {
-    yk_collision *collision = search->collision;
-    if (!search->counting) {
+    if (!collision->counting) {
         const yk_part *a = &collision->model->parts[i], *b = &collision->model->parts[j];
 
         size_t at = collision->found.rows[i] + *count;
@@ -128,9 +117,8 @@ static void add_round(const round_search *search, size_t i, size_t j, uint32_t f
     (*count)++;
 }
 
-static void meet_walls(const round_search *search, size_t i, size_t j, uint32_t *count)
+static void meet_walls(const yk_collision *collision, size_t i, size_t j, uint32_t *count)
 {
-    const yk_collision *collision = search->collision;
     const yk_solid *outside = &collision->unbounded[j - collision->model->finite_count];
     const yk_ball *ball = &collision->balls[i];
 
@@ -140,19 +128,18 @@ static void meet_walls(const round_search *search, size_t i, size_t j, uint32_t 
     for (uint32_t wall = 0; wall < YK_WALLS; wall++) {
         if (!(walls >> wall & 1))
             continue;
-        if (!yk_sphere_at_wall(outside, wall, ball->centre, ball->radius, search->reach, &touch))
+        if (!yk_sphere_at_wall(outside, wall, ball->centre, ball->radius, collision->reach, &touch))
             continue;
         if (touch.gap < collision->model->envelope ||
-            closes(search, i, j, touch.normal, touch.point_b, touch.gap))
-            add_round(search, i, j, wall, count);
+            closes(collision, i, j, touch.normal, touch.point_b, touch.gap))
+            add_round(collision, i, j, wall, count);
     }
 }
 
 static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const round_search *search = user;
-    yk_collision *collision = search->collision;
+    const yk_collision *collision = user;
     const yk_broad *near = &collision->near.pairs;
 
     for (size_t i = begin; i < end; i++) {
@@ -169,33 +156,33 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
             /* Walls are looked at in both passes, spheres in the first one only, which marks
              * those that meet. */
             if (other >= collision->model->finite_count) {
-                meet_walls(search, i, other, &count);
-            } else if (search->counting) {
-                if (!spheres_meet(search, i, other))
+                meet_walls(collision, i, other, &count);
+            } else if (collision->counting) {
+                if (!spheres_meet(collision, i, other))
                     continue;
 
                 near->partners[k] = j | MEETS;
                 count++;
             } else if (j & MEETS) {
                 near->partners[k] = j & ~MEETS;
-                add_round(search, i, other, 0, &count);
+                add_round(collision, i, other, 0, &count);
             }
         }
 
-        if (search->counting)
+        if (collision->counting)
             collision->found.rows[i + 1] = count;
     }
 }
 
 /* Two passes over the rows, so that threads write to places that are known: lengths of rows, then
  * contacts. */
-static yk_status find_round(yk_collision *collision, double h, double reach)
+static yk_status find_round(yk_collision *collision)
 {
     const yk_world_model *model = collision->model;
     yk_contact_list *found = &collision->found;
-    round_search search = {collision, h, reach, true};
 
-    yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, &search);
+    collision->counting = true;
+    yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, collision);
 
     /* From lengths to where rows begin. */
     uint64_t sum = 0;
@@ -213,29 +200,22 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
 
     /* The second pass fills them. */
     found->round_count = found->count = (size_t)sum;
-    search.counting = false;
-    yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, &search);
+    collision->counting = false;
+    yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, collision);
     return YK_OK;
 }
 
 /* General contacts ----------------------------------------------------------------------------- */
 
-typedef struct general_search {
-    yk_collision *collision;
-    double h;
-    size_t first; /* pair of the batch */
-} general_search;
-
 static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const general_search *search = user;
-    yk_collision *collision = search->collision;
+    const yk_collision *collision = user;
     const yk_world_model *model = collision->model;
     const yk_body_state *bodies = collision->state->bodies;
 
     for (size_t k = begin; k < end; k++) {
-        const int32_t *pair = collision->near.general[search->first + k];
+        const int32_t *pair = collision->near.general[collision->batch_first + k];
         size_t i = (size_t)pair[0], j = (size_t)pair[1];
         collision->batch_counts[k] = 0;
         if (both_still(collision, i, j))
@@ -255,7 +235,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
             rotating += yk_v3_norm(bodies[slot_b].angular_velocity);
         }
 
-        double approach = search->h * (yk_v3_norm(relative) + rotating * model->smallest_radius);
+        double approach = collision->h * (yk_v3_norm(relative) + rotating * model->smallest_radius);
         double margin = fmax(model->envelope, fmin(approach, model->smallest_radius));
 
         /* Solids where their bodies are now. */
@@ -324,7 +304,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
 }
 
 /* In batches: threads find the contacts of many pairs, which are then appended in order. */
-static yk_status find_general(yk_collision *collision, double h)
+static yk_status find_general(yk_collision *collision)
 {
     const yk_near_list *near = &collision->near;
     for (size_t first = 0; first < near->general_count; first += YK_BATCH_PAIRS) {
@@ -333,8 +313,8 @@ static yk_status find_general(yk_collision *collision, double h)
         if (count > YK_BATCH_PAIRS)
             count = YK_BATCH_PAIRS;
 
-        general_search search = {collision, h, first};
-        yk_pool_run(collision->pool, count, BATCH_CHUNK, general_chunk, &search);
+        collision->batch_first = first;
+        yk_pool_run(collision->pool, count, BATCH_CHUNK, general_chunk, collision);
 
         for (size_t k = 0; k < count; k++) {
             const yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
@@ -440,14 +420,14 @@ yk_status yk_collision_search(yk_collision *collision, double h)
     collision->found.count = collision->found.round_count = 0;
 
     /* The list serves this step or is made anew. */
-    double reach;
-    yk_status status = yk_collision_update_list(collision, h, &reach);
+    collision->h = h;
+    yk_status status = yk_collision_update_list(collision, h, &collision->reach);
 
     /* Round contacts come first in the list. */
     if (status == YK_OK)
-        status = find_round(collision, h, reach);
+        status = find_round(collision);
     if (status == YK_OK)
-        status = find_general(collision, h);
+        status = find_general(collision);
     if (status == YK_OK)
         drop_covered_contacts(collision);
     return status;

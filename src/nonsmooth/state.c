@@ -10,12 +10,12 @@
  * The list of near pairs is not part of it: contacts do not depend on its age (broad.h). */
 #include <string.h>
 
-#include "nonsmooth/blocks.h"
+#include "base/context.h"
 #include "nonsmooth/state.h"
 
 enum {
     BODY_WORDS = sizeof(yk_body_state) / sizeof(double),
-    RUN_WORDS = sizeof(yk_run) / sizeof(double),
+    RUN_WORDS = sizeof(((yk_world_state *)NULL)->run) / sizeof(double),
     PORT_WORDS = sizeof(yk_port_state) / sizeof(double),
     WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
     POSE_WORDS = sizeof(yk_rest_pose) / sizeof(double),
@@ -113,7 +113,8 @@ void yk_contact_list_index(const yk_world_model *model, yk_contact_list *list)
 
 void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state *state)
 {
-    state->run = (yk_run){.time = t};
+    memset(&state->run, 0, sizeof state->run);
+    state->run.time = t;
 
     /* Bodies where the model puts them, in the order of slots; all outputs zero. */
     for (size_t i = 0; i < model->body_count; i++)

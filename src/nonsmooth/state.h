@@ -12,15 +12,6 @@ typedef struct yk_twist {
     yk_vec3 linear, angular;
 } yk_twist;
 
-/* Numbers that are not per body or contact. */
-typedef struct yk_run {
-    double time;
-    double dissipated;
-    double work;
-    double port_work; /* of it, through ports */
-    double step;      /* length of the last own step; 0 before the first */
-} yk_run;
-
 /* Means over the last step: wrench about the marker (of a line its x component), acceleration of
  * the body's centre of mass (of a line linear.x). */
 typedef struct yk_port_state {
@@ -62,24 +53,15 @@ typedef struct yk_sleep_state {
     yk_contact_list frozen; /* contacts of sleeping bodies; mean forces in place of impulses */
 } yk_sleep_state;
 
-/* Emitters and sinks: see emitter.c. */
-typedef struct yk_emitter_state {
-    double from;      /* when the first particle begins to be due (s) */
-    uint64_t random;  /* state of the random numbers */
-    uint64_t next;    /* of its particles; the first absent one from here on is emitted */
-    uint64_t emitted; /* since the start */
-    double mass;      /* of them (kg) */
-    uint64_t waiting; /* particles that are due */
-    uint64_t exhausted;
-} yk_emitter_state;
-
-typedef struct yk_sink_state {
-    uint64_t removed;
-    double mass;
-} yk_sink_state;
-
 typedef struct yk_world_state {
-    yk_run run;
+    /* Numbers that are not per body or contact. */
+    struct {
+        double time;
+        double dissipated;
+        double work;
+        double port_work; /* of it, through ports */
+        double step;      /* length of the last own step; 0 before the first */
+    } run;
     yk_body_state *bodies;
     yk_port_state *ports;
     double *signals; /* means over the last step */
@@ -143,9 +125,9 @@ static inline yk_frame yk_world_frame(const yk_world_state *state, int slot)
 static inline yk_mat3 yk_world_inverse_inertia(const yk_world_model *model,
                                                const yk_world_state *state, size_t slot)
 {
-    const yk_tensor *tensor = &model->tensors[model->bodies[slot].tensor];
+    const yk_mat3 *inverse = &model->tensors[model->bodies[slot].tensor].inverse;
     yk_mat3 r = yk_q_matrix(state->bodies[slot].orientation);
-    return yk_m3_mul(yk_m3_mul(r, tensor->inverse), yk_m3_transpose(r));
+    return yk_m3_mul(yk_m3_mul(r, *inverse), yk_m3_transpose(r));
 }
 
 /* Of a point that is fixed to a body with these velocities. */

@@ -51,14 +51,13 @@ static yk_wrench mean_wrench(const yk_input *input, double h)
 static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
-    yk_step_work *step = &self->step;
 
     /* Sums of this step, which the balance of energy adds to those of the run. */
-    step->loss = step->supply = step->force_supply = step->port_work = 0;
-    if (!step->applied)
+    self->step.loss = self->step.supply = self->step.force_supply = self->step.port_work = 0;
+    if (!self->step.applied)
         return;
 
-    memset(step->applied, 0, model->body_count * sizeof *step->applied);
+    memset(self->step.applied, 0, model->body_count * sizeof *self->step.applied);
     take_signals(self, h, inputs);
 
     /* Force laws, with the load that a function or a wire brings. */
@@ -81,8 +80,8 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         /* What it does to both bodies, what it dissipates and what its load brings in. */
         apply(self, force->slot_a, result.part[0], result.part[1]);
         apply(self, force->slot_b, result.part[2], result.part[3]);
-        step->loss += h * result.loss;
-        step->force_supply += h * result.supply;
+        self->step.loss += h * result.loss;
+        self->step.force_supply += h * result.supply;
     }
 
     /* Ports that take a wrench. */
@@ -166,9 +165,8 @@ static void account_ports(yk_nonsmooth *self, double h)
 /* Euler's equations of the torque-free body over the step by the implicit midpoint rule, which
  * keeps the kinetic energy and the angular momentum: J (w1 - w0) + h wm x J wm = 0 in body axes,
  * Newton from w0. */
-static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
+static yk_vec3 spin_freely(yk_mat3 j, yk_vec3 w0, double h)
 {
-    yk_mat3 j = tensor->body;
     yk_vec3 w1 = w0;
 
     for (int iteration = 0; iteration < 20; iteration++) {
@@ -191,20 +189,13 @@ static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
     return w1;
 }
 
-typedef struct bodies_job {
-    yk_nonsmooth *self;
-    double h;
-    const yk_twist *from; /* velocities that the step begins with; NULL: those of the bodies */
-} bodies_job;
-
 /* v(t) + h M^-1 f of dynamic bodies into the nodes of the contact problem. */
 static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const bodies_job *job = user;
-    yk_nonsmooth *self = job->self;
+    yk_nonsmooth *self = user;
     const yk_world_model *model = &self->model;
-    double h = job->h;
+    double h = self->step.h;
 
     for (size_t i = begin; i < end; i++) {
         const yk_body_model *constant = &model->bodies[i];
@@ -221,8 +212,8 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
         /* Gravity and the applied force change the velocity; the rotation follows below. */
         yk_twist start = self->step.before[i];
-        if (job->from)
-            start = job->from[i];
+        if (self->step.from)
+            start = self->step.from[i];
         yk_vec3 v = yk_v3_axpy(h, model->def.gravity, start.linear);
         yk_vec3 w = start.angular;
 
@@ -241,7 +232,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
         /* Others: Euler's equations in body axes, then the torque. */
         yk_vec3 local = yk_q_rotate_back(body->orientation, w);
         w = yk_q_rotate(body->orientation,
-                        spin_freely(&model->tensors[constant->tensor], local, h));
+                        spin_freely(model->tensors[constant->tensor].body, local, h));
         yk_mat3 inverse = yk_world_inverse_inertia(model, &self->state, i);
         if (f)
             w = yk_v3_axpy(h, yk_m3_apply(inverse, f->torque), w);
@@ -265,8 +256,9 @@ static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_in
 
 static void set_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
-    bodies_job job = {self, h, NULL};
-    yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
+    self->step.h = h;
+    self->step.from = NULL;
+    yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, self);
     set_known_motion(self, t, h, inputs);
 }
 
@@ -370,9 +362,8 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
         if (YK_FAILED(status))
             return status;
 
-        bodies_job job = {self, h, self->impact.after};
-
-        yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
+        self->step.from = self->impact.after;
+        yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, self);
     }
 
     /* Rows of contacts and joints. */
@@ -428,8 +419,8 @@ static void stay_at_rest(yk_nonsmooth *self, double t, double h, const yk_input 
 static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const bodies_job *job = user;
-    yk_nonsmooth *self = job->self;
+    yk_nonsmooth *self = user;
+    double h = self->step.h;
 
     for (size_t i = begin; i < end; i++) {
         if (yk_world_is_idle(&self->model, &self->state, (int32_t)i))
@@ -438,8 +429,8 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
         yk_body_state *body = &self->state.bodies[i];
 
         /* q(t + h) = q(t) + h v(t + h), the rotation by the exponential map. */
-        body->position = yk_v3_axpy(job->h, body->velocity, body->position);
-        yk_quat rotation = yk_so3_exp(yk_v3_scale(job->h, body->angular_velocity));
+        body->position = yk_v3_axpy(h, body->velocity, body->position);
+        yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body->angular_velocity));
         body->orientation = yk_q_unit(yk_q_mul(rotation, body->orientation));
     }
 }
@@ -508,6 +499,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     const yk_world_model *model = &self->model;
     bool sleeps = self->state.sleep.rest_time != NULL;
     double start = yk_clock_seconds();
+    self->step.h = h;
 
     /* What acts on the bodies besides gravity, contacts and joints. */
     for (size_t i = 0; i < model->port_count; i++)
@@ -533,8 +525,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     set_port_outputs(self, h);
 
     /* Stage 5: q(t + h) = q(t) + h v(t + h). */
-    bodies_job job = {self, h, NULL};
-    yk_pool_run(self->pool, model->body_count, YK_BODY_CHUNK, move_chunk, &job);
+    yk_pool_run(self->pool, model->body_count, YK_BODY_CHUNK, move_chunk, self);
     for (size_t i = 0; i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         if (!port->line)

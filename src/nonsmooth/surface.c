@@ -1,7 +1,23 @@
-/* Laws of two surfaces that touch: see surface.h. */
-#include "nonsmooth/surface.h"
-
+/* Laws of two surfaces that touch, at one contact point and over one step.
+ *
+ *   friction    F_T <= mu F_N with mu = mu_k + (mu_s - mu_k) exp(-(v / v_s)^2), v the sliding speed at
+ *               the beginning of the step (Stribeck's curve: Armstrong-Helouvry, Dupont,
+ *               Canudas de Wit 1994). The coefficient is known when the problem of the step is posed, so
+ *               that it stays a problem of Coulomb's law; what sticks has mu_s, what slides mu_k.
+ *   cohesion    a constant force c pulls the surfaces together while they touch: F_N >= -c and
+ *               F_T <= mu (F_N + c), the friction cone moved down by c (Tasora, Anitescu, Negrini,
+ *               Negrut 2013). In the problem stand F_N + c and the pull c on both bodies.
+ *   Hertz       F_N = k d^(3/2) + zeta sqrt(5 m k) d^(1/4) d', k = 4/3 E sqrt(R), of the overlap d of
+ *               solids with radii R and the reduced mass m (Tsuji, Tanaka, Ishida 1992)
+ *
+ * The damper of Hertz's law gives one coefficient of restitution for all speeds. Along the variable
+ * s, ds = d^(1/4) dt, the contact is a linear oscillator with the damping ratio zeta (Antypov,
+ * Elliott 2011), and as contacts do not pull it ends where the force ends, with
+ *
+ *   e = exp(-2 zeta arccos(zeta) / sqrt(1 - zeta^2))             (Schwager, Poeschel 2007) */
 #include <math.h>
+
+#include "nonsmooth/model.h"
 
 /* Between sticking and sliding where no speed is given, m/s: 1e-5 to 1e-1 are measured
  * (Armstrong-Helouvry, Dupont, Canudas de Wit 1994). */

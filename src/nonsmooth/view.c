@@ -120,8 +120,10 @@ static yk_status add_channel(yk_nonsmooth *self, const channel_row *row, size_t 
         return YK_ERROR_MEMORY;
     }
 
-    self->channels[self->channel_count] = (yk_channel){name.data, row->unit, row->components};
-    self->channel_sources[self->channel_count++] = (yk_channel_source){(int)row->kind, index};
+    size_t at = self->channel_count++;
+    self->channels[at] = (yk_channel){name.data, row->unit, row->components};
+    self->channel_sources[at].kind = (int)row->kind;
+    self->channel_sources[at].index = index;
     return YK_OK;
 }
 
@@ -316,10 +318,10 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_PRESENT_MASS: values[0] = yk_world_flow(self, (int)index).mass; break;
     case CHANNEL_SHORTFALL: values[0] = yk_world_flow(self, (int)index).shortfall; break;
     case CHANNEL_EXHAUSTED: values[0] = yk_world_flow(self, (int)index).exhausted; break;
-    case CHANNEL_EMITTED: values[0] = (double)state->emitters[index].emitted; break;
+    case CHANNEL_EMITTED: values[0] = (double)state->emitters[index].count; break;
     case CHANNEL_EMITTED_MASS: values[0] = state->emitters[index].mass; break;
     case CHANNEL_WAITING: values[0] = (double)state->emitters[index].waiting; break;
-    case CHANNEL_REMOVED: values[0] = (double)state->sinks[index].removed; break;
+    case CHANNEL_REMOVED: values[0] = (double)state->sinks[index].count; break;
     case CHANNEL_REMOVED_MASS: values[0] = state->sinks[index].mass; break;
     case CHANNEL_PARTICLES: write_particles(self, (int)index, values); break;
     case CHANNEL_POSITION: write_vector(values, body.position); break;

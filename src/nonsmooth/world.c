@@ -2,8 +2,8 @@
  * steps. */
 #include <string.h>
 
+#include "base/context.h"
 #include "math/polynomial.h"
-#include "nonsmooth/blocks.h"
 #include "nonsmooth/world.h"
 
 enum { BLOCKS_MAX = 40 };
@@ -44,27 +44,25 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
     size_t contacts = model->contact_capacity, general = model->general_capacity;
 
     /* Contacts change between two lists through a third one. */
-    yk_step_work *step = &self->step;
-    yk_sleep_work *sleep = &self->sleep;
     yk_impact_work *impact = &self->impact;
     const yk_block blocks[] = {
         YK_BLOCK(self->problem.joint_rows, model->joint_row_count),
         YK_BLOCK(self->problem.first_row, model->joint_count),
-        YK_BLOCK(step->before, bodies),
-        YK_BLOCK_IF(loads, step->applied, bodies),
-        YK_BLOCK(step->received, known),
-        YK_BLOCK(step->line_speeds, model->port_count),
-        YK_BLOCK(step->partials, bodies / YK_BODY_CHUNK + 1),
-        YK_BLOCK_IF(model->emitter_count > 0, step->around, model->finite_count),
-        YK_BLOCK_IF(model->emitter_count > 0, step->around_balls, model->finite_count),
-        YK_BLOCK_IF(sleeps, sleep->ahead, known),
-        YK_BLOCK_IF(sleeps, sleep->received, known),
-        YK_BLOCK_IF(sleeps, sleep->disturbed, bodies),
-        YK_BLOCK_IF(sleeps, sleep->root, dynamic),
-        YK_BLOCK_IF(sleeps, sleep->spare.keys, contacts),
-        YK_BLOCK_IF(sleeps, sleep->spare.impulses, contacts),
-        YK_BLOCK_IF(sleeps, sleep->spare.torques, general),
-        YK_BLOCK_IF(sleeps, sleep->spare.points, contacts),
+        YK_BLOCK(self->step.before, bodies),
+        YK_BLOCK_IF(loads, self->step.applied, bodies),
+        YK_BLOCK(self->step.received, known),
+        YK_BLOCK(self->step.line_speeds, model->port_count),
+        YK_BLOCK(self->step.partials, bodies / YK_BODY_CHUNK + 1),
+        YK_BLOCK_IF(model->emitter_count > 0, self->step.around, model->finite_count),
+        YK_BLOCK_IF(model->emitter_count > 0, self->step.around_balls, model->finite_count),
+        YK_BLOCK_IF(sleeps, self->sleep.ahead, known),
+        YK_BLOCK_IF(sleeps, self->sleep.received, known),
+        YK_BLOCK_IF(sleeps, self->sleep.disturbed, bodies),
+        YK_BLOCK_IF(sleeps, self->sleep.root, dynamic),
+        YK_BLOCK_IF(sleeps, self->sleep.spare.keys, contacts),
+        YK_BLOCK_IF(sleeps, self->sleep.spare.impulses, contacts),
+        YK_BLOCK_IF(sleeps, self->sleep.spare.torques, general),
+        YK_BLOCK_IF(sleeps, self->sleep.spare.points, contacts),
         YK_BLOCK_IF(impacts, impact->rows, contacts),
         YK_BLOCK_IF(impacts, impact->gaps, contacts),
         YK_BLOCK_IF(impacts, impact->impulses, contacts),
@@ -231,7 +229,7 @@ yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
 
     /* What follows from the image: who sleeps, and what they press on. */
     if (self->state.sleep.rest_time)
-        yk_frozen_sum(self);
+        yk_sleep_sum(self);
 
     /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay
      * as they are. */

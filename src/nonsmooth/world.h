@@ -2,19 +2,17 @@
  * contact problem, and the work space of a step. Files that join parts include this header; the
  * others include that of their part.
  *
- *   model.h      model.c builds it, merge.c joins several, freeze.c gives slots, periodic.c checks periods
+ *   model.h      model.c builds it, merge.c joins several, freeze.c gives slots and checks periods
  *   state.h      state.c writes and reads the image
  *   collision.h  near.c, search.c
  *   world.h      step.c          the time step
- *                known_motion.c  bodies that follow functions and ports
+ *                known_motion.c  bodies that follow functions and ports, also through what never moves
  *                contact_rows.c  contacts as rows of the contact problem, impulses back; surface.c: laws
  *                impact.c        impact laws other than Newton's
- *                joint_rows.c    joints and partly prescribed ports as rows
- *                line.c          distances of two markers as ports
+ *                joint_rows.c    joints and partly prescribed ports as rows; distances of two markers as ports
  *                energy.c        what is stored, lost and brought in
- *                sleep.c         islands that come to rest and what wakes them; frozen.c: their contacts
+ *                sleep.c         islands that come to rest, their contacts, and what wakes them
  *                emitter.c       particles that come and go
- *                passage.c       bodies of known motion that pass through what never moves
  *                interface.c     how the ports answer to wrenches
  *                world.c         life, start, what can be asked between steps
  *                subsystem.c     ops table; view.c: channels and scene */
@@ -35,40 +33,7 @@ typedef struct yk_problem {
     double deepest[YK_DEEPEST_CHUNKS]; /* largest overlap of each chunk of contacts */
 } yk_problem;
 
-/* Work space of a step. Wrenches and impulses are about the centres of mass. */
-typedef struct yk_step_work {
-    yk_twist *before; /* velocities at the beginning of the step */
-    /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
-    yk_wrench *applied;
-    yk_wrench *received; /* per body of known motion: impulses of contacts and joints */
-    double *line_speeds; /* per port, at the beginning of the step */
-    double *partials;    /* one per chunk of bodies */
-    double contact_work; /* on bodies of known motion */
-    double loss;         /* of force laws */
-    double supply;       /* brought in by prescribed motions, drives and loads */
-    double force_supply; /* of it, by loads */
-    double port_work;    /* of it, through ports */
-    /* Finite parts that reach into the region of an emitter, and their balls. */
-    size_t around_count;
-    int32_t *around;
-    yk_ball *around_balls;
-} yk_step_work;
-
-/* Work space of sleeping: see sleep.c. */
-typedef struct yk_sleep_work {
-    yk_body_state *ahead; /* bodies of known motion, with the velocity of the step */
-    yk_wrench *received;  /* per body of known motion: mean wrench from sleeping bodies */
-    uint8_t *disturbed;   /* per body: from outside; of known motion: moves in this step */
-    int32_t *root;        /* of the island, per dynamic body */
-    yk_contact_list spare;
-} yk_sleep_work;
-
 /* Work space of impact laws, where there is one: see impact.c. */
-typedef struct yk_impact_island {
-    double work[3];  /* of its impulses, as a polynomial in the fraction (J) */
-    double fraction; /* of the restitution that is given */
-} yk_impact_island;
-
 typedef struct yk_impact_work {
     bool acted; /* in this step */
     /* Per contact that was found; impulses of all passes of a step, as of the contact problem. */
@@ -88,21 +53,11 @@ typedef struct yk_impact_work {
     yk_twist *after; /* velocities after all passes */
     yk_network_node *compressed;
     int32_t *root;
-    yk_impact_island *islands;
+    struct {
+        double work[3];  /* of its impulses, as a polynomial in the fraction (J) */
+        double fraction; /* of the restitution that is given */
+    } * islands;
 } yk_impact_work;
-
-/* Two solids that nothing keeps apart: see passage.c. */
-typedef struct yk_passage {
-    size_t driven, still; /* parts */
-    double size;          /* radius of the finite one (m) */
-    double start;         /* depth at the start (m) */
-} yk_passage;
-
-/* What a channel shows: see view.c. */
-typedef struct yk_channel_source {
-    int kind;
-    size_t index;
-} yk_channel_source;
 
 struct yk_nonsmooth {
     yk_subsystem base;
@@ -112,8 +67,35 @@ struct yk_nonsmooth {
     yk_world_state state;
     yk_collision collision;
     yk_problem problem;
-    yk_step_work step;
-    yk_sleep_work sleep;
+    /* Work space of a step. Wrenches and impulses are about the centres of mass. */
+    struct {
+        double h;         /* its length */
+        yk_twist *before; /* velocities at the beginning of the step */
+        /* Per dynamic body: velocities after impacts, from which it goes on; NULL: `before`. */
+        const yk_twist *from;
+        /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
+        yk_wrench *applied;
+        yk_wrench *received; /* per body of known motion: impulses of contacts and joints */
+        double *line_speeds; /* per port, at the beginning of the step */
+        double *partials;    /* one per chunk of bodies */
+        double contact_work; /* on bodies of known motion */
+        double loss;         /* of force laws */
+        double supply;       /* brought in by prescribed motions, drives and loads */
+        double force_supply; /* of it, by loads */
+        double port_work;    /* of it, through ports */
+        /* Finite parts that reach into the region of an emitter, and their balls. */
+        size_t around_count;
+        int32_t *around;
+        yk_ball *around_balls;
+    } step;
+    /* Work space of sleeping: see sleep.c. */
+    struct {
+        yk_body_state *ahead; /* bodies of known motion, with the velocity of the step */
+        yk_wrench *received;  /* per body of known motion: mean wrench from sleeping bodies */
+        uint8_t *disturbed;   /* per body: from outside; of known motion: moves in this step */
+        int32_t *root;        /* of the island, per dynamic body */
+        yk_contact_list spare;
+    } sleep;
     yk_impact_work impact;
     struct yk_world_interface *interface; /* made when it is first asked for */
     bool laid_out;                        /* there is memory for a run */
@@ -125,11 +107,20 @@ struct yk_nonsmooth {
     double largest_residual_ratio;   /* by the speed that its step resolves */
     int64_t steps, unresolved_steps; /* since the start; those with a ratio above 1 */
     size_t passage_count;
-    yk_passage *passages;
+    /* Two solids that nothing keeps apart: see known_motion.c. */
+    struct {
+        size_t driven, still; /* parts */
+        double size;          /* radius of the finite one (m) */
+        double start;         /* depth at the start (m) */
+    } * passages;
     double largest_passage; /* since the start (m); steps that were repeated count too */
     size_t channel_count;
     yk_channel *channels;
-    yk_channel_source *channel_sources;
+    /* What each shows: see view.c. */
+    struct {
+        int kind;
+        size_t index;
+    } * channel_sources;
 };
 
 /* world.c */
@@ -158,6 +149,12 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
 void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *inputs);
 /* Derivative of fourth order in `width`. */
 double yk_world_rate(yk_function function, double t, double width);
+/* Whether a body would meet something that never moves, were its motion not prescribed by a port;
+ * then at the start, and at the end of each step. */
+bool yk_world_body_may_pass(const yk_world_model *model, int body);
+yk_status yk_world_start_passages(yk_nonsmooth *self);
+void yk_world_watch_passages(yk_nonsmooth *self);
+void yk_world_release_passages(yk_nonsmooth *self);
 
 /* contact_rows.c: contacts that were found as rows of the problem, whose nodes hold the free
  * velocities; after the solution, the impulses back into the state and onto bodies of known
@@ -187,7 +184,7 @@ void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_conta
 yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 void yk_world_take_reactions(yk_nonsmooth *self, double h);
 
-/* line.c: a line port as it is now. */
+/* A line port as it is now. */
 typedef struct yk_world_line {
     double length, rate;
     double bias;                 /* its second derivative at constant velocities of the bodies */
@@ -214,12 +211,8 @@ void yk_sleep_end(yk_nonsmooth *self, double h);
 void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs);
 /* Between steps; a slot, or -1 for all. */
 void yk_sleep_wake(yk_nonsmooth *self, int32_t slot);
-
-/* frozen.c: contacts change lists where their bodies fell asleep or woke. */
-void yk_frozen_take(yk_nonsmooth *self, double h);
-void yk_frozen_return(yk_nonsmooth *self, double h);
 /* Once the state has been set: what follows from it. */
-void yk_frozen_sum(yk_nonsmooth *self);
+void yk_sleep_sum(yk_nonsmooth *self);
 
 /* emitter.c: at the end of a step, particles in sinks leave, and those that are due appear. */
 void yk_world_drain(yk_nonsmooth *self);
@@ -233,13 +226,6 @@ typedef struct yk_flow {
     bool exhausted;
 } yk_flow;
 yk_flow yk_world_flow(const yk_nonsmooth *self, int world);
-
-/* passage.c: whether a body would meet something that never moves, were its motion not prescribed
- * by a port; then at the start, and at the end of each step. */
-bool yk_world_body_may_pass(const yk_world_model *model, int body);
-yk_status yk_world_start_passages(yk_nonsmooth *self);
-void yk_world_watch_passages(yk_nonsmooth *self);
-void yk_world_release_passages(yk_nonsmooth *self);
 
 /* interface.c: see yk_interface_model. */
 yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,

@@ -190,8 +190,8 @@ static void test_matter_and_energy_are_kept(void **state)
         drift += 0.5 * SCENE_G * SCENE_G * H * H * (heavy + channel(&s, "present_mass"));
         run(&s, H, 1);
 
-        yk_emitted in = yk_nonsmooth_emitted(s.world, rain);
-        yk_removed out = yk_nonsmooth_removed(s.world, drain);
+        yk_emitter_state in = yk_nonsmooth_emitted(s.world, rain);
+        yk_sink_state out = yk_nonsmooth_removed(s.world, drain);
         double ball = 1000 * 4 / 3. * YK_PI * 8e-6;
         assert_near(channel(&s, "present"), (double)(in.count + 1 - out.count), 0);
         assert_near(channel(&s, "present_mass"), in.mass + ball - out.mass, 1e-12);
@@ -338,7 +338,7 @@ static void test_blocked_emitter_waits(void **state)
     scene_end(&other);
 
     /* The left 0.11 m of the region: by random sequential addition at most 38 % of it is filled. */
-    yk_emitted in = yk_nonsmooth_emitted(s.world, rain);
+    yk_emitter_state in = yk_nonsmooth_emitted(s.world, rain);
     double ball = 4 / 3. * YK_PI * 1e-6, fraction = (double)in.count * ball / (0.11 * 0.2 * 0.1);
     assert_true(fraction > 0.2 && fraction < 0.4);
     assert_int_equal(in.count + in.waiting, 1000);
@@ -374,7 +374,7 @@ static void test_exhausted_emitter_waits_for_sinks(void **state)
     int drain = add_drain(&s, 0);
     start(&s, H);
     run(&s, H, 200);
-    yk_emitted in = yk_nonsmooth_emitted(s.world, rain);
+    yk_emitter_state in = yk_nonsmooth_emitted(s.world, rain);
     assert_int_equal(in.count, 5);
     assert_int_equal(in.waiting, 15);
     assert_true(in.exhausted);

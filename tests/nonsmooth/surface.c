@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
-#include "nonsmooth/surface.h"
+#include "nonsmooth/model.h"
 #include "scene.h"
 
 /* Every method that takes the law, with the friction that it knows. */
