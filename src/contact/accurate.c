@@ -20,7 +20,7 @@
  *
  * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its
  * path leaves the central one. It stops when it no longer gains. Proximal point iterations
- * (proximal.c) then go on from the best iterate, and from a few sweeps if that fails. Box
+ * (newton.c) then go on from the best iterate, and from a few sweeps if that fails. Box
  * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
 #include "contact/solver.h"
 

@@ -1,4 +1,5 @@
-/* Contact problems in assembled form: memory, checks, products with W, the residual. */
+/* Contact problems in assembled form: memory, checks, products with W, the residual; and those in
+ * the velocities of bodies, condensed to their contacts. */
 #include "contact/problem.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "contact/cone.h"
+#include "math/sparse.h"
 
 void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem)
 {
@@ -145,21 +147,18 @@ static int find_block(const yk_block_matrix *w, int row, int column)
     return low;
 }
 
-/* Row `row` of a problem by its entries: its block, and which of the block's rows it is. */
-typedef struct block_row {
-    int block, row;
-} block_row;
-
-static block_row row_of_entry(const yk_contact_entries *entries, int row)
+/* The block of row `row` of a problem by its entries, and which of the block's rows it is. */
+static int block_of(const yk_contact_entries *entries, int row, int *within)
 {
     int contact_rows = entries->dim * entries->contact_count;
+    *within = 0;
     if (row >= contact_rows)
-        return (block_row){entries->contact_count + row - contact_rows, 0};
+        return entries->contact_count + row - contact_rows;
 
-    block_row at = {row / entries->dim, row % entries->dim};
-    if (entries->dim == 5 && at.row >= 3)
-        at.row++;
-    return at;
+    *within = row % entries->dim;
+    if (entries->dim == 5 && *within >= 3)
+        (*within)++;
+    return row / entries->dim;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -189,8 +188,9 @@ yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_
         for (size_t i = 0; i < blocks; i++)
             keys[count++] = (uint64_t)i << 32 | (uint64_t)i;
         for (size_t k = 0; k < entries->count; k++) {
-            uint64_t row = (uint64_t)row_of_entry(entries, entries->entry[k].row).block;
-            uint64_t column = (uint64_t)row_of_entry(entries, entries->entry[k].column).block;
+            int within;
+            uint64_t row = (uint64_t)block_of(entries, entries->entry[k].row, &within);
+            uint64_t column = (uint64_t)block_of(entries, entries->entry[k].column, &within);
             keys[count++] = row << 32 | column;
             keys[count++] = column << 32 | row;
         }
@@ -212,11 +212,11 @@ yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_
 
     /* The numbers. */
     for (size_t k = 0; status == YK_OK && k < entries->count; k++) {
-        block_row row = row_of_entry(entries, entries->entry[k].row);
-        block_row column = row_of_entry(entries, entries->entry[k].column);
-        int block = find_block(&problem->w, row.block, column.block);
-        double *value = problem->w.value + problem->w.offset[block];
-        value[row.row * dims[column.block] + column.row] += entries->entry[k].value;
+        int r, c;
+        int row = block_of(entries, entries->entry[k].row, &r);
+        int column = block_of(entries, entries->entry[k].column, &c);
+        double *value = problem->w.value + problem->w.offset[find_block(&problem->w, row, column)];
+        value[r * dims[column] + c] += entries->entry[k].value;
     }
 
     if (status == YK_OK && entries->mu_roll) {
@@ -228,8 +228,9 @@ yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_
     if (status == YK_OK) {
         int rows = entries->dim * contacts + entries->bilateral;
         for (int i = 0; i < rows; i++) {
-            block_row at = row_of_entry(entries, i);
-            problem->q[problem->w.first[at.block] + at.row] = entries->q[i];
+            int within;
+            int block = block_of(entries, i, &within);
+            problem->q[problem->w.first[block] + within] = entries->q[i];
         }
 
         for (int i = 0; i < contacts; i++) {
@@ -451,4 +452,198 @@ double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model 
         u[k] += problem->q[k];
 
     return yk_contact_residual_of(problem, friction, 1 / yk_contact_mean_diagonal(problem), r, u);
+}
+
+/* Problems in the velocities of bodies --------------------------------------------------------- */
+
+void yk_global_destroy(yk_context *context, yk_global_problem *problem)
+{
+    void *arrays[] = {problem->m.entry, problem->h.entry, problem->g.entry, problem->f,
+                      problem->w,       problem->b,       problem->mu,      problem->mu_roll};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]);
+    *problem = (yk_global_problem){0};
+}
+
+static yk_status factor_mass(yk_context *context, const yk_entry_matrix *m, yk_sparse **mass)
+{
+    *mass = NULL;
+    yk_sparse_entry *entries = yk_allocate(context, m->count + 1, sizeof *entries);
+    int *index = yk_allocate(context, m->count + 1, sizeof *index);
+    yk_status status = YK_ERROR_MEMORY;
+
+    /* The pattern, in which entries that are given twice share a place. */
+    if (entries && index) {
+        for (size_t k = 0; k < m->count; k++)
+            entries[k] = (yk_sparse_entry){m->entry[k].row, m->entry[k].column};
+        status = yk_sparse_create(context, m->rows, entries, m->count, index, mass);
+    }
+
+    /* Its values, and their factors. */
+    if (status == YK_OK) {
+        double *values = yk_sparse_values(*mass);
+        for (size_t k = 0; k < m->count; k++)
+            values[index[k]] += m->entry[k].value;
+
+        int column = 0;
+        status = yk_sparse_factor(*mass, &column);
+        if (status != YK_OK)
+            status = yk_fail(context, status,
+                             "contact: the mass matrix M is singular or not finite in column %d",
+                             column);
+    }
+
+    yk_release(context, index);
+    yk_release(context, entries);
+    return status;
+}
+
+/* Columns of H and G one behind the other: those of column j are entry[start[j]] to
+ * entry[start[j + 1] - 1]. The arrays come with zeros: two starts more than columns. */
+static void join_columns(const yk_global_problem *global, size_t *start, yk_matrix_entry *entry)
+{
+    const yk_entry_matrix *parts[2] = {&global->h, &global->g};
+    int columns = global->h.columns + global->g.columns;
+
+    /* Counted two further on, so that the starts are in their position once the columns are
+     * filled. */
+    const int shift[2] = {0, global->h.columns};
+    for (int p = 0; p < 2; p++) {
+        for (size_t k = 0; k < parts[p]->count; k++)
+            start[parts[p]->entry[k].column + shift[p] + 2]++;
+    }
+    for (int c = 2; c <= columns + 1; c++)
+        start[c] += start[c - 1];
+
+    /* Entries into their columns, those of G behind those of H. */
+    for (int p = 0; p < 2; p++) {
+        for (size_t k = 0; k < parts[p]->count; k++) {
+            yk_matrix_entry e = parts[p]->entry[k];
+            e.column += shift[p];
+            entry[start[e.column + 1]++] = e;
+        }
+    }
+}
+
+static double column_product(const size_t *start, const yk_matrix_entry *entry, int column,
+                             const double *x)
+{
+    double sum = 0;
+    for (size_t k = start[column]; k < start[column + 1]; k++)
+        sum += entry[k].value * x[entry[k].row];
+    return sum;
+}
+
+/* W and q, column by column. W is kept where it is not zero. */
+static yk_status condense(yk_context *context, const yk_global_problem *global, yk_sparse *mass,
+                          const size_t *start, const yk_matrix_entry *entry,
+                          yk_contact_problem *problem)
+{
+    int columns = global->h.columns + global->g.columns;
+    size_t n = (size_t)global->m.rows, rows = (size_t)columns;
+    double *x = yk_allocate(context, n, sizeof *x);
+    double *q = yk_allocate(context, rows + 1, sizeof *q);
+    yk_matrix_entry *w = NULL;
+    size_t count = 0, capacity = 0;
+    yk_status status = YK_OK;
+    if (!x || !q)
+        status = YK_ERROR_MEMORY;
+
+    /* q = J^T M^-1 f + (w b) */
+    if (status == YK_OK) {
+        memcpy(x, global->f, n * sizeof *x);
+        yk_sparse_solve(mass, x);
+
+        for (int i = 0; i < global->h.columns; i++)
+            q[i] = column_product(start, entry, i, x) + global->w[i];
+        for (int i = global->h.columns; i < columns; i++)
+            q[i] = column_product(start, entry, i, x) + global->b[i - global->h.columns];
+    }
+
+    for (int c = 0; status == YK_OK && c < columns; c++) {
+        /* M^-1 times a column of J. */
+        memset(x, 0, n * sizeof *x);
+        for (size_t k = start[c]; k < start[c + 1]; k++)
+            x[entry[k].row] += entry[k].value;
+        yk_sparse_solve(mass, x);
+
+        /* Room for a whole column of W, then what of it is not zero. */
+        if (!w || count + rows > capacity) {
+            capacity = 2 * capacity + rows;
+            yk_matrix_entry *larger = yk_reallocate(context, w, capacity, sizeof *w);
+            if (!larger) {
+                status = YK_ERROR_MEMORY;
+                break;
+            }
+            w = larger;
+        }
+
+        for (int r = 0; r < columns; r++) {
+            double value = column_product(start, entry, r, x);
+            if (value != 0)
+                w[count++] = (yk_matrix_entry){r, c, value};
+        }
+    }
+
+    /* The problem in blocks. */
+    if (status == YK_OK) {
+        yk_contact_entries entries = {
+            .dim = global->dim,
+            .contact_count = global->contact_count,
+            .bilateral = global->g.columns,
+            .entry = w,
+            .count = count,
+            .q = q,
+            .mu = global->mu,
+            .mu_roll = global->mu_roll,
+        };
+        status = yk_contact_problem_from_entries(context, &entries, problem);
+    }
+
+    yk_release(context, w);
+    yk_release(context, q);
+    yk_release(context, x);
+    return status;
+}
+
+yk_status yk_global_condense(yk_context *context, const yk_global_problem *global,
+                             yk_contact_problem *problem)
+{
+    *problem = (yk_contact_problem){0};
+
+    /* Sizes that fit each other. */
+    const yk_entry_matrix *m = &global->m;
+    const yk_entry_matrix *h = &global->h;
+    const yk_entry_matrix *g = &global->g;
+    int rows = global->dim * global->contact_count;
+    if (m->rows != m->columns || m->rows < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: the mass matrix M has %d rows and %d columns, it must be square",
+                       m->rows, m->columns);
+    if (h->rows != m->rows || (g->columns > 0 && g->rows != m->rows))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: M has %d rows, H %d, G %d; they must be as many", m->rows, h->rows,
+                       g->rows);
+    if (h->columns != rows)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: H has %d columns, and %d contacts of dimension %d have %d rows",
+                       h->columns, global->contact_count, global->dim, rows);
+
+    /* M^-1, J = (H G), and their products. */
+    yk_sparse *mass;
+    size_t columns = (size_t)h->columns + (size_t)g->columns;
+    size_t *start = yk_allocate(context, columns + 2, sizeof *start);
+    yk_matrix_entry *entry = yk_allocate(context, h->count + g->count + 1, sizeof *entry);
+    yk_status status = factor_mass(context, &global->m, &mass);
+    if (status == YK_OK && !(start && entry))
+        status = YK_ERROR_MEMORY;
+    if (status == YK_OK) {
+        join_columns(global, start, entry);
+        status = condense(context, global, mass, start, entry, problem);
+    }
+
+    yk_release(context, entry);
+    yk_release(context, start);
+    yk_sparse_destroy(mass);
+    return status;
 }

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 #include "base/input.h"
-#include "contact/global.h"
+#include "contact/problem.h"
 
 typedef struct reader {
     yk_context *context;

@@ -1,16 +1,16 @@
 /* The equations of response.h: which contacts and joints take part, the equations of each, and all
  * of them together in one of two forms.
  *
- *   W z = -(b + G v_free), v = v_free + M^-1 D z     without the velocities, by blocks (factor.h): each body makes a
+ *   W z = -(b + G v_free), v = v_free + M^-1 D z     without the velocities, by blocks (newton.h): each body makes a
  *                                                    clique of its contacts and joints, which is right for mechanisms
  *   velocities and rows as they are, sparse          where one body has very many contacts */
 #include "contact/response.h"
 
 #include <string.h>
 
-#include "contact/factor.h"
-#include "contact/held.h"
+#include "contact/cone.h"
 #include "contact/network_data.h"
+#include "contact/newton.h"
 #include "math/sparse.h"
 
 /* Softness relative to a row's own W, see the header. Rows of slipping contacts that depend on

@@ -1,7 +1,7 @@
 /* How the nodes of a network answer to impulses while its contacts and joints keep the state of
  * the last solution.
  *
- * With the law of every closed contact held (held.h) the conditions of a network are linear
+ * With the law of every closed contact held (cone.h) the conditions of a network are linear
  * equations for velocities and impulses,
  *
  *   | 1     -M^-1 D | | v |   | v_free + M^-1 (impulses) |

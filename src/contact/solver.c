@@ -1,9 +1,13 @@
+/* One interface to all solvers of assembled problems, and the two short ones: block Gauss-Seidel and
+ * pivoting. */
 #include "contact/solver.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "contact/cone.h"
+#include "contact/mlcp.h"
 
 yk_contact_options yk_contact_options_default(void)
 {
@@ -14,6 +18,238 @@ yk_contact_options yk_contact_options_default(void)
                                 .exact_local = true,
                                 .check_interval = 1};
 }
+
+/* Block Gauss-Seidel --------------------------------------------------------------------------- */
+
+/* Block Gauss-Seidel: one contact after the other takes the impulse that its own conditions ask
+ * for, all others held (Jean 1999; Tasora, Anitescu 2011), by an exact local solution or by one
+ * projected step. Bilateral blocks are solved exactly. */
+
+static void sweep_contact(const yk_contact_problem *problem, yk_friction_model friction,
+                          double relaxation_factor, bool exact, int i, double *r)
+{
+    yk_cone cone = yk_problem_cone(problem, i);
+    int dim = cone.dim;
+    int first = problem->w.first[i];
+    double *own = r + first;
+
+    /* The velocity as it is, and the contact's own W. */
+    double u[YK_CONTACT_DIM_MAX];
+    double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+    yk_contact_block_row(problem, i, r, u);
+    memcpy(w, yk_contact_diagonal_block(problem, i), (size_t)(dim * dim) * sizeof *w);
+    for (int k = 0; problem->softness && k < dim; k++)
+        w[k * dim + k] += problem->softness[first + k];
+
+    /* The exact solution begins with the velocity without this contact. */
+    double next[YK_CONTACT_DIM_MAX];
+    memcpy(next, own, (size_t)dim * sizeof *next);
+    if (exact) {
+        for (int k = 0; k < dim; k++) {
+            for (int l = 0; l < dim; l++)
+                u[k] -= w[k * dim + l] * own[l];
+        }
+        yk_local_solve(&cone, friction, w, u, next);
+    } else {
+        yk_local_step(&cone, friction, w, u, next);
+    }
+
+    if (relaxation_factor == 1) {
+        memcpy(own, next, (size_t)dim * sizeof *own);
+        return;
+    }
+
+    /* Over-relaxed impulses may leave the cone. */
+    for (int k = 0; k < dim; k++)
+        next[k] = own[k] + relaxation_factor * (next[k] - own[k]);
+    yk_friction_project(&cone, friction, next, own);
+}
+
+void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction,
+                            double relaxation_factor, bool exact_local, int sweeps, double *r)
+{
+    const int *starts = problem->w.first;
+    int contacts = problem->contact_count;
+
+    for (int sweep = 0; sweep < sweeps; sweep++) {
+        for (int i = 0; i < contacts; i++)
+            sweep_contact(problem, friction, relaxation_factor, exact_local, i, r);
+
+        /* The rows of a joint, with a trace of the diagonal for redundant ones. */
+        for (int i = contacts; i < problem->w.block_rows; i++) {
+            int first = starts[i];
+            int dim = starts[i + 1] - first;
+            double u[YK_CONTACT_DIM_MAX];
+            double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+            yk_contact_block_row(problem, i, r, u);
+            memcpy(w, yk_contact_diagonal_block(problem, i), (size_t)(dim * dim) * sizeof *w);
+
+            double largest = 0;
+            for (int k = 0; k < dim; k++)
+                largest = fmax(largest, w[k * dim + k]);
+            for (int k = 0; k < dim; k++) {
+                double soft = 0;
+                if (problem->softness)
+                    soft = problem->softness[first + k];
+                w[k * dim + k] += 1e-12 * largest + soft;
+            }
+
+            if (!yk_small_solve(dim, w, u))
+                continue;
+            for (int k = 0; k < dim; k++)
+                r[first + k] -= u[k];
+        }
+    }
+}
+
+yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_problem *problem,
+                                        const yk_contact_options *options, double *r, double *u,
+                                        yk_contact_report *report)
+{
+    int limit = options->iterations > 0 ? options->iterations : 10000;
+    int interval = options->check_interval > 0 ? options->check_interval : 1;
+    double residual = yk_contact_residual(problem, options->friction, r, u);
+
+    /* The residual costs as much as a sweep, so that it is found after each interval only. */
+    while (residual > options->tolerance && report->iterations < limit) {
+        int left = limit - report->iterations;
+        int sweeps = interval < left ? interval : left;
+        yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor,
+                               options->exact_local, sweeps, r);
+        report->iterations += sweeps;
+
+        residual = yk_contact_residual(problem, options->friction, r, u);
+        if (options->history && report->history_count < options->history_capacity)
+            options->history[report->history_count++] = residual;
+        if (!isfinite(residual))
+            return yk_fail(context, YK_ERROR_NOT_FINITE, "contact: Gauss-Seidel diverged");
+    }
+
+    report->residual = residual;
+    if (residual <= options->tolerance || options->tolerance <= 0)
+        return YK_OK;
+    return yk_fail(context, YK_NOT_CONVERGED, "contact: residual %.3g after %d sweeps, wanted %.3g",
+                   residual, report->iterations, options->tolerance);
+}
+
+/* Pivoting ------------------------------------------------------------------------------------- */
+
+/* Box friction as a sequence of mixed linear complementarity problems: friction is bounded by mu
+ * times the normal impulse of the last problem, rim (15); a few Gauss-Seidel sweeps give the
+ * first. The active and tight sets of rim (27) settle after a few problems, and so do the bounds
+ * when friction does not change the normal impulses too much. */
+
+/* Solves problem after problem, from the normal impulses of r, until the bounds settle. `pull` is a
+ * trace of the identity on M, which draws to the last impulses. */
+static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *problem,
+                                const yk_contact_options *options, double pull, yk_mlcp *mlcp,
+                                double *z, double *r, double *u, yk_contact_report *report)
+{
+    yk_mlcp_options how = yk_mlcp_options_default();
+    int limit = options->iterations > 0 ? options->iterations : 200;
+    double residual = INFINITY;
+
+    for (int round = 0; round < limit; round++) {
+        /* Friction is bounded by mu times the last normal impulse. */
+        for (int i = 0; i < problem->contact_count; i++) {
+            yk_cone cone = yk_problem_cone(problem, i);
+            int first = problem->w.first[i];
+            for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+                double bound = cone.mu[g] * fmax(0, r[first]);
+                for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) {
+                    mlcp->upper[first + k] = bound;
+                    mlcp->lower[first + k] = -bound;
+                }
+            }
+        }
+
+        /* The pull towards the last impulses selects one of many where W is singular. */
+        for (int k = 0; k < problem->row_count; k++)
+            mlcp->q[k] = problem->q[k] - pull * r[k];
+
+        yk_mlcp_report detail;
+        yk_status status = yk_mlcp_solve(context, mlcp, &how, z, u, NULL, &detail);
+        report->iterations += detail.pivots;
+        if (status != YK_OK)
+            return status;
+
+        memcpy(r, z, (size_t)problem->row_count * sizeof *r);
+
+        /* Bounds that have settled show as a residual that is met. */
+        residual = yk_contact_residual(problem, YK_FRICTION_BOX, r, u);
+        if (options->history && report->history_count < options->history_capacity)
+            options->history[report->history_count++] = residual;
+        if (residual <= options->tolerance)
+            break;
+    }
+
+    report->residual = residual;
+    if (residual <= options->tolerance)
+        return YK_OK;
+    return yk_fail(context, YK_NOT_CONVERGED,
+                   "contact: the bounds of box friction did not settle: residual %.3g after %d "
+                   "problems, wanted %.3g",
+                   residual, limit, options->tolerance);
+}
+
+yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *problem,
+                                 const yk_contact_options *options, double *r, double *u,
+                                 yk_contact_report *report)
+{
+    if (problem->row_count > YK_PIVOT_ROWS_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: pivoting works on a dense matrix and is limited to %d rows, the "
+                       "problem has %d; use gauss-seidel or accurate",
+                       YK_PIVOT_ROWS_MAX, problem->row_count);
+
+    size_t n = (size_t)problem->row_count;
+    yk_mlcp mlcp;
+    yk_status status = yk_mlcp_create(context, problem->row_count, &mlcp);
+    double *z = yk_allocate(context, n + 1, sizeof *z);
+    if (status == YK_OK && !z)
+        status = YK_ERROR_MEMORY;
+
+    if (status == YK_OK) {
+        /* M = W + softness + pull. */
+        const yk_block_matrix *w = &problem->w;
+        for (int i = 0; i < w->block_rows; i++) {
+            for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+                const double *value = w->value + w->offset[k];
+                int j = w->column[k];
+                for (int row = w->first[i]; row < w->first[i + 1]; row++) {
+                    for (int c = w->first[j]; c < w->first[j + 1]; c++)
+                        mlcp.m[(size_t)row * n + (size_t)c] = *value++;
+                }
+            }
+        }
+
+        /* Small beside W, but enough to make M positive definite. */
+        double pull = 1e-6 * yk_contact_mean_diagonal(problem);
+        for (size_t row = 0; row < n; row++) {
+            double soft = 0;
+            if (problem->softness)
+                soft = problem->softness[row];
+            mlcp.m[row * n + row] += pull + soft;
+        }
+
+        /* No bounds, but for the normals. */
+        for (size_t row = 0; row < n; row++)
+            mlcp.lower[row] = -INFINITY;
+        for (int i = 0; i < problem->contact_count; i++)
+            mlcp.lower[w->first[i]] = 0;
+
+        /* The first normal impulses from a few sweeps. */
+        if (!options->warm_start)
+            yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);
+        status = iterate_bounds(context, problem, options, pull, &mlcp, z, r, u, report);
+    }
+
+    yk_release(context, z);
+    yk_mlcp_destroy(context, &mlcp);
+    return status;
+}
+
+/* All methods ---------------------------------------------------------------------------------- */
 
 /* Sweeps before the accurate method takes over, as many at a time, and at most. */
 enum { SWEEPS = 10, SWEEPS_MAX = 100 };

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "contact/global.h"
+#include "contact/problem.h"
 #include "contact/write.h"
 #include "record/hdf5_access.h"
 

@@ -1,5 +1,5 @@
 /* The sparse factorisation against dense elimination. */
-#include "contact/factor.h"
+#include "contact/newton.h"
 
 #include "contact/problems.h"
 #include "math/dense.h"

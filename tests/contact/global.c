@@ -1,5 +1,5 @@
 /* Problems in the velocities of bodies: condensed, and read from text. */
-#include "contact/global.h"
+#include "contact/problem.h"
 
 #include <math.h>
 
