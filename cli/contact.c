@@ -261,10 +261,10 @@ static int solve_files(session *s, char *const *files, int count)
         double *z = yk_allocate(s->context, 2 * (size_t)mlcp.n + 1, sizeof *z);
         if (z) {
             yk_mlcp_options options = yk_mlcp_options_default();
-            yk_mlcp_report report;
+            yk_contact_report report;
             status = yk_mlcp_solve(s->context, &mlcp, &options, z, z + mlcp.n, NULL, &report);
             add_row(&s->complementarity, file, kind == YK_PROBLEM_LCP ? "LCP" : "MLCP", mlcp.n,
-                    "pivot", status, report.pivots, report.residual, report.seconds);
+                    "pivot", status, report.iterations, report.residual, report.seconds);
             if (YK_FAILED(status))
                 printf("    %s\n", yk_last_message(s->context));
 

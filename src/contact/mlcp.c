@@ -611,7 +611,7 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
 
 /* z from the sets that the dictionary has found, computed afresh with the given numbers. Returns
  * its residual. */
-static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
+static double finish(lemke *s, double *z, double *w, int *state)
 {
     const yk_mlcp *problem = s->problem;
     size_t n = (size_t)s->n;
@@ -769,7 +769,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
 
 /* Tries all combinations of active and tight rows, where they are few. */
 static yk_status enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w,
-                           yk_mlcp_state *state, double *residual)
+                           int *state, double *residual)
 {
     /* Each row is at one of its bounds or active. */
     double combinations = 1;
@@ -824,7 +824,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
     }
 
     for (int i = 0; found && state && i < s->n; i++)
-        state[i] = (yk_mlcp_state)sets[i];
+        state[i] = sets[i];
     yk_release(context, sets);
     if (found)
         return YK_OK;
@@ -840,7 +840,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
 
 /* Runs the paths, then enumerates what is small. */
 static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z,
-                        double *w, yk_mlcp_state *state, double *residual)
+                        double *w, int *state, double *residual)
 {
     size_t n = (size_t)s->n;
     double largest = 0;
@@ -890,12 +890,12 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
 }
 
 yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options,
-                        double *z, double *w, yk_mlcp_state *state, yk_mlcp_report *report)
+                        double *z, double *w, int *state, yk_contact_report *report)
 {
     double start = yk_clock_seconds();
     size_t n = (size_t)problem->n;
 
-    *report = (yk_mlcp_report){.residual = INFINITY};
+    *report = (yk_contact_report){.method = YK_CONTACT_PIVOT, .residual = INFINITY};
 
     /* Bounds and numbers as they are given. */
     for (size_t i = 0; i < n; i++) {
@@ -946,7 +946,7 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
         status = search(context, &s, options, z, w, state, &report->residual);
     }
 
-    report->pivots = s.pivots;
+    report->iterations = s.pivots;
 
     yk_release(context, flags);
     yk_release(context, indices);

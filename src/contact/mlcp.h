@@ -8,7 +8,7 @@
 #ifndef YK_CONTACT_MLCP_H
 #define YK_CONTACT_MLCP_H
 
-#include "yoke/base.h"
+#include "contact/solver.h"
 
 typedef struct yk_mlcp {
     int n;
@@ -18,11 +18,7 @@ typedef struct yk_mlcp {
 } yk_mlcp;
 
 /* Where a solution lies: rim's active set (w = 0) and the tight ones. */
-typedef enum yk_mlcp_state {
-    YK_MLCP_LOWER = -1,
-    YK_MLCP_ACTIVE = 0,
-    YK_MLCP_UPPER = 1
-} yk_mlcp_state;
+enum { YK_MLCP_LOWER = -1, YK_MLCP_ACTIVE = 0, YK_MLCP_UPPER = 1 };
 
 typedef struct yk_mlcp_options {
     int pivots;       /* at most; 0: 50 (n + 10) */
@@ -31,24 +27,18 @@ typedef struct yk_mlcp_options {
     double regularisation;
 } yk_mlcp_options;
 
-typedef struct yk_mlcp_report {
-    int pivots;
-    /* largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z| */
-    double residual;
-    double seconds;
-} yk_mlcp_report;
-
 yk_mlcp_options yk_mlcp_options_default(void);
 
 /* Arrays from the context, zeroed; bounds are those of a linear complementarity problem. */
 yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem);
 void yk_mlcp_destroy(yk_context *context, yk_mlcp *problem);
 
-/* z and w (n each) receive the solution, state (n, may be NULL) the sets. YK_ERROR_NO_SOLUTION
+/* z and w (n each) receive the solution, state (n, may be NULL) the sets. The report's residual is the
+ * largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z|. YK_ERROR_NO_SOLUTION
  * with an explanation when there is none or none was found; YK_ERROR_ARGUMENT for crossed bounds
  * or numbers that are not finite. */
 yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options,
-                        double *z, double *w, yk_mlcp_state *state, yk_mlcp_report *report);
+                        double *z, double *w, int *state, yk_contact_report *report);
 
 /* The report's residual of any z; w receives M z + q. */
 double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w);

@@ -62,19 +62,20 @@ enum {
     YK_NETWORK_NONE = -1 /* no second node: a surface of prescribed motion */
 };
 
-typedef enum yk_pair_kind {
+/* How the nodes of a pair meet. */
+enum {
     YK_PAIR_ROUND, /* two spheres, or a sphere on a surface: lever arms along the normal, no rolling friction; the fast
                        path */
     /* the same with spinning and rolling friction, without softness; not for box friction and the
      * gradient method */
     YK_PAIR_ROLLING,
     YK_PAIR_GENERAL /* arms, inertia tensors, spinning and rolling friction */
-} yk_pair_kind;
+};
 
 typedef struct yk_pair {
-    int32_t a; /* a node */
-    int32_t b; /* another node, or YK_NODE_NONE */
-    int32_t kind;
+    int32_t a;    /* a node */
+    int32_t b;    /* another node, or YK_NODE_NONE */
+    int32_t kind; /* YK_PAIR_ROUND and its kin */
 } yk_pair;
 
 typedef struct yk_contact {
@@ -161,13 +162,10 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact);
 /* Spinning and rolling impulse on node a (general pairs). */
 yk_vec3 yk_network_torque(const yk_network *network, size_t contact);
 
-/* || p - P_K(p - rho u^) || / rho per contact with rho = 1 / (mean of the diagonal of W): largest
- * and root mean square. Rotations of spinning and rolling count as velocities at the arm of a. */
-typedef struct yk_network_violation {
-    double largest;
-    double rms;
-} yk_network_violation;
-yk_network_violation yk_network_residual(yk_network *network, yk_friction_model friction);
+/* The largest of || p - P_K(p - rho u^) || / rho over the contacts with rho = 1 / (mean of the diagonal
+ * of W), and their root mean square (rms may be NULL). Rotations of spinning and rolling count as
+ * velocities at the arm of a. */
+double yk_network_residual(yk_network *network, yk_friction_model friction, double *rms);
 
 size_t yk_network_memory(yk_network *network);
 

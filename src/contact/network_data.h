@@ -92,12 +92,12 @@ typedef struct node_extra {
     double has_tensor; /* not zero: `inverse` holds, else spin_inverse_mass of the node */
 } node_extra;
 
-typedef enum slot_kind { SLOT_PAIR, SLOT_SINGLE, SLOT_ROLLING, SLOT_GENERAL, SLOT_IDLE } slot_kind;
+enum { SLOT_PAIR, SLOT_SINGLE, SLOT_ROLLING, SLOT_GENERAL, SLOT_IDLE };
 
 /* Where a contact lives: a lane of a group (group * LANES + lane) or a general contact. */
 typedef struct contact_slot {
     uint32_t index;
-    uint8_t kind;
+    uint8_t kind;    /* SLOT_PAIR and its kin */
     uint8_t swapped; /* a and b exchanged: normal and impulse have the other sign */
     uint16_t unused;
 } contact_slot;
@@ -109,11 +109,6 @@ typedef struct block {
     uint32_t rolling_begin, rolling_end;
     uint32_t general_begin, general_end;
 } block;
-
-/* How many blocks of a member's share have been taken, in a cache line of its own. */
-typedef struct share_cursor {
-    _Alignas(64) atomic_uint count;
-} share_cursor;
 
 typedef struct joint_row {
     yk_vec3 linear_a, spin_a, linear_b, spin_b; /* coefficients on velocity and spin */
@@ -168,7 +163,7 @@ struct yk_network {
     soft_group *pair_softness; /* NULL when no contact is soft */
     soft_group *single_softness;
     bool soft;
-    bool baseline; /* no AVX2 */
+    bool baseline; /* no AVX2: for comparison */
     block *blocks; /* in the order of colours; the last one is the tail, worked off by one thread */
     size_t block_count;
     uint32_t *colour_start; /* colour_count + 1 */
@@ -176,8 +171,10 @@ struct yk_network {
     /* Blocks of colour c that are meant for thread m: shares[c (members + 1) + m] up to that of
      * m + 1, of about the same number of contacts each. */
     uint32_t *shares;
-    int members;         /* threads at work on a colour */
-    share_cursor *taken; /* per member */
+    int members; /* threads at work on a colour */
+    struct {
+        _Alignas(64) atomic_uint count; /* in a cache line of its own */
+    } * taken; /* per member: how many blocks of its share have been taken */
     size_t pair_groups, single_groups, rolling_groups, general_count;
     yk_joint_row *joints;
     size_t joint_count;
@@ -185,6 +182,7 @@ struct yk_network {
     joint_block *joint_blocks;
     size_t joint_block_count;
     double *partials; /* per block and joint phase: largest, sum of squares, rows */
+    double rho;       /* that violations are measured with, see yk_network_rho */
     array nodes_array, extras_array, slots_array, pairs_array, singles_array, rollings_array,
         generals_array, pair_softness_array, single_softness_array, blocks_array, colours_array,
         shares_array, taken_array, joint_rows_array, joint_blocks_array, partials_array,
@@ -199,18 +197,17 @@ bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count);
 
 /* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after`
  * follows the last colour of each repetition (may be NULL). */
-typedef void (*yk_block_work)(yk_network *network, size_t block, void *user);
-typedef void (*yk_network_work)(yk_network *network, void *user);
-void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user,
-                    int repeats);
+void yk_network_run(yk_network *network,
+                    void (*work)(yk_network *network, size_t block, void *user),
+                    void (*after)(yk_network *network, void *user), void *user, int repeats);
 
 /* Gauss-Seidel sweeps from the present impulses and velocities. */
 void yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps);
 
-/* 1 / mean of the diagonal of W, and the violation with that. */
+/* 1 / mean of the diagonal of W, which the network keeps; and the violation with that, as of
+ * yk_network_residual. */
 double yk_network_rho(yk_network *network);
-yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction,
-                                        double rho);
+double yk_network_measure(yk_network *network, yk_friction_model friction, double *rms);
 /* Adds what the impulses do to the nodes, or sets them to zero. */
 void yk_network_start(yk_network *network, bool warm_start);
 void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual);
@@ -219,13 +216,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
                                     yk_contact_report *report);
 
 /* Kernels of round contacts over [begin, end) groups. */
-typedef struct round_options {
-    bool coulomb;
-    bool baseline; /* do not use AVX2: for comparison */
-    double relaxation_factor;
-} round_options;
-
-void yk_round_sweep(yk_network *network, const block *b, const round_options *options);
+void yk_round_sweep(yk_network *network, const block *b, const yk_contact_options *options);
 /* Adds the effect of the impulses to the nodes; sets the impulses to zero. */
 void yk_round_apply(yk_network *network, const block *b);
 void yk_round_clear(yk_network *network, const block *b);
@@ -238,7 +229,7 @@ void yk_round_diagonal(const yk_network *network, const block *b, double partial
 /* The same of round contacts with spinning and rolling friction. Prepare makes local matrices and
  * must follow the last change of inertia. */
 void yk_rolling_prepare(yk_network *network);
-void yk_rolling_sweep(yk_network *network, const block *b, const round_options *options);
+void yk_rolling_sweep(yk_network *network, const block *b, const yk_contact_options *options);
 void yk_rolling_apply(yk_network *network, const block *b);
 void yk_rolling_clear(yk_network *network, const block *b);
 void yk_rolling_residual(const yk_network *network, const block *b, bool coulomb, double rho,

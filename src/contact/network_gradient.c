@@ -449,7 +449,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
 
-    double rho = yk_network_rho(network);
+    yk_network_rho(network);
     yk_network_start(network, options->warm_start);
 
     /* y = r, with the nodes' velocities. */
@@ -477,8 +477,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
             continue;
 
         memcpy(network->nodes, s.of_r, s.node_count * sizeof *s.of_r);
-        yk_report_note(options, report,
-                       yk_network_measure(network, options->friction, rho).largest);
+        yk_report_note(options, report, yk_network_measure(network, options->friction, NULL));
         if (!(report->residual > options->tolerance))
             break;
     }

@@ -255,7 +255,7 @@ static void take_impulses(yk_network *network, size_t i, const element *e, const
 /* Solves one island, where it violates its conditions by more than the tolerance (m/s). Memory is
  * that of the context, released when all islands are done. */
 static yk_status solve_island(yk_context *context, yk_network *network,
-                              const yk_contact_options *options, double tolerance, double rho,
+                              const yk_contact_options *options, double tolerance,
                               const islands *all, size_t island, int *steps)
 {
     const uint32_t *list = all->element + all->start[island];
@@ -319,7 +319,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     }
 
     /* Nothing to do where the sweeps were enough. */
-    double before = largest_violation(&problem, options->friction, rho, r, u);
+    double before = largest_violation(&problem, options->friction, network->rho, r, u);
     if (!(before > tolerance))
         return YK_OK;
 
@@ -340,7 +340,8 @@ static yk_status solve_island(yk_context *context, yk_network *network,
         return status;
 
     /* An island that cannot be solved keeps what the sweeps gave. */
-    if (YK_FAILED(status) || !(largest_violation(&problem, options->friction, rho, r, u) < before))
+    if (YK_FAILED(status) ||
+        !(largest_violation(&problem, options->friction, network->rho, r, u) < before))
         return YK_OK;
 
     /* The impulses that are new, and what they change. */
@@ -354,7 +355,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
 /* Solves the islands that violate their conditions by more than the tolerance; of stiff ones
  * alone, or of all. */
 static yk_status solve_islands(yk_network *network, const yk_contact_options *options,
-                               double tolerance, bool stiff, double rho, yk_contact_report *report)
+                               double tolerance, bool stiff, yk_contact_report *report)
 {
     if (!network->scratch)
         network->scratch = yk_scratch_create(network->context);
@@ -371,7 +372,7 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
         size_t size = all.start[i + 1] - all.start[i];
         bool is_stiff = all.lightest[i] > STIFF_RATIO * all.heaviest[i] && size <= STIFF_MAX;
         if (is_stiff || !stiff)
-            status = solve_island(context, network, options, tolerance, rho, &all, i, &steps);
+            status = solve_island(context, network, options, tolerance, &all, i, &steps);
     }
 
     yk_scratch_reset(network->scratch);
@@ -381,14 +382,14 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
     if (steps > 0)
         report->method = YK_CONTACT_ACCURATE;
     report->iterations += steps;
-    report->residual = yk_network_measure(network, options->friction, rho).largest;
+    report->residual = yk_network_measure(network, options->friction, NULL);
     return YK_OK;
 }
 
 yk_status yk_network_improve(yk_network *network, const yk_contact_options *options,
                              double tolerance, yk_contact_report *report)
 {
-    double rho = yk_network_rho(network);
+    yk_network_rho(network);
 
     /* Stiff islands first, which there can be only where masses differ. */
     double lightest = 0;
@@ -403,21 +404,21 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
 
     yk_status status = YK_OK;
     if (lightest > STIFF_RATIO * heaviest)
-        status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, true, rho, report);
+        status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, true, report);
 
     /* More sweeps, as long as they gain. */
     for (int round = 0; round < ROUNDS && report->residual > tolerance; round++) {
         double before = report->residual;
         yk_network_sweeps(network, options, SWEEPS);
         report->iterations += SWEEPS;
-        report->residual = yk_network_measure(network, options->friction, rho).largest;
+        report->residual = yk_network_measure(network, options->friction, NULL);
         if (!(report->residual < GAIN * before))
             break;
     }
 
     /* What is left goes to the accurate method, island by island. */
     if (status == YK_OK && report->residual > tolerance)
-        status = solve_islands(network, options, tolerance, false, rho, report);
+        status = solve_islands(network, options, tolerance, false, report);
     if (status != YK_OK || isfinite(report->residual))
         return status;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,

@@ -28,7 +28,7 @@ enum {
 };
 
 /* Which nodes of a contact move. */
-typedef enum mobility { NOBODY, ONLY_A, ONLY_B, BOTH } mobility;
+enum { NOBODY, ONLY_A, ONLY_B, BOTH };
 
 typedef struct dealt_group {
     uint32_t contact[LANES];
@@ -157,17 +157,8 @@ static void assign_blocks(plan *p)
 
 /* Dealing into groups -------------------------------------------------------------------------- */
 
-typedef struct dealer {
-    plan *plan;
-    uint64_t open; /* groups that have been begun */
-    uint8_t fill[OPEN_GROUPS];
-    uint32_t contact[OPEN_GROUPS][LANES];
-    int newest;
-    dealt_group *next; /* place of the next group that is closed */
-} dealer;
-
 /* Which slots a contact of two or of one node that moves goes to. */
-static slot_kind kind_of(const plan *p, uint32_t contact)
+static uint8_t kind_of(const plan *p, uint32_t contact)
 {
     if (p->who[contact] == NOBODY)
         return SLOT_IDLE;
@@ -193,35 +184,27 @@ static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t 
     *b = pair->b;
 }
 
-/* Makes a group of the contacts in a slot, which is free then. */
-static void close_group(dealer *d, int slot)
+/* The nodes of a group that is closed are free for other groups of its slot. */
+static void free_nodes(plan *p, const dealt_group *group, uint64_t slot_bit)
 {
-    plan *p = d->plan;
-    dealt_group *group = d->next++;
-    group->fill = d->fill[slot];
-    memcpy(group->contact, d->contact[slot], sizeof group->contact);
-
-    /* Its nodes are free for other groups in this slot. */
-    uint64_t bit = UINT64_C(1) << slot;
     for (uint32_t lane = 0; lane < group->fill; lane++) {
         int32_t a;
         int32_t b;
         nodes_in_order(p, group->contact[lane], &a, &b);
-        p->open_mask[a] &= ~bit;
+        p->open_mask[a] &= ~slot_bit;
         if (p->who[group->contact[lane]] == BOTH)
-            p->open_mask[b] &= ~bit;
+            p->open_mask[b] &= ~slot_bit;
     }
-
-    d->open &= ~bit;
-    d->fill[slot] = 0;
 }
 
-/* Deals those of the contacts [begin, end) of the order that are of one kind; returns the place
- * after the last group. */
-static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, slot_kind kind,
-                                dealt_group *first)
+/* Deals those of the contacts [begin, end) of the order that are of one kind into groups from `next`
+ * on; returns the place after the last one. */
+static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t kind,
+                                dealt_group *next)
 {
-    dealer d = {.plan = p, .newest = OPEN_GROUPS - 1, .next = first};
+    dealt_group open[OPEN_GROUPS]; /* those without contacts are not open */
+    uint64_t open_slots = 0;
+    int newest = OPEN_GROUPS - 1;
 
     for (uint32_t k = begin; k < end; k++) {
         uint32_t i = p->order[k];
@@ -239,40 +222,49 @@ static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, slot_kind
 
         /* Into the first open group that is for it, else into a new one in the slot of the oldest:
          * slots are opened in turn, so the oldest is the one after the newest. */
-        uint64_t fit = d.open & ~busy;
-        int slot = (d.newest + 1) % OPEN_GROUPS;
+        uint64_t fit = open_slots & ~busy;
+        int slot = (newest + 1) % OPEN_GROUPS;
         if (fit)
             slot = __builtin_ctzll(fit);
         uint64_t bit = UINT64_C(1) << slot;
         if (!fit) {
-            if (d.open & bit)
-                close_group(&d, slot);
-            d.open |= bit;
-            d.newest = slot;
+            if (open_slots & bit) {
+                free_nodes(p, &open[slot], bit);
+                *next++ = open[slot];
+            }
+            open[slot] = (dealt_group){0};
+            open_slots |= bit;
+            newest = slot;
         }
 
         /* The contact takes the next lane; a full group is closed. */
-        d.contact[slot][d.fill[slot]] = i;
-        d.fill[slot]++;
+        open[slot].contact[open[slot].fill++] = i;
         p->open_mask[a] |= bit;
         if (both)
             p->open_mask[b] |= bit;
-        if (d.fill[slot] == LANES)
-            close_group(&d, slot);
+        if (open[slot].fill == LANES) {
+            free_nodes(p, &open[slot], bit);
+            *next++ = open[slot];
+            open_slots &= ~bit;
+        }
     }
 
     /* What is left open, oldest first. */
     for (int k = 0; k < OPEN_GROUPS; k++) {
-        int slot = (d.newest + 1 + k) % OPEN_GROUPS;
-        if (d.open >> slot & 1)
-            close_group(&d, slot);
+        int slot = (newest + 1 + k) % OPEN_GROUPS;
+        uint64_t bit = UINT64_C(1) << slot;
+        if (!(open_slots & bit))
+            continue;
+
+        free_nodes(p, &open[slot], bit);
+        *next++ = open[slot];
     }
-    return d.next;
+    return next;
 }
 
 /* Deals the contacts of one kind of a block in two strands, whose groups take turns; returns the
  * place after the last one. */
-static dealt_group *deal_kind(plan *p, size_t number, slot_kind kind, dealt_group *first)
+static dealt_group *deal_kind(plan *p, size_t number, uint8_t kind, dealt_group *first)
 {
     uint32_t begin = p->begin[number];
     uint32_t end = p->begin[number + 1];
@@ -324,7 +316,7 @@ static void deal_block(yk_network *network, size_t position, void *user)
 
 /* Puts a dealt group at its place in the network. Lanes that are not used have nodes without mass,
  * and zeros. */
-static void write_group(const plan *p, const dealt_group *from, slot_kind kind, uint32_t dummy,
+static void write_group(const plan *p, const dealt_group *from, uint8_t kind, uint32_t dummy,
                         size_t place)
 {
     yk_network *network = p->network;
@@ -372,7 +364,7 @@ static void write_group(const plan *p, const dealt_group *from, slot_kind kind, 
 }
 
 /* Writes the groups of one kind of a block to [begin, end) of the network. */
-static void write_kind(const plan *p, size_t number, slot_kind kind, const dealt_group *from,
+static void write_kind(const plan *p, size_t number, uint8_t kind, const dealt_group *from,
                        uint32_t begin, uint32_t end)
 {
     /* The dummies of a block are two nodes of its own, so that blocks at work at the same time
@@ -400,7 +392,7 @@ static void write_block(yk_network *network, size_t position, void *user)
     uint32_t general = b->general_begin;
     for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++) {
         uint32_t i = p->order[k];
-        slot_kind kind = kind_of(p, i);
+        uint8_t kind = kind_of(p, i);
         if (kind == SLOT_IDLE)
             network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
         if (kind != SLOT_GENERAL)
@@ -625,7 +617,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
         !yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) ||
         !yk_array_reserve(context, &network->shares_array, blocks * (members + 1),
                           sizeof(uint32_t)) ||
-        !yk_array_reserve(context, &network->taken_array, members, sizeof(share_cursor)) ||
+        !yk_array_reserve(context, &network->taken_array, members, sizeof *network->taken) ||
         !yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double)))
         return yk_fail(context, YK_ERROR_MEMORY,
                        "contact network: no memory for a plan of %zu contacts", count);

@@ -12,12 +12,6 @@
  * on the cone in that metric (cone.h); network_general.c has the same step for one contact. */
 #include "contact/network_lanes.h"
 
-/* Four cones: friction of their groups, and the roots of the metric over that of the normal. */
-typedef struct four_cones {
-    yk_v4 mu, mu_spin, mu_roll;
-    yk_v4 root_t, root_r;
-} four_cones;
-
 /* Four impulses in their frames: normal part, sliding vector, spinning part, rolling vector. */
 typedef struct four_impulses {
     yk_v4 normal;
@@ -50,11 +44,12 @@ YK_INLINE yk_v4 cut(yk_v4 limit, yk_v4 length)
     return yk_v4_select(length > limit, ratio, one);
 }
 
-/* The projection on the cone in its metric. Lengths in the impulses sqrt(metric) p, in which the
+/* The projection on the cones with friction `mu` of their groups (sliding, spinning, rolling), in the
+ * metric whose roots over that of the normal are `root`. Lengths in the impulses sqrt(metric) p, in which the
  * metric is Euclidean; the normal is the root top / bottom that yk_cone_project finds, by walking
  * up the pieces of its function: a group is dropped when the root lies above its kink. There are
  * three groups, so that nothing changes after three looks. */
-YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
+YK_INLINE void project(bool coulomb, const yk_v4 mu[3], const yk_v4 root[3], four_impulses *f)
 {
     const yk_v4 zero = yk_v4_set(0);
     const yk_v4 one = yk_v4_set(1);
@@ -68,13 +63,13 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
         f->normal = yk_v4_max(f->normal, zero);
     } else {
         /* The root with all groups cut. */
-        yk_v4 mu[3] = {c->mu * c->root_t, c->mu_spin * c->root_r, c->mu_roll * c->root_r};
-        yk_v4 length[3] = {slide * c->root_t, spin * c->root_r, roll * c->root_r};
+        yk_v4 slope[3] = {mu[0] * root[0], mu[1] * root[1], mu[2] * root[2]};
+        yk_v4 length[3] = {slide * root[0], spin * root[1], roll * root[2]};
         yk_v4 top = f->normal;
         yk_v4 bottom = one;
         for (int g = 0; g < 3; g++) {
-            top += mu[g] * length[g];
-            bottom += mu[g] * mu[g];
+            top += slope[g] * length[g];
+            bottom += slope[g] * slope[g];
         }
 
         /* Groups whose kinks lie below it are dropped. */
@@ -82,10 +77,10 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
             yk_v4 less = zero;
             yk_v4 fewer = zero;
             for (int g = 0; g < 3; g++) {
-                yk_mask4 above = length[g] * bottom < mu[g] * top;
-                less += yk_v4_select(above, mu[g] * length[g], zero);
-                fewer += yk_v4_select(above, mu[g] * mu[g], zero);
-                mu[g] = yk_v4_select(above, zero, mu[g]);
+                yk_mask4 above = length[g] * bottom < slope[g] * top;
+                less += yk_v4_select(above, slope[g] * length[g], zero);
+                fewer += yk_v4_select(above, slope[g] * slope[g], zero);
+                slope[g] = yk_v4_select(above, zero, slope[g]);
             }
 
             top -= less;
@@ -96,9 +91,9 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
     }
 
     /* Friction up to its limits. */
-    yk_v4 slide_left = cut(c->mu * f->normal, slide);
-    yk_v4 roll_left = cut(c->mu_roll * f->normal, roll);
-    f->spin *= cut(c->mu_spin * f->normal, spin);
+    yk_v4 slide_left = cut(mu[0] * f->normal, slide);
+    yk_v4 roll_left = cut(mu[2] * f->normal, roll);
+    f->spin *= cut(mu[1] * f->normal, spin);
     for (int k = 0; k < 3; k++) {
         f->slide[k] *= slide_left;
         f->roll[k] *= roll_left;
@@ -207,14 +202,11 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
         split(n, force, torque, &next);
         next.normal += (step_t - step_n) * along;
 
-        four_cones c = {
-            .mu = yk_v4_load(group->mu),
-            .mu_spin = yk_v4_load(group->mu_spin),
-            .mu_roll = yk_v4_load(group->mu_roll),
-            .root_t = yk_v4_load(group->root_t),
-            .root_r = yk_v4_load(group->root_r),
-        };
-        project(coulomb, &c, &next);
+        const yk_v4 mu[3] = {yk_v4_load(group->mu), yk_v4_load(group->mu_spin),
+                             yk_v4_load(group->mu_roll)};
+        const yk_v4 root_r = yk_v4_load(group->root_r);
+        const yk_v4 root[3] = {yk_v4_load(group->root_t), root_r, root_r};
+        project(coulomb, mu, root, &next);
 
         /* The nodes feel the change at once. */
         for (int k = 0; k < 3; k++) {
@@ -234,9 +226,9 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
 }
 
 /* The friction law is a constant of the loop that it is inlined into. */
-YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *options)
+YK_INLINE void sweep_block(yk_network *s, const block *b, const yk_contact_options *options)
 {
-    if (options->coulomb) {
+    if (options->friction == YK_FRICTION_COULOMB) {
         sweep_rolling(s, b->rolling_begin, b->rolling_end, true, options->relaxation_factor);
     } else {
         sweep_rolling(s, b->rolling_begin, b->rolling_end, false, options->relaxation_factor);
@@ -244,14 +236,14 @@ YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *o
 }
 
 YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b,
-                                            const round_options *options)
+                                            const yk_contact_options *options)
 {
     sweep_block(s, b, options);
 }
 
-void yk_rolling_sweep(yk_network *s, const block *b, const round_options *options)
+void yk_rolling_sweep(yk_network *s, const block *b, const yk_contact_options *options)
 {
-    if (!options->baseline && yk_have_avx2()) {
+    if (!s->baseline && yk_have_avx2()) {
         sweep_block_avx2(s, b, options);
     } else {
         sweep_block(s, b, options);
@@ -314,20 +306,18 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             w[k] *= radius;
         }
 
-        four_cones c = {.mu = yk_v4_load(group->mu),
-                        .mu_spin = yk_v4_load(group->mu_spin) * curvature,
-                        .mu_roll = yk_v4_load(group->mu_roll) * curvature,
-                        .root_t = one,
-                        .root_r = one};
+        const yk_v4 mu[3] = {yk_v4_load(group->mu), yk_v4_load(group->mu_spin) * curvature,
+                             yk_v4_load(group->mu_roll) * curvature};
+        const yk_v4 root[3] = {one, one, one};
 
         /* u^: Coulomb's law lifts the normal velocity. */
         four_impulses now, next, rate;
         split(n, p, t, &now);
         split(n, u, w, &rate);
         if (coulomb) {
-            rate.normal += c.mu * square_root(dot(rate.slide, rate.slide));
-            rate.normal += c.mu_spin * magnitude(rate.spin);
-            rate.normal += c.mu_roll * square_root(dot(rate.roll, rate.roll));
+            rate.normal += mu[0] * square_root(dot(rate.slide, rate.slide));
+            rate.normal += mu[1] * magnitude(rate.spin);
+            rate.normal += mu[2] * square_root(dot(rate.roll, rate.roll));
         }
 
         /* P(r - rho u^). */
@@ -338,7 +328,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             next.roll[k] = now.roll[k] - step * rate.roll[k];
         }
 
-        project(false, &c, &next);
+        project(false, mu, root, &next);
 
         /* The square of r - P(r - rho u^). */
         yk_v4 change = now.normal - next.normal;

@@ -103,10 +103,10 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
 }
 
 /* The friction law is a constant of the loops that it is inlined into. */
-YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *options)
+YK_INLINE void sweep_block(yk_network *s, const block *b, const yk_contact_options *options)
 {
     double factor = options->relaxation_factor;
-    if (options->coulomb) {
+    if (options->friction == YK_FRICTION_COULOMB) {
         sweep_pairs(s, b->pair_begin, b->pair_end, true, factor);
         sweep_singles(s, b->single_begin, b->single_end, true, factor);
     } else {
@@ -116,14 +116,14 @@ YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *o
 }
 
 YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b,
-                                            const round_options *options)
+                                            const yk_contact_options *options)
 {
     sweep_block(s, b, options);
 }
 
-void yk_round_sweep(yk_network *network, const block *b, const round_options *options)
+void yk_round_sweep(yk_network *network, const block *b, const yk_contact_options *options)
 {
-    if (!options->baseline && yk_have_avx2()) {
+    if (!network->baseline && yk_have_avx2()) {
         sweep_block_avx2(network, b, options);
     } else {
         sweep_block(network, b, options);
@@ -172,13 +172,10 @@ void yk_round_clear(yk_network *s, const block *b)
 
 /* Residual ------------------------------------------------------------------------------------- */
 
-typedef struct four_violations {
-    yk_v4 largest2, sum2;
-} four_violations;
-
-/* Natural map in the metric 1 / rho: the step of solve_four with dn = dt = 1 / rho. */
-YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, four_soft soft,
-                            yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, four_violations *v)
+/* Squares of the natural map in the metric 1 / rho, as velocities: the step of solve_four with
+ * dn = dt = 1 / rho. */
+YK_INLINE yk_v4 measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, four_soft soft,
+                             yk_v4 *u, yk_v4 u_normal, const yk_v4 *p)
 {
     yk_v4 along = dot(n, u);
     yk_v4 p_normal = dot(n, p);
@@ -204,21 +201,20 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
     four_soft none = {yk_v4_set(0), yk_v4_set(0)};
     solve_four(false, 1, n, mu, d, d, none, u, u_normal, p, next);
 
-    /* The square of the map, as a velocity. */
     yk_v4 sum = yk_v4_set(0);
     for (int k = 0; k < 3; k++) {
         yk_v4 map = (p[k] - next[k]) * d;
         sum += map * map;
     }
 
-    v->largest2 = yk_v4_max(v->largest2, sum);
-    v->sum2 += sum;
+    return sum;
 }
 
 YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, double rho,
                              double partial[3])
 {
-    four_violations v = {yk_v4_set(0), yk_v4_set(0)};
+    yk_v4 largest = yk_v4_set(0);
+    yk_v4 sum = yk_v4_set(0);
 
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &s->pairs[g];
@@ -233,7 +229,9 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
 
         four_soft soft = load_softness(s->pair_softness, g);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
-        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, u_normal, p, &v);
+        yk_v4 squares = measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, u_normal, p);
+        largest = yk_v4_max(largest, squares);
+        sum += squares;
     }
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
@@ -249,13 +247,15 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         single_velocity(&x, surface, n, u);
 
         four_soft soft = load_softness(s->single_softness, g);
-        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p, &v);
+        yk_v4 squares = measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p);
+        largest = yk_v4_max(largest, squares);
+        sum += squares;
     }
 
     /* The four lanes together. */
     for (int k = 0; k < LANES; k++) {
-        partial[0] = partial[0] > v.largest2[k] ? partial[0] : v.largest2[k];
-        partial[1] += v.sum2[k];
+        partial[0] = partial[0] > largest[k] ? partial[0] : largest[k];
+        partial[1] += sum[k];
     }
 }
 

@@ -17,8 +17,8 @@
 
 typedef struct crew {
     yk_network *network;
-    yk_block_work work;
-    yk_network_work after;
+    void (*work)(yk_network *network, size_t block, void *user);
+    void (*after)(yk_network *network, void *user);
     void *user;
     int repeats;
     atomic_int arrived;
@@ -73,8 +73,9 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user,
-                    int repeats)
+void yk_network_run(yk_network *network,
+                    void (*work)(yk_network *network, size_t block, void *user),
+                    void (*after)(yk_network *network, void *user), void *user, int repeats)
 {
     /* One chunk per thread: none can end before all have begun, as they wait for each other. */
     if (network->members > 1 && network->block_count > 1) {
@@ -120,15 +121,10 @@ static void sweep_block(yk_network *network, size_t index, void *user)
 {
     const yk_contact_options *options = user;
     const block *b = &network->blocks[index];
-    round_options how = {
-        .coulomb = options->friction == YK_FRICTION_COULOMB,
-        .baseline = network->baseline,
-        .relaxation_factor = options->relaxation_factor,
-    };
 
     /* Each kind of contact has its own arrays and its own loops. */
-    yk_round_sweep(network, b, &how);
-    yk_rolling_sweep(network, b, &how);
+    yk_round_sweep(network, b, options);
+    yk_rolling_sweep(network, b, options);
     yk_general_sweep(network, b, options->friction, options->relaxation_factor,
                      options->exact_local);
 }
@@ -165,55 +161,53 @@ double yk_network_rho(yk_network *network)
         rows += network->partials[3 * k + 2];
     }
 
-    return sum > 0 ? rows / sum : 1;
+    network->rho = sum > 0 ? rows / sum : 1;
+    return network->rho;
 }
-
-typedef struct measurement {
-    yk_friction_model friction;
-    double rho;
-} measurement;
 
 static void measure_block(yk_network *network, size_t index, void *user)
 {
-    const measurement *m = user;
+    const yk_friction_model *friction = user;
     const block *b = &network->blocks[index];
     double *partial = network->partials + 3 * index;
 
     /* The same partial sums for all kinds of contacts. */
     memset(partial, 0, 3 * sizeof *partial);
-    bool coulomb = m->friction == YK_FRICTION_COULOMB;
+    bool coulomb = *friction == YK_FRICTION_COULOMB;
 
-    yk_round_residual(network, b, coulomb, m->rho, partial);
-    yk_rolling_residual(network, b, coulomb, m->rho, partial);
-    yk_general_residual(network, b, m->friction, m->rho, partial);
+    yk_round_residual(network, b, coulomb, network->rho, partial);
+    yk_rolling_residual(network, b, coulomb, network->rho, partial);
+    yk_general_residual(network, b, *friction, network->rho, partial);
 }
 
-yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction, double rho)
+double yk_network_measure(yk_network *network, yk_friction_model friction, double *rms)
 {
     double total[3] = {0};
-    measurement m = {friction, rho};
 
     /* Partial sums of the blocks, in their order whatever thread found them. */
-    yk_network_run(network, measure_block, NULL, &m, 1);
+    yk_network_run(network, measure_block, NULL, &friction, 1);
     for (size_t k = 0; k < network->block_count; k++) {
         total[0] = fmax(total[0], network->partials[3 * k]);
         total[1] += network->partials[3 * k + 1];
     }
 
-    yk_joints_residual(network, rho, total);
+    yk_joints_residual(network, network->rho, total);
 
     /* A maximum hides what is not a number, a sum does not. */
-    if (!isfinite(total[1]))
-        return (yk_network_violation){INFINITY, INFINITY};
-
     size_t count = network->contact_count + network->joint_count;
     double mean = count > 0 ? total[1] / (double)count : 0;
-    return (yk_network_violation){.largest = sqrt(total[0]), .rms = sqrt(mean)};
+    if (!isfinite(total[1]))
+        total[0] = mean = INFINITY;
+
+    if (rms)
+        *rms = sqrt(mean);
+    return sqrt(total[0]);
 }
 
-yk_network_violation yk_network_residual(yk_network *network, yk_friction_model friction)
+double yk_network_residual(yk_network *network, yk_friction_model friction, double *rms)
 {
-    return yk_network_measure(network, friction, yk_network_rho(network));
+    yk_network_rho(network);
+    return yk_network_measure(network, friction, rms);
 }
 
 /* Solvers -------------------------------------------------------------------------------------- */
@@ -256,7 +250,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
         interval = options->check_interval;
 
     /* The step length belongs to the matrix, which sweeps do not change. */
-    double rho = yk_network_rho(network);
+    yk_network_rho(network);
     yk_network_start(network, options->warm_start);
 
     /* Sweeps, with a look at the violation after each interval. */
@@ -265,8 +259,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
         int sweeps = interval < left ? interval : left;
         yk_network_sweeps(network, options, sweeps);
         report->iterations += sweeps;
-        yk_report_note(options, report,
-                       yk_network_measure(network, options->friction, rho).largest);
+        yk_report_note(options, report, yk_network_measure(network, options->friction, NULL));
         if (!(report->residual > options->tolerance))
             break;
     }
@@ -318,7 +311,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
         if (!YK_FAILED(status)) {
             yk_network_give_impulses(network, &problem, r);
             yk_network_start(network, true);
-            report->residual = yk_network_residual(network, options->friction).largest;
+            report->residual = yk_network_residual(network, options->friction, NULL);
         }
     }
 

@@ -167,9 +167,9 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
         for (int k = 0; k < problem->row_count; k++)
             mlcp->q[k] = problem->q[k] - pull * r[k];
 
-        yk_mlcp_report detail;
+        yk_contact_report detail;
         yk_status status = yk_mlcp_solve(context, mlcp, &how, z, u, NULL, &detail);
-        report->iterations += detail.pivots;
+        report->iterations += detail.iterations;
         if (status != YK_OK)
             return status;
 

@@ -384,8 +384,5 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
 
 void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
 {
-    yk_network_violation violation =
-        yk_network_residual(self->problem.network, self->model.def.solver.friction);
-    *rms = violation.rms;
-    *largest = violation.largest;
+    *largest = yk_network_residual(self->problem.network, self->model.def.solver.friction, rms);
 }

@@ -64,7 +64,7 @@ static yk_status read_mlcp_and_solve(yk_context *context)
     if (status != YK_OK)
         return status;
     yk_mlcp_options options = yk_mlcp_options_default();
-    yk_mlcp_report report;
+    yk_contact_report report;
     double z[2], w[2];
     status = yk_mlcp_solve(context, &problem, &options, z, w, NULL, &report);
     yk_mlcp_destroy(context, &problem);

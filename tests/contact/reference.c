@@ -132,7 +132,7 @@ static bool solve_mlcp_file(yk_context *context, const char *name, double *z, in
     assert_true(problem.n <= capacity);
     double w[64];
     yk_mlcp_options options = yk_mlcp_options_default();
-    yk_mlcp_report report;
+    yk_contact_report report;
     *n = problem.n;
     *status = yk_mlcp_solve(context, &problem, &options, z, w, NULL, &report);
     if (*status == YK_OK)
