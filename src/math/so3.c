@@ -11,10 +11,6 @@
  * cosine above. */
 #include "math/so3.h"
 
-typedef struct stumpff {
-    double c2, c3, c4, c5;
-} stumpff;
-
 /* 1/k! (1 - x/((k+1)(k+2)) (1 - x/((k+3)(k+4)) (...))); eleven terms reach rounding for x <= 4. */
 static inline double stumpff_series(int k, double inverse_factorial, double x)
 {
@@ -25,26 +21,24 @@ static inline double stumpff_series(int k, double inverse_factorial, double x)
     return inverse_factorial * sum;
 }
 
-static stumpff stumpff_values(double x)
+/* c[k] = c_k(x) for k = 2 to 5. */
+static void stumpff(double x, double c[6])
 {
-    stumpff c;
     if (x < 4) {
-        c.c4 = stumpff_series(4, 1.0 / 24, x);
-        c.c5 = stumpff_series(5, 1.0 / 120, x);
-        c.c2 = 0.5 - x * c.c4;
-        c.c3 = 1.0 / 6 - x * c.c5;
-        return c;
+        c[4] = stumpff_series(4, 1.0 / 24, x);
+        c[5] = stumpff_series(5, 1.0 / 120, x);
+        c[2] = 0.5 - x * c[4];
+        c[3] = 1.0 / 6 - x * c[5];
+        return;
     }
 
     /* By sine and cosine, without cancellation in c2. */
     double angle = sqrt(x);
     double half_sine = sin(0.5 * angle);
-    c.c2 = 2 * half_sine * half_sine / x;
-    c.c3 = (1 - sin(angle) / angle) / x;
-    c.c4 = (0.5 - c.c2) / x;
-    c.c5 = (1.0 / 6 - c.c3) / x;
-
-    return c;
+    c[2] = 2 * half_sine * half_sine / x;
+    c[3] = (1 - sin(angle) / angle) / x;
+    c[4] = (0.5 - c[2]) / x;
+    c[5] = (1.0 / 6 - c[3]) / x;
 }
 
 /* S^2 of S = skew(a) */
@@ -146,31 +140,34 @@ yk_vec3 yk_so3_log_matrix(yk_mat3 r)
 
 yk_mat3 yk_so3_left_tangent(yk_vec3 theta)
 {
-    stumpff c = stumpff_values(yk_v3_norm2(theta));
-    return quadratic_in_skew(theta, c.c2, c.c3);
+    double c[6];
+    stumpff(yk_v3_norm2(theta), c);
+    return quadratic_in_skew(theta, c[2], c[3]);
 }
 
 yk_mat3 yk_so3_left_tangent_inverse(yk_vec3 theta)
 {
-    stumpff c = stumpff_values(yk_v3_norm2(theta));
-    return quadratic_in_skew(theta, -0.5, (c.c3 - 2 * c.c4) / (2 * c.c2));
+    double c[6];
+    stumpff(yk_v3_norm2(theta), c);
+    return quadratic_in_skew(theta, -0.5, (c[3] - 2 * c[4]) / (2 * c[2]));
 }
 
 yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate)
 {
-    stumpff c = stumpff_values(yk_v3_norm2(theta));
+    double c[6];
+    stumpff(yk_v3_norm2(theta), c);
 
     /* Derivatives of c2, c3 and of S^2 by time. */
     double half_x_rate = yk_v3_dot(theta, theta_rate);
-    double c2_rate = (2 * c.c4 - c.c3) * half_x_rate;
-    double c3_rate = (3 * c.c5 - c.c4) * half_x_rate;
+    double c2_rate = (2 * c[4] - c[3]) * half_x_rate;
+    double c3_rate = (3 * c[5] - c[4]) * half_x_rate;
     yk_mat3 skew_square_rate =
         yk_m3_sub(yk_m3_add(yk_m3_outer(theta, theta_rate), yk_m3_outer(theta_rate, theta)),
                   yk_m3_diagonal(2 * half_x_rate, 2 * half_x_rate, 2 * half_x_rate));
 
     yk_mat3 rate = yk_m3_add(yk_m3_scale(c2_rate, yk_m3_skew(theta)),
-                             yk_m3_scale(c.c2, yk_m3_skew(theta_rate)));
+                             yk_m3_scale(c[2], yk_m3_skew(theta_rate)));
 
     rate = yk_m3_add(rate, yk_m3_scale(c3_rate, skew_squared(theta)));
-    return yk_m3_add(rate, yk_m3_scale(c.c3, skew_square_rate));
+    return yk_m3_add(rate, yk_m3_scale(c[3], skew_square_rate));
 }
