@@ -503,32 +503,40 @@ void yk_world_emit(yk_nonsmooth *self, double t)
 
 /* What can be asked ---------------------------------------------------------------------------- */
 
-yk_flow yk_world_flow(const yk_nonsmooth *self, int world)
+size_t yk_world_present(const yk_nonsmooth *self, int world, double *mass)
 {
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
-    yk_flow flow = {0};
 
+    size_t present = 0;
+    *mass = 0;
     for (size_t slot = 0; state->absent && slot < model->dynamic_count; slot++) {
         if (!model->leaves[slot] || state->absent[slot] || !same_world(model, slot, world))
             continue;
-        flow.present++;
-        flow.mass += model->bodies[slot].mass;
+        present++;
+        *mass += model->bodies[slot].mass;
     }
 
-    for (size_t i = 0; i < model->emitter_count; i++) {
-        const yk_emitter_state *now = &state->emitters[i];
-        if (now->waiting == 0 || model->emitters[i].world != world)
+    return present;
+}
+
+double yk_world_shortfall(const yk_nonsmooth *self, int world, bool *exhausted)
+{
+    double shortfall = 0;
+    *exhausted = false;
+    for (size_t i = 0; i < self->model.emitter_count; i++) {
+        const yk_emitter_state *now = &self->state.emitters[i];
+        if (now->waiting == 0 || self->model.emitters[i].world != world)
             continue;
 
         double fraction = (double)now->waiting / (double)(now->count + now->waiting);
-        if (fraction > flow.shortfall) {
-            flow.shortfall = fraction;
-            flow.exhausted = now->exhausted;
+        if (fraction > shortfall) {
+            shortfall = fraction;
+            *exhausted = now->exhausted;
         }
     }
 
-    return flow;
+    return shortfall;
 }
 
 yk_emitter_state yk_nonsmooth_emitted(const yk_nonsmooth *self, int emitter)

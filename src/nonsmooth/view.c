@@ -298,6 +298,8 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
         body = state->bodies[model->slot_of[index]];
     }
 
+    double mass;
+    bool exhausted;
     switch (kind) {
     case CHANNEL_CONTACTS:
         values[0] = (double)(state->contacts.count + state->sleep.frozen.count);
@@ -314,10 +316,13 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
     case CHANNEL_ITERATIONS: values[0] = (double)self->report.solver.iterations; break;
     case CHANNEL_ASLEEP: values[0] = (double)state->sleep.asleep; break;
-    case CHANNEL_PRESENT: values[0] = (double)yk_world_flow(self, (int)index).present; break;
-    case CHANNEL_PRESENT_MASS: values[0] = yk_world_flow(self, (int)index).mass; break;
-    case CHANNEL_SHORTFALL: values[0] = yk_world_flow(self, (int)index).shortfall; break;
-    case CHANNEL_EXHAUSTED: values[0] = yk_world_flow(self, (int)index).exhausted; break;
+    case CHANNEL_PRESENT: values[0] = (double)yk_world_present(self, (int)index, &mass); break;
+    case CHANNEL_PRESENT_MASS: yk_world_present(self, (int)index, &values[0]); break;
+    case CHANNEL_SHORTFALL: values[0] = yk_world_shortfall(self, (int)index, &exhausted); break;
+    case CHANNEL_EXHAUSTED:
+        yk_world_shortfall(self, (int)index, &exhausted);
+        values[0] = exhausted;
+        break;
     case CHANNEL_EMITTED: values[0] = (double)state->emitters[index].count; break;
     case CHANNEL_EMITTED_MASS: values[0] = state->emitters[index].mass; break;
     case CHANNEL_WAITING: values[0] = (double)state->emitters[index].waiting; break;

@@ -217,15 +217,11 @@ void yk_sleep_sum(yk_nonsmooth *self);
 /* emitter.c: at the end of a step, particles in sinks leave, and those that are due appear. */
 void yk_world_drain(yk_nonsmooth *self);
 void yk_world_emit(yk_nonsmooth *self, double t);
-/* Bodies that can be absent and are there, and their mass; the largest fraction of what was due
- * from an emitter that has not come, and whether that one has no particles left. */
-typedef struct yk_flow {
-    size_t present;
-    double mass;
-    double shortfall;
-    bool exhausted;
-} yk_flow;
-yk_flow yk_world_flow(const yk_nonsmooth *self, int world);
+/* Bodies that can be absent and are there, and their mass. */
+size_t yk_world_present(const yk_nonsmooth *self, int world, double *mass);
+/* The largest fraction of what was due from an emitter that has not come, and whether that one has no
+ * particles left. */
+double yk_world_shortfall(const yk_nonsmooth *self, int world, bool *exhausted);
 
 /* interface.c: see yk_interface_model. */
 yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,
