@@ -1,5 +1,5 @@
 /* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see
- * gradient.c for the method).
+ * solver.c for the method).
  *
  * The gradient at a point y is the contacts' velocity when the nodes have the velocities that
  * belong to y. These are linear in y, so the extrapolated point takes its nodes' velocities from

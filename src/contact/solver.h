@@ -34,8 +34,8 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
                            const yk_contact_options *options, double *r, double *u,
                            yk_contact_report *report);
 
-/* The methods for assembled problems, the longer ones in a file each: gradient.c, accurate.c. A new
- * one is its file, its declaration here and its row in solver.c. */
+/* The methods for assembled problems, in solver.c and accurate.c. A new one is its declaration here
+ * and its row in solver.c. */
 
 /* As yk_contact_solve with options and problem checked; r holds the start value, u must not be
  * NULL. */
