@@ -33,10 +33,10 @@ yk_mlcp_options yk_mlcp_options_default(void);
 yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem);
 void yk_mlcp_destroy(yk_context *context, yk_mlcp *problem);
 
-/* z and w (n each) receive the solution, state (n, may be NULL) the sets. The report's residual is the
- * largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z|. YK_ERROR_NO_SOLUTION
- * with an explanation when there is none or none was found; YK_ERROR_ARGUMENT for crossed bounds
- * or numbers that are not finite. */
+/* z and w (n each) receive the solution, state (n, may be NULL) the sets. The report's residual is
+ * the largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z|.
+ * YK_ERROR_NO_SOLUTION with an explanation when there is none or none was found; YK_ERROR_ARGUMENT
+ * for crossed bounds or numbers that are not finite. */
 yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options,
                         double *z, double *w, int *state, yk_contact_report *report);
 

@@ -162,9 +162,9 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact);
 /* Spinning and rolling impulse on node a (general pairs). */
 yk_vec3 yk_network_torque(const yk_network *network, size_t contact);
 
-/* The largest of || p - P_K(p - rho u^) || / rho over the contacts with rho = 1 / (mean of the diagonal
- * of W), and their root mean square (rms may be NULL). Rotations of spinning and rolling count as
- * velocities at the arm of a. */
+/* The largest of || p - P_K(p - rho u^) || / rho over the contacts with rho = 1 / (mean of the
+ * diagonal of W), and their root mean square (rms may be NULL). Rotations of spinning and rolling
+ * count as velocities at the arm of a. */
 double yk_network_residual(yk_network *network, yk_friction_model friction, double *rms);
 
 size_t yk_network_memory(yk_network *network);

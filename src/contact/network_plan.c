@@ -197,8 +197,8 @@ static void free_nodes(plan *p, const dealt_group *group, uint64_t slot_bit)
     }
 }
 
-/* Deals those of the contacts [begin, end) of the order that are of one kind into groups from `next`
- * on; returns the place after the last one. */
+/* Deals those of the contacts [begin, end) of the order that are of one kind into groups from
+ * `next` on; returns the place after the last one. */
 static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t kind,
                                 dealt_group *next)
 {

@@ -44,11 +44,11 @@ YK_INLINE yk_v4 cut(yk_v4 limit, yk_v4 length)
     return yk_v4_select(length > limit, ratio, one);
 }
 
-/* The projection on the cones with friction `mu` of their groups (sliding, spinning, rolling), in the
- * metric whose roots over that of the normal are `root`. Lengths in the impulses sqrt(metric) p, in which the
- * metric is Euclidean; the normal is the root top / bottom that yk_cone_project finds, by walking
- * up the pieces of its function: a group is dropped when the root lies above its kink. There are
- * three groups, so that nothing changes after three looks. */
+/* The projection on the cones with friction `mu` of their groups (sliding, spinning, rolling), in
+ * the metric whose roots over that of the normal are `root`. Lengths in the impulses sqrt(metric)
+ * p, in which the metric is Euclidean; the normal is the root top / bottom that yk_cone_project
+ * finds, by walking up the pieces of its function: a group is dropped when the root lies above its
+ * kink. There are three groups, so that nothing changes after three looks. */
 YK_INLINE void project(bool coulomb, const yk_v4 mu[3], const yk_v4 root[3], four_impulses *f)
 {
     const yk_v4 zero = yk_v4_set(0);

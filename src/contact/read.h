@@ -21,8 +21,8 @@ yk_status yk_problem_file_kind(yk_context *context, const char *path, yk_problem
 
 /* `dim nc <W> q mu [flag]`, and nothing more: problems of other kinds begin alike. With dimension 5
  * `dim nc <W> q mu mu_r`, rows N, T1, T2, R1, R2 (rolling friction). In the velocities of bodies
- * (problem.h) `dim nc <M> <H> q b mu [mu_r]`, with M v = H r + q, u = H^T v + b: condensed to W. The
- * caller destroys the problem. */
+ * (problem.h) `dim nc <M> <H> q b mu [mu_r]`, with M v = H r + q, u = H^T v + b: condensed to W.
+ * The caller destroys the problem. */
 yk_status yk_contact_read(yk_context *context, const char *path, yk_contact_problem *problem);
 
 /* LCP `n <M> q [solution] [remark]` and MLCP `st1 st2 n m ...`; the caller destroys the problem. */

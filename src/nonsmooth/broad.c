@@ -520,8 +520,8 @@ static uint64_t neighbour_key(uint64_t key, int row)
 }
 
 /* Partners in the own level, those with a larger number. The cursors move along with the solid that
- * looks: `at` is the first solid of the three cells around, in each of the neighbouring rows of cells,
- * `past` the first one after them, kept up for solids that are still. */
+ * looks: `at` is the first solid of the three cells around, in each of the neighbouring rows of
+ * cells, `past` the first one after them, kept up for solids that are still. */
 static void search_own_level(const yk_broad *broad, int level, size_t entry, size_t at[9],
                              size_t past[9], partner_row *row)
 {

@@ -368,17 +368,11 @@ static yk_status add_part(yk_world_model *model, const yk_part *part,
     return YK_OK;
 }
 
-/* An edge of a mesh, from one point to another. */
-typedef struct mesh_edge {
-    int from, to;
-} mesh_edge;
-
 static int compare_edges(const void *left, const void *right)
 {
-    const mesh_edge *a = left, *b = right;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    return (a->to > b->to) - (a->to < b->to);
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
 }
 
 /* Which side of its triangles is the outside of a mesh, as in yk_solid: known where every edge belongs
@@ -387,7 +381,10 @@ static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def 
 {
     *outside = 0;
     size_t count = 3 * (size_t)def->triangle_count;
-    mesh_edge *edges = yk_allocate(context, count, sizeof *edges);
+
+    /* The point that an edge comes from in the upper half of its number, that it leads to in the
+     * lower. */
+    uint64_t *edges = yk_allocate(context, count, sizeof *edges);
     if (!edges)
         return YK_ERROR_MEMORY;
 
@@ -401,15 +398,15 @@ static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def 
         yk_vec3 c = yk_v3_sub(def->points[corner[2]], origin);
         volume += yk_v3_dot(a, yk_v3_cross(b, c));
         for (int k = 0; k < 3; k++)
-            edges[3 * i + k] = (mesh_edge){corner[k], corner[(k + 1) % 3]};
+            edges[3 * i + k] = (uint64_t)corner[k] << 32 | (uint32_t)corner[(k + 1) % 3];
     }
 
     /* Every edge is there once, and its opposite too. */
     qsort(edges, count, sizeof *edges, compare_edges);
     bool closed = true;
     for (size_t i = 0; i < count && closed; i++) {
-        const mesh_edge back = {edges[i].to, edges[i].from};
-        bool twice = i + 1 < count && compare_edges(&edges[i], &edges[i + 1]) == 0;
+        uint64_t back = edges[i] << 32 | edges[i] >> 32;
+        bool twice = i + 1 < count && edges[i] == edges[i + 1];
         closed = !twice && bsearch(&back, edges, count, sizeof *edges, compare_edges);
     }
 

@@ -544,8 +544,8 @@ enum {
     LINE_MAX_LENGTH = 1024
 };
 
-/* Which column of the file holds what, from the line of names: `where[k]` is the place of column k of
- * the table, -1 where the file has none. */
+/* Which column of the file holds what, from the line of names: `where[k]` is the place of column k
+ * of the table, -1 where the file has none. */
 static yk_status read_names(yk_context *context, char *line, const char *path, int number,
                             int *columns, int where[COLUMNS])
 {

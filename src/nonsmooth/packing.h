@@ -101,7 +101,7 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
 yk_status yk_packing_read(yk_context *context, const char *path, const yk_particle_shape *shape,
                           yk_packing *packing);
 
-/* What the builder of yoke/nonsmooth.h (builder.c) offers beside its public functions. ---------- */
+/* What the builder (builder.c) offers beside its public functions ------------------------------ */
 
 /* The world in the making, to be looked at. */
 yk_nonsmooth *yk_nonsmooth_world_of(yk_nonsmooth_builder *builder);

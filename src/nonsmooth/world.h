@@ -6,10 +6,10 @@
  *   state.h      state.c writes and reads the image
  *   collision.h  near.c, search.c
  *   world.h      step.c          the time step
- *                known_motion.c  bodies that follow functions and ports, also through what never moves
+ *                known_motion.c  bodies that follow functions and ports; passages
  *                contact_rows.c  contacts as rows of the contact problem, impulses back; surface.c: laws
  *                impact.c        impact laws other than Newton's
- *                joint_rows.c    joints and partly prescribed ports as rows; distances of two markers as ports
+ *                joint_rows.c    joints and partly prescribed ports as rows; line ports
  *                energy.c        what is stored, lost and brought in
  *                sleep.c         islands that come to rest, their contacts, and what wakes them
  *                emitter.c       particles that come and go
@@ -219,8 +219,8 @@ void yk_world_drain(yk_nonsmooth *self);
 void yk_world_emit(yk_nonsmooth *self, double t);
 /* Bodies that can be absent and are there, and their mass. */
 size_t yk_world_present(const yk_nonsmooth *self, int world, double *mass);
-/* The largest fraction of what was due from an emitter that has not come, and whether that one has no
- * particles left. */
+/* The largest fraction of what was due from an emitter that has not come, and whether that one has
+ * no particles left. */
 double yk_world_shortfall(const yk_nonsmooth *self, int world, bool *exhausted);
 
 /* interface.c: see yk_interface_model. */

@@ -122,8 +122,8 @@ static double reach_along(const yk_solid *box, yk_vec3 n)
 }
 
 /* Takes the axis if the boxes are farther apart along it than along the best so far, by more than
- * `preference`. Of that are known the normal, the gap, and as its feature whose axis it is: 0 to 2: face
- * of a, 3 to 5: face of b, 6 and more: 6 + 3 * edge of a + edge of b. */
+ * `preference`. Of that are known the normal, the gap, and as its feature whose axis it is: 0 to 2:
+ * face of a, 3 to 5: face of b, 6 and more: 6 + 3 * edge of a + edge of b. */
 static void consider(const yk_solid *a, const yk_solid *b, yk_vec3 axis, int feature,
                      double preference, yk_touch *best)
 {

@@ -67,7 +67,7 @@ static int meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward
     return count;
 }
 
-/* The flat walls of a cavity from the one with number `first` on (1: all six, 5: bottom and top). */
+/* The flat walls of a cavity from number `first` on (1: all six, 5: bottom and top). */
 static int meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t first,
                            double margin, yk_touch *list, int count)
 {
