@@ -18,14 +18,13 @@
 
 #include "math/vec3.h"
 #include "record/hdf5_access.h"
-#include "record/hdf5_output.h"
 #include "record/pack.h"
 #include "yoke/record.h"
 
 enum { SIDES = 24, ARCS = 6, HULL_MAX = 200, DEFLATE = 3, CHUNK_ROWS = 16384 };
 
 /* The kinds of cells, in the order in which VTK counts them. */
-typedef enum topology { VERTICES, LINES, POLYGONS, STRIPS, TOPOLOGIES } topology;
+enum { VERTICES, LINES, POLYGONS, STRIPS, TOPOLOGIES };
 
 static const char *const topology_names[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
 
@@ -73,11 +72,11 @@ static int64_t add_corner(mesh *m, const yk_shape *shape, double x, double y, do
     return add_point(m, shape->body, yk_v3_add(shape->position, rotated), 0);
 }
 
-static void add_cell(mesh *m, topology kind, const int64_t *points, size_t count)
+static void add_cell(mesh *m, int topology, const int64_t *points, size_t count)
 {
-    yk_pack_bytes(&m->connectivity[kind], points, count * sizeof *points);
-    int64_t end = (int64_t)count_ids(&m->connectivity[kind]);
-    yk_pack_bytes(&m->offsets[kind], &end, sizeof end);
+    yk_pack_bytes(&m->connectivity[topology], points, count * sizeof *points);
+    int64_t end = (int64_t)count_ids(&m->connectivity[topology]);
+    yk_pack_bytes(&m->offsets[topology], &end, sizeof end);
 }
 
 /* The surface that a line in the plane of x and z makes about the z axis: `profile` has radius and height of
@@ -673,9 +672,9 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
     yk_status status = YK_ERROR_MEMORY;
     if (slots && scratch && times && ids) {
         yk_hdf5_session session;
-        yk_hdf5_output output = {0};
+        int error = 0;
         yk_hdf5_enter(&session);
-        hid_t file = yk_hdf5_output_create(path, &output);
+        hid_t file = yk_hdf5_create(path, &error);
         bool done = file >= 0;
         if (done) {
             hid_t root = create_group(file, "VTKHDF");
@@ -696,9 +695,9 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
         /* An error of the disk says more than what the library makes of it. */
         status = YK_OK;
         const char *reason = session.reason;
-        if (output.error != 0)
-            reason = strerror(output.error);
-        if (!done || output.error != 0)
+        if (error != 0)
+            reason = strerror(error);
+        if (!done || error != 0)
             status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, reason);
     }
 
