@@ -15,12 +15,6 @@ enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, SECTIONS_MAX = 16 };
 
 static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'C', 'K', 'P', 'T'};
 
-typedef struct file_start {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t sections;
-} file_start;
-
 typedef struct section_head {
     char name[YK_SECTION_NAME_BYTES];
     uint64_t count; /* bytes; the next section begins at the next word */
@@ -72,10 +66,10 @@ static yk_status write_sections(yk_context *context, const char *path,
         return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
 
     /* The start and the sections, each filled up to whole words. */
-    file_start start = {
+    yk_file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
-        .sections = (uint64_t)count,
+        .number = (uint64_t)count,
     };
 
     memcpy(start.magic, MAGIC, sizeof MAGIC);
@@ -176,7 +170,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
                                yk_checkpoint_file *file)
 {
     const unsigned char *data = (const unsigned char *)file->words;
-    file_start start = {0};
+    yk_file_start start = {0};
     if (bytes < sizeof start || memcmp(data, MAGIC, sizeof MAGIC) != 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a checkpoint", path);
 
@@ -204,7 +198,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
 
     /* Sections stay where they are; a checksum that holds may still be one of nonsense. */
     size_t at = sizeof start;
-    for (uint64_t i = 0; i < start.sections; i++) {
+    for (uint64_t i = 0; i < start.number; i++) {
         section_head head;
         if (i == SECTIONS_MAX || end - at < sizeof head)
             return damaged(context, path, "its sections have no end");

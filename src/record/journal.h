@@ -20,12 +20,12 @@
 
 #include "yoke/record.h"
 
-typedef enum yk_block_kind {
-    YK_BLOCK_HEADER = 1,
-    YK_BLOCK_ROWS,
-    YK_BLOCK_FRAME,
-    YK_BLOCK_SUMMARY
-} yk_block_kind;
+/* How files of our own begin: journals, and checkpoints. */
+typedef struct yk_file_start {
+    char magic[8];
+    uint32_t version, byte_order;
+    uint64_t number; /* the process that writes a journal; sections of a checkpoint */
+} yk_file_start;
 
 /* Writing -------------------------------------------------------------------------------------- */
 
