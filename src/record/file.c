@@ -48,8 +48,8 @@ typedef struct file_recorder {
     double *rows; /* that wait, of `stride` doubles each, time first */
     size_t stride, count, capacity;
     size_t frame_size;
-    double flushed, synced;       /* s on the clock */
-    yk_journal_contents contents; /* of the journal that the results were made of */
+    double flushed, synced; /* s on the clock */
+    yk_recovery contents;   /* of the journal that the results were made of */
 } file_recorder;
 
 static void close_journal(file_recorder *self)
@@ -256,7 +256,7 @@ static yk_status make_results(void *user, int stream)
 
     /* A journal without its end makes a file without a summary. */
     const yk_journal *journal = &self->journal;
-    yk_journal_contents *contents = &self->contents;
+    yk_recovery *contents = &self->contents;
     status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
     if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
         status =
@@ -478,12 +478,7 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
         yk_journal_close(&self->journal);
     }
 
-    *recovery = (yk_recovery){
-        .complete = self->contents.complete,
-        .rows = self->contents.rows,
-        .frames = self->contents.frames,
-        .damaged_bytes = self->contents.damaged,
-    };
+    *recovery = self->contents;
     yk_recorder_destroy(recorder);
 
     return status;

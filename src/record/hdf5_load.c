@@ -432,7 +432,7 @@ typedef struct sender {
     size_t stride, count, capacity;
     size_t frame_size;
     yk_recorder *to;
-    yk_journal_contents contents;
+    yk_recovery contents;
 } sender;
 
 static yk_status send_rows(sender *self)

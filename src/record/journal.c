@@ -685,7 +685,7 @@ static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_hea
 }
 
 /* Passes one block on. */
-static yk_status play_block(player *p, const block_head *head, yk_journal_contents *contents)
+static yk_status play_block(player *p, const block_head *head, yk_recovery *contents)
 {
     yk_unpack pack = {.data = p->payload, .size = head->bytes};
     yk_status status = YK_OK;
@@ -731,7 +731,7 @@ static yk_status play_block(player *p, const block_head *head, yk_journal_conten
     return status;
 }
 
-static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
+static yk_status play(player *p, uint64_t size, yk_recovery *contents)
 {
     yk_file_start start;
     if (size < sizeof start || !read_all(p, &start, sizeof start, 0))
@@ -767,8 +767,7 @@ static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
     }
 
     /* What is behind the last whole block was being written when the run was killed. */
-    contents->length = offset;
-    contents->damaged = size - offset;
+    contents->damaged_bytes = size - offset;
     if (status == YK_OK && offset == sizeof start)
         return damaged(p, "it ends before its header");
 
@@ -789,9 +788,9 @@ bool yk_is_journal(const void *start, size_t bytes)
 }
 
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
-                          yk_journal_contents *contents)
+                          yk_recovery *contents)
 {
-    *contents = (yk_journal_contents){0};
+    *contents = (yk_recovery){0};
     struct stat found;
     if (fstat(file, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
@@ -803,11 +802,11 @@ yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_re
 }
 
 yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_journal_contents *contents)
+                                 yk_recovery *contents)
 {
     /* Its length is not known; no single block is this long. */
     static const uint64_t longest = (uint64_t)1 << 40;
-    *contents = (yk_journal_contents){0};
+    *contents = (yk_recovery){0};
     player p = {.context = context, .path = path, .to = to, .file = pipe, .stream = true};
     yk_status status = play(&p, longest, contents);
     release_player(&p);
@@ -815,7 +814,7 @@ yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe
 }
 
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
-                               yk_journal_contents *contents)
+                               yk_recovery *contents)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)

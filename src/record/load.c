@@ -49,7 +49,7 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
     if (yk_hdf5_begins(start, got)) {
         status = yk_hdf5_load(context, path, to, complete);
     } else if (yk_is_journal(start, got)) {
-        yk_journal_contents contents;
+        yk_recovery contents;
         status = yk_journal_play_file(context, path, to, &contents);
         *complete = contents.complete;
     } else {
