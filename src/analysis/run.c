@@ -1,20 +1,18 @@
 /* A scenario from start to end: steps, samples, and the findings and statistics afterwards. */
+#include "analysis/run.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/checkpoint.h"
 #include "analysis/remedies.h"
-#include "analysis/scene.h"
 #include "analysis/trial.h"
-#include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/inputs.h"
 #include "model/undefined.h"
 #include "record/checkpoint.h"
-#include "yoke/analysis.h"
 
 /* Reading the clock costs as much as a short macro step. It is read after every step where steps
  * take longer than CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short.
@@ -42,7 +40,6 @@ typedef struct run {
     bool converged;
     yk_checkpointer checkpoints; /* with a context where the run has any */
     int missed;                  /* checkpoints in a row that could not be written */
-    yk_record_position position; /* of a run that is resumed: where its record ends */
     /* Of a run that may fall back to another scheme: state, memory and watch before the step. */
     double *kept;
     size_t state_words, memory_words;
@@ -110,7 +107,7 @@ static yk_status begin_record(run *r)
         if (r->frame_stride > 0)
             header.scene = &r->scene.record;
         if (r->def->resume)
-            status = yk_recorder_resume(r->def->recorder, &header, &r->position);
+            status = yk_recorder_resume(r->def->recorder, &header, &r->checkpoints.position);
         else
             status = yk_recorder_begin(r->def->recorder, &header);
     }
@@ -249,7 +246,7 @@ static void add_statistics(summary *s, run *r)
             add_figure(s, name, "mass_ratio_limit", limit, "");
     }
 
-    yk_watch_limit limits[YK_WATCH_LIMITS];
+    yk_record_value limits[YK_WATCH_LIMITS];
     yk_watch_limits(limits);
     for (int i = 0; i < YK_WATCH_LIMITS; i++)
         add_figure(s, "limit", limits[i].name, limits[i].value, "");
@@ -381,26 +378,21 @@ static yk_status open_checkpoints(run *r)
     if (YK_FAILED(status) || !r->def->resume)
         return status;
 
-    yk_run_state before;
-    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume, &before, &r->position);
+    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume);
     if (YK_FAILED(status))
         return status;
 
-    r->report->steps = before.step;
-    r->converged = before.converged;
-    r->begun -= before.seconds;
+    r->report->steps = r->checkpoints.last_step;
+    r->converged = r->checkpoints.converged;
+    r->begun -= r->checkpoints.seconds;
 
     return YK_OK;
 }
 
 static yk_status write_checkpoint(run *r)
 {
-    yk_run_state now = {
-        .step = r->report->steps,
-        .converged = r->converged,
-        .seconds = yk_clock_seconds() - r->begun,
-    };
-    return yk_checkpointer_write(&r->checkpoints, &now);
+    double seconds = yk_clock_seconds() - r->begun;
+    return yk_checkpointer_write(&r->checkpoints, r->report->steps, r->converged, seconds);
 }
 
 /* Falling back --------------------------------------------------------------------------------- */

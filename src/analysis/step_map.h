@@ -67,7 +67,7 @@ void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus
  * the base. */
 yk_status yk_step_map_rest(yk_step_map *map);
 
-/* The largest eigenvalues of the macro step about the base (spectrum.c). */
+/* The largest eigenvalues of the macro step about the base. */
 typedef struct yk_eigenpair {
     double real, imaginary; /* of one macro step, imaginary part >= 0 */
     double error;           /* of the modulus */
