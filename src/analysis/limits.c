@@ -4,14 +4,14 @@
  * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what
  * ratio a scheme bears depends on the integrators of both. So both are found by trying: the ratio
  * on the system itself (yk_system_probe), the limit on two free masses in subsystems of the same
- * kinds and integrators, coupled by the same scheme (coupling/surrogate.h). */
+ * kinds and integrators, coupled by the same scheme (yk_surrogate_create). */
 #include <math.h>
 #include <stdio.h>
 
 #include "analysis/remedies.h"
 #include "analysis/run.h"
 #include "base/quiet.h"
-#include "coupling/surrogate.h"
+#include "coupling/description.h"
 
 /* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is
  * sought. */

@@ -15,15 +15,14 @@
  * contracts by (gain / (2 + gain))^2 at worst, 0.16. Stiffness of a part comes through the same
  * constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
  * multiplies the gain by the ratio of their masses. Sweeps are accelerated by what those before
- * did (acceleration.h), which takes out the few directions that matter. */
+ * did (acceleration.c), which takes out the few directions that matter. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/acceleration.h"
 #include "coupling/merging.h"
-#include "coupling/system.h"
+#include "coupling/unknowns.h"
 
 /* A change that grows by this over its smallest value, after some sweeps, will not come down
  * again. */

@@ -342,7 +342,7 @@ yk_status yk_system_create_scheme(yk_system *system);
 const char *yk_scheme_name_with(unsigned trait);
 const char *yk_scheme_name_without(unsigned trait);
 
-/* wiring.c, contract.c --------------------------------------------------------------------------*/
+/* wiring.c --------------------------------------------------------------------------------------*/
 
 /* At creation: participants, interfaces, wires and their sequences. */
 yk_status yk_wiring_create(yk_system *system, const yk_system_description *def);
@@ -431,7 +431,7 @@ void yk_system_end_part(yk_system *system);
 /* Forces may jump now. */
 void yk_system_announce_event(yk_system *system);
 
-/* start.c: starts a participant with its inputs, and gathers its outputs. */
+/* system.c: starts a participant with its inputs, and gathers its outputs. */
 yk_status yk_system_start_participant(yk_system *system, int participant);
 
 /* wire.c ----------------------------------------------------------------------------------------*/
@@ -486,7 +486,7 @@ bool yk_step_can_be_mended(yk_status status);
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
                      double *speed, double *spin);
 
-/* failure_policy.c ------------------------------------------------------------------------------*/
+/* failure.c: what is done -----------------------------------------------------------------------*/
 
 /* At creation, after the scheme of the system; at the start of the system, before its scheme's. */
 yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def);
@@ -552,7 +552,7 @@ void yk_windows_keep(yk_system *system);
 bool yk_windows_repeat(const yk_system *system);
 yk_status yk_windows_return(yk_system *system);
 
-/* failure.c -------------------------------------------------------------------------------------*/
+/* failure.c: what is said -----------------------------------------------------------------------*/
 
 /* What a participant says of its last status. */
 const char *yk_participant_message(const yk_participant *participant);

@@ -18,7 +18,7 @@ enum {
     YK_INDEX1_MOTIONS = 2
 };
 
-/* The polynomials of one degree, in tau = (t - T) / H (see polynomials.c). */
+/* The polynomials of one degree, in tau = (t - T) / H (see wrench.c). */
 typedef struct yk_index1_basis {
     int degree;
 
@@ -156,7 +156,7 @@ static inline bool yk_index1_is_relation(const yk_interface *interface)
     return interface->takes == YK_TAKES_MOTION;
 }
 
-/* Paths, in polynomials.c: how a port moves between the two ends of a macro step, as far as the
+/* Paths, in wrench.c: how a port moves between the two ends of a macro step, as far as the
  * motions at its ends show: the polynomial of fifth degree that meets both with velocity and
  * acceleration, on SO(3) for orientations. Its error is of sixth order in the step; beyond the end
  * it extrapolates with the same order. */
@@ -242,7 +242,7 @@ static inline bool yk_index1_has_sensitivity(const yk_system *system, int partic
     return p->subsystem->ops->sensitivity && p->substeps == 1;
 }
 
-/* wire.c: wires that are solved for. Memory for them at creation; their values at the end of the
+/* relation.c: wires that are solved for. Memory for them at creation; their values at the end of the
  * step as they are extrapolated, and after a correction; as inputs of a participant; one of them
  * as an input; a change for finite differences; conditions; and what is kept of the step. */
 yk_status yk_index1_create_wires(yk_system *system);
@@ -254,7 +254,7 @@ double yk_index1_wire_change(const yk_system *system, int number);
 void yk_index1_evaluate_wires(const yk_system *system, double *residual);
 void yk_index1_keep_wires(yk_system *system);
 
-/* relation.c: the motion that side B is given, first as A's is extrapolated, and as its input; a
+/* Relations: the motion that side B is given, first as A's is extrapolated, and as its input; a
  * change of it for finite differences, as an acceleration over the step; the conditions, which
  * follow each other in `residual`; the work. */
 /* Moments: before a participant steps, and after each of its substeps, numbered from 1. */
@@ -271,7 +271,7 @@ void yk_index1_relation_work(const yk_system *system, int interface, yk_interfac
 /* A step of a participant with the derivatives of its motions by the parameters; the participant
  * must be at the mark. */
 yk_status yk_index1_advance_with_response(yk_system *system, int participant);
-/* create.c, start.c */
+/* create.c */
 yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **scheme);
 void yk_index1_destroy(yk_scheme *scheme, yk_system *system);
 yk_status yk_index1_start(yk_scheme *scheme, yk_system *system);
