@@ -46,9 +46,10 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
     /* A subsystem that is asked for the impossible fails last: numbers that grew without bounds
      * may be the coupling's. */
     bool numerical = p->status == YK_ERROR_NOT_FINITE || p->status == YK_ERROR_DIVERGED;
-    yk_runaway run = {.known = true};
-    if (numerical)
-        run = yk_ledger_runaway(system);
+    bool known = true;
+    double energy = 0;
+    int maker = -1;
+    bool ran_away = numerical && yk_ledger_runaway(system, &known, &energy, &maker);
 
     /* What carries a coupling that ran away: wrenches on both sides know no limit of masses or
      * steps. */
@@ -58,7 +59,7 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
                  yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 
     /* Energy that the coupling made is the cause, and named first. */
-    if (run.found && run.interface >= 0) {
+    if (ran_away && maker >= 0) {
         /* What the solver says, without what it takes for the cause and the remedy. */
         const char *end = strchr(why, ';');
         const char *clause = strstr(why, ": ");
@@ -72,9 +73,9 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
             length = (int)(end - why);
 
         char made[48] = "more energy than can be counted";
-        if (isfinite(run.made))
-            snprintf(made, sizeof made, "%.3g J of nothing", run.made);
-        const yk_interface *interface = &system->interfaces[run.interface];
+        if (isfinite(energy))
+            snprintf(made, sizeof made, "%.3g J of nothing", energy);
+        const yk_interface *interface = &system->interfaces[maker];
         const char *a = yk_interface_a(system, interface)->name;
         const char *b = yk_interface_b(system, interface)->name;
 
@@ -93,7 +94,7 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
     }
 
     /* Where energies are not known, nobody can say which of the two it was. */
-    if (numerical && !run.known)
+    if (numerical && !known)
         return yk_fail(context, p->status,
                        "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; if the "
                        "coupling is unstable, %s",

@@ -300,20 +300,19 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     return balance;
 }
 
-yk_runaway yk_ledger_runaway(const yk_system *system)
+bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *interface)
 {
-    yk_runaway r = {.known = true, .interface = -1};
+    *known = true;
+    *made = 0;
+    *interface = -1;
     double moving = 0;
 
     for (int i = 0; i < system->participant_count; i++) {
         yk_energy_balance b = yk_system_balance(system, i);
-        r.known = r.known && b.known;
+        *known = *known && b.known;
         moving += b.kinetic;
-        r.made += b.interfaces + b.numerical;
+        *made += b.interfaces + b.numerical;
     }
-
-    /* Numbers that are not finite any more have grown beyond all others. */
-    r.found = !(r.made <= MOST * moving) || !isfinite(moving);
 
     /* Where it came from. */
     double most = -INFINITY;
@@ -321,11 +320,12 @@ yk_runaway yk_ledger_runaway(const yk_system *system)
         double created = fabs(system->interfaces[i].statistics.energy_created);
         if (!(created <= most)) {
             most = created;
-            r.interface = i;
+            *interface = i;
         }
     }
 
-    return r;
+    /* Numbers that are not finite any more have grown beyond all others. */
+    return !(*made <= MOST * moving) || !isfinite(moving);
 }
 
 /* What users ask for --------------------------------------------------------------------------- */

@@ -366,8 +366,9 @@ yk_status yk_system_advance_part(yk_system *system, int participant, double offs
                                  int substeps);
 /* Advance by a function that prepares the participant's step and is counted and timed as part of
  * it. */
-typedef yk_status (*yk_preparation)(yk_system *system, int participant, void *user);
-yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare,
+yk_status yk_system_advance_prepared(yk_system *system, int participant,
+                                     yk_status (*prepare)(yk_system *system, int participant,
+                                                          void *user),
                                      void *user);
 /* One iteration of a participant's own solver towards the end of the macro step, and gather its
  * outputs. */
@@ -385,9 +386,10 @@ void yk_system_post_step_model(yk_system *system, int participant, const yk_step
  * are in the participants. */
 yk_status yk_system_use_threads(yk_system *system, int threads);
 void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *user);
-/* All participants in this way, once each: those that are here first, then those whose steps were
- * sent ahead. */
-void yk_system_for_participants(yk_system *system, yk_pool_work work, void *user);
+/* All participants in this way, once each, by yk_system_advance or by what a scheme makes of it:
+ * those that are here first, then those whose steps were sent ahead. */
+void yk_system_advance_all(yk_system *system,
+                           yk_status (*advance)(yk_system *system, int participant));
 
 /* The inputs of a participant in its own units. */
 const yk_input *yk_system_inputs(yk_system *system, int participant);
@@ -526,16 +528,9 @@ void yk_ledger_start(yk_system *system);
 void yk_ledger_begin_substeps(yk_participant *participant);
 void yk_ledger_add_substep(yk_participant *participant, double h);
 
-/* Whether a run has run away: what coupling and integration made of nothing is most of what
- * moves. */
-typedef struct yk_runaway {
-    bool known; /* all subsystems give their energy */
-    bool found;
-    double made;   /* J */
-    int interface; /* that made most; -1: there is none */
-} yk_runaway;
-
-yk_runaway yk_ledger_runaway(const yk_system *system);
+/* Whether a run has run away: what coupling and integration made of nothing (J) is most of what
+ * moves. *known: all subsystems give their energy; *interface made most, -1: there is none. */
+bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *interface);
 
 /* window.c ------------------------------------------------------------------------------------- */
 

@@ -74,17 +74,12 @@ typedef struct yk_unknowns {
     yk_accelerator *accelerator;
 } yk_unknowns;
 
-/* One vector for each wrench side; one for all that are joined by interfaces and wires; the same,
- * for a consistent start. */
-typedef enum yk_unknowns_grouping {
-    YK_UNKNOWNS_OF_SIDES,
-    YK_UNKNOWNS_OF_JOINED,
-    YK_UNKNOWNS_AT_START
-} yk_unknowns_grouping;
-
 typedef struct yk_unknowns_def {
     yk_acceleration kind;
-    yk_unknowns_grouping what;
+
+    /* One vector for each wrench side; one for all that are joined by interfaces and wires; the
+     * same, for a consistent start. */
+    enum { YK_UNKNOWNS_OF_SIDES, YK_UNKNOWNS_OF_JOINED, YK_UNKNOWNS_AT_START } what;
 
     /* Motions are given with the velocity at their end. */
     bool rates;

@@ -220,8 +220,8 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
 
     /* By all multipliers at once. */
     yk_jacobian_renew(balance->jacobian);
-    yk_conditions conditions = {CONDITION, CONDITION, h};
-    yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions);
+    yk_status status =
+        yk_jacobian_assemble(balance->jacobian, gradient_of, balance, CONDITION, CONDITION, h);
     if (status == YK_OK)
         return YK_OK;
     return yk_fail(system->context, status,

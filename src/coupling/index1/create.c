@@ -507,7 +507,6 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
 
     /* Newton's method. Where the accelerations do not follow the wrenches it finds none. */
     static const double accelerations[1][YK_LEVELS] = {{0, 0, 1}};
-    const yk_conditions conditions = {accelerations, accelerations, 1};
     bool consistent = false;
 
     for (int i = 0; i <= START_CORRECTIONS; i++) {
@@ -522,7 +521,8 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
 
         if (i == 0) {
             yk_jacobian_renew(x->start_jacobian);
-            status = yk_jacobian_assemble(x->start_jacobian, gradient_of, system, &conditions);
+            status = yk_jacobian_assemble(x->start_jacobian, gradient_of, system, accelerations,
+                                          accelerations, 1);
             if (status != YK_OK)
                 break;
         }

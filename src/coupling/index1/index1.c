@@ -176,34 +176,27 @@ static void compare_predictions(const yk_system *system, yk_index1_interface *ow
 
 /* Runs of all subsystems ----------------------------------------------------------------------- */
 
-typedef struct all_run {
-    yk_system *system;
-    bool rewind, response;
-} all_run;
-
-static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
+static yk_status run_participant(yk_system *system, int participant)
 {
-    (void)chunk;
-
-    const all_run *run = user;
-    for (size_t i = begin; i < end; i++) {
-        int participant = (int)i;
-
-        /* A status that is an error stays with its participant. */
-        bool begun = run->system->participants[i].posted;
-        if (run->rewind && !begun && YK_FAILED(yk_system_rewind(run->system, participant)))
-            continue;
-        if (run->response)
-            yk_index1_advance_with_response(run->system, participant);
-        else
-            yk_system_advance(run->system, participant);
+    const yk_index1 *x = yk_index1_of(system);
+    bool begun = system->participants[participant].posted;
+    if (x->rewinds && !begun) {
+        yk_status status = yk_system_rewind(system, participant);
+        if (YK_FAILED(status))
+            return status;
     }
+
+    if (x->responds)
+        return yk_index1_advance_with_response(system, participant);
+    return yk_system_advance(system, participant);
 }
 
 /* All subsystems over the step, at the same time; the first that failed is reported. */
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
-    all_run run = {system, rewind, response};
+    yk_index1 *x = yk_index1_of(system);
+    x->rewinds = rewind;
+    x->responds = response;
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
 
@@ -216,7 +209,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     }
 
     /* Each by itself, on as many threads as there are. */
-    yk_system_for_participants(system, run_participants, &run);
+    yk_system_advance_all(system, run_participant);
 
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
@@ -318,8 +311,8 @@ static yk_status find_jacobian(yk_system *system)
         yk_constraint_differentiate(&own->constraint, &at, &own->gradient);
     }
 
-    yk_conditions conditions = {x->basis->condition, x->basis->moment, system->h};
-    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, &conditions);
+    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, x->basis->condition,
+                                            x->basis->moment, system->h);
     if (status == YK_OK)
         return status;
 

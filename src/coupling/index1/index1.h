@@ -82,15 +82,6 @@ typedef struct yk_index1_interface {
     double given[YK_INDEX1_MOTIONS];
 } yk_index1_interface;
 
-/* A wire that is solved for: its source gives at the end of the step what its target was given. */
-typedef struct yk_index1_wire {
-    int wire;
-    double end; /* of the step */
-
-    /* At the start of the last step; part of the state. */
-    double earlier;
-} yk_index1_wire;
-
 /* The size of what is left of the conditions, and of the numbers that they are differences of. */
 typedef struct yk_index1_residual {
     double largest; /* of the scaled conditions on motions */
@@ -103,8 +94,17 @@ typedef struct yk_index1 {
     yk_index1_options options;
     yk_index1_basis bases[YK_INPUT_COEFFICIENTS];
     yk_index1_interface *interfaces;
+
+    /* Wires that are solved for: the source of each gives at the end of the step what its target was
+     * given. */
     int wire_count;
-    yk_index1_wire *wires;
+    struct {
+        int wire;
+        double end; /* of the step */
+
+        /* At the start of the last step; part of the state. */
+        double earlier;
+    } * wires;
 
     /* Of constraints in the present step. */
     const yk_index1_basis *basis;
@@ -112,6 +112,10 @@ typedef struct yk_index1 {
     /* Of interfaces, then wires; and of accelerations by constant multipliers. */
     yk_jacobian *jacobian;
     yk_jacobian *start_jacobian;
+
+    /* Of the run that is being made: participants return to the mark first; it brings new
+     * responses. */
+    bool rewinds, responds;
 
     /* Per participant: of its last step; NULL: finite differences. */
     double **sensitivity;
@@ -216,10 +220,10 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int interface,
     /* A wire: what its source gives, or what its target was given. */
     const yk_index1 *x = yk_index1_of(system);
     if (interface >= system->interface_count) {
-        const yk_index1_wire *own = &x->wires[interface - system->interface_count];
-        double value = own->end;
+        int number = interface - system->interface_count;
+        double value = x->wires[number].end;
         if (side == 0)
-            value = system->wires[own->wire].now;
+            value = system->wires[x->wires[number].wire].now;
         return (yk_motion){.position.x = value};
     }
 

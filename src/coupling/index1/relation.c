@@ -267,12 +267,12 @@ void yk_index1_predict_wires(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) {
-        yk_index1_wire *own = &x->wires[i];
         /* On the line through the starts of this step and the last. */
-        double now = system->wires[own->wire].before;
-        own->end = now;
+        double now = system->wires[x->wires[i].wire].before;
+        double earlier = x->wires[i].earlier;
+        x->wires[i].end = now;
         if (x->last_step > 0)
-            own->end = now + (now - own->earlier) * system->h / x->last_step;
+            x->wires[i].end = now + (now - earlier) * system->h / x->last_step;
     }
 }
 
@@ -311,9 +311,9 @@ void yk_index1_carry_signals(yk_system *system, int participant)
 
 double yk_index1_wire_change(const yk_system *system, int number)
 {
-    const yk_index1_wire *own = &yk_index1_of(system)->wires[number];
-    double before = system->wires[own->wire].before;
-    return LEAST_SIGNAL_CHANGE + SIGNAL_CHANGE * (fabs(own->end) + fabs(before));
+    const yk_index1 *x = yk_index1_of(system);
+    double before = system->wires[x->wires[number].wire].before;
+    return LEAST_SIGNAL_CHANGE + SIGNAL_CHANGE * (fabs(x->wires[number].end) + fabs(before));
 }
 
 void yk_index1_evaluate_wires(const yk_system *system, double *residual)
