@@ -77,18 +77,18 @@ static yk_status examine(study *s, double time, yk_growth *growth)
 
     /* Who moves in each mode. */
     for (int i = 0; status == YK_OK && i < r->mode_count; i++) {
-        const yk_eigenpair *p = &spectrum.pairs[i];
+        const yk_arnoldi_pair *p = &spectrum.pairs[i];
         double modulus = hypot(p->real, p->imaginary);
         r->modes[i] = (yk_stability_mode){
             .real = p->real,
             .imaginary = p->imaginary,
             .growth = modulus,
-            .error = p->error,
+            .error = spectrum.errors[i],
             .rate = log(modulus) / info->step,
             .frequency = atan2(p->imaginary, p->real) / (2 * acos(-1) * info->step),
         };
-        status = yk_stability_describe(map, info, spectrum.amplitude, p->vector[0], p->vector[1],
-                                       &r->modes[i]);
+        status = yk_stability_describe(map, info, spectrum.amplitude, p->vector_real,
+                                       p->vector_imaginary, &r->modes[i]);
     }
 
     if (status == YK_OK)

@@ -60,7 +60,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     /* No modes: the deviation that the system made. */
     if (status == YK_OK && def->follow > 0) {
         *spectrum = (yk_spectrum){.count = 1, .vectors = start, .amplitude = def->follow};
-        spectrum->pairs[0].vector[0] = start;
+        spectrum->pairs[0].vector_real = start;
         return YK_OK;
     }
 
@@ -75,18 +75,18 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     growth->mode_count = spectrum->count;
 
     for (int i = 0; i < spectrum->count; i++) {
-        const yk_eigenpair *p = &spectrum->pairs[i];
+        const yk_arnoldi_pair *p = &spectrum->pairs[i];
         double modulus = hypot(p->real, p->imaginary);
         growth->modes[i].rate = log(modulus) / h;
-        growth->modes[i].error = p->error / (modulus * h);
+        growth->modes[i].error = spectrum->errors[i] / (modulus * h);
         growth->modes[i].phase = atan2(p->imaginary, p->real);
         growth->modes[i].frequency = growth->modes[i].phase / (2 * acos(-1) * h);
     }
 
     /* The least stable of them. */
-    const yk_eigenpair *first = &spectrum->pairs[0];
+    const yk_arnoldi_pair *first = &spectrum->pairs[0];
     growth->radius = hypot(first->real, first->imaginary);
-    growth->error = first->error;
+    growth->error = spectrum->errors[0];
     growth->frequency = growth->modes[0].frequency;
     growth->phase = growth->modes[0].phase;
 
@@ -113,15 +113,15 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     enum { LEAST_STEPS = 16 };
     const size_t n = map->n;
     const double amplitude = spectrum->amplitude;
-    const yk_eigenpair *first = &spectrum->pairs[0];
+    const yk_arnoldi_pair *first = &spectrum->pairs[0];
     double *pair = yk_allocate(map->context, 2 * n + (size_t)steps, sizeof *pair);
     if (!pair)
         return YK_ERROR_MEMORY;
 
     double *logs = pair + 2 * n;
-    memcpy(pair, first->vector[0], n * sizeof *pair);
-    if (first->vector[1])
-        memcpy(pair + n, first->vector[1], n * sizeof *pair);
+    memcpy(pair, first->vector_real, n * sizeof *pair);
+    if (first->vector_imaginary)
+        memcpy(pair + n, first->vector_imaginary, n * sizeof *pair);
 
     /* Step by step, as long as the run and the deviation last. */
     int done = 0;
@@ -145,7 +145,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
         status = yk_step_map_step(map, map->minus);
         if (status == YK_OK)
             status = carry(map, amplitude, pair);
-        if (status == YK_OK && first->vector[1])
+        if (status == YK_OK && first->vector_imaginary)
             status = carry(map, amplitude, pair + n);
         if (status != YK_OK)
             break;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "math/arnoldi.h"
 #include "math/dense.h"
 
 /* Perturbation of a word, by its size; and the size that a word counts with at least, by what is
@@ -370,7 +369,7 @@ typedef struct search {
     double amplitude;
 } search;
 
-static double modulus(const yk_eigenpair *p)
+static double modulus(const yk_arnoldi_pair *p)
 {
     return hypot(p->real, p->imaginary);
 }
@@ -383,14 +382,15 @@ static yk_status apply(void *user, const double *vector, double *image)
 
 /* The eigenvalue of one step is a root of that of the map, and the step after the map shows which:
  * both deviations are then such as the system makes. `images`: workspace for four vectors. */
-static yk_status take_root(const search *s, double *images, yk_eigenpair *p)
+static yk_status take_root(const search *s, double *images, yk_arnoldi_pair *p)
 {
+    const double *vectors[2] = {p->vector_real, p->vector_imaginary};
     size_t n = s->map->n;
     double *now[2] = {images, images + n};
     double *next[2] = {images + 2 * n, images + 3 * n};
 
-    for (int part = 0; part < 2 && p->vector[part]; part++) {
-        const double *vector = p->vector[part];
+    for (int part = 0; part < 2 && vectors[part]; part++) {
+        const double *vector = vectors[part];
         yk_status status = yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, vector, now[part]);
         if (status == YK_OK)
             status = yk_step_map_apply(s->map, YK_PASSAGE + 1, s->amplitude, vector, next[part]);
@@ -401,7 +401,7 @@ static yk_status take_root(const search *s, double *images, yk_eigenpair *p)
     /* By which angle the last step rotated the deviation. */
     double real = yk_dense_dot(n, now[0], next[0]);
     double imaginary = 0;
-    if (p->vector[1]) {
+    if (vectors[1]) {
         real += yk_dense_dot(n, now[1], next[1]);
         imaginary = yk_dense_dot(n, now[0], next[1]) - yk_dense_dot(n, now[1], next[0]);
     }
@@ -451,10 +451,9 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
     out->dimension = options.space;
     if ((size_t)options.space >= map->n)
         out->dimension = (int)map->n;
-    yk_arnoldi_pair pairs[YK_STABILITY_MODES];
     if (status == YK_OK)
-        status =
-            yk_arnoldi(map->context, map->n, start, &options, pairs, out->vectors, &out->count);
+        status = yk_arnoldi(map->context, map->n, start, &options, out->pairs, out->vectors,
+                            &out->count);
 
     /* What was found until it ended, with its residuals. */
     if (!YK_FAILED(status))
@@ -462,19 +461,13 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
 
     /* Those of one step. */
     for (int i = 0; status == YK_OK && i < out->count; i++) {
-        const yk_arnoldi_pair *from = &pairs[i];
-        yk_eigenpair *p = &out->pairs[i];
-        *p = (yk_eigenpair){.real = from->real, .imaginary = from->imaginary};
+        yk_arnoldi_pair *p = &out->pairs[i];
         double size = modulus(p);
-        if (size > 0)
-            p->residual = from->residual / size;
-        p->vector[0] = from->vector_real;
-        if (from->imaginary > 0)
-            p->vector[1] = from->vector_imaginary;
+        p->residual = size > 0 ? p->residual / size : 0;
+        if (!(p->imaginary > 0))
+            p->vector_imaginary = NULL;
+        status = take_root(s, images, p);
     }
-
-    for (int i = 0; status == YK_OK && i < out->count; i++)
-        status = take_root(s, images, &out->pairs[i]);
 
     yk_release(map->context, images);
     return status;
@@ -482,14 +475,14 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
 
 /* The modulus of the mode of another level that is nearest to this one, and how far it is from
  * this. */
-static double change_of_modulus(const yk_eigenpair *p, const yk_spectrum *other)
+static double change_of_modulus(const yk_arnoldi_pair *p, const yk_spectrum *other)
 {
     /* The nearest mode is taken for the same one. */
     double least = INFINITY;
     double change = INFINITY;
 
     for (int i = 0; i < other->count; i++) {
-        const yk_eigenpair *q = &other->pairs[i];
+        const yk_arnoldi_pair *q = &other->pairs[i];
         double distance = hypot(p->real - q->real, p->imaginary - q->imaginary);
         if (distance < least) {
             least = distance;
@@ -562,12 +555,12 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
         levels[best].vectors = NULL;
 
         for (int i = 0; i < spectrum->count; i++) {
-            yk_eigenpair *p = &spectrum->pairs[i];
+            const yk_arnoldi_pair *p = &spectrum->pairs[i];
             double residual = modulus(p) * p->residual / YK_PASSAGE;
             double change = change_of_modulus(p, other);
             if (i == 0)
                 change = change_of_first(spectrum, other);
-            p->error = fmax(change, residual) + 16 * DBL_EPSILON;
+            spectrum->errors[i] = fmax(change, residual) + 16 * DBL_EPSILON;
         }
     }
 
