@@ -158,14 +158,13 @@ static bool write_fixed_text(hid_t object, const char *name, const char *text)
 bool yk_hdf5_set_scale(yk_context *context, hid_t scale, const char *name, const hid_t *datasets,
                        size_t count)
 {
-    /* An entry of the list of those that a scale belongs to. */
-    typedef struct user {
-        hobj_ref_t dataset;
-        int dimension;
-    } user;
     enum { ATTRIBUTE_BYTES = 60000, RANK_MAX = 3 };
 
-    user *users = yk_allocate(context, count + 1, sizeof *users);
+    /* The list of those that a scale belongs to. */
+    struct {
+        hobj_ref_t dataset;
+        int dimension;
+    } *users = yk_allocate(context, count + 1, sizeof *users);
     hobj_ref_t own;
     bool done = users && write_fixed_text(scale, "CLASS", "DIMENSION_SCALE") &&
                 write_fixed_text(scale, "NAME", name) &&
@@ -187,8 +186,8 @@ bool yk_hdf5_set_scale(yk_context *context, hid_t scale, const char *name, const
     /* And the scale names them, as far as an attribute can. */
     if (done && count > 0 && count * sizeof *users <= ATTRIBUTE_BYTES) {
         hid_t type = H5Tcreate(H5T_COMPOUND, sizeof *users);
-        H5Tinsert(type, "dataset", offsetof(user, dataset), H5T_STD_REF_OBJ);
-        H5Tinsert(type, "dimension", offsetof(user, dimension), H5T_NATIVE_INT);
+        H5Tinsert(type, "dataset", 0, H5T_STD_REF_OBJ);
+        H5Tinsert(type, "dimension", sizeof users->dataset, H5T_NATIVE_INT);
         const hsize_t size = count;
         done =
             write_attribute(scale, "REFERENCE_LIST", type, H5Screate_simple(1, &size, NULL), users);

@@ -82,13 +82,6 @@ typedef struct yk_index1_interface {
     double given[YK_INDEX1_MOTIONS];
 } yk_index1_interface;
 
-/* The size of what is left of the conditions, and of the numbers that they are differences of. */
-typedef struct yk_index1_residual {
-    double largest; /* of the scaled conditions on motions */
-    double motion;
-    double force; /* of the wrenches of relations (N) */
-} yk_index1_residual;
-
 typedef struct yk_index1 {
     yk_scheme base;
     yk_index1_options options;
@@ -260,7 +253,8 @@ void yk_index1_keep_wires(yk_system *system);
 
 /* Relations: the motion that side B is given, first as A's is extrapolated, and as its input; a
  * change of it for finite differences, as an acceleration over the step; the conditions, which
- * follow each other in `residual`; the work. */
+ * follow each other in `residual` and raise the largest ones on motions and on wrenches (N); the
+ * work. */
 /* Moments: before a participant steps, and after each of its substeps, numbered from 1. */
 void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, int number);
 void yk_index1_predict_relation(yk_system *system, int interface);
@@ -268,7 +262,7 @@ void yk_index1_motion_input(const yk_system *system, int interface,
                             const double given[YK_INDEX1_MOTIONS], yk_input *input);
 double yk_index1_motion_change(const yk_system *system, int interface);
 double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual,
-                                    yk_index1_residual *size);
+                                    double *condition, double *force);
 void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work);
 
 /* response.c */

@@ -157,7 +157,7 @@ double yk_index1_motion_change(const yk_system *system, int number)
 /* Conditions ----------------------------------------------------------------------------------- */
 
 double *yk_index1_evaluate_relation(const yk_system *system, int number, double *residual,
-                                    yk_index1_residual *size)
+                                    double *condition, double *force)
 {
     const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
     const yk_index1_basis *basis = own->basis;
@@ -182,7 +182,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
         for (int level = 0; level < YK_LEVELS; level++)
             sum += basis->moment[e][level] * (moments[level] - wrench[level]);
 
-        size->force = fmax(size->force, fabs(sum));
+        *force = fmax(*force, fabs(sum));
         *residual++ = sum;
     }
 
@@ -191,7 +191,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
     double h = system->h;
     double position = (own->given[0] - a->position.x) / (h * h);
     double velocity = (own->given[1] - a->velocity.x) / h;
-    size->largest = fmax(size->largest, fmax(fabs(position), fabs(velocity)));
+    *condition = fmax(*condition, fmax(fabs(position), fabs(velocity)));
     *residual++ = position;
     *residual++ = velocity;
     return residual;
