@@ -9,7 +9,7 @@
 #define YK_TRANSPORT_FMI_INSTANCE_H
 
 #include "transport/fmi/description.h"
-#include "transport/fmi/fmi3.h"
+#include "transport/fmi/functions.h"
 
 typedef enum yk_fmi_kind { YK_FMI_CO_SIMULATION, YK_FMI_MODEL_EXCHANGE } yk_fmi_kind;
 
@@ -38,9 +38,14 @@ typedef struct yk_fmi_instance {
     void *library;
     void *component; /* NULL: not instantiated */
     bool dead;       /* it reported a fatal error: nothing may be called any more */
+    /* NULL where the FMU has none of this name */
     union {
-        yk_fmi2_functions two;
-        yk_fmi3_functions three;
+        struct {
+            YK_FMI2_LIST(YK_FMI_POINTER)
+        } two;
+        struct {
+            YK_FMI3_LIST(YK_FMI_POINTER)
+        } three;
     } functions;
     yk_fmi2_callbacks callbacks;
     /* FMI 3: asked for inputs at a time within a step */
