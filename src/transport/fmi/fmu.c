@@ -92,15 +92,16 @@ static yk_status read_outputs(yk_fmu *self, double h)
     /* Rates that are no variables: those that the FMU cannot be asked for are differences. */
     yk_fmi_instance *instance = self->instance;
     for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
-        const yk_fmu_rate *rate = &self->rates[i];
-        double *to = &list->values[rate->to];
+        int from = self->rates[i].from;
+        double *to = &list->values[self->rates[i].to];
+        uint32_t reference = self->rates[i].reference;
         const int order = 1;
         *to = 0;
 
-        if (rate->asked)
-            status = instance->calls->output_rates(instance, &rate->reference, 1, &order, to);
+        if (self->rates[i].asked)
+            status = instance->calls->output_rates(instance, &reference, 1, &order, to);
         else if (h > 0)
-            *to = (list->values[rate->from] - self->before[rate->from]) / h;
+            *to = (list->values[from] - self->before[from]) / h;
     }
 
     /* A step that has gone wrong in the FMU shows here first. */
