@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu/runtime.h"
-#include "transport/fmi/functions.h"
+#include "fmu/export.h"
 
 typedef struct component {
     yk_exported *model;
@@ -13,6 +12,7 @@ typedef struct component {
     bool logging;
 } component;
 
+#define MODEL(c) (((component *)(c))->model)
 #define EXPORT __attribute__((visibility("default")))
 /* Prototype and head of a function of the standard. */
 #define FUNCTION(type, name, arguments) \
@@ -34,18 +34,6 @@ static void log_text(void *user, yk_log_level level, const char *text)
     const yk_fmi2_callbacks *callbacks = &c->callbacks;
     if (callbacks->logger && (c->logging || grave))
         callbacks->logger(callbacks->environment, c->name, status, category, "%s", text);
-}
-
-static yk_fmi_status answer(yk_status status)
-{
-    if (YK_FAILED(status))
-        return YK_FMI_ERROR;
-    return YK_FMI_OK;
-}
-
-static yk_exported *model_of(void *c)
-{
-    return ((component *)c)->model;
 }
 
 FUNCTION(const char *, GetTypesPlatform, (void))
@@ -141,7 +129,7 @@ FUNCTION(void, FreeInstance, (void *c))
     if (!c)
         return;
 
-    yk_exported_destroy(model_of(c));
+    yk_exported_destroy(MODEL(c));
     free(c);
 }
 
@@ -153,7 +141,7 @@ FUNCTION(yk_fmi_status, SetupExperiment,
     (void)tolerance;
     (void)stop_defined;
     (void)stop;
-    return answer(yk_exported_begin(model_of(c), start));
+    return yk_exported_answer(yk_exported_begin(MODEL(c), start));
 }
 
 FUNCTION(yk_fmi_status, EnterInitializationMode, (void *c))
@@ -164,7 +152,7 @@ FUNCTION(yk_fmi_status, EnterInitializationMode, (void *c))
 
 FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
-    return answer(yk_exported_initialise(model_of(c)));
+    return yk_exported_answer(yk_exported_initialise(MODEL(c)));
 }
 
 FUNCTION(yk_fmi_status, Terminate, (void *c))
@@ -175,7 +163,7 @@ FUNCTION(yk_fmi_status, Terminate, (void *c))
 
 FUNCTION(yk_fmi_status, Reset, (void *c))
 {
-    return answer(yk_exported_reset(model_of(c)));
+    return yk_exported_answer(yk_exported_reset(MODEL(c)));
 }
 
 /* Values: all variables are real. */
@@ -183,13 +171,13 @@ FUNCTION(yk_fmi_status, Reset, (void *c))
 FUNCTION(yk_fmi_status, GetReal,
          (void *c, const uint32_t *references, size_t count, double *values))
 {
-    return answer(yk_exported_get(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_get(MODEL(c), references, count, values));
 }
 
 FUNCTION(yk_fmi_status, SetReal,
          (void *c, const uint32_t *references, size_t count, const double *values))
 {
-    return answer(yk_exported_set(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_set(MODEL(c), references, count, values));
 }
 
 #define NONE_OF(type, ctype)                                                           \
@@ -221,7 +209,7 @@ FUNCTION(yk_fmi_status, SetRealInputDerivatives,
         if (orders[i] != 1)
             return YK_FMI_ERROR;
 
-    return answer(yk_exported_set_rates(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_set_rates(MODEL(c), references, count, values));
 }
 
 FUNCTION(yk_fmi_status, GetRealOutputDerivatives,
@@ -246,33 +234,33 @@ FUNCTION(yk_fmi_status, FreeFMUstate, (void *c, void **state))
 
 FUNCTION(yk_fmi_status, GetFMUstate, (void *c, void **state))
 {
-    size_t size = yk_exported_state_size(model_of(c));
+    size_t size = yk_exported_state_size(MODEL(c));
     if (!*state && size > 0)
         *state = malloc(size);
 
     if (!*state || size == 0)
         return YK_FMI_ERROR;
 
-    yk_exported_state_get(model_of(c), *state);
+    yk_exported_state_get(MODEL(c), *state);
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, SetFMUstate, (void *c, void *state))
 {
-    yk_exported *model = model_of(c);
-    return answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
+    yk_exported *model = MODEL(c);
+    return yk_exported_answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
 FUNCTION(yk_fmi_status, SerializedFMUstateSize, (void *c, void *state, size_t *size))
 {
     (void)state;
-    *size = yk_exported_state_size(model_of(c));
+    *size = yk_exported_state_size(MODEL(c));
     return *size > 0 ? YK_FMI_OK : YK_FMI_ERROR;
 }
 
 FUNCTION(yk_fmi_status, SerializeFMUstate, (void *c, void *state, char *bytes, size_t size))
 {
-    if (size != yk_exported_state_size(model_of(c)))
+    if (size != yk_exported_state_size(MODEL(c)))
         return YK_FMI_ERROR;
 
     memcpy(bytes, state, size);
@@ -282,7 +270,7 @@ FUNCTION(yk_fmi_status, SerializeFMUstate, (void *c, void *state, char *bytes, s
 FUNCTION(yk_fmi_status, DeSerializeFMUstate,
          (void *c, const char *bytes, size_t size, void **state))
 {
-    if (size != yk_exported_state_size(model_of(c)))
+    if (size != yk_exported_state_size(MODEL(c)))
         return YK_FMI_ERROR;
 
     if (!*state)
@@ -298,8 +286,8 @@ FUNCTION(yk_fmi_status, GetDirectionalDerivative,
          (void *c, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
           size_t known_count, const double *seed, double *result))
 {
-    return answer(yk_exported_derive(model_of(c), false, unknowns, unknown_count, knowns,
-                                     known_count, seed, result));
+    return yk_exported_answer(yk_exported_derive(MODEL(c), false, unknowns, unknown_count, knowns,
+                                                 known_count, seed, result));
 }
 
 /* Steps. */
@@ -307,7 +295,7 @@ FUNCTION(yk_fmi_status, GetDirectionalDerivative,
 FUNCTION(yk_fmi_status, DoStep, (void *c, double t, double h, yk_fmi2_boolean no_rollback))
 {
     (void)no_rollback;
-    return answer(yk_exported_step(model_of(c), t, h, NULL, NULL));
+    return yk_exported_answer(yk_exported_step(MODEL(c), t, h, NULL, NULL));
 }
 
 FUNCTION(yk_fmi_status, CancelStep, (void *c))

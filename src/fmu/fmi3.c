@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu/runtime.h"
-#include "transport/fmi/functions.h"
+#include "fmu/export.h"
 
 typedef struct component {
     yk_exported *model;
@@ -14,6 +13,7 @@ typedef struct component {
     bool logging;
 } component;
 
+#define MODEL(c) (((component *)(c))->model)
 #define EXPORT __attribute__((visibility("default")))
 /* Prototype and head of a function of the standard. */
 #define FUNCTION(type, name, arguments) \
@@ -34,18 +34,6 @@ static void log_text(void *user, yk_log_level level, const char *text)
     const char *category = grave ? "logStatusError" : "logAll";
     if (c->log && (c->logging || grave))
         c->log(c->environment, status, category, text);
-}
-
-static yk_fmi_status answer(yk_status status)
-{
-    if (YK_FAILED(status))
-        return YK_FMI_ERROR;
-    return YK_FMI_OK;
-}
-
-static yk_exported *model_of(void *c)
-{
-    return ((component *)c)->model;
 }
 
 /* What the FMU does not have, with the reason. */
@@ -138,7 +126,7 @@ FUNCTION(void, FreeInstance, (void *c))
     if (!c)
         return;
 
-    yk_exported_destroy(model_of(c));
+    yk_exported_destroy(MODEL(c));
     free(c);
 }
 
@@ -150,12 +138,12 @@ FUNCTION(yk_fmi_status, EnterInitializationMode,
     (void)tolerance;
     (void)stop_defined;
     (void)stop;
-    return answer(yk_exported_begin(model_of(c), start));
+    return yk_exported_answer(yk_exported_begin(MODEL(c), start));
 }
 
 FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
-    return answer(yk_exported_initialise(model_of(c)));
+    return yk_exported_answer(yk_exported_initialise(MODEL(c)));
 }
 
 FUNCTION(yk_fmi_status, Terminate, (void *c))
@@ -166,7 +154,7 @@ FUNCTION(yk_fmi_status, Terminate, (void *c))
 
 FUNCTION(yk_fmi_status, Reset, (void *c))
 {
-    return answer(yk_exported_reset(model_of(c)));
+    return yk_exported_answer(yk_exported_reset(MODEL(c)));
 }
 
 /* Values: all variables are of type Float64. */
@@ -177,7 +165,7 @@ FUNCTION(yk_fmi_status, GetFloat64,
     if (value_count != count)
         return YK_FMI_ERROR;
 
-    return answer(yk_exported_get(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_get(MODEL(c), references, count, values));
 }
 
 FUNCTION(yk_fmi_status, SetFloat64,
@@ -186,7 +174,7 @@ FUNCTION(yk_fmi_status, SetFloat64,
     if (value_count != count)
         return YK_FMI_ERROR;
 
-    return answer(yk_exported_set(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_set(MODEL(c), references, count, values));
 }
 
 #define NONE_OF(type, ctype)                                                        \
@@ -222,21 +210,21 @@ NONE_OF(String, yk_fmi_text)
 
 FUNCTION(yk_fmi_status, GetFMUState, (void *c, void **state))
 {
-    size_t size = yk_exported_state_size(model_of(c));
+    size_t size = yk_exported_state_size(MODEL(c));
     if (!*state && size > 0)
         *state = malloc(size);
 
     if (!*state || size == 0)
         return refuse(c, "state that could be saved");
 
-    yk_exported_state_get(model_of(c), *state);
+    yk_exported_state_get(MODEL(c), *state);
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, SetFMUState, (void *c, void *state))
 {
-    yk_exported *model = model_of(c);
-    return answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
+    yk_exported *model = MODEL(c);
+    return yk_exported_answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
 FUNCTION(yk_fmi_status, FreeFMUState, (void *c, void **state))
@@ -250,7 +238,7 @@ FUNCTION(yk_fmi_status, FreeFMUState, (void *c, void **state))
 FUNCTION(yk_fmi_status, SerializedFMUStateSize, (void *c, void *state, size_t *size))
 {
     (void)state;
-    *size = yk_exported_state_size(model_of(c));
+    *size = yk_exported_state_size(MODEL(c));
     if (*size == 0)
         return refuse(c, "state that could be saved");
     return YK_FMI_OK;
@@ -258,7 +246,7 @@ FUNCTION(yk_fmi_status, SerializedFMUStateSize, (void *c, void *state, size_t *s
 
 FUNCTION(yk_fmi_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes, size_t size))
 {
-    if (size != yk_exported_state_size(model_of(c)))
+    if (size != yk_exported_state_size(MODEL(c)))
         return refuse(c, "state of this size");
 
     memcpy(bytes, state, size);
@@ -268,7 +256,7 @@ FUNCTION(yk_fmi_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes
 FUNCTION(yk_fmi_status, DeserializeFMUState,
          (void *c, const uint8_t *bytes, size_t size, void **state))
 {
-    if (size != yk_exported_state_size(model_of(c)))
+    if (size != yk_exported_state_size(MODEL(c)))
         return refuse(c, "state of this size");
 
     if (!*state)
@@ -302,7 +290,7 @@ FUNCTION(yk_fmi_status, DoStep,
     *terminate = false;
     *returned_early = false;
 
-    yk_exported_ask ask = NULL;
+    void (*ask)(void *user, double t) = NULL;
     if (self->update)
         ask = ask_for_inputs;
 
@@ -311,21 +299,21 @@ FUNCTION(yk_fmi_status, DoStep,
     *last_time = t;
     if (!YK_FAILED(status))
         *last_time = t + h;
-    return answer(status);
+    return yk_exported_answer(status);
 }
 
 /* All variables are scalars: a seed for each of the one kind, a result for each of the other. */
 
-#define DERIVATIVE(name, adjoint, seeded, found)                                                \
-    FUNCTION(yk_fmi_status, name,                                                               \
-             (void *c, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,  \
-              size_t known_count, const double *seed, size_t seeds, double *result,             \
-              size_t results))                                                                  \
-    {                                                                                           \
-        if (seeds != (seeded) || results != (found))                                            \
-            return refuse(c, "arrays: a seed and a result belong to one variable each");        \
-        return answer(yk_exported_derive(model_of(c), adjoint, unknowns, unknown_count, knowns, \
-                                         known_count, seed, result));                           \
+#define DERIVATIVE(name, adjoint, seeded, found)                                                 \
+    FUNCTION(yk_fmi_status, name,                                                                \
+             (void *c, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,   \
+              size_t known_count, const double *seed, size_t seeds, double *result,              \
+              size_t results))                                                                   \
+    {                                                                                            \
+        if (seeds != (seeded) || results != (found))                                             \
+            return refuse(c, "arrays: a seed and a result belong to one variable each");         \
+        return yk_exported_answer(yk_exported_derive(MODEL(c), adjoint, unknowns, unknown_count, \
+                                                     knowns, known_count, seed, result));        \
     }
 DERIVATIVE(GetDirectionalDerivative, false, known_count, unknown_count)
 DERIVATIVE(GetAdjointDerivative, true, unknown_count, known_count)
