@@ -10,8 +10,7 @@
 #include "analysis/trial.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "model/inputs.h"
-#include "model/undefined.h"
+#include "model/scenario.h"
 #include "record/checkpoint.h"
 
 /* Reading the clock costs as much as a short macro step. It is read after every step where steps

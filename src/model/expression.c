@@ -74,46 +74,43 @@ static double largest(const double *values, int count)
 typedef struct function_row {
     const char *name;
     int arguments; /* 0: any number, at least one */
-    yk_function_1 *one;
-    yk_function_2 *two;
-    yk_function_3 *three;
-    yk_function_many *many;
+    yk_instruction call;
 } function_row;
 
 static const function_row functions[] = {
-    {"sin", 1, .one = sin},
-    {"cos", 1, .one = cos},
-    {"tan", 1, .one = tan},
-    {"asin", 1, .one = asin},
-    {"acos", 1, .one = acos},
-    {"atan", 1, .one = atan},
-    {"atan2", 2, .two = atan2},
-    {"sinh", 1, .one = sinh},
-    {"cosh", 1, .one = cosh},
-    {"tanh", 1, .one = tanh},
-    {"exp", 1, .one = exp},
-    {"log", 1, .one = log},
-    {"log10", 1, .one = log10},
-    {"sqrt", 1, .one = sqrt},
-    {"pow", 2, .two = pow},
-    {"hypot", 2, .two = hypot},
-    {"abs", 1, .one = fabs},
-    {"sign", 1, .one = sign_of},
-    {"floor", 1, .one = floor},
-    {"ceil", 1, .one = ceil},
-    {"round", 1, .one = round},
-    {"mod", 2, .two = modulo},
-    {"min", 0, .many = smallest},
-    {"max", 0, .many = largest},
-    {"rad", 1, .one = radians},
-    {"step", 2, .two = step_at},
-    {"ramp", 3, .three = ramp_between},
-    {"smooth", 3, .three = smooth_between},
+    {"sin", 1, {YK_OPERATION_CALL_1, .one = sin}},
+    {"cos", 1, {YK_OPERATION_CALL_1, .one = cos}},
+    {"tan", 1, {YK_OPERATION_CALL_1, .one = tan}},
+    {"asin", 1, {YK_OPERATION_CALL_1, .one = asin}},
+    {"acos", 1, {YK_OPERATION_CALL_1, .one = acos}},
+    {"atan", 1, {YK_OPERATION_CALL_1, .one = atan}},
+    {"atan2", 2, {YK_OPERATION_CALL_2, .two = atan2}},
+    {"sinh", 1, {YK_OPERATION_CALL_1, .one = sinh}},
+    {"cosh", 1, {YK_OPERATION_CALL_1, .one = cosh}},
+    {"tanh", 1, {YK_OPERATION_CALL_1, .one = tanh}},
+    {"exp", 1, {YK_OPERATION_CALL_1, .one = exp}},
+    {"log", 1, {YK_OPERATION_CALL_1, .one = log}},
+    {"log10", 1, {YK_OPERATION_CALL_1, .one = log10}},
+    {"sqrt", 1, {YK_OPERATION_CALL_1, .one = sqrt}},
+    {"pow", 2, {YK_OPERATION_CALL_2, .two = pow}},
+    {"hypot", 2, {YK_OPERATION_CALL_2, .two = hypot}},
+    {"abs", 1, {YK_OPERATION_CALL_1, .one = fabs}},
+    {"sign", 1, {YK_OPERATION_CALL_1, .one = sign_of}},
+    {"floor", 1, {YK_OPERATION_CALL_1, .one = floor}},
+    {"ceil", 1, {YK_OPERATION_CALL_1, .one = ceil}},
+    {"round", 1, {YK_OPERATION_CALL_1, .one = round}},
+    {"mod", 2, {YK_OPERATION_CALL_2, .two = modulo}},
+    {"min", 0, {YK_OPERATION_CALL_MANY, .many = smallest}},
+    {"max", 0, {YK_OPERATION_CALL_MANY, .many = largest}},
+    {"rad", 1, {YK_OPERATION_CALL_1, .one = radians}},
+    {"step", 2, {YK_OPERATION_CALL_2, .two = step_at}},
+    {"ramp", 3, {YK_OPERATION_CALL_3, .three = ramp_between}},
+    {"smooth", 3, {YK_OPERATION_CALL_3, .three = smooth_between}},
 };
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
-static const yk_expression_word words[] = {
+static const yk_word words[] = {
     {"+ - * / ^", "arithmetic; ^ is the power and binds from the right"},
     {"< <= > >= == != && ||", "comparisons and logic: 1 for true, 0 for false"},
     {"a ? b : c", "b where a is not 0, otherwise c"},
@@ -131,7 +128,7 @@ static const yk_expression_word words[] = {
     {NULL, NULL},
 };
 
-const yk_expression_word *yk_expression_words(void)
+const yk_word *yk_expression_words(void)
 {
     return words;
 }
@@ -206,10 +203,8 @@ bool yk_number_read(const char *text, double *value)
 
 enum { DEPTH_MAX = 64, NAME_MAX_LENGTH = 60 };
 
-typedef enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN, TOKEN_BAD } token_kind;
-
 typedef struct token {
-    token_kind kind;
+    enum { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN, TOKEN_BAD } kind;
     const char *start;
     size_t length;
 } token;
@@ -581,10 +576,10 @@ enum {
     BINDS_POWER
 };
 
-static const struct operator_row {
+static const struct {
     const char *sign;
     int binds;
-    yk_operation operation;
+    int operation;
 } operators[] = {
     {"||", BINDS_OR, YK_OPERATION_OR},
     {"&&", BINDS_AND, YK_OPERATION_AND},
@@ -665,13 +660,8 @@ static bool compile_call(compiler *c, const function_row *row)
     } while (token_is(c->next, ","));
     take(c);
 
-    yk_instruction call = {.operation = YK_OPERATION_CALL_MANY, .index = count, .many = row->many};
-    if (row->one)
-        call = (yk_instruction){.operation = YK_OPERATION_CALL_1, .one = row->one};
-    if (row->two)
-        call = (yk_instruction){.operation = YK_OPERATION_CALL_2, .two = row->two};
-    if (row->three)
-        call = (yk_instruction){.operation = YK_OPERATION_CALL_3, .three = row->three};
+    yk_instruction call = row->call;
+    call.index = count;
     yk_code_append(&c->code, call, count);
 
     return true;
@@ -736,12 +726,14 @@ static bool compile_branches(compiler *c)
     return true;
 }
 
-static const struct operator_row *find_operator(token t)
+/* The row of an operator; -1: it is none. */
+static int find_operator(token t)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    enum { OPERATORS = sizeof operators / sizeof *operators };
+    for (int i = 0; i < OPERATORS; i++)
         if (token_is(t, operators[i].sign))
-            return &operators[i];
-    return NULL;
+            return i;
+    return -1;
 }
 
 /* An operand, and all operators after it that bind at least so tightly. */
@@ -751,13 +743,14 @@ static bool compile_from(compiler *c, int least)
         return false;
 
     /* Operators that bind alike go from left to right, but for powers. */
-    const struct operator_row *row = find_operator(c->next);
-    while (row && row->binds >= least) {
+    int row = find_operator(c->next);
+    while (row >= 0 && operators[row].binds >= least) {
         take(c);
-        if (!compile_from(c, row->binds == BINDS_POWER ? BINDS_POWER : row->binds + 1))
+        int binds = operators[row].binds;
+        if (!compile_from(c, binds == BINDS_POWER ? BINDS_POWER : binds + 1))
             return false;
 
-        yk_code_append(&c->code, (yk_instruction){.operation = row->operation}, 2);
+        yk_code_append(&c->code, (yk_instruction){.operation = operators[row].operation}, 2);
         row = find_operator(c->next);
     }
 
