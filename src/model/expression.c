@@ -297,13 +297,6 @@ struct yk_expression {
     yk_instruction code[];
 };
 
-/* An open parenthesis, with the function whose arguments it holds. */
-typedef struct group {
-    const function_row *function; /* NULL: plain */
-    const char *start;
-    int commas;
-} group;
-
 typedef struct scanner {
     const char *text;
     const yk_scope *scope;
@@ -312,7 +305,12 @@ typedef struct scanner {
     const function_row *called; /* a function whose '(' comes next */
     bool has_operand; /* an operand is complete: an operator or a closing sign comes next */
     bool has_sign;    /* the operand that comes next has a '+' or '-' of its own */
-    group groups[DEPTH_MAX];
+    /* Open parentheses, each with the function whose arguments it holds. */
+    struct {
+        const function_row *function; /* NULL: plain */
+        const char *start;
+        int commas;
+    } groups[DEPTH_MAX];
     int depth;
 } scanner;
 
@@ -436,18 +434,21 @@ static bool scan_sign(scanner *s, token t, token before)
         if (s->depth == DEPTH_MAX)
             return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
 
-        s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
+        s->groups[s->depth].function = s->called;
+        s->groups[s->depth].start = t.start;
+        s->groups[s->depth].commas = 0;
+        s->depth++;
         return true;
     }
 
     /* Between arguments. */
     if (*t.start == ',') {
-        group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
-        if (!inner || !inner->function)
+        int inner = s->depth - 1;
+        if (inner < 0 || !s->groups[inner].function)
             return complain(s, t.start, 1,
                             "a ',' separates the arguments of a function; decimals take a point");
 
-        inner->commas++;
+        s->groups[inner].commas++;
         return true;
     }
 
@@ -458,23 +459,24 @@ static bool scan_sign(scanner *s, token t, token before)
     if (s->depth == 0)
         return complain(s, t.start, 1, "')' without a '(' before it");
 
-    group closed = s->groups[--s->depth];
+    s->depth--;
+    const function_row *function = s->groups[s->depth].function;
     bool empty = token_is(before, "(");
-    if (!closed.function && empty)
+    if (!function && empty)
         return complain(s, t.start, 1, "nothing between '(' and ')'");
-    if (!closed.function)
+    if (!function)
         return true;
 
     /* The number of arguments; some functions take any. */
-    int given = empty ? 0 : closed.commas + 1;
-    int wanted = closed.function->arguments;
-    size_t length = (size_t)(t.start - closed.start) + 1;
+    int given = empty ? 0 : s->groups[s->depth].commas + 1;
+    int wanted = function->arguments;
+    const char *start = s->groups[s->depth].start;
+    size_t length = (size_t)(t.start - start) + 1;
     if (wanted == 0 && given == 0)
-        return complain(s, closed.start, length, "'%s' takes at least 1 argument, not 0",
-                        closed.function->name);
+        return complain(s, start, length, "'%s' takes at least 1 argument, not 0", function->name);
     if (wanted > 0 && given != wanted)
-        return complain(s, closed.start, length, "'%s' takes %d argument%s, not %d",
-                        closed.function->name, wanted, wanted > 1 ? "s" : "", given);
+        return complain(s, start, length, "'%s' takes %d argument%s, not %d", function->name,
+                        wanted, wanted > 1 ? "s" : "", given);
 
     return true;
 }
