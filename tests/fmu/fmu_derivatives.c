@@ -89,8 +89,8 @@ static loaded load(const char *name)
 
 static void start(loaded *l)
 {
-    assert_int_equal(yk_fmi_load(l->context, &l->description, YK_FMI_CO_SIMULATION, "link.fmu",
-                                 l->folder, "link", &l->instance),
+    assert_int_equal(yk_fmi_load(l->context, &l->description, false, "link.fmu", l->folder, "link",
+                                 &l->instance),
                      YK_OK);
     const yk_fmi_calls *calls = l->instance->calls;
     assert_int_equal(calls->instantiate(l->instance), YK_OK);

@@ -637,8 +637,7 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
 static void add_rates(yk_fmu *self, yk_fmu_port *port)
 {
     const yk_fmu_list *outputs = &self->outputs;
-    bool can_ask = self->instance->kind == YK_FMI_CO_SIMULATION &&
-                   self->instance->can->output_derivatives >= 1;
+    bool can_ask = !self->instance->exchange && self->instance->can->output_derivatives >= 1;
 
     for (int row = 0; row < RATE_ROWS; row++) {
         int to = rate_of[row][0];

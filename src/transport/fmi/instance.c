@@ -92,7 +92,7 @@ static yk_status find_functions(yk_fmi_instance *self)
 
     /* What the description promises has to be there. */
     unsigned needed = YK_FMI_ALL;
-    if (self->kind == YK_FMI_MODEL_EXCHANGE)
+    if (self->exchange)
         needed |= YK_FMI_ONLY_ME;
     else
         needed |= YK_FMI_ONLY_CS;
@@ -185,7 +185,7 @@ static yk_status open_library(yk_fmi_instance *self)
     return find_functions(self);
 }
 
-yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, yk_fmi_kind kind,
+yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, bool exchange,
                       const char *file, const char *folder, const char *name,
                       yk_fmi_instance **instance)
 {
@@ -196,15 +196,15 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
 
     self->context = context;
     self->description = description;
+    self->exchange = exchange;
     self->can = &description->co_simulation;
-
-    if (kind == YK_FMI_MODEL_EXCHANGE)
+    if (exchange)
         self->can = &description->model_exchange;
+
     self->calls = &yk_fmi3_calls;
     if (description->version == 2)
         self->calls = &yk_fmi2_calls;
 
-    self->kind = kind;
     self->file = file;
     self->folder = folder;
     self->name = yk_text_copy(context, name);

@@ -11,8 +11,6 @@
 #include "transport/fmi/description.h"
 #include "transport/fmi/functions.h"
 
-typedef enum yk_fmi_kind { YK_FMI_CO_SIMULATION, YK_FMI_MODEL_EXCHANGE } yk_fmi_kind;
-
 /* What an event, or a step that ended at one, leaves. */
 typedef struct yk_fmi_event {
     bool again; /* discrete states have to be updated once more */
@@ -28,7 +26,7 @@ typedef struct yk_fmi_instance {
     const yk_fmi_description *description;
     const yk_fmi_capabilities *can; /* of the kind that is used */
     const yk_fmi_calls *calls;
-    yk_fmi_kind kind;
+    bool exchange;      /* model exchange, else co-simulation */
     const char *file;   /* names the FMU in messages */
     const char *folder; /* where it is unpacked */
     char *name;
@@ -107,9 +105,9 @@ struct yk_fmi_calls {
 extern const yk_fmi_calls yk_fmi2_calls;
 extern const yk_fmi_calls yk_fmi3_calls;
 
-/* Loads the binary of an unpacked FMU. Description, file and folder must outlive the instance.
+/* Loads the binary of an unpacked FMU, for model exchange or for co-simulation. Description, file and folder must outlive the instance.
  * Failures are reported to the context. */
-yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, yk_fmi_kind kind,
+yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, bool exchange,
                       const char *file, const char *folder, const char *name,
                       yk_fmi_instance **instance);
 void yk_fmi_unload(yk_fmi_instance *self);

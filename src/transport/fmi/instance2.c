@@ -57,7 +57,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     };
 
     int kind = YK_FMI2_CO_SIMULATION;
-    if (self->kind == YK_FMI_MODEL_EXCHANGE)
+    if (self->exchange)
         kind = YK_FMI2_MODEL_EXCHANGE;
 
     self->component = F(self).Instantiate(self->name, kind, self->description->token, uri,

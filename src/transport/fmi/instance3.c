@@ -42,7 +42,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     char resources[4096];
     snprintf(resources, sizeof resources, "%s/resources/", self->folder);
 
-    if (self->kind == YK_FMI_MODEL_EXCHANGE) {
+    if (self->exchange) {
         self->component = F(self).InstantiateModelExchange(self->name, d->token, resources, false,
                                                            self->logging, self, log_message);
     } else {
