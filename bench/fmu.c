@@ -7,13 +7,13 @@
 
 #include "bench.h"
 #include "coupling/description.h"
-#include "transport/fmi/fmi2.h"
 #include "transport/fmi/fmu.h"
+#include "transport/fmi/functions.h"
 
 enum { STEPS = 1000 };
 static const double STEP = 1e-4; /* s */
 
-static void ignore(void *environment, const char *instance, yk_fmi2_status status,
+static void ignore(void *environment, const char *instance, yk_fmi_status status,
                    const char *category, const char *message, ...)
 {
     (void)environment, (void)instance, (void)status, (void)category, (void)message;
@@ -23,7 +23,9 @@ static void ignore(void *environment, const char *instance, yk_fmi2_status statu
 typedef struct bare {
     void *library, *component;
     yk_fmi2_callbacks callbacks;
-    yk_fmi2_functions f;
+    struct {
+        YK_FMI2_LIST(YK_FMI_POINTER)
+    } f;
 } bare;
 
 static bool open_bare(bench *run, const char *path, const char *guid, bare *b)
@@ -56,8 +58,8 @@ static void close_bare(bare *b)
 /* References of the models: x, v, a, f of the mass; x, v, f of the spring. */
 static void calls_alone(bench *run)
 {
-    static const yk_fmi2_reference mass_out[] = {0, 1, 2}, mass_in[] = {3};
-    static const yk_fmi2_reference spring_out[] = {2}, spring_in[] = {0, 1};
+    static const uint32_t mass_out[] = {0, 1, 2}, mass_in[] = {3};
+    static const uint32_t spring_out[] = {2}, spring_in[] = {0, 1};
     static const int order[] = {1};
     bare mass, spring = {0};
     bool good =

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "fmu/interface.h"
+#include "fmu/export.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
 #include "transport/fmi/fmu.h"

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "import/ssp.h"
+#include "import/import.h"
 #include "transport/fmi/archive.h"
 
 static const char usage[] =
@@ -90,7 +90,7 @@ int command_import(int argc, char **argv)
     if (!options_pick("solver", solver, solvers, &index))
         return EXIT_MISUSE;
 
-    options.solver = (yk_import_solver)index;
+    options.solver = index;
     if (options.end < 0 || options.step < 0) {
         fprintf(stderr, "yoke: end and step must be positive\n");
         return EXIT_MISUSE;

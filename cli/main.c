@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli.h"
+#include "math/eigen.h"
 #include "ranks.h"
 #include "transport/fmi/archive.h"
 
@@ -136,24 +137,22 @@ static void hold_streams(void)
  * end it. Where memory is limited, there must be room for them; false after a message. */
 static bool has_room(void)
 {
-    static const double BUFFER = 136e6;
     static const double REST = 40e6;
     struct rlimit most;
     if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
         return true;
 
-    long threads = sysconf(_SC_NPROCESSORS_ONLN);
-    const char *chosen = getenv("OPENBLAS_NUM_THREADS");
-    if (chosen && strtol(chosen, NULL, 10) > 0)
-        threads = strtol(chosen, NULL, 10);
-    double needed = BUFFER * (double)threads + REST;
+    int threads = yk_blas_threads();
+    double needed = (double)YK_BLAS_BUFFER * threads + REST;
     if ((double)most.rlim_cur >= needed)
         return true;
 
-    fprintf(stderr,
-            "yoke: memory is limited to %.0f MB (ulimit -v), and %ld threads of OpenBLAS take %.0f "
-            "MB of addresses; allow more, or set OPENBLAS_NUM_THREADS=1, which takes %.0f MB\n",
-            1e-6 * (double)most.rlim_cur, threads, 1e-6 * needed, 1e-6 * (BUFFER + REST));
+    fprintf(
+        stderr,
+        "yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of addresses "
+        "(threads: %d); allow more%s\n",
+        1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
+        threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
     return false;
 }
 

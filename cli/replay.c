@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "model/inputs.h"
+#include "model/scenario.h"
 #include "yoke/record.h"
 
 static const char usage[] =

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "import/ssp.h"
+#include "import/import.h"
 #include "transport/fmi/archive.h"
 
 bool ssp_is_package(const char *path)
@@ -146,15 +146,8 @@ int command_ssp(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    yk_ssp_write_def def = {
-        .scenario = scenario,
-        .overrides = sets.items,
-        .override_count = sets.count,
-        .file = output,
-    };
-
     int code = EXIT_GOOD;
-    yk_status status = yk_ssp_write(context, &def);
+    yk_status status = yk_ssp_write(context, scenario, sets.items, sets.count, output);
     if (status == YK_OK)
         printf("%s: SSP 1.0\n", output);
     else

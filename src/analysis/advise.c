@@ -410,12 +410,12 @@ static yk_status run_pilots(study *s)
 /* Comparison ----------------------------------------------------------------------------------- */
 
 /* What is asked of every channel of some aligned records. */
-typedef enum measure { DISTANCE, BARS, TRUTH } measure;
+enum { DISTANCE, BARS, TRUTH };
 
 /* Errors of all channels; bars and truth go to `columns`, one per column, which may be NULL for
  * distances. */
 static yk_status compare(const study *s, const yk_aligned *a, const yk_record_header *header,
-                         measure asked, double *const *columns, yk_channel_error *errors)
+                         int asked, double *const *columns, yk_channel_error *errors)
 {
     size_t width = (size_t)a->runs * (size_t)a->width;
     const double **runs = yk_allocate(s->context, width + 1, sizeof *runs);
@@ -481,7 +481,7 @@ static bool is_judged(const study *s, int channel)
 /* The error of the worst channel. DISTANCE: of a record from the reference, with the error of
  * that; BARS: of a run from finer ones of its own, without channels that no run predicts to the
  * end. Infinite when out of memory. */
-static double worst_error(const study *s, const yk_record *const *records, int count, measure asked,
+static double worst_error(const study *s, const yk_record *const *records, int count, int asked,
                           int *worst)
 {
     /* The errors of all channels. */
@@ -554,8 +554,10 @@ typedef struct refined_runs {
 } refined_runs;
 
 /* The finest first: it takes more than half of the time of all. */
-static void run_refined(void *user, int index)
+static void run_refined(void *user, int index, void *result)
 {
+    (void)result;
+
     /* Without the finest the others need not be run. */
     refined_runs *r = user;
     yk_trial *run = &r->runs[r->count - 1 - index];
@@ -604,8 +606,13 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         .all = true,
     };
 
-    yk_status status =
-        yk_trials_run(s->context, s->def->jobs, REFERENCE_LEVELS, run_refined, &r, NULL, NULL);
+    yk_trials_def runs = {
+        .jobs = s->def->jobs,
+        .count = REFERENCE_LEVELS,
+        .work = run_refined,
+        .user = &r,
+    };
+    yk_status status = yk_trials_run(s->context, &runs);
 
     /* All three must have come to their end, and nothing serious been found. */
     bool good = status == YK_OK;
@@ -802,8 +809,10 @@ static yk_status make_reference(study *s)
 /* Search --------------------------------------------------------------------------------------- */
 
 /* Runs one scheme with the step of its rung on the present stretch. */
-static void try_candidate(void *user, int index)
+static void try_candidate(void *user, int index, void *result)
 {
+    (void)result;
+
     study *s = user;
     int number = s->batch[index];
     contender *c = &s->contenders[number];
@@ -889,8 +898,15 @@ static bool report_progress(void *user, int done, int total)
 
 static yk_status run_batch(study *s)
 {
-    yk_status status = yk_trials_run(s->context, s->def->jobs, s->batch_count, try_candidate, s,
-                                     report_progress, s);
+    yk_trials_def trials = {
+        .jobs = s->def->jobs,
+        .count = s->batch_count,
+        .work = try_candidate,
+        .user = s,
+        .progress = report_progress,
+        .progress_user = s,
+    };
+    yk_status status = yk_trials_run(s->context, &trials);
     for (int i = 0; i < s->batch_count; i++)
         s->spent += s->used[i];
     return status;
@@ -1014,7 +1030,13 @@ static bool verify_whole(study *s, int index)
         .seconds = {seconds, seconds},
     };
 
-    yk_trials_run(s->context, s->def->jobs, w.count, run_refined, &w, NULL, NULL);
+    yk_trials_def runs = {
+        .jobs = s->def->jobs,
+        .count = w.count,
+        .work = run_refined,
+        .user = &w,
+    };
+    yk_trials_run(s->context, &runs);
     const yk_record *records[REFERENCE_LEVELS];
     const yk_trial *failed = NULL;
 

@@ -15,7 +15,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "analysis/watch.h"
+#include "analysis/run.h"
 #include "math/vec3.h"
 
 /* Looks in a whole run, at most. */
@@ -176,18 +176,20 @@ void yk_budget_step(yk_budget *b, int64_t step)
     if (index >= b->count)
         b->count = index + 1;
 
-    yk_budget_window *w = &b->windows[index];
-    w->looks++;
-    w->made += now.made;
-    w->created += now.created;
-    w->scale = fmax(b->start_kinetic + b->released + b->fed, NOISE * b->rounding);
-    if (now.made <= w->scale)
-        b->sound = w->scale;
-    if (travel > RUNS_AWAY && fmax(now.made, now.kinetic) > EXPLODED * w->scale)
+    double scale = fmax(b->start_kinetic + b->released + b->fed, NOISE * b->rounding);
+    b->windows[index].looks++;
+    b->windows[index].made += now.made;
+    b->windows[index].created += now.created;
+    b->windows[index].scale = scale;
+
+    /* How the energy that was made goes on from look to look. */
+    if (now.made <= scale)
+        b->sound = scale;
+    if (travel > RUNS_AWAY && fmax(now.made, now.kinetic) > EXPLODED * scale)
         b->exploding++;
     else
         b->exploding = 0;
-    if (b->moves && now.made > GROWN * w->scale)
+    if (b->moves && now.made > GROWN * scale)
         b->growing++;
     else
         b->growing = 0;
@@ -198,11 +200,13 @@ void yk_budget_step(yk_budget *b, int64_t step)
     b->made = now.made;
 }
 
-yk_budget_result yk_budget_conclude(const yk_budget *b)
+void yk_budget_conclude(const yk_budget *b, double *made, double *lost, double *scale)
 {
-    yk_budget_result result = {.dissipated = b->dissipated};
+    *made = 0;
+    *lost = 0;
+    *scale = 0;
     if (!b->moves && !b->not_finite)
-        return result;
+        return;
 
     /* Against the energy that was real by the end. */
     double end_scale = 0;
@@ -216,15 +220,15 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     int in_a_row = 0;
 
     for (int i = 0; i < b->count; i++) {
-        const yk_budget_window *w = &b->windows[i];
-        if (w->looks == 0)
+        if (b->windows[i].looks == 0)
             continue;
 
-        double made = w->made / w->looks;
+        double mean = b->windows[i].made / b->windows[i].looks;
+        *scale = b->windows[i].scale;
         double fraction = 0;
-        if (w->scale > 0)
-            fraction = made / w->scale;
-        if (fraction > 1 && made > NOTHING * end_scale) {
+        if (*scale > 0)
+            fraction = mean / *scale;
+        if (fraction > 1 && mean > NOTHING * end_scale) {
             least = fmin(least, fraction);
             in_a_row++;
         } else {
@@ -234,34 +238,30 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
 
         if (in_a_row >= IN_A_ROW)
             largest = fmax(largest, least);
-        result.scale = w->scale;
     }
 
     /* What was made or lost by the end of the run, as the mean over its last windows. */
-    double made = 0;
-    double created = 0;
+    double made_last = 0;
+    double created_last = 0;
     int looks = 0;
 
     for (int i = b->count - b->count / LAST - 1; i >= 0 && i < b->count; i++) {
-        const yk_budget_window *w = &b->windows[i];
-        looks += w->looks;
-        made += w->made;
-        created += w->created;
+        looks += b->windows[i].looks;
+        made_last += b->windows[i].made;
+        created_last += b->windows[i].created;
     }
 
-    if (looks > 0 && result.scale > 0) {
-        result.made = made / looks / result.scale;
-        result.lost = -fmax(made, created) / looks / result.scale;
+    if (looks > 0 && *scale > 0) {
+        *made = made_last / looks / *scale;
+        *lost = -fmax(made_last, created_last) / looks / *scale;
     }
 
-    result.made = fmax(result.made, largest);
-    if (b->not_finite || isnan(result.made) || isnan(result.lost))
-        result.made = INFINITY;
-    if (result.made > 1) {
-        result.scale = b->sound;
+    *made = fmax(*made, largest);
+    if (b->not_finite || isnan(*made) || isnan(*lost))
+        *made = INFINITY;
+    if (*made > 1) {
+        *scale = b->sound;
         if (!(b->sound > 0))
-            result.scale = fabs(b->start_kinetic + b->start_potential);
+            *scale = fabs(b->start_kinetic + b->start_potential);
     }
-
-    return result;
 }

@@ -1,4 +1,4 @@
-#include "analysis/checkpoint.h"
+#include "analysis/run.h"
 
 #include <string.h>
 
@@ -13,7 +13,8 @@ struct yk_checkpoint {
     yk_context *context;
     yk_checkpoint_file *file;
     yk_checkpoint_info info; /* into the file */
-    yk_run_state run;
+    bool converged;
+    double seconds; /* that the run has taken so far */
     yk_record_position position;
 };
 
@@ -85,10 +86,10 @@ bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock
     }
 }
 
-yk_status yk_checkpointer_write(yk_checkpointer *self, const yk_run_state *run)
+yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool converged, double seconds)
 {
     const yk_run_def *def = self->def;
-    self->last_step = run->step;
+    self->last_step = step;
     self->last_time = yk_system_time(self->system);
     self->last_clock = yk_clock_seconds();
 
@@ -107,10 +108,10 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, const yk_run_state *run)
     yk_pack_text(&pack, def->command);
     yk_pack_text(&pack, def->note);
     yk_pack_number(&pack, (uint64_t)def->frames);
-    yk_pack_number(&pack, (uint64_t)run->step);
+    yk_pack_number(&pack, (uint64_t)step);
     yk_pack_bytes(&pack, &self->last_time, sizeof self->last_time);
-    yk_pack_number(&pack, run->converged);
-    yk_pack_bytes(&pack, &run->seconds, sizeof run->seconds);
+    yk_pack_number(&pack, converged);
+    yk_pack_bytes(&pack, &seconds, sizeof seconds);
     yk_pack_number(&pack, (uint64_t)position.count);
     for (int i = 0; i < position.count; i++)
         yk_pack_number(&pack, position.length[i]);
@@ -180,9 +181,8 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     self->info.frames = (int)yk_unpack_number(&pack);
     self->info.step = (int64_t)yk_unpack_number(&pack);
     self->info.time = unpack_double(&pack);
-    self->run.step = self->info.step;
-    self->run.converged = yk_unpack_number(&pack) != 0;
-    self->run.seconds = unpack_double(&pack);
+    self->converged = yk_unpack_number(&pack) != 0;
+    self->seconds = unpack_double(&pack);
     self->position.count = yk_unpack_count(&pack, sizeof(uint64_t));
     if (self->position.count > YK_RECORD_FILES_MAX)
         pack.failed = true;
@@ -231,8 +231,7 @@ const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint)
     return &checkpoint->info;
 }
 
-yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from,
-                                  yk_run_state *run, yk_record_position *position)
+yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from)
 {
     size_t state_bytes, memory_bytes, watch_bytes;
     const double *state = yk_checkpoint_find(from->file, STATE, &state_bytes);
@@ -254,9 +253,10 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
 
     yk_system_memory_restore(self->system, memory);
     yk_watch_restore(self->watch, watch);
-    *run = from->run;
-    *position = from->position;
-    self->last_step = run->step;
+    self->converged = from->converged;
+    self->seconds = from->seconds;
+    self->position = from->position;
+    self->last_step = from->info.step;
     self->last_time = yk_system_time(self->system);
     self->last_clock = yk_clock_seconds();
     self->written = true;

@@ -180,8 +180,10 @@ static void keep_row(void *user, int index, const void *result)
 }
 
 /* Index 0: the reference itself; 1: one of twice its step. */
-static void do_reference(void *user, int index)
+static void do_reference(void *user, int index, void *result)
 {
+    (void)result;
+
     study *s = user;
     const yk_converge_def *d = s->def;
 
@@ -214,7 +216,8 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
     yk_trial_release(&s->half);
     s->kind = kind;
     report->reference = kind;
-    yk_status status = yk_trials_run(s->context, s->def->jobs, 2, do_reference, s, NULL, NULL);
+    yk_trials_def runs = {.jobs = s->def->jobs, .count = 2, .work = do_reference, .user = s};
+    yk_status status = yk_trials_run(s->context, &runs);
     if (status != YK_OK)
         return status;
 
@@ -338,7 +341,7 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     if (def->variant_count > 0)
         count = def->step_count * def->variant_count;
     if (status == YK_OK) {
-        yk_shared_work work = {
+        yk_trials_def work = {
             .team = def->team,
             .jobs = def->jobs,
             .count = count,
@@ -349,7 +352,7 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
             .progress = def->progress,
             .progress_user = def->user,
         };
-        status = yk_trials_share(context, &work);
+        status = yk_trials_run(context, &work);
     }
 
     /* Orders from row to row of one variant; none where the reference itself is no better. */

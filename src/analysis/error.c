@@ -62,8 +62,10 @@ static bool report_progress(void *user, const yk_run_progress *progress)
     return !stopped;
 }
 
-static void run_finer(void *user, int index)
+static void run_finer(void *user, int index, void *result)
 {
+    (void)result;
+
     /* The longest first. */
     study *s = user;
     int at = s->begun - 1 - index;
@@ -212,7 +214,8 @@ static yk_status estimate(study *s, report *r)
 {
     /* Half and a quarter of the steps at the same time. */
     s->begun = 2;
-    yk_status status = yk_trials_run(s->context, s->def->jobs, 2, run_finer, s, NULL, NULL);
+    yk_trials_def runs = {.jobs = s->def->jobs, .count = 2, .work = run_finer, .user = s};
+    yk_status status = yk_trials_run(s->context, &runs);
     if (status != YK_OK)
         return status;
 
@@ -269,7 +272,7 @@ static yk_status estimate(study *s, report *r)
 
     if (finer == 2 && irregular) {
         s->begun = 3;
-        run_finer(s, 0);
+        run_finer(s, 0, NULL);
         if (!YK_FAILED(s->finer[2].status) && s->finer[2].status != YK_INTERRUPTED)
             status = make_bars(s, 3, r);
     }

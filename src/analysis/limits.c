@@ -4,14 +4,14 @@
  * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what
  * ratio a scheme bears depends on the integrators of both. So both are found by trying: the ratio
  * on the system itself (yk_system_probe), the limit on two free masses in subsystems of the same
- * kinds and integrators, coupled by the same scheme (coupling/surrogate.h). */
+ * kinds and integrators, coupled by the same scheme (yk_surrogate_create). */
 #include <math.h>
 #include <stdio.h>
 
 #include "analysis/remedies.h"
-#include "analysis/watch.h"
+#include "analysis/run.h"
 #include "base/context.h"
-#include "coupling/surrogate.h"
+#include "coupling/description.h"
 
 /* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is
  * sought. */
@@ -110,9 +110,9 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
 
 /* How the ratio changes with the step: masses stay as they are; what springs and dampers add to
  * the motion side gets less; of a wrench side without mass it grows without end. */
-typedef enum trend { TREND_MASSES, TREND_SPRINGS, TREND_LOOP } trend;
+enum { TREND_MASSES, TREND_SPRINGS, TREND_LOOP };
 
-static yk_status find_trend(const search *s, int i, double limit, trend *found)
+static yk_status find_trend(const search *s, int i, double limit, int *found)
 {
     /* At smaller and smaller steps. */
     double before = probe_at(s, 0, i)->ratio;
@@ -157,7 +157,7 @@ static void offer_schemes(const search *s, yk_finding *f)
         yk_finding_scheme(f, both);
 }
 
-static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how,
+static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, int trend,
                         int others, yk_run_report *report)
 {
     /* Where, and what happens there. */
@@ -174,7 +174,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     if (others > 1)
         snprintf(more, sizeof more, "; %d other interfaces likewise", others);
 
-    if (how == TREND_LOOP) {
+    if (trend == TREND_LOOP) {
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
             "%s at every step: at interface '%s' the side that takes the force answers it "
@@ -188,7 +188,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     /* Masses, by how much, in numbers that a reader can check. */
     const char *when = " at every step";
     const char *acts = "is";
-    if (how == TREND_SPRINGS) {
+    if (trend == TREND_SPRINGS) {
         when = "";
         acts = "acts, with its springs, in a step of this size";
     }
@@ -205,7 +205,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         limit, more);
 
     /* The step does not resolve the springs: no scheme makes up for that alone. */
-    if (how == TREND_SPRINGS) {
+    if (trend == TREND_SPRINGS) {
         yk_finding_search(f, YK_REMEDY_ADVICE);
         return;
     }
@@ -293,11 +293,11 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     }
 
     /* Why, so that the remedies fit. */
-    trend how = TREND_MASSES;
+    int trend = TREND_MASSES;
     if (status == YK_OK && worst >= 0)
-        status = find_trend(&s, worst, worst_limit, &how);
+        status = find_trend(&s, worst, worst_limit, &trend);
     if (status == YK_OK && worst >= 0)
-        add_finding(&s, worst, worst_limit, worst_fate, how, others, report);
+        add_finding(&s, worst, worst_limit, worst_fate, trend, others, report);
 
     yk_release(context, s.probes);
     return status;

@@ -11,7 +11,7 @@
  * at, so that most steps cost a counter. */
 #include <math.h>
 
-#include "analysis/watch.h"
+#include "analysis/run.h"
 #include "math/vec3.h"
 
 /* Ratio of the squares of second and first differences above which it is rough: a swing with a
@@ -91,11 +91,11 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
     /* The window is full. */
     r->swing = 0;
     for (int i = 0; i < 6 && r->size > 0; i++) {
-        yk_ripple_component *c = &r->components[i];
+        const double *seen = r->components[i].seen;
         double d[DIFFERENCES];
         double second[DIFFERENCES - 1];
         for (int k = 0; k < DIFFERENCES; k++)
-            d[k] = c->seen[k + 1] - c->seen[k];
+            d[k] = seen[k + 1] - seen[k];
         for (int k = 0; k < DIFFERENCES - 1; k++)
             second[k] = d[k + 1] - d[k];
 
@@ -110,22 +110,22 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
             r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
 
         /* Windows in a row in which it grew; the longest of these is kept. */
-        bool grows = swings && c->before > 0 && squares > RISE * c->before;
-        if (grows) {
-            if (c->rising == 0)
-                c->at_begin = c->before;
-            c->rising++;
-        } else {
-            c->rising = 0;
-        }
+        double before = r->components[i].before;
+        int rising = 0;
+        if (swings && before > 0 && squares > RISE * before)
+            rising = r->components[i].rising + 1;
+        if (rising == 1)
+            r->components[i].at_begin = before;
 
-        if (c->rising > r->longest && squares < OVERFLOWING) {
-            r->longest = c->rising;
-            r->growth = pow(squares / c->at_begin, 0.5 / (c->rising * YK_RIPPLE_WINDOW));
+        if (rising > r->longest && squares < OVERFLOWING) {
+            double rise = squares / r->components[i].at_begin;
+            r->longest = rising;
+            r->growth = pow(rise, 0.5 / (rising * YK_RIPPLE_WINDOW));
             r->time = time;
         }
 
-        c->before = squares;
+        r->components[i].rising = rising;
+        r->components[i].before = squares;
     }
 
     r->count = 0;

@@ -1,20 +1,17 @@
 /* A scenario from start to end: steps, samples, and the findings and statistics afterwards. */
+#include "analysis/run.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/checkpoint.h"
 #include "analysis/remedies.h"
-#include "analysis/scene.h"
 #include "analysis/trial.h"
-#include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "model/inputs.h"
-#include "model/undefined.h"
+#include "model/scenario.h"
 #include "record/checkpoint.h"
-#include "yoke/analysis.h"
 
 /* Reading the clock costs as much as a short macro step. It is read after every step where steps
  * take longer than CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short.
@@ -42,10 +39,14 @@ typedef struct run {
     bool converged;
     yk_checkpointer checkpoints; /* with a context where the run has any */
     int missed;                  /* checkpoints in a row that could not be written */
-    yk_record_position position; /* of a run that is resumed: where its record ends */
     /* Of a run that may fall back to another scheme: state, memory and watch before the step. */
     double *kept;
     size_t state_words, memory_words;
+
+    /* What the record has at its end. */
+    yk_record_value *figures;
+    char (*figure_names)[96];
+    int figure_count, figure_capacity;
 } run;
 
 /* Record --------------------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ static yk_status begin_record(run *r)
         if (r->frame_stride > 0)
             header.scene = &r->scene.record;
         if (r->def->resume)
-            status = yk_recorder_resume(r->def->recorder, &header, &r->position);
+            status = yk_recorder_resume(r->def->recorder, &header, &r->checkpoints.position);
         else
             status = yk_recorder_begin(r->def->recorder, &header);
     }
@@ -145,29 +146,22 @@ static yk_status record_frame(run *r)
 }
 
 /* The statistics of the run as a list. The names are kept until the record has its copies. */
-typedef struct summary {
-    yk_record_value *values;
-    char (*names)[96];
-    int count, capacity;
-} summary;
-
 /* Appends a number as "owner.what", or as "what" where there is no owner. */
-static void add_figure(summary *s, const char *owner, const char *what, double value,
-                       const char *unit)
+static void add_figure(run *r, const char *owner, const char *what, double value, const char *unit)
 {
-    if (s->count == s->capacity)
+    if (r->figure_count == r->figure_capacity)
         return;
 
-    char *name = s->names[s->count];
+    char *name = r->figure_names[r->figure_count];
     const char *dot = *owner ? "." : "";
-    snprintf(name, sizeof *s->names, "%s%s%s", owner, dot, what);
-    s->values[s->count++] = (yk_record_value){.name = name, .value = value, .unit = unit};
+    snprintf(name, sizeof *r->figure_names, "%s%s%s", owner, dot, what);
+    r->figures[r->figure_count++] = (yk_record_value){.name = name, .value = value, .unit = unit};
 }
 
-static void add_text(summary *s, const char *what, double value, const char *text)
+static void add_text(run *r, const char *what, double value, const char *text)
 {
-    add_figure(s, "", what, value, "");
-    s->values[s->count - 1].text = text;
+    add_figure(r, "", what, value, "");
+    r->figures[r->figure_count - 1].text = text;
 }
 
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
@@ -181,49 +175,49 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
 }
 
 /* Statistics of the system, of its subsystems and of its interfaces, and what they are measured by. */
-static void add_statistics(summary *s, run *r)
+static void add_statistics(run *r)
 {
     /* Of the system ... */
     const yk_scenario_info *info = r->info;
     yk_system_statistics all = yk_system_statistics_get(r->system);
-    add_figure(s, "", "steps", (double)all.steps, "");
-    add_figure(s, "", "iterations", (double)all.iterations, "");
-    add_figure(s, "", "largest_iterations", all.largest_iterations, "");
-    add_figure(s, "", "steps_not_converged", (double)all.steps_not_converged, "");
-    add_figure(s, "", "steps_repeated", (double)all.steps_rejected, "");
-    add_figure(s, "", "smallest_step", all.smallest_step, "s");
-    add_figure(s, "", "largest_step", all.largest_step, "s");
-    add_figure(s, "", "wall_time", r->report->seconds, "s");
-    add_figure(s, "", "largest_energy", r->report->largest_energy, "J");
-    add_figure(s, "", "energy_scale", r->report->energy_scale, "J");
-    add_figure(s, "", "energy_made", r->report->energy_made, "");
-    add_figure(s, "", "time", r->report->time, "s");
-    add_figure(s, "", "end", info->end, "s");
+    add_figure(r, "", "steps", (double)all.steps, "");
+    add_figure(r, "", "iterations", (double)all.iterations, "");
+    add_figure(r, "", "largest_iterations", all.largest_iterations, "");
+    add_figure(r, "", "steps_not_converged", (double)all.steps_not_converged, "");
+    add_figure(r, "", "steps_repeated", (double)all.steps_rejected, "");
+    add_figure(r, "", "smallest_step", all.smallest_step, "s");
+    add_figure(r, "", "largest_step", all.largest_step, "s");
+    add_figure(r, "", "wall_time", r->report->seconds, "s");
+    add_figure(r, "", "largest_energy", r->report->largest_energy, "J");
+    add_figure(r, "", "energy_scale", r->report->energy_scale, "J");
+    add_figure(r, "", "energy_made", r->report->energy_made, "");
+    add_figure(r, "", "time", r->report->time, "s");
+    add_figure(r, "", "end", info->end, "s");
 
     /* ... of its subsystems ... */
     for (int i = 0; i < info->subsystem_count; i++) {
         const char *name = info->names[i];
         yk_subsystem_statistics part = yk_system_subsystem_statistics(r->system, i);
-        add_figure(s, name, "calls", (double)part.calls, "");
-        add_figure(s, name, "wall_time", part.seconds, "s");
+        add_figure(r, name, "calls", (double)part.calls, "");
+        add_figure(r, name, "wall_time", part.seconds, "s");
         double residual;
         if (yk_run_contact_residual(r->scenario, i, &residual))
-            add_figure(s, name, "largest_contact_residual", residual, "m/s");
+            add_figure(r, name, "largest_contact_residual", residual, "m/s");
         double unresolved;
         if (yk_watch_channel(r->system, info, i, "unresolved", &unresolved))
-            add_figure(s, name, "contacts_unresolved", unresolved, "");
+            add_figure(r, name, "contacts_unresolved", unresolved, "");
     }
 
     /* ... and of its interfaces: largest gaps, and the energy that they created. */
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
         yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
-        add_figure(s, name, "largest_position_error", interface.largest.position, "m");
-        add_figure(s, name, "largest_rotation_error", interface.largest.rotation, "rad");
-        add_figure(s, name, "largest_velocity_error", interface.largest.velocity, "m/s");
-        add_figure(s, name, "largest_angular_velocity_error", interface.largest.angular_velocity,
+        add_figure(r, name, "largest_position_error", interface.largest.position, "m");
+        add_figure(r, name, "largest_rotation_error", interface.largest.rotation, "rad");
+        add_figure(r, name, "largest_velocity_error", interface.largest.velocity, "m/s");
+        add_figure(r, name, "largest_angular_velocity_error", interface.largest.angular_velocity,
                    "rad/s");
-        add_figure(s, name, "energy_created", interface.energy_created, "J");
+        add_figure(r, name, "energy_created", interface.energy_created, "J");
         if (i >= r->watch.count)
             continue;
 
@@ -232,27 +226,27 @@ static void add_statistics(summary *s, run *r)
         double velocity_gap = 0;
         if (w->speed_squares > 0)
             velocity_gap = sqrt(w->gap_squares / w->speed_squares);
-        add_figure(s, name, "mass_ratio", w->probe.ratio, "");
-        add_figure(s, name, "travel", w->travel, "m");
-        add_figure(s, name, "velocity_gap", velocity_gap, "");
+        add_figure(r, name, "mass_ratio", w->probe.ratio, "");
+        add_figure(r, name, "travel", w->travel, "m");
+        add_figure(r, name, "velocity_gap", velocity_gap, "");
         double open = 0;
         if (interface.impulse > 0)
             open = interface.residual_impulse / interface.impulse;
-        add_figure(s, name, "impulse_left_open", open, "");
-        add_figure(s, name, "ripple", w->ripple.swing, "");
+        add_figure(r, name, "impulse_left_open", open, "");
+        add_figure(r, name, "ripple", w->ripple.swing, "");
 
         /* What ratio the scheme would bear is tried where the run will be looked at. */
         double limit;
         bool tried = r->frame_stride > 0 && w->probe.axis >= 0 &&
                      yk_limits_ratio(r->context, r->system, info, i, &limit) == YK_OK;
         if (tried && !isnan(limit))
-            add_figure(s, name, "mass_ratio_limit", limit, "");
+            add_figure(r, name, "mass_ratio_limit", limit, "");
     }
 
-    yk_watch_limit limits[YK_WATCH_LIMITS];
+    yk_record_value limits[YK_WATCH_LIMITS];
     yk_watch_limits(limits);
     for (int i = 0; i < YK_WATCH_LIMITS; i++)
-        add_figure(s, "limit", limits[i].name, limits[i].value, "");
+        add_figure(r, "limit", limits[i].name, limits[i].value, "");
 }
 
 /* Also after a failure: what was computed until then is kept, and the record says why there is no
@@ -278,30 +272,30 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         return YK_OK;
 
     /* As many numbers as there may be. */
-    int capacity = 17 + YK_WATCH_LIMITS + 4 * r->info->subsystem_count +
-                   11 * r->info->interface_count + (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
+    r->figure_capacity = 17 + YK_WATCH_LIMITS + 4 * r->info->subsystem_count +
+                         11 * r->info->interface_count + (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
-    summary s = {.capacity = capacity};
-    s.values = yk_allocate(r->context, (size_t)capacity, sizeof *s.values);
-    s.names = yk_allocate(r->context, (size_t)capacity, sizeof *s.names);
+    size_t capacity = (size_t)r->figure_capacity;
+    r->figures = yk_allocate(r->context, capacity, sizeof *r->figures);
+    r->figure_names = yk_allocate(r->context, capacity, sizeof *r->figure_names);
 
     /* Statistics, findings with their remedies, and the outcome. */
     yk_status status = YK_ERROR_MEMORY;
-    if (s.values && s.names) {
-        add_statistics(&s, r);
+    if (r->figures && r->figure_names) {
+        add_statistics(r);
 
         /* Each finding, with where it was found. */
         for (int i = 0; i < r->report->finding_count; i++) {
             const yk_finding *f = &r->report->findings[i];
             char name[64];
             snprintf(name, sizeof name, "finding_%d_%s", i + 1, finding_names[f->kind]);
-            add_text(&s, name, f->value, f->text);
+            add_text(r, name, f->value, f->text);
             snprintf(name, sizeof name, "finding_%d_serious", i + 1);
-            add_figure(&s, "", name, f->serious, "");
+            add_figure(r, "", name, f->serious, "");
             if (f->interface >= 0) {
                 snprintf(name, sizeof name, "finding_%d_interface", i + 1);
-                add_text(&s, name, f->interface, r->info->interfaces[f->interface].name);
+                add_text(r, name, f->interface, r->info->interfaces[f->interface].name);
             }
 
             /* The kind of a remedy, and its overrides line by line. */
@@ -318,20 +312,21 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
                 }
 
                 snprintf(name, sizeof name, "remedy_%d_%d", i + 1, k + 1);
-                add_text(&s, name, remedy->kind, text);
+                add_text(r, name, remedy->kind, text);
             }
         }
 
         /* The hash as text: a double does not hold 64 bits. */
         char hash[20];
         snprintf(hash, sizeof hash, "%016" PRIx64, r->report->state_hash);
-        add_text(&s, "state_hash", NAN, hash);
-        add_text(&s, "outcome", outcome, failure);
-        status = yk_recorder_end(r->def->recorder, &(yk_record_summary){s.values, s.count});
+        add_text(r, "state_hash", NAN, hash);
+        add_text(r, "outcome", outcome, failure);
+        yk_record_summary summary = {r->figures, r->figure_count};
+        status = yk_recorder_end(r->def->recorder, &summary);
     }
 
-    yk_release(r->context, s.values);
-    yk_release(r->context, s.names);
+    yk_release(r->context, r->figures);
+    yk_release(r->context, r->figure_names);
     return status;
 }
 
@@ -381,26 +376,21 @@ static yk_status open_checkpoints(run *r)
     if (YK_FAILED(status) || !r->def->resume)
         return status;
 
-    yk_run_state before;
-    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume, &before, &r->position);
+    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume);
     if (YK_FAILED(status))
         return status;
 
-    r->report->steps = before.step;
-    r->converged = before.converged;
-    r->begun -= before.seconds;
+    r->report->steps = r->checkpoints.last_step;
+    r->converged = r->checkpoints.converged;
+    r->begun -= r->checkpoints.seconds;
 
     return YK_OK;
 }
 
 static yk_status write_checkpoint(run *r)
 {
-    yk_run_state now = {
-        .step = r->report->steps,
-        .converged = r->converged,
-        .seconds = yk_clock_seconds() - r->begun,
-    };
-    return yk_checkpointer_write(&r->checkpoints, &now);
+    double seconds = yk_clock_seconds() - r->begun;
+    return yk_checkpointer_write(&r->checkpoints, r->report->steps, r->converged, seconds);
 }
 
 /* Falling back --------------------------------------------------------------------------------- */

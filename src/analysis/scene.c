@@ -1,4 +1,4 @@
-#include "analysis/scene.h"
+#include "analysis/run.h"
 
 #include <math.h>
 #include <string.h>

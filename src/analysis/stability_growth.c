@@ -1,13 +1,17 @@
-/* The growth per macro step is an eigenvalue of the derivative of the step. Where contacts open
+/* How fast deviations grow, and who moves in them.
+ *
+ * The growth per macro step is an eigenvalue of the derivative of the step. Where contacts open
  * and close, no derivative foretells what happens, and a base that moves on changes it; so a
  * deviation that starts as the least stable mode is followed along the run itself, cut back to
  * its size in each step, and where the two disagree the run is right. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/stability.h"
 #include "math/dense.h"
+#include "math/so3.h"
 
 /* Words of the state up to which rest is looked for: it takes all of the step's derivative. */
 enum { REST_WORDS = 600 };
@@ -56,7 +60,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     /* No modes: the deviation that the system made. */
     if (status == YK_OK && def->follow > 0) {
         *spectrum = (yk_spectrum){.count = 1, .vectors = start, .amplitude = def->follow};
-        spectrum->pairs[0].vector[0] = start;
+        spectrum->pairs[0].vector_real = start;
         return YK_OK;
     }
 
@@ -71,18 +75,18 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     growth->mode_count = spectrum->count;
 
     for (int i = 0; i < spectrum->count; i++) {
-        const yk_eigenpair *p = &spectrum->pairs[i];
+        const yk_arnoldi_pair *p = &spectrum->pairs[i];
         double modulus = hypot(p->real, p->imaginary);
         growth->modes[i].rate = log(modulus) / h;
-        growth->modes[i].error = p->error / (modulus * h);
+        growth->modes[i].error = spectrum->errors[i] / (modulus * h);
         growth->modes[i].phase = atan2(p->imaginary, p->real);
         growth->modes[i].frequency = growth->modes[i].phase / (2 * acos(-1) * h);
     }
 
     /* The least stable of them. */
-    const yk_eigenpair *first = &spectrum->pairs[0];
+    const yk_arnoldi_pair *first = &spectrum->pairs[0];
     growth->radius = hypot(first->real, first->imaginary);
-    growth->error = first->error;
+    growth->error = spectrum->errors[0];
     growth->frequency = growth->modes[0].frequency;
     growth->phase = growth->modes[0].phase;
 
@@ -109,15 +113,15 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     enum { LEAST_STEPS = 16 };
     const size_t n = map->n;
     const double amplitude = spectrum->amplitude;
-    const yk_eigenpair *first = &spectrum->pairs[0];
+    const yk_arnoldi_pair *first = &spectrum->pairs[0];
     double *pair = yk_allocate(map->context, 2 * n + (size_t)steps, sizeof *pair);
     if (!pair)
         return YK_ERROR_MEMORY;
 
     double *logs = pair + 2 * n;
-    memcpy(pair, first->vector[0], n * sizeof *pair);
-    if (first->vector[1])
-        memcpy(pair + n, first->vector[1], n * sizeof *pair);
+    memcpy(pair, first->vector_real, n * sizeof *pair);
+    if (first->vector_imaginary)
+        memcpy(pair + n, first->vector_imaginary, n * sizeof *pair);
 
     /* Step by step, as long as the run and the deviation last. */
     int done = 0;
@@ -141,7 +145,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
         status = yk_step_map_step(map, map->minus);
         if (status == YK_OK)
             status = carry(map, amplitude, pair);
-        if (status == YK_OK && first->vector[1])
+        if (status == YK_OK && first->vector_imaginary)
             status = carry(map, amplitude, pair + n);
         if (status != YK_OK)
             break;
@@ -237,4 +241,354 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
     }
 
     return YK_OK;
+}
+
+/* Modes ------------------------------------------------------------------------------------------
+ *
+ * Who moves in a mode, and at which interface it is driven. In a step the interfaces do the work
+ *
+ *   W = sum of dF . (dx(t + h) - dx(t)) over both sides
+ *
+ * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid
+ * joint does none: the interface whose two sides cancel least is the one that a mode of the
+ * coupling lives at. Deviations of ports come from first differences, which are exact; kinetic
+ * energies from second differences, for which the amplitude can be larger as no step is involved.
+ * Of a complex mode real and imaginary part are summed, which is the mean over a period. The same
+ * runs show which bodies move: their recorded positions are differenced. */
+
+/* Amplitude of the differences of energies: they are of second order, so that small ones are lost
+ * in rounding. */
+static const double ENERGY_AMPLITUDE = 100;
+
+/* What a side of an interface shows, before and after the step. */
+typedef struct side {
+    yk_motion before, after;
+    yk_wrench wrench;
+} side;
+
+/* Something with a position: a body by its channel, or a port. */
+typedef struct mover {
+    int subsystem;
+    int channel; /* -1: a port */
+    int port;
+    const char *name;
+    double size; /* square of its motion in the mode */
+} mover;
+
+typedef struct inquiry {
+    yk_step_map *map;
+    const yk_scenario_info *info;
+    double amplitude;
+    mover *movers;
+    int mover_count;
+    /* Of the two runs of one step, with the deviation and against it. */
+    side *sides[2];       /* two per interface */
+    double *positions[2]; /* of all movers: x, y, z each */
+    /* Summed over the parts of the mode, by the square of the amplitude. */
+    double *kinetic; /* per subsystem, second differences */
+    double *work;    /* per interface */
+} inquiry;
+
+/* Bodies where a subsystem names them; its ports where it does not. */
+static int list_movers(const yk_scenario_info *info, mover *list)
+{
+    int count = 0;
+    for (int s = 0; s < info->subsystem_count; s++) {
+        const yk_subsystem *part = info->subsystems[s];
+        const yk_channel *channels = NULL;
+        int before = count;
+        int channel_count = 0;
+        if (part->ops->channels)
+            channel_count = part->ops->channels->list(part, &channels);
+
+        /* A body has a channel of its position. */
+        for (int i = 0; i < channel_count; i++) {
+            const char *dot = strrchr(channels[i].name, '.');
+            if (channels[i].components != 3 || !dot || strcmp(dot, ".position") != 0)
+                continue;
+            if (list)
+                list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};
+            count++;
+        }
+
+        if (count > before)
+            continue;
+
+        /* Without bodies its ports stand for it. */
+        const yk_port *ports;
+        int port_count = part->ops->ports(part, &ports);
+
+        for (int i = 0; i < port_count; i++) {
+            mover port = {.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
+            if (list)
+                list[count] = port;
+            count++;
+        }
+    }
+
+    return count;
+}
+
+static const yk_port_value *port_of(const inquiry *q, int interface, int which)
+{
+    const yk_interface_def *def = &q->info->interfaces[interface];
+    if (which == 0)
+        return yk_system_output(q->map->system, def->wrench_subsystem, def->wrench_port);
+
+    return yk_system_output(q->map->system, def->motion_subsystem, def->motion_port);
+}
+
+static yk_vec3 deviation(yk_vec3 plus, yk_vec3 minus)
+{
+    return yk_v3_scale(0.5, yk_v3_sub(plus, minus));
+}
+
+/* Half the rotation from one orientation to the other. */
+static yk_vec3 rotation_deviation(yk_quat plus, yk_quat minus)
+{
+    return yk_v3_scale(0.5, yk_so3_log(yk_q_mul(plus, yk_q_conjugate(minus))));
+}
+
+/* Rounding of a difference of two numbers of this size. */
+static double rounding(yk_vec3 v)
+{
+    return 8 * DBL_EPSILON * yk_v3_norm(v);
+}
+
+/* The work of one side in the step; none where it is within the rounding of what it comes from. */
+static double work_on(const side *plus, const side *minus, bool marker)
+{
+    /* dF . (dx(t + h) - dx(t)). */
+    yk_vec3 force = deviation(plus->wrench.force, minus->wrench.force);
+    yk_vec3 from = deviation(plus->before.position, minus->before.position);
+    yk_vec3 to = deviation(plus->after.position, minus->after.position);
+    yk_vec3 displacement = yk_v3_sub(to, from);
+    double noise = yk_v3_norm(force) * rounding(plus->after.position) +
+                   yk_v3_norm(displacement) * rounding(plus->wrench.force);
+    double work = force.x * displacement.x;
+    if (marker) {
+        /* And that of the torque along the rotation. */
+        yk_vec3 torque = deviation(plus->wrench.torque, minus->wrench.torque);
+        yk_vec3 first = rotation_deviation(plus->before.orientation, minus->before.orientation);
+        yk_vec3 second = rotation_deviation(plus->after.orientation, minus->after.orientation);
+        yk_vec3 rotation = yk_v3_sub(second, first);
+        work = yk_v3_dot(force, displacement) + yk_v3_dot(torque, rotation);
+        noise += yk_v3_norm(torque) * 8 * DBL_EPSILON +
+                 yk_v3_norm(rotation) * rounding(plus->wrench.torque);
+    }
+
+    if (fabs(work) > 4 * noise)
+        return work;
+    return 0;
+}
+
+/* Adds what one part of the mode moves. */
+static yk_status look_along(inquiry *q, const double *vector)
+{
+    yk_step_map *map = q->map;
+    const yk_scenario_info *info = q->info;
+
+    /* Second differences of the energies, without a step. */
+    for (int k = -1; k <= 1; k++) {
+        yk_step_map_perturb(map, k * ENERGY_AMPLITUDE, vector, map->plus);
+        yk_status status = yk_system_state_set(map->system, map->plus);
+        if (YK_FAILED(status))
+            return status;
+
+        double weight = 1;
+        if (k == 0)
+            weight = -2;
+        double factor = weight / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
+
+        for (int i = 0; i < info->subsystem_count; i++) {
+            yk_energy energy;
+            if (yk_system_energy(map->system, i, &energy))
+                q->kinetic[i] += factor * energy.kinetic;
+            else
+                q->kinetic[i] = NAN;
+        }
+    }
+
+    /* With the deviation and against it: the state, a step, and the state after it. */
+    for (int run = 0; run < 2; run++) {
+        side *sides = q->sides[run];
+        double amplitude = q->amplitude;
+        if (run == 1)
+            amplitude = -q->amplitude;
+        yk_step_map_perturb(map, amplitude, vector, map->plus);
+        yk_status status = yk_system_state_set(map->system, map->plus);
+        if (YK_FAILED(status))
+            return status;
+
+        /* Where bodies are ... */
+        for (int i = 0; i < q->mover_count; i++) {
+            const mover *m = &q->movers[i];
+            double *position = q->positions[run] + 3 * (size_t)i;
+            if (m->channel >= 0) {
+                yk_system_channel(map->system, m->subsystem, m->channel, position);
+                continue;
+            }
+
+            yk_vec3 p = yk_system_output(map->system, m->subsystem, m->port)->motion.position;
+            position[0] = p.x;
+            position[1] = p.y;
+            position[2] = p.z;
+        }
+
+        /* ... and what the sides of interfaces show before and after the step. */
+        for (int i = 0; i < 2 * info->interface_count; i++)
+            sides[i].before = port_of(q, i / 2, i % 2)->motion;
+
+        status = yk_step_map_step(map, map->plus);
+        if (status != YK_OK)
+            return status;
+
+        for (int i = 0; i < 2 * info->interface_count; i++) {
+            const yk_port_value *value = port_of(q, i / 2, i % 2);
+            sides[i].after = value->motion;
+            sides[i].wrench = value->wrench;
+        }
+    }
+
+    /* The work of both sides of every interface, and how far each body moved. */
+    double square = q->amplitude * q->amplitude;
+    for (int i = 0; i < 2 * info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i / 2];
+        const yk_subsystem *part = info->subsystems[def->wrench_subsystem];
+        const yk_port *ports;
+        part->ops->ports(part, &ports);
+        bool marker = ports[def->wrench_port].kind == YK_PORT_MARKER;
+        q->work[i / 2] += work_on(&q->sides[0][i], &q->sides[1][i], marker) / square;
+    }
+
+    for (int i = 0; i < q->mover_count; i++) {
+        for (int k = 0; k < 3; k++) {
+            double change = q->positions[0][3 * i + k] - q->positions[1][3 * i + k];
+            q->movers[i].size += change * change;
+        }
+    }
+
+    return YK_OK;
+}
+
+/* The names of those that move most, up to three. */
+static void name_movers(const inquiry *q, yk_stability_mode *mode)
+{
+    enum { NAMED = 3 };
+    static const double NOTABLE = 0.1;
+    double largest = 0;
+    size_t used = 0;
+    *mode->moving = '\0';
+
+    for (int round = 0; round < NAMED; round++) {
+        /* The one that moves most of those left, unless it hardly does beside the first. */
+        mover *most = NULL;
+        for (int i = 0; i < q->mover_count; i++) {
+            mover *m = &q->movers[i];
+            if (m->size > 0 && (!most || m->size > most->size))
+                most = m;
+        }
+
+        if (!most)
+            return;
+        if (round == 0)
+            largest = most->size;
+        if (most->size < NOTABLE * NOTABLE * largest)
+            return;
+
+        /* A body without the name of its quantity; a name that does not fit ends the list. */
+        int length = (int)strlen(most->name);
+        if (most->channel >= 0)
+            length -= (int)strlen(".position");
+        size_t left = sizeof mode->moving - used;
+        const char *separator = round > 0 ? ", " : "";
+        int added = snprintf(mode->moving + used, left, "%s%s.%.*s", separator,
+                             q->info->names[most->subsystem], length, most->name);
+        if (added < 0 || (size_t)added >= left) {
+            mode->moving[used] = '\0';
+            return;
+        }
+
+        used += (size_t)added;
+        most->size = 0;
+    }
+}
+
+yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, double amplitude,
+                                const double *real, const double *imaginary,
+                                yk_stability_mode *mode)
+{
+    /* Memory for both runs of a step, and for the sums. */
+    yk_context *context = map->context;
+    size_t parts = (size_t)info->subsystem_count;
+    size_t interfaces = (size_t)info->interface_count;
+    inquiry q = {.map = map, .info = info, .amplitude = amplitude};
+    q.mover_count = list_movers(info, NULL);
+    size_t positions = 3 * (size_t)q.mover_count;
+    q.movers = yk_allocate(context, (size_t)q.mover_count + 1, sizeof *q.movers);
+    double *numbers = yk_allocate(context, 2 * positions + parts + interfaces, sizeof *numbers);
+    side *sides = yk_allocate(context, 4 * interfaces, sizeof *sides);
+    yk_status status = YK_OK;
+    if (!q.movers || !numbers || !sides)
+        status = YK_ERROR_MEMORY;
+
+    /* Along the real part, and along the imaginary one. */
+    if (status == YK_OK) {
+        list_movers(info, q.movers);
+
+        for (size_t run = 0; run < 2; run++) {
+            q.sides[run] = sides + 2 * interfaces * run;
+            q.positions[run] = numbers + positions * run;
+        }
+
+        q.kinetic = numbers + 2 * positions;
+        q.work = q.kinetic + parts;
+        status = look_along(&q, real);
+    }
+
+    if (status == YK_OK && imaginary)
+        status = look_along(&q, imaginary);
+
+    if (status == YK_OK) {
+        /* The interface that does most work. */
+        bool merged = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
+        double most = -1;
+        mode->interface = -1;
+
+        for (int i = 0; !merged && i < info->interface_count; i++) {
+            if (!(fabs(q.work[i]) > most))
+                continue;
+
+            most = fabs(q.work[i]);
+            mode->interface = i;
+        }
+
+        /* The subsystem with most of the kinetic energy. */
+        double sum = 0;
+        most = -1;
+        mode->subsystem = -1;
+
+        for (int i = 0; i < info->subsystem_count; i++) {
+            double size = fabs(q.kinetic[i]);
+            sum += size;
+            if (!(size > most))
+                continue;
+
+            most = size;
+            mode->subsystem = i;
+        }
+
+        mode->moving_fraction = most / sum;
+        if (!isfinite(mode->moving_fraction)) {
+            mode->subsystem = -1;
+            mode->moving_fraction = NAN;
+        }
+
+        name_movers(&q, mode);
+    }
+
+    yk_release(context, q.movers);
+    yk_release(context, numbers);
+    yk_release(context, sides);
+    return status;
 }

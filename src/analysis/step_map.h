@@ -13,6 +13,7 @@
 #ifndef YK_ANALYSIS_STEP_MAP_H
 #define YK_ANALYSIS_STEP_MAP_H
 
+#include "math/eigen.h"
 #include "yoke/analysis.h"
 
 /* Macro steps of the map. */
@@ -67,17 +68,15 @@ void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus
  * the base. */
 yk_status yk_step_map_rest(yk_step_map *map);
 
-/* The largest eigenvalues of the macro step about the base (spectrum.c). */
-typedef struct yk_eigenpair {
-    double real, imaginary; /* of one macro step, imaginary part >= 0 */
-    double error;           /* of the modulus */
-    double residual;        /* of the map over YK_PASSAGE steps, relative to its eigenvalue */
-    double *vector[2]; /* real and imaginary part in scaled words; the second NULL if it is real */
-} yk_eigenpair;
-
+/* The largest eigenvalues of the macro step about the base. */
 typedef struct yk_spectrum {
     int count; /* falling in modulus */
-    yk_eigenpair pairs[YK_STABILITY_MODES];
+
+    /* Of one macro step, imaginary part >= 0. Residuals are those of the map over YK_PASSAGE steps,
+     * relative to its eigenvalue; vectors are in scaled words, the imaginary one NULL where the
+     * eigenvalue is real. */
+    yk_arnoldi_pair pairs[YK_STABILITY_MODES];
+    double errors[YK_STABILITY_MODES]; /* of the moduli */
     double *vectors;
     double amplitude; /* of the differences that it comes from */
     int dimension;    /* of the space in which eigenvalues were computed */

@@ -511,7 +511,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
         if (def->part > 0)
             runs = (runs - def->part + def->parts) / def->parts;
 
-        yk_shared_work work = {
+        yk_trials_def work = {
             .team = def->team,
             .jobs = def->jobs,
             .count = runs,
@@ -522,7 +522,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
             .progress = goes_on,
             .progress_user = &s,
         };
-        status = yk_trials_share(context, &work);
+        status = yk_trials_run(context, &work);
     }
 
     /* A sweep that was stopped can be taken up; one without a single result has failed. */

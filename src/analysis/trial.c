@@ -76,37 +76,31 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
  * is time for. */
 static bool gives_up(void *user)
 {
-    const yk_trial_limit *l = user;
-    bool asked = l->caller && yk_stop_asked(l->caller);
-    return asked || yk_processor_seconds() - l->begun >= l->seconds;
+    const yk_trial *trial = user;
+    bool asked = trial->def->caller && yk_stop_asked(trial->def->caller);
+    return asked || yk_processor_seconds() - trial->begun >= trial->limit;
 }
 
 /* Between steps. */
-typedef struct listener {
-    const yk_trial_def *def;
-    yk_trial_limit *limit;
-} listener;
-
 static bool goes_on(void *user, const yk_run_progress *progress)
 {
-    const listener *l = user;
-    if (gives_up(l->limit))
+    if (gives_up(user))
         return false;
 
-    if (!l->def->progress)
+    const yk_trial_def *def = ((const yk_trial *)user)->def;
+    if (!def->progress)
         return true;
-    return l->def->progress(l->def->user, progress);
+    return def->progress(def->user, progress);
 }
 
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 {
     /* One thread: the trials are what is parallel. */
-    *trial = (yk_trial){.status = YK_ERROR_MEMORY};
-    trial->limit = (yk_trial_limit){.caller = def->caller, .seconds = INFINITY};
+    *trial = (yk_trial){.status = YK_ERROR_MEMORY, .def = def, .limit = INFINITY};
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1;
     context_def.stop = gives_up;
-    context_def.stop_user = &trial->limit;
+    context_def.stop_user = trial;
     trial->context = yk_context_create(&context_def);
     if (!trial->context)
         return;
@@ -124,17 +118,16 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 
     /* The run, within its time. */
     bool runs = !YK_FAILED(status);
-    trial->limit.begun = yk_processor_seconds();
-    trial->limit.seconds = def->seconds;
-    listener l = {def, &trial->limit};
+    trial->begun = yk_processor_seconds();
+    trial->limit = def->seconds;
     if (runs) {
         yk_run_def run_def = {
             .recorder = yk_record_recorder(trial->record),
             .progress = goes_on,
-            .user = &l,
+            .user = trial,
         };
         status = yk_run(trial->context, scenario, &run_def, &trial->report);
-        trial->seconds = yk_processor_seconds() - trial->limit.begun;
+        trial->seconds = yk_processor_seconds() - trial->begun;
         trial->iterations = yk_system_statistics_get(system).iterations;
     }
 
@@ -175,6 +168,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
+    trial->def = NULL;
 }
 
 void yk_trial_release(yk_trial *trial)
@@ -187,87 +181,22 @@ void yk_trial_release(yk_trial *trial)
 
 /* Many ----------------------------------------------------------------------------------------- */
 
-typedef struct trials {
-    void (*work)(void *user, int index);
-    void *user;
-    bool (*progress)(void *user, int done, int total);
-    void *progress_user;
-    /* Guards what follows. */
-    pthread_mutex_t lock;
-    int done, total;
-    bool stopped;
-} trials;
-
-static void do_trials(void *user, size_t begin, size_t end, size_t chunk)
-{
-    (void)chunk;
-    trials *t = user;
-
-    for (size_t i = begin; i < end; i++) {
-        /* Another may have been asked to stop. */
-        pthread_mutex_lock(&t->lock);
-        bool stopped = t->stopped;
-        pthread_mutex_unlock(&t->lock);
-        if (stopped)
-            return;
-
-        t->work(t->user, (int)i);
-
-        pthread_mutex_lock(&t->lock);
-        t->done++;
-        if (t->progress && !t->progress(t->progress_user, t->done, t->total))
-            t->stopped = true;
-        pthread_mutex_unlock(&t->lock);
-    }
-}
-
-yk_status yk_trials_run(yk_context *context, int jobs, int count,
-                        void (*work)(void *user, int index), void *user,
-                        bool (*progress)(void *user, int done, int total), void *progress_user)
-{
-    /* As many at a time as there are jobs, in any order. */
-    trials t = {
-        .work = work,
-        .user = user,
-        .progress = progress,
-        .progress_user = progress_user,
-        .total = count,
-    };
-    yk_pool *pool = NULL;
-    yk_status status = yk_pool_create(context, jobs, &pool);
-    if (YK_FAILED(status))
-        return status;
-
-    pthread_mutex_init(&t.lock, NULL);
-    yk_pool_run(pool, (size_t)count, 1, do_trials, &t);
-    pthread_mutex_destroy(&t.lock);
-    yk_pool_destroy(pool);
-    if (t.stopped && t.done < count)
-        return yk_fail(context, YK_INTERRUPTED, "stopped after %d of %d runs", t.done, count);
-
-    return YK_OK;
-}
-
-/* Work that is shared -------------------------------------------------------------------------- */
-
 /* What a rank of a team sends to rank 0 ahead of a result, and rank 0 in return. */
 enum { NO_RUN = -1 };
 
-/* Who makes a run, and since when. */
-typedef struct assignment {
-    int rank;
-    bool done;
-    double since; /* s on the clock */
-} assignment;
-
 typedef struct sharing {
     yk_context *context;
-    const yk_shared_work *def;
+    const yk_trials_def *def;
     void *results; /* of this process: one for each of its threads */
     /* Guards what follows. */
     pthread_mutex_t lock;
     int next, done;
-    assignment *runs;
+    /* Who makes a run, and since when. */
+    struct {
+        int rank;
+        bool done;
+        double since; /* s on the clock */
+    } * runs;
     double longest; /* s, of those that are done */
     bool stopped;
 } sharing;
@@ -279,7 +208,8 @@ static int take_run(sharing *s, int rank)
     int index = NO_RUN;
     if (!s->stopped && s->next < s->def->count) {
         index = s->next++;
-        s->runs[index] = (assignment){.rank = rank, .since = yk_clock_seconds()};
+        s->runs[index].rank = rank;
+        s->runs[index].since = yk_clock_seconds();
     }
 
     pthread_mutex_unlock(&s->lock);
@@ -307,7 +237,8 @@ static int take_lost_run(sharing *s)
     if (index != NO_RUN) {
         rank = s->runs[index].rank;
         silent = now - s->runs[index].since;
-        s->runs[index] = (assignment){.rank = 0, .since = now};
+        s->runs[index].rank = 0;
+        s->runs[index].since = now;
     }
 
     pthread_mutex_unlock(&s->lock);
@@ -321,13 +252,13 @@ static int take_lost_run(sharing *s)
 /* A run that was made twice, because its rank was taken for lost, counts once. */
 static void finish_run(sharing *s, int index, const void *result)
 {
-    const yk_shared_work *def = s->def;
+    const yk_trials_def *def = s->def;
     pthread_mutex_lock(&s->lock);
-    assignment *run = &s->runs[index];
-    if (!run->done) {
-        run->done = true;
-        s->longest = fmax(s->longest, yk_clock_seconds() - run->since);
-        def->finish(def->user, index, result);
+    if (!s->runs[index].done) {
+        s->runs[index].done = true;
+        s->longest = fmax(s->longest, yk_clock_seconds() - s->runs[index].since);
+        if (def->finish)
+            def->finish(def->user, index, result);
         s->done++;
         if (def->progress && !def->progress(def->progress_user, s->done, def->count))
             s->stopped = true;
@@ -453,7 +384,7 @@ static yk_status take_orders(sharing *s, char *message)
     }
 }
 
-yk_status yk_trials_share(yk_context *context, const yk_shared_work *def)
+yk_status yk_trials_run(yk_context *context, const yk_trials_def *def)
 {
     sharing s = {.context = context, .def = def};
     pthread_mutex_init(&s.lock, NULL);

@@ -30,18 +30,13 @@ typedef struct yk_trial_def {
 /* Characters of the message of a failure. */
 enum { YK_TRIAL_MESSAGE = 400 };
 
-/* What ends a trial in the midst of a step. */
-typedef struct yk_trial_limit {
-    const yk_context *caller;
-    double begun, seconds; /* of the processor */
-} yk_trial_limit;
-
 typedef struct yk_trial {
     yk_status status; /* of loading, or of the run */
     char message[YK_TRIAL_MESSAGE];
     yk_context *context;
-    yk_trial_limit limit; /* of the context */
-    yk_record *record;    /* NULL if it could not be loaded */
+    const yk_trial_def *def; /* while it runs */
+    double begun, limit;     /* s of the processor: at the first step, and from then on at most */
+    yk_record *record;       /* NULL if it could not be loaded */
     yk_run_report report;
     double seconds;     /* of the processor: the run, without what came before the first step */
     int64_t calls;      /* of all subsystems */
@@ -54,17 +49,13 @@ typedef struct yk_trial {
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial);
 void yk_trial_release(yk_trial *trial);
 
-/* A list of things to do, in parallel; `work` gets the index. False from `progress` stops what
- * has not begun. */
-yk_status yk_trials_run(yk_context *context, int jobs, int count,
-                        void (*work)(void *user, int index), void *user,
-                        bool (*progress)(void *user, int done, int total), void *progress_user);
-
-/* The same for work with a plain result of so many bytes, which may be shared by a team: `work` is
- * done by any process, at the same time as others, `finish` where the team's rank is 0, for one
- * after the other in any order. A team makes one run per rank at a time. Other ranks return when
- * there is no more for them to do. */
-typedef struct yk_shared_work {
+/* A list of things to do at the same time, `jobs` of them, each with a plain result of so many
+ * bytes. `work` gets the index; `finish`, which may be NULL, takes the results one after the other in
+ * any order. False from `progress`, which may be NULL, stops what has not begun.
+ *
+ * A team shares the work: it makes one run per rank at a time, `work` is done by any of its
+ * processes, `finish` where its rank is 0. Other ranks return when there is no more for them to do. */
+typedef struct yk_trials_def {
     const yk_team *team; /* NULL: nobody */
     int jobs, count;
     size_t result_size;
@@ -73,8 +64,9 @@ typedef struct yk_shared_work {
     void *user;
     bool (*progress)(void *user, int done, int total);
     void *progress_user;
-} yk_shared_work;
-yk_status yk_trials_share(yk_context *context, const yk_shared_work *def);
+} yk_trials_def;
+
+yk_status yk_trials_run(yk_context *context, const yk_trials_def *def);
 
 /* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for
  * that, and returns what is to be destroyed after them. */

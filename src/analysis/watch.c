@@ -1,4 +1,4 @@
-#include "analysis/watch.h"
+#include "analysis/run.h"
 
 #include <float.h>
 #include <math.h>
@@ -464,14 +464,14 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
 {
     /* Either is a fraction of the energy that is known to be real. */
     const yk_scenario_info *info = watch->info;
-    yk_budget_result energy = yk_budget_conclude(&watch->budget);
-    bool lost = !(energy.made > energy.lost);
-    double fraction = energy.made;
+    double fraction, fraction_lost, scale;
+    yk_budget_conclude(&watch->budget, &fraction, &fraction_lost, &scale);
+    bool lost = !(fraction > fraction_lost);
     double limit = MADE_SERIOUS;
     double sign = 1;
     const char *what = "creates";
     if (lost) {
-        fraction = energy.lost;
+        fraction = fraction_lost;
         limit = LOST_SERIOUS;
         sign = -1;
         what = "destroys";
@@ -479,8 +479,8 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
 
     /* What was made may be an error of the dissipation alone. */
     bool serious = fraction > limit;
-    double made_energy = fraction * energy.scale;
-    if (!lost && fraction <= UNSTABLE && !(made_energy > DISSIPATION * energy.dissipated))
+    double made_energy = fraction * scale;
+    if (!lost && fraction <= UNSTABLE && !(made_energy > DISSIPATION * watch->budget.dissipated))
         serious = false;
     if (!(fraction > MADE_NOTABLE))
         return;
@@ -503,7 +503,7 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
             report, YK_FINDING_ENERGY, true, -1, fraction,
             "the integration of '%s' creates energy: there are %.3g J, and %.3g J were "
             "there at the start and fed in",
-            info->names[maker], present, energy.scale);
+            info->names[maker], present, scale);
         add_remedies(watch, f);
         return;
     }
@@ -552,17 +552,17 @@ static void conclude_energy(const yk_watch *watch, yk_run_report *report)
                            "the coupling is unstable: the energy grew to %.3g J, of which only "
                            "%.3g J were there at the start or fed in, most at interface '%s' "
                            "between '%s' and '%s'",
-                           present, energy.scale, interface->name, a, b);
+                           present, scale, interface->name, a, b);
     else if (!lost && at_interfaces < 0.5 * made_energy)
         f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, fraction,
                            "coupling and integration create energy: %.3g J, %.3g %% of the %.3g J "
                            "at the start and fed in, most of it the integration of '%s'",
-                           made_energy, 100 * fraction, energy.scale, info->names[maker]);
+                           made_energy, 100 * fraction, scale, info->names[maker]);
     else
         f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, sign * fraction,
                            "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and "
                            "fed in, most at interface '%s' between '%s' and '%s'",
-                           what, made_energy, 100 * fraction, energy.scale, interface->name, a, b);
+                           what, made_energy, 100 * fraction, scale, interface->name, a, b);
     add_remedies(watch, f);
 }
 
@@ -732,25 +732,25 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
     return true;
 }
 
-void yk_watch_limits(yk_watch_limit limits[YK_WATCH_LIMITS])
+void yk_watch_limits(yk_record_value limits[YK_WATCH_LIMITS])
 {
-    const yk_watch_limit all[YK_WATCH_LIMITS] = {
-        {"energy", MADE_NOTABLE},
-        {"energy_made_serious", MADE_SERIOUS},
-        {"energy_lost_serious", LOST_SERIOUS},
-        {"ripple_serious", yk_ripple_limit()},
-        {"ripple_steps", YK_RIPPLE_ALARM * YK_RIPPLE_WINDOW},
-        {"not_converged", RESIDUAL_NOTABLE},
-        {"not_converged_serious", RESIDUAL_SERIOUS},
-        {"gap", GAP_NOTABLE},
-        {"gap_serious", GAP_SERIOUS},
-        {"drift", NOTABLE_GAP},
-        {"contact", UNRESOLVED_NOTABLE},
-        {"contact_serious", UNRESOLVED_SERIOUS},
-        {"contact_ratio_serious", RATIO_SERIOUS},
-        {"passage_serious", YK_NONSMOOTH_PASSAGE},
-        {"emitter", SHORTFALL_NOTABLE},
-        {"mass_ratio_tried", YK_RATIO_MOST},
+    const yk_record_value all[YK_WATCH_LIMITS] = {
+        {.name = "energy", .value = MADE_NOTABLE},
+        {.name = "energy_made_serious", .value = MADE_SERIOUS},
+        {.name = "energy_lost_serious", .value = LOST_SERIOUS},
+        {.name = "ripple_serious", .value = yk_ripple_limit()},
+        {.name = "ripple_steps", .value = YK_RIPPLE_ALARM * YK_RIPPLE_WINDOW},
+        {.name = "not_converged", .value = RESIDUAL_NOTABLE},
+        {.name = "not_converged_serious", .value = RESIDUAL_SERIOUS},
+        {.name = "gap", .value = GAP_NOTABLE},
+        {.name = "gap_serious", .value = GAP_SERIOUS},
+        {.name = "drift", .value = NOTABLE_GAP},
+        {.name = "contact", .value = UNRESOLVED_NOTABLE},
+        {.name = "contact_serious", .value = UNRESOLVED_SERIOUS},
+        {.name = "contact_ratio_serious", .value = RATIO_SERIOUS},
+        {.name = "passage_serious", .value = YK_NONSMOOTH_PASSAGE},
+        {.name = "emitter", .value = SHORTFALL_NOTABLE},
+        {.name = "mass_ratio_tried", .value = YK_RATIO_MOST},
     };
     memcpy(limits, all, sizeof all);
 }
@@ -877,10 +877,9 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
 {
     /* Figures of the whole run. */
     const yk_budget *b = &watch->budget;
-    yk_budget_result energy = yk_budget_conclude(b);
+    double lost;
+    yk_budget_conclude(b, &report->energy_made, &lost, &report->energy_scale);
     report->finding_count = 0;
-    report->energy_scale = energy.scale;
-    report->energy_made = energy.made;
     report->rounding = b->rounding;
     report->largest_energy = b->largest_kinetic + (b->highest_potential - b->lowest_potential);
     report->energy_created = 0;

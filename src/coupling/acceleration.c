@@ -1,4 +1,17 @@
-#include "coupling/acceleration.h"
+/* Acceleration of a fixed point x = H(x) of a small vector: the wrenches on one subsystem in a
+ * tight iteration.
+ *
+ *   Aitken        x + factor (H(x) - x), the factor from the last two residuals; exact after two
+ *                 iterations in one dimension, whatever the slope
+ *   quasi-Newton  IQN-ILS (Degroote, Bathe, Vierendeels 2009): the combination of all earlier
+ *                 differences of the residual that cancels the present one in the least-squares
+ *                 sense, applied to the differences of H(x)
+ *
+ * The differences describe the derivative of H, which hardly changes from one macro step to the
+ * next. They may be kept over steps (yk_accelerator_begin); they are state then, and belong into
+ * the image of what owns the accelerator. Newer differences count first, and those of earlier
+ * steps are dropped as soon as they make the residual larger. */
+#include "coupling/unknowns.h"
 
 #include <math.h>
 #include <string.h>

@@ -65,13 +65,6 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
     return YK_OK;
 }
 
-static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
-{
-    (void)chunk;
-    for (size_t i = begin; i < end; i++)
-        yk_system_advance(user, (int)i);
-}
-
 /* All at once, with what was known at the start of the step. */
 static yk_status jacobi(const explicit_scheme *x, yk_system *system)
 {
@@ -94,7 +87,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
     /* All at the same time, those in other processes first; the first that failed is reported. */
     for (int i = 0; i < system->participant_count; i++)
         yk_system_post(system, i);
-    yk_system_for_participants(system, advance_range, system);
+    yk_system_advance_all(system, yk_system_advance);
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
             return yk_system_report_failure(system, i);

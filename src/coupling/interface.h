@@ -73,7 +73,7 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
 
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value);
 
-/* Units and axes: transform.c --------------------------------------------------------------------
+/* Units and axes ---------------------------------------------------------------------------------
  *
  * Between those of a subsystem and those of the system (paper tight (20)). Outputs of the
  * subsystem, in place: */

@@ -310,9 +310,11 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, 
 }
 
 /* The conditions of one interface by the coordinates of one of its sides; the gradient is that
- * of a constraint: (condition, row) x coordinate. */
+ * of a constraint: (condition, row) x coordinate. Weights are those of the levels of a constraint, or
+ * of the moments of a relation. */
 static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface, int side,
-                          const yk_constraint_gradient *gradient, const yk_conditions *conditions)
+                          const yk_constraint_gradient *gradient,
+                          const double (*weights)[YK_LEVELS], double h)
 {
     double *out = j->condition_gradient;
 
@@ -331,20 +333,19 @@ static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface
         memset(out, 0, (size_t)(rows * YK_SCALAR_COORDINATES) * sizeof *out);
         for (int e = 0; side == 1 && e < j->parameters; e++)
             for (int level = 0; level < YK_LEVELS; level++)
-                out[e * YK_SCALAR_COORDINATES + level] = -conditions->moment[e][level];
+                out[e * YK_SCALAR_COORDINATES + level] = -weights[e][level];
         for (int i = 0; side == 0 && i < j->motions; i++)
             out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
         return;
     }
 
     /* A constraint: the weighted sum over its levels, in units of the step. */
-    double h = conditions->h;
     for (int e = 0; e < j->parameters; e++) {
         for (int row = 0; row < interface->rows; row++) {
             for (int k = 0; k < interface->coordinates; k++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++) {
-                    double weight = conditions->motion[e][level] / yk_level_size(level, h);
+                    double weight = weights[e][level] / yk_level_size(level, h);
                     sum += weight * gradient->by[side][level][row][k];
                 }
 
@@ -452,8 +453,10 @@ static yk_status factor(yk_jacobian *j)
     return status;
 }
 
-yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
-                               const yk_conditions *conditions)
+yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
+                               const yk_constraint_gradient *(*gradient)(void *user, int interface),
+                               void *user, const double (*motion)[YK_LEVELS],
+                               const double (*moment)[YK_LEVELS], double h)
 {
     yk_jacobian *j = jacobian;
     double *values = yk_sparse_values(j->matrix);
@@ -469,7 +472,10 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
             const yk_constraint_gradient *own = NULL;
             if (!interface->wire && !interface->relation)
                 own = gradient(user, c->interface);
-            differentiate(j, interface, c->side, own, conditions);
+            const double(*weights)[YK_LEVELS] = motion;
+            if (interface->relation)
+                weights = moment;
+            differentiate(j, interface, c->side, own, weights, h);
 
             for (int by = 0; by < r->connection_count; by++)
                 slots = add_block(j, r, c, &r->connections[by], slots);

@@ -133,13 +133,10 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, 
 /* Puts the responses together and factors the result. gradient(user, interface) gives the
  * derivatives of an interface's constraint; motion[e][level] are the weights of g / h^2, g' / h,
  * g'' in its conditions, moment[e][level] those of the moments in the conditions of relations. */
-typedef const yk_constraint_gradient *(*yk_gradient_of)(void *user, int interface);
-typedef struct yk_conditions {
-    const double (*motion)[YK_LEVELS], (*moment)[YK_LEVELS];
-    double h;
-} yk_conditions;
-yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
-                               const yk_conditions *conditions);
+yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
+                               const yk_constraint_gradient *(*gradient)(void *user, int interface),
+                               void *user, const double (*motion)[YK_LEVELS],
+                               const double (*moment)[YK_LEVELS], double h);
 
 /* x = J^-1 x. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
@@ -150,17 +147,17 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
                              int side, const yk_motion *motion);
 
 /* Keeps the motions (of side B of a relation, the moments) that the last run led to. */
-typedef yk_motion (*yk_motion_of)(void *user, int interface, int side);
-void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
+void yk_jacobian_keep(yk_jacobian *jacobian,
+                      yk_motion (*motion)(void *user, int interface, int side), void *user);
 /* After the parameters changed by `step` (all of them, as solve numbers them) and the motions
  * since they were kept: improves all responses, and keeps the new motions. */
-void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion,
-                       void *user);
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
+                       yk_motion (*motion)(void *user, int interface, int side), void *user);
 
 /* Rotates the responses with the markers, each by its rotation over the last step: a body that
  * rotates goes on answering alike in its own axes, not in those of the world. */
-typedef yk_quat (*yk_port_rotation)(void *user, int participant, int port);
-void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *user);
+void yk_jacobian_rotate(yk_jacobian *jacobian,
+                        yk_quat (*rotation)(void *user, int participant, int port), void *user);
 
 /* The responses as part of a state image. */
 size_t yk_jacobian_words(const yk_jacobian *jacobian);

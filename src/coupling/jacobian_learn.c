@@ -106,7 +106,8 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
 
 /* Learning ------------------------------------------------------------------------------------- */
 
-void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
+void yk_jacobian_keep(yk_jacobian *jacobian,
+                      yk_motion (*motion)(void *user, int interface, int side), void *user)
 {
     for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
         yk_port_response *r = yk_jacobian_response(jacobian, m);
@@ -147,8 +148,8 @@ static bool takes_motion_or_signal(const yk_jacobian *j, const yk_port_response 
     return false;
 }
 
-void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion,
-                       void *user)
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
+                       yk_motion (*motion)(void *user, int interface, int side), void *user)
 {
     /* The largest change of wrenches that a subsystem felt. */
     int participants = yk_jacobian_participants(jacobian);
@@ -212,7 +213,8 @@ static void rotate_triple(yk_quat q, double *v, int stride)
     put_vector(v, stride, yk_q_rotate(q, yk_v3(v[0], v[stride], v[2 * stride])));
 }
 
-void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *user)
+void yk_jacobian_rotate(yk_jacobian *jacobian,
+                        yk_quat (*rotation)(void *user, int participant, int port), void *user)
 {
     int parameters = yk_jacobian_parameters(jacobian);
     for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {

@@ -63,8 +63,9 @@ yk_status yk_merging_check_start(yk_system *system);
 /* Steps of the participants that are left, in the sequence of their wires; those that go in a
  * circle are repeated until they settle, at most `iterations` times (monolithic.c). Each step of
  * a participant can be prepared; prepare may be NULL. */
-yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
-                          yk_step_report *report);
+yk_status yk_merging_step(yk_system *system, int iterations,
+                          yk_status (*prepare)(yk_system *system, int participant, void *user),
+                          void *user, yk_step_report *report);
 
 /* Parts of a merged participant, solved one by one: on the participant itself (copy 0) or on
  * copies of it that run at the same time, one for each further part. At creation: makes the

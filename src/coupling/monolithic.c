@@ -9,8 +9,9 @@
 /* Relative change of a wire that counts as none. */
 static const double SETTLED = 1e-10;
 
-yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
-                          yk_step_report *report)
+yk_status yk_merging_step(yk_system *system, int iterations,
+                          yk_status (*prepare)(yk_system *system, int participant, void *user),
+                          void *user, yk_step_report *report)
 {
     /* A wire that runs against the order of the participants, so that its target steps before its
      * source, closes a loop: by repetition, if all participants can return. */

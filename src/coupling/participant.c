@@ -237,7 +237,9 @@ yk_status yk_system_advance_part(yk_system *system, int participant, double offs
     return end_call(system, p, substeps, begin);
 }
 
-yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare,
+yk_status yk_system_advance_prepared(yk_system *system, int participant,
+                                     yk_status (*prepare)(yk_system *system, int participant,
+                                                          void *user),
                                      void *user)
 {
     yk_participant *p = &system->participants[participant];
@@ -343,33 +345,33 @@ void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *us
 typedef struct pass {
     yk_system *system;
     bool posted;
-    yk_pool_work work;
-    void *user;
+    yk_status (*advance)(yk_system *system, int participant);
 } pass;
 
 static void work_pass(void *user, size_t begin, size_t end, size_t chunk)
 {
+    (void)chunk;
     const pass *p = user;
+
+    /* A status that is an error stays with its participant. */
     for (size_t i = begin; i < end; i++)
         if (p->system->participants[i].posted == p->posted)
-            p->work(p->user, i, i + 1, chunk);
+            p->advance(p->system, (int)i);
 }
 
-void yk_system_for_participants(yk_system *system, yk_pool_work work, void *user)
+void yk_system_advance_all(yk_system *system,
+                           yk_status (*advance)(yk_system *system, int participant))
 {
     /* Whoever waits for another process before its own work is done makes both times add up. */
     bool any = false;
     for (int i = 0; i < system->participant_count; i++)
         any = any || system->participants[i].posted;
-    if (!any) {
-        yk_system_for_all(system, system->participant_count, work, user);
-        return;
-    }
 
-    pass here = {system, false, work, user};
-    pass elsewhere = {system, true, work, user};
+    pass here = {system, false, advance};
+    pass elsewhere = {system, true, advance};
     yk_system_for_all(system, system->participant_count, work_pass, &here);
-    yk_system_for_all(system, system->participant_count, work_pass, &elsewhere);
+    if (any)
+        yk_system_for_all(system, system->participant_count, work_pass, &elsewhere);
 }
 
 /* Models of what a participant will do --------------------------------------------------------- */

@@ -15,15 +15,14 @@
  * contracts by (gain / (2 + gain))^2 at worst, 0.16. Stiffness of a part comes through the same
  * constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
  * multiplies the gain by the ratio of their masses. Sweeps are accelerated by what those before
- * did (acceleration.h), which takes out the few directions that matter. */
+ * did (acceleration.c), which takes out the few directions that matter. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/acceleration.h"
 #include "coupling/merging.h"
-#include "coupling/system.h"
+#include "coupling/unknowns.h"
 
 /* A change that grows by this over its smallest value, after some sweeps, will not come down
  * again. */
@@ -49,6 +48,12 @@ typedef struct relaxed_group {
      * NULL: none. */
     yk_accelerator *accelerator;
     double *before, *after, *next;
+
+    /* Of the step that is being taken; the first of its sweeps. */
+    yk_system *system;
+    int participant;
+    const yk_input *inputs;
+    bool first;
 } relaxed_group;
 
 typedef struct relaxed {
@@ -202,80 +207,73 @@ static yk_status start(yk_scheme *scheme, yk_system *system)
 
 /* Sweeps --------------------------------------------------------------------------------------- */
 
-/* One merged participant in the step that is being taken. */
-typedef struct work {
-    relaxed *scheme;
-    yk_system *system;
-    relaxed_group *group;
-    int participant;
-    const yk_input *inputs;
-    bool first; /* of the sweeps of the step */
-} work;
-
-/* The subsystem of the def that a part is. */
-static int part_number(const work *w, int part)
+static relaxed *scheme_of(const relaxed_group *group)
 {
-    return w->system->merging->groups[w->participant].parts[part];
+    return (relaxed *)group->system->scheme;
 }
 
-static yk_status part_failed(const work *w, int copy, int part)
+/* The subsystem of the def that a part is. */
+static int part_number(const relaxed_group *group, int part)
 {
-    const yk_system *system = w->system;
-    const char *name = system->parts[part_number(w, part)].name;
-    const char *why = yk_merging_message(system, w->participant, copy);
-    return yk_fail(system->context, w->group->status[part], "%s: %s", name, why);
+    return group->system->merging->groups[group->participant].parts[part];
+}
+
+static yk_status part_failed(const relaxed_group *group, int copy, int part)
+{
+    const yk_system *system = group->system;
+    const char *name = system->parts[part_number(group, part)].name;
+    const char *why = yk_merging_message(system, group->participant, copy);
+    return yk_fail(system->context, group->status[part], "%s: %s", name, why);
 }
 
 /* A part on its own copy, from which the others will take what it reached. */
-static void relax_on_copy(const work *w, int part)
+static void relax_on_copy(relaxed_group *group, int part)
 {
-    relaxed_group *group = w->group;
     double *change = &group->change[part];
     double *words = group->words + group->offset[part];
     group->status[part] =
-        yk_merging_relax(w->system, w->participant, part, part, w->inputs, change);
+        yk_merging_relax(group->system, group->participant, part, part, group->inputs, change);
     if (!YK_FAILED(group->status[part]))
-        yk_merging_part_get(w->system, w->participant, part, part, words);
+        yk_merging_part_get(group->system, group->participant, part, part, words);
 }
 
 static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    const work *w = user;
+    relaxed_group *group = user;
     for (size_t i = begin; i < end; i++)
-        if (!yk_merging_is_elsewhere(w->system, w->participant, (int)i))
-            relax_on_copy(w, (int)i);
+        if (!yk_merging_is_elsewhere(group->system, group->participant, (int)i))
+            relax_on_copy(group, (int)i);
 }
 
-static yk_status jacobi(work *w)
+static yk_status jacobi(relaxed_group *group)
 {
     /* All parts at the same time: those in other processes are asked first and waited for last. */
-    relaxed_group *group = w->group;
     for (int i = 0; i < group->part_count; i++)
-        if (yk_merging_is_elsewhere(w->system, w->participant, i))
-            yk_merging_post(w->system, w->participant, i, i, w->inputs, w->first);
+        if (yk_merging_is_elsewhere(group->system, group->participant, i))
+            yk_merging_post(group->system, group->participant, i, i, group->inputs, group->first);
 
-    yk_system_for_all(w->system, group->part_count, relax_range, w);
+    yk_system_for_all(group->system, group->part_count, relax_range, group);
     for (int i = 0; i < group->part_count; i++) {
-        w->scheme->relaxations++;
-        if (!yk_merging_is_elsewhere(w->system, w->participant, i))
+        scheme_of(group)->relaxations++;
+        if (!yk_merging_is_elsewhere(group->system, group->participant, i))
             continue;
 
-        relax_on_copy(w, i);
-        w->scheme->elsewhere++;
+        relax_on_copy(group, i);
+        scheme_of(group)->elsewhere++;
     }
 
     /* The first that failed is reported. */
     for (int i = 0; i < group->part_count; i++)
         if (YK_FAILED(group->status[i]))
-            return part_failed(w, i, i);
+            return part_failed(group, i, i);
 
     /* Each copy is given what the parts on the others have reached. */
     for (int i = 0; i < group->part_count; i++) {
         for (int j = 0; j < group->part_count; j++) {
             const double *words = group->words + group->offset[j];
             if (i != j)
-                yk_merging_part_set(w->system, w->participant, i, j, words);
+                yk_merging_part_set(group->system, group->participant, i, j, words);
         }
     }
 
@@ -283,10 +281,9 @@ static yk_status jacobi(work *w)
 }
 
 /* The next sweep begins with a combination of this one and those before. */
-static void accelerate(const work *w, bool first)
+static void accelerate(relaxed_group *group)
 {
-    relaxed_group *group = w->group;
-    bool jacobi = w->scheme->options.order == YK_ORDER_JACOBI;
+    bool jacobi = scheme_of(group)->options.order == YK_ORDER_JACOBI;
     int copies = 1;
     if (jacobi)
         copies = group->part_count;
@@ -296,14 +293,14 @@ static void accelerate(const work *w, bool first)
     for (int i = 0; i < group->part_count; i++) {
         double *words = group->words + group->offset[i];
         if (!jacobi)
-            yk_merging_part_get(w->system, w->participant, 0, i, words);
+            yk_merging_part_get(group->system, group->participant, 0, i, words);
         memcpy(at, words, group->unknowns[i] * sizeof *at);
         at += group->unknowns[i];
     }
 
     /* The first sweep has none before it. */
     size_t bytes = (size_t)(at - group->after) * sizeof *at;
-    if (first) {
+    if (group->first) {
         yk_accelerator_restart(group->accelerator);
         memcpy(group->before, group->after, bytes);
         return;
@@ -319,17 +316,18 @@ static void accelerate(const work *w, bool first)
         memcpy(words, at, group->unknowns[i] * sizeof *at);
 
         for (int j = 0; j < copies; j++)
-            yk_merging_part_set(w->system, w->participant, j, i, words);
+            yk_merging_part_set(group->system, group->participant, j, i, words);
 
         at += group->unknowns[i];
     }
 }
 
-static yk_status not_converged(const work *w, yk_status status, int part, int sweeps, double change)
+static yk_status not_converged(const relaxed_group *group, yk_status status, int part, int sweeps,
+                               double change)
 {
-    relaxed *x = w->scheme;
-    const yk_system *system = w->system;
-    x->worst = part_number(w, part);
+    relaxed *x = scheme_of(group);
+    const yk_system *system = group->system;
+    x->worst = part_number(group, part);
     x->left = change;
 
     /* What helps before a smaller step does. */
@@ -360,33 +358,29 @@ static yk_status sweep(yk_system *system, int participant, void *user)
         return status;
 
     relaxed_group *group = &x->groups[participant];
-    work w = {
-        .scheme = x,
-        .system = system,
-        .group = group,
-        .participant = participant,
-        .inputs = yk_system_inputs(system, participant),
-    };
+    group->system = system;
+    group->participant = participant;
+    group->inputs = yk_system_inputs(system, participant);
     int limit = x->options.sweeps;
     int worst = 0;
     double least = INFINITY;
     double change = INFINITY;
 
     for (int k = 1; k <= limit; k++) {
-        w.first = k == 1;
+        group->first = k == 1;
 
         /* All parts at once, or one after the other on the merged subsystem itself. */
         if (x->options.order == YK_ORDER_JACOBI) {
-            status = jacobi(&w);
+            status = jacobi(group);
             if (YK_FAILED(status))
                 return status;
         } else {
             for (int i = 0; i < group->part_count; i++) {
                 double *part_change = &group->change[i];
                 group->status[i] =
-                    yk_merging_relax(system, participant, 0, i, w.inputs, part_change);
+                    yk_merging_relax(system, participant, 0, i, group->inputs, part_change);
                 if (YK_FAILED(group->status[i]))
-                    return part_failed(&w, 0, i);
+                    return part_failed(group, 0, i);
             }
         }
 
@@ -406,19 +400,19 @@ static yk_status sweep(yk_system *system, int participant, void *user)
         if (change <= x->options.relative_tolerance)
             return YK_OK;
         if (!isfinite(change) || (k > PATIENCE && change > GROWTH_LIMIT * least))
-            return not_converged(&w, YK_ERROR_DIVERGED, worst, k, change);
+            return not_converged(group, YK_ERROR_DIVERGED, worst, k, change);
 
         least = fmin(least, change);
         if (group->accelerator && k < limit)
-            accelerate(&w, k == 1);
+            accelerate(group);
     }
 
     /* At the limit: what grew was no iteration that needs patience. */
     if (change > 10 * least)
-        return not_converged(&w, YK_ERROR_DIVERGED, worst, limit, change);
+        return not_converged(group, YK_ERROR_DIVERGED, worst, limit, change);
 
     x->outcome = YK_NOT_CONVERGED;
-    return not_converged(&w, YK_NOT_CONVERGED, worst, limit, change);
+    return not_converged(group, YK_NOT_CONVERGED, worst, limit, change);
 }
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)

@@ -7,7 +7,10 @@
  * those in use are of the scheme that is in use. Without a policy there are no words of it.
  *
  * A participant with substeps brings, besides its subsystem's words, what the coupling remembers
- * of it: the mean wrenches of the last macro step and the motion before it. */
+ * of it: the mean wrenches of the last macro step and the motion before it.
+ *
+ * What is counted, and what was shown and given last, is no state: checkpoints keep it besides. */
+#include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -377,4 +380,106 @@ yk_status yk_system_check_partners(yk_system *system)
     }
 
     return YK_OK;
+}
+
+/* What checkpoints hold besides the image ------------------------------------------------------ */
+
+int yk_system_find_unsaved(const yk_system *system)
+{
+    for (int i = 0; i < system->subsystem_count; i++) {
+        const yk_subsystem *subsystem =
+            system->participants[system->parts[i].participant].subsystem;
+        const yk_subsystem_ops *ops = subsystem->ops;
+        if (!ops->rollback || (ops->image_is_local && ops->image_is_local(subsystem)))
+            return i;
+    }
+
+    return -1;
+}
+
+/* Calls back with all pieces of what the system knows besides the states of its subsystems and its
+ * scheme, always in the same order: what is counted, and what ports, interfaces and wires showed and
+ * were given last, which the next step may begin with. */
+static void visit_memory(const yk_system *system,
+                         void (*visit)(void *piece, size_t bytes, void *user), void *user)
+{
+    yk_system *s = (yk_system *)(uintptr_t)system;
+    visit(&s->statistics, sizeof s->statistics, user);
+    visit(&s->policy.failures, sizeof s->policy.failures, user);
+
+    for (int i = 0; i < s->participant_count; i++) {
+        yk_participant *m = &s->participants[i];
+        size_t ports = (size_t)m->port_count;
+        visit(&m->statistics, sizeof m->statistics, user);
+        visit(&m->timed_calls, sizeof m->timed_calls, user);
+        visit(m->values, ports * sizeof *m->values, user);
+        visit(m->before, ports * sizeof *m->before, user);
+        visit(m->inputs, ports * sizeof *m->inputs, user);
+
+        void *counts = NULL;
+        size_t bytes = 0;
+        if (m->subsystem->ops->counts)
+            bytes = m->subsystem->ops->counts(m->subsystem, &counts);
+        if (bytes > 0)
+            visit(counts, bytes, user);
+    }
+
+    for (int i = 0; i < s->interface_count; i++) {
+        yk_interface *interface = &s->interfaces[i];
+        visit(&interface->statistics, sizeof interface->statistics, user);
+        visit(&interface->given, sizeof interface->given, user);
+        visit(&interface->applied, sizeof interface->applied, user);
+        visit(&interface->origin, sizeof interface->origin, user);
+        visit(&interface->residual, sizeof interface->residual, user);
+    }
+
+    for (int i = 0; i < s->wire_count; i++) {
+        yk_wire *wire = &s->wires[i];
+        visit(&wire->now, sizeof wire->now, user);
+        visit(&wire->before, sizeof wire->before, user);
+        visit(&wire->given, sizeof wire->given, user);
+    }
+}
+
+static size_t words_of(size_t bytes)
+{
+    return (bytes + sizeof(double) - 1) / sizeof(double);
+}
+
+static void count_words(void *piece, size_t bytes, void *user)
+{
+    (void)piece;
+    *(size_t *)user += words_of(bytes);
+}
+
+static void save_piece(void *piece, size_t bytes, void *user)
+{
+    double **words = user;
+    memcpy(*words, piece, bytes);
+    *words += words_of(bytes);
+}
+
+static void restore_piece(void *piece, size_t bytes, void *user)
+{
+    const double **words = user;
+    memcpy(piece, *words, bytes);
+    *words += words_of(bytes);
+}
+
+size_t yk_system_memory_words(const yk_system *system)
+{
+    size_t words = 0;
+    visit_memory(system, count_words, &words);
+    return words;
+}
+
+void yk_system_memory_save(const yk_system *system, double *words)
+{
+    memset(words, 0, yk_system_memory_words(system) * sizeof *words);
+    visit_memory(system, save_piece, &words);
+}
+
+void yk_system_memory_restore(yk_system *system, const double *words)
+{
+    visit_memory(system, restore_piece, &words);
 }

@@ -342,7 +342,7 @@ yk_status yk_system_create_scheme(yk_system *system);
 const char *yk_scheme_name_with(unsigned trait);
 const char *yk_scheme_name_without(unsigned trait);
 
-/* wiring.c, contract.c --------------------------------------------------------------------------*/
+/* wiring.c --------------------------------------------------------------------------------------*/
 
 /* At creation: participants, interfaces, wires and their sequences. */
 yk_status yk_wiring_create(yk_system *system, const yk_system_description *def);
@@ -366,8 +366,9 @@ yk_status yk_system_advance_part(yk_system *system, int participant, double offs
                                  int substeps);
 /* Advance by a function that prepares the participant's step and is counted and timed as part of
  * it. */
-typedef yk_status (*yk_preparation)(yk_system *system, int participant, void *user);
-yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare,
+yk_status yk_system_advance_prepared(yk_system *system, int participant,
+                                     yk_status (*prepare)(yk_system *system, int participant,
+                                                          void *user),
                                      void *user);
 /* One iteration of a participant's own solver towards the end of the macro step, and gather its
  * outputs. */
@@ -385,9 +386,10 @@ void yk_system_post_step_model(yk_system *system, int participant, const yk_step
  * are in the participants. */
 yk_status yk_system_use_threads(yk_system *system, int threads);
 void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *user);
-/* All participants in this way, once each: those that are here first, then those whose steps were
- * sent ahead. */
-void yk_system_for_participants(yk_system *system, yk_pool_work work, void *user);
+/* All participants in this way, once each, by yk_system_advance or by what a scheme makes of it:
+ * those that are here first, then those whose steps were sent ahead. */
+void yk_system_advance_all(yk_system *system,
+                           yk_status (*advance)(yk_system *system, int participant));
 
 /* The inputs of a participant in its own units. */
 const yk_input *yk_system_inputs(yk_system *system, int participant);
@@ -431,7 +433,7 @@ void yk_system_end_part(yk_system *system);
 /* Forces may jump now. */
 void yk_system_announce_event(yk_system *system);
 
-/* start.c: starts a participant with its inputs, and gathers its outputs. */
+/* system.c: starts a participant with its inputs, and gathers its outputs. */
 yk_status yk_system_start_participant(yk_system *system, int participant);
 
 /* wire.c ----------------------------------------------------------------------------------------*/
@@ -486,7 +488,7 @@ bool yk_step_can_be_mended(yk_status status);
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
                      double *speed, double *spin);
 
-/* failure_policy.c ------------------------------------------------------------------------------*/
+/* failure.c: what is done -----------------------------------------------------------------------*/
 
 /* At creation, after the scheme of the system; at the start of the system, before its scheme's. */
 yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def);
@@ -526,16 +528,9 @@ void yk_ledger_start(yk_system *system);
 void yk_ledger_begin_substeps(yk_participant *participant);
 void yk_ledger_add_substep(yk_participant *participant, double h);
 
-/* Whether a run has run away: what coupling and integration made of nothing is most of what
- * moves. */
-typedef struct yk_runaway {
-    bool known; /* all subsystems give their energy */
-    bool found;
-    double made;   /* J */
-    int interface; /* that made most; -1: there is none */
-} yk_runaway;
-
-yk_runaway yk_ledger_runaway(const yk_system *system);
+/* Whether a run has run away: what coupling and integration made of nothing (J) is most of what
+ * moves. *known: all subsystems give their energy; *interface made most, -1: there is none. */
+bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *interface);
 
 /* window.c ------------------------------------------------------------------------------------- */
 
@@ -552,7 +547,7 @@ void yk_windows_keep(yk_system *system);
 bool yk_windows_repeat(const yk_system *system);
 yk_status yk_windows_return(yk_system *system);
 
-/* failure.c -------------------------------------------------------------------------------------*/
+/* failure.c: what is said -----------------------------------------------------------------------*/
 
 /* What a participant says of its last status. */
 const char *yk_participant_message(const yk_participant *participant);

@@ -14,8 +14,38 @@
 #ifndef YK_COUPLING_UNKNOWNS_H
 #define YK_COUPLING_UNKNOWNS_H
 
-#include "coupling/acceleration.h"
 #include "coupling/system.h"
+
+/* Acceleration of a fixed point x = H(x) of a small vector: acceleration.c -----------------------*/
+
+typedef struct yk_accelerator yk_accelerator;
+
+/* For vectors of n components; `columns` earlier iterations are remembered at most. */
+yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n, int columns,
+                                yk_accelerator **accelerator);
+void yk_accelerator_destroy(yk_context *context, yk_accelerator *accelerator);
+
+/* Components from `first` to the next block on are of another unit than those before: in the
+ * least squares every block counts as much as the first. At most as many blocks as components. */
+void yk_accelerator_block(yk_accelerator *accelerator, int first);
+
+/* Forgets everything: a new fixed point begins. */
+void yk_accelerator_restart(yk_accelerator *accelerator);
+/* A new fixed point of nearly the same map begins: differences are kept. */
+void yk_accelerator_begin(yk_accelerator *accelerator);
+/* From x and H(x) the next x. */
+void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx,
+                         double *next);
+
+/* The x with the smallest residual since the fixed point began, if that is known. */
+void yk_accelerator_best(const yk_accelerator *accelerator, double *x);
+
+/* What is kept from one fixed point to the next, as words of a state image. */
+size_t yk_accelerator_words(const yk_accelerator *accelerator);
+void yk_accelerator_get(const yk_accelerator *accelerator, double *words);
+void yk_accelerator_set(yk_accelerator *accelerator, const double *words);
+
+/* Wrenches and what else is unknown: unknowns.c --------------------------------------------------*/
 
 typedef struct yk_unknowns {
     /* Of the system, ascending; those whose motions are unknowns too; wires whose values are. */
@@ -44,17 +74,12 @@ typedef struct yk_unknowns {
     yk_accelerator *accelerator;
 } yk_unknowns;
 
-/* One vector for each wrench side; one for all that are joined by interfaces and wires; the same,
- * for a consistent start. */
-typedef enum yk_unknowns_grouping {
-    YK_UNKNOWNS_OF_SIDES,
-    YK_UNKNOWNS_OF_JOINED,
-    YK_UNKNOWNS_AT_START
-} yk_unknowns_grouping;
-
 typedef struct yk_unknowns_def {
     yk_acceleration kind;
-    yk_unknowns_grouping what;
+
+    /* One vector for each wrench side; one for all that are joined by interfaces and wires; the
+     * same, for a consistent start. */
+    enum { YK_UNKNOWNS_OF_SIDES, YK_UNKNOWNS_OF_JOINED, YK_UNKNOWNS_AT_START } what;
 
     /* Motions are given with the velocity at their end. */
     bool rates;

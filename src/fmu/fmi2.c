@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu/runtime.h"
-#include "transport/fmi/fmi2.h"
+#include "fmu/export.h"
 
 typedef struct component {
     yk_exported *model;
@@ -13,6 +12,7 @@ typedef struct component {
     bool logging;
 } component;
 
+#define MODEL(c) (((component *)(c))->model)
 #define EXPORT __attribute__((visibility("default")))
 /* Prototype and head of a function of the standard. */
 #define FUNCTION(type, name, arguments) \
@@ -22,11 +22,11 @@ typedef struct component {
 static void log_text(void *user, yk_log_level level, const char *text)
 {
     component *c = user;
-    yk_fmi2_status status = YK_FMI2_OK;
+    yk_fmi_status status = YK_FMI_OK;
     if (level == YK_LOG_WARNING)
-        status = YK_FMI2_WARNING;
+        status = YK_FMI_WARNING;
     else if (level == YK_LOG_ERROR)
-        status = YK_FMI2_ERROR;
+        status = YK_FMI_ERROR;
 
     /* Warnings and errors always, all else where the master wants it. */
     bool grave = level >= YK_LOG_WARNING;
@@ -34,18 +34,6 @@ static void log_text(void *user, yk_log_level level, const char *text)
     const yk_fmi2_callbacks *callbacks = &c->callbacks;
     if (callbacks->logger && (c->logging || grave))
         callbacks->logger(callbacks->environment, c->name, status, category, "%s", text);
-}
-
-static yk_fmi2_status answer(yk_status status)
-{
-    if (YK_FAILED(status))
-        return YK_FMI2_ERROR;
-    return YK_FMI2_OK;
-}
-
-static yk_exported *model_of(void *c)
-{
-    return ((component *)c)->model;
 }
 
 FUNCTION(const char *, GetTypesPlatform, (void))
@@ -58,13 +46,13 @@ FUNCTION(const char *, GetVersion, (void))
     return "2.0";
 }
 
-FUNCTION(yk_fmi2_status, SetDebugLogging,
+FUNCTION(yk_fmi_status, SetDebugLogging,
          (void *c, yk_fmi2_boolean on, size_t count, const char *const *categories))
 {
     (void)count;
     (void)categories;
     ((component *)c)->logging = on;
-    return YK_FMI2_OK;
+    return YK_FMI_OK;
 }
 
 /* 0 to 15; -1: no digit of this base. */
@@ -141,11 +129,11 @@ FUNCTION(void, FreeInstance, (void *c))
     if (!c)
         return;
 
-    yk_exported_destroy(model_of(c));
+    yk_exported_destroy(MODEL(c));
     free(c);
 }
 
-FUNCTION(yk_fmi2_status, SetupExperiment,
+FUNCTION(yk_fmi_status, SetupExperiment,
          (void *c, yk_fmi2_boolean tolerance_defined, double tolerance, double start,
           yk_fmi2_boolean stop_defined, double stop))
 {
@@ -153,179 +141,178 @@ FUNCTION(yk_fmi2_status, SetupExperiment,
     (void)tolerance;
     (void)stop_defined;
     (void)stop;
-    return answer(yk_exported_begin(model_of(c), start));
+    return yk_exported_answer(yk_exported_begin(MODEL(c), start));
 }
 
-FUNCTION(yk_fmi2_status, EnterInitializationMode, (void *c))
+FUNCTION(yk_fmi_status, EnterInitializationMode, (void *c))
 {
     (void)c;
-    return YK_FMI2_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi2_status, ExitInitializationMode, (void *c))
+FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
-    return answer(yk_exported_initialise(model_of(c)));
+    return yk_exported_answer(yk_exported_initialise(MODEL(c)));
 }
 
-FUNCTION(yk_fmi2_status, Terminate, (void *c))
+FUNCTION(yk_fmi_status, Terminate, (void *c))
 {
     (void)c;
-    return YK_FMI2_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi2_status, Reset, (void *c))
+FUNCTION(yk_fmi_status, Reset, (void *c))
 {
-    return answer(yk_exported_reset(model_of(c)));
+    return yk_exported_answer(yk_exported_reset(MODEL(c)));
 }
 
 /* Values: all variables are real. */
 
-FUNCTION(yk_fmi2_status, GetReal,
-         (void *c, const yk_fmi2_reference *references, size_t count, double *values))
+FUNCTION(yk_fmi_status, GetReal,
+         (void *c, const uint32_t *references, size_t count, double *values))
 {
-    return answer(yk_exported_get(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_get(MODEL(c), references, count, values));
 }
 
-FUNCTION(yk_fmi2_status, SetReal,
-         (void *c, const yk_fmi2_reference *references, size_t count, const double *values))
+FUNCTION(yk_fmi_status, SetReal,
+         (void *c, const uint32_t *references, size_t count, const double *values))
 {
-    return answer(yk_exported_set(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_set(MODEL(c), references, count, values));
 }
 
-#define NONE_OF(type, ctype)                                                                    \
-    FUNCTION(yk_fmi2_status, Get##type,                                                         \
-             (void *c, const yk_fmi2_reference *references, size_t count, ctype *values))       \
-    {                                                                                           \
-        (void)c;                                                                                \
-        (void)references;                                                                       \
-        (void)values;                                                                           \
-        return count == 0 ? YK_FMI2_OK : YK_FMI2_ERROR;                                         \
-    }                                                                                           \
-    FUNCTION(yk_fmi2_status, Set##type,                                                         \
-             (void *c, const yk_fmi2_reference *references, size_t count, const ctype *values)) \
-    {                                                                                           \
-        (void)c;                                                                                \
-        (void)references;                                                                       \
-        (void)values;                                                                           \
-        return count == 0 ? YK_FMI2_OK : YK_FMI2_ERROR;                                         \
+#define NONE_OF(type, ctype)                                                           \
+    FUNCTION(yk_fmi_status, Get##type,                                                 \
+             (void *c, const uint32_t *references, size_t count, ctype *values))       \
+    {                                                                                  \
+        (void)c;                                                                       \
+        (void)references;                                                              \
+        (void)values;                                                                  \
+        return count == 0 ? YK_FMI_OK : YK_FMI_ERROR;                                  \
+    }                                                                                  \
+    FUNCTION(yk_fmi_status, Set##type,                                                 \
+             (void *c, const uint32_t *references, size_t count, const ctype *values)) \
+    {                                                                                  \
+        (void)c;                                                                       \
+        (void)references;                                                              \
+        (void)values;                                                                  \
+        return count == 0 ? YK_FMI_OK : YK_FMI_ERROR;                                  \
     }
 NONE_OF(Integer, int)
 NONE_OF(Boolean, yk_fmi2_boolean)
 NONE_OF(String, yk_fmi_text)
 
-FUNCTION(yk_fmi2_status, SetRealInputDerivatives,
-         (void *c, const yk_fmi2_reference *references, size_t count, const int *orders,
+FUNCTION(yk_fmi_status, SetRealInputDerivatives,
+         (void *c, const uint32_t *references, size_t count, const int *orders,
           const double *values))
 {
     for (size_t i = 0; i < count; i++)
         if (orders[i] != 1)
-            return YK_FMI2_ERROR;
+            return YK_FMI_ERROR;
 
-    return answer(yk_exported_set_rates(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_set_rates(MODEL(c), references, count, values));
 }
 
-FUNCTION(yk_fmi2_status, GetRealOutputDerivatives,
-         (void *c, const yk_fmi2_reference *references, size_t count, const int *orders,
-          double *values))
+FUNCTION(yk_fmi_status, GetRealOutputDerivatives,
+         (void *c, const uint32_t *references, size_t count, const int *orders, double *values))
 {
     (void)c;
     (void)references;
     (void)orders;
     (void)values;
-    return count == 0 ? YK_FMI2_OK : YK_FMI2_ERROR;
+    return count == 0 ? YK_FMI_OK : YK_FMI_ERROR;
 }
 
 /* State. */
 
-FUNCTION(yk_fmi2_status, FreeFMUstate, (void *c, void **state))
+FUNCTION(yk_fmi_status, FreeFMUstate, (void *c, void **state))
 {
     (void)c;
     free(*state);
     *state = NULL;
-    return YK_FMI2_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi2_status, GetFMUstate, (void *c, void **state))
+FUNCTION(yk_fmi_status, GetFMUstate, (void *c, void **state))
 {
-    size_t size = yk_exported_state_size(model_of(c));
+    size_t size = yk_exported_state_size(MODEL(c));
     if (!*state && size > 0)
         *state = malloc(size);
 
     if (!*state || size == 0)
-        return YK_FMI2_ERROR;
+        return YK_FMI_ERROR;
 
-    yk_exported_state_get(model_of(c), *state);
-    return YK_FMI2_OK;
+    yk_exported_state_get(MODEL(c), *state);
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi2_status, SetFMUstate, (void *c, void *state))
+FUNCTION(yk_fmi_status, SetFMUstate, (void *c, void *state))
 {
-    yk_exported *model = model_of(c);
-    return answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
+    yk_exported *model = MODEL(c);
+    return yk_exported_answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
-FUNCTION(yk_fmi2_status, SerializedFMUstateSize, (void *c, void *state, size_t *size))
+FUNCTION(yk_fmi_status, SerializedFMUstateSize, (void *c, void *state, size_t *size))
 {
     (void)state;
-    *size = yk_exported_state_size(model_of(c));
-    return *size > 0 ? YK_FMI2_OK : YK_FMI2_ERROR;
+    *size = yk_exported_state_size(MODEL(c));
+    return *size > 0 ? YK_FMI_OK : YK_FMI_ERROR;
 }
 
-FUNCTION(yk_fmi2_status, SerializeFMUstate, (void *c, void *state, char *bytes, size_t size))
+FUNCTION(yk_fmi_status, SerializeFMUstate, (void *c, void *state, char *bytes, size_t size))
 {
-    if (size != yk_exported_state_size(model_of(c)))
-        return YK_FMI2_ERROR;
+    if (size != yk_exported_state_size(MODEL(c)))
+        return YK_FMI_ERROR;
 
     memcpy(bytes, state, size);
-    return YK_FMI2_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi2_status, DeSerializeFMUstate,
+FUNCTION(yk_fmi_status, DeSerializeFMUstate,
          (void *c, const char *bytes, size_t size, void **state))
 {
-    if (size != yk_exported_state_size(model_of(c)))
-        return YK_FMI2_ERROR;
+    if (size != yk_exported_state_size(MODEL(c)))
+        return YK_FMI_ERROR;
 
     if (!*state)
         *state = malloc(size);
     if (!*state)
-        return YK_FMI2_ERROR;
+        return YK_FMI_ERROR;
 
     memcpy(*state, bytes, size);
-    return YK_FMI2_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi2_status, GetDirectionalDerivative,
-         (void *c, const yk_fmi2_reference *unknowns, size_t unknown_count,
-          const yk_fmi2_reference *knowns, size_t known_count, const double *seed, double *result))
+FUNCTION(yk_fmi_status, GetDirectionalDerivative,
+         (void *c, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
+          size_t known_count, const double *seed, double *result))
 {
-    return answer(yk_exported_derive(model_of(c), false, unknowns, unknown_count, knowns,
-                                     known_count, seed, result));
+    return yk_exported_answer(yk_exported_derive(MODEL(c), false, unknowns, unknown_count, knowns,
+                                                 known_count, seed, result));
 }
 
 /* Steps. */
 
-FUNCTION(yk_fmi2_status, DoStep, (void *c, double t, double h, yk_fmi2_boolean no_rollback))
+FUNCTION(yk_fmi_status, DoStep, (void *c, double t, double h, yk_fmi2_boolean no_rollback))
 {
     (void)no_rollback;
-    return answer(yk_exported_step(model_of(c), t, h, NULL, NULL));
+    return yk_exported_answer(yk_exported_step(MODEL(c), t, h, NULL, NULL));
 }
 
-FUNCTION(yk_fmi2_status, CancelStep, (void *c))
+FUNCTION(yk_fmi_status, CancelStep, (void *c))
 {
     (void)c;
-    return YK_FMI2_ERROR;
+    return YK_FMI_ERROR;
 }
 
-#define STATUS_OF(name, ctype)                                                               \
-    FUNCTION(yk_fmi2_status, name, (void *c, const yk_fmi2_question question, ctype *value)) \
-    {                                                                                        \
-        (void)c;                                                                             \
-        (void)question;                                                                      \
-        (void)value;                                                                         \
-        return YK_FMI2_DISCARD;                                                              \
+#define STATUS_OF(name, ctype)                                           \
+    FUNCTION(yk_fmi_status, name, (void *c, int question, ctype *value)) \
+    {                                                                    \
+        (void)c;                                                         \
+        (void)question;                                                  \
+        (void)value;                                                     \
+        return YK_FMI_DISCARD;                                           \
     }
-STATUS_OF(GetStatus, yk_fmi2_status)
+STATUS_OF(GetStatus, yk_fmi_status)
 STATUS_OF(GetRealStatus, double)
 STATUS_OF(GetIntegerStatus, int)
 STATUS_OF(GetBooleanStatus, yk_fmi2_boolean)

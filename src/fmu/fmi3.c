@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmu/runtime.h"
-#include "transport/fmi/fmi3.h"
+#include "fmu/export.h"
 
 typedef struct component {
     yk_exported *model;
@@ -14,6 +13,7 @@ typedef struct component {
     bool logging;
 } component;
 
+#define MODEL(c) (((component *)(c))->model)
 #define EXPORT __attribute__((visibility("default")))
 /* Prototype and head of a function of the standard. */
 #define FUNCTION(type, name, arguments) \
@@ -23,11 +23,11 @@ typedef struct component {
 static void log_text(void *user, yk_log_level level, const char *text)
 {
     component *c = user;
-    yk_fmi3_status status = YK_FMI3_OK;
+    yk_fmi_status status = YK_FMI_OK;
     if (level == YK_LOG_WARNING)
-        status = YK_FMI3_WARNING;
+        status = YK_FMI_WARNING;
     else if (level == YK_LOG_ERROR)
-        status = YK_FMI3_ERROR;
+        status = YK_FMI_ERROR;
 
     /* Warnings and errors always, all else where the master wants it. */
     bool grave = level >= YK_LOG_WARNING;
@@ -36,25 +36,13 @@ static void log_text(void *user, yk_log_level level, const char *text)
         c->log(c->environment, status, category, text);
 }
 
-static yk_fmi3_status answer(yk_status status)
-{
-    if (YK_FAILED(status))
-        return YK_FMI3_ERROR;
-    return YK_FMI3_OK;
-}
-
-static yk_exported *model_of(void *c)
-{
-    return ((component *)c)->model;
-}
-
 /* What the FMU does not have, with the reason. */
-static yk_fmi3_status refuse(void *c, const char *what)
+static yk_fmi_status refuse(void *c, const char *what)
 {
     char text[200];
     snprintf(text, sizeof text, "the FMU has no %s", what);
     log_text(c, YK_LOG_ERROR, text);
-    return YK_FMI3_ERROR;
+    return YK_FMI_ERROR;
 }
 
 FUNCTION(const char *, GetVersion, (void))
@@ -62,19 +50,19 @@ FUNCTION(const char *, GetVersion, (void))
     return "3.0";
 }
 
-FUNCTION(yk_fmi3_status, SetDebugLogging,
+FUNCTION(yk_fmi_status, SetDebugLogging,
          (void *c, bool on, size_t count, const char *const *categories))
 {
     (void)count;
     (void)categories;
     ((component *)c)->logging = on;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
 FUNCTION(void *, InstantiateCoSimulation,
-         (YK_FMI3_INSTANCE, bool event_mode, bool early_return,
-          const yk_fmi3_reference *intermediate, size_t intermediate_count, void *environment,
-          yk_fmi3_log log, yk_fmi3_intermediate_update update))
+         (YK_FMI3_INSTANCE, bool event_mode, bool early_return, const uint32_t *intermediate,
+          size_t intermediate_count, void *environment, yk_fmi3_log log,
+          yk_fmi3_intermediate_update update))
 {
     (void)name;
     (void)visible;
@@ -118,8 +106,8 @@ FUNCTION(void *, InstantiateModelExchange, (YK_FMI3_INSTANCE, void *environment,
 }
 
 FUNCTION(void *, InstantiateScheduledExecution,
-         (YK_FMI3_INSTANCE, void *environment, yk_fmi3_log log, yk_fmi3_clock_update clock_update,
-          yk_fmi3_preemption lock, yk_fmi3_preemption unlock))
+         (YK_FMI3_INSTANCE, void *environment, yk_fmi3_log log,
+          void (*clock_update)(void *environment), void (*lock)(void), void (*unlock)(void)))
 {
     (void)name;
     (void)token;
@@ -138,11 +126,11 @@ FUNCTION(void, FreeInstance, (void *c))
     if (!c)
         return;
 
-    yk_exported_destroy(model_of(c));
+    yk_exported_destroy(MODEL(c));
     free(c);
 }
 
-FUNCTION(yk_fmi3_status, EnterInitializationMode,
+FUNCTION(yk_fmi_status, EnterInitializationMode,
          (void *c, bool tolerance_defined, double tolerance, double start, bool stop_defined,
           double stop))
 {
@@ -150,61 +138,61 @@ FUNCTION(yk_fmi3_status, EnterInitializationMode,
     (void)tolerance;
     (void)stop_defined;
     (void)stop;
-    return answer(yk_exported_begin(model_of(c), start));
+    return yk_exported_answer(yk_exported_begin(MODEL(c), start));
 }
 
-FUNCTION(yk_fmi3_status, ExitInitializationMode, (void *c))
+FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
-    return answer(yk_exported_initialise(model_of(c)));
+    return yk_exported_answer(yk_exported_initialise(MODEL(c)));
 }
 
-FUNCTION(yk_fmi3_status, Terminate, (void *c))
+FUNCTION(yk_fmi_status, Terminate, (void *c))
 {
     (void)c;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, Reset, (void *c))
+FUNCTION(yk_fmi_status, Reset, (void *c))
 {
-    return answer(yk_exported_reset(model_of(c)));
+    return yk_exported_answer(yk_exported_reset(MODEL(c)));
 }
 
 /* Values: all variables are of type Float64. */
 
-FUNCTION(yk_fmi3_status, GetFloat64,
-         (void *c, YK_FMI3_REFERENCES, double *values, size_t value_count))
+FUNCTION(yk_fmi_status, GetFloat64,
+         (void *c, YK_FMI_REFERENCES, double *values, size_t value_count))
 {
     if (value_count != count)
-        return YK_FMI3_ERROR;
+        return YK_FMI_ERROR;
 
-    return answer(yk_exported_get(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_get(MODEL(c), references, count, values));
 }
 
-FUNCTION(yk_fmi3_status, SetFloat64,
-         (void *c, YK_FMI3_REFERENCES, const double *values, size_t value_count))
+FUNCTION(yk_fmi_status, SetFloat64,
+         (void *c, YK_FMI_REFERENCES, const double *values, size_t value_count))
 {
     if (value_count != count)
-        return YK_FMI3_ERROR;
+        return YK_FMI_ERROR;
 
-    return answer(yk_exported_set(model_of(c), references, count, values));
+    return yk_exported_answer(yk_exported_set(MODEL(c), references, count, values));
 }
 
-#define NONE_OF(type, ctype)                                                         \
-    FUNCTION(yk_fmi3_status, Get##type,                                              \
-             (void *c, YK_FMI3_REFERENCES, ctype *values, size_t value_count))       \
-    {                                                                                \
-        (void)references;                                                            \
-        (void)values;                                                                \
-        (void)value_count;                                                           \
-        return count == 0 ? YK_FMI3_OK : refuse(c, "variables of type " #type);      \
-    }                                                                                \
-    FUNCTION(yk_fmi3_status, Set##type,                                              \
-             (void *c, YK_FMI3_REFERENCES, const ctype *values, size_t value_count)) \
-    {                                                                                \
-        (void)references;                                                            \
-        (void)values;                                                                \
-        (void)value_count;                                                           \
-        return count == 0 ? YK_FMI3_OK : refuse(c, "variables of type " #type);      \
+#define NONE_OF(type, ctype)                                                        \
+    FUNCTION(yk_fmi_status, Get##type,                                              \
+             (void *c, YK_FMI_REFERENCES, ctype *values, size_t value_count))       \
+    {                                                                               \
+        (void)references;                                                           \
+        (void)values;                                                               \
+        (void)value_count;                                                          \
+        return count == 0 ? YK_FMI_OK : refuse(c, "variables of type " #type);      \
+    }                                                                               \
+    FUNCTION(yk_fmi_status, Set##type,                                              \
+             (void *c, YK_FMI_REFERENCES, const ctype *values, size_t value_count)) \
+    {                                                                               \
+        (void)references;                                                           \
+        (void)values;                                                               \
+        (void)value_count;                                                          \
+        return count == 0 ? YK_FMI_OK : refuse(c, "variables of type " #type);      \
     }
 NONE_OF(Float32, float)
 NONE_OF(Int8, int8_t)
@@ -220,64 +208,64 @@ NONE_OF(String, yk_fmi_text)
 
 /* State. */
 
-FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
+FUNCTION(yk_fmi_status, GetFMUState, (void *c, void **state))
 {
-    size_t size = yk_exported_state_size(model_of(c));
+    size_t size = yk_exported_state_size(MODEL(c));
     if (!*state && size > 0)
         *state = malloc(size);
 
     if (!*state || size == 0)
         return refuse(c, "state that could be saved");
 
-    yk_exported_state_get(model_of(c), *state);
-    return YK_FMI3_OK;
+    yk_exported_state_get(MODEL(c), *state);
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SetFMUState, (void *c, void *state))
+FUNCTION(yk_fmi_status, SetFMUState, (void *c, void *state))
 {
-    yk_exported *model = model_of(c);
-    return answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
+    yk_exported *model = MODEL(c);
+    return yk_exported_answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
-FUNCTION(yk_fmi3_status, FreeFMUState, (void *c, void **state))
+FUNCTION(yk_fmi_status, FreeFMUState, (void *c, void **state))
 {
     (void)c;
     free(*state);
     *state = NULL;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SerializedFMUStateSize, (void *c, void *state, size_t *size))
+FUNCTION(yk_fmi_status, SerializedFMUStateSize, (void *c, void *state, size_t *size))
 {
     (void)state;
-    *size = yk_exported_state_size(model_of(c));
+    *size = yk_exported_state_size(MODEL(c));
     if (*size == 0)
         return refuse(c, "state that could be saved");
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes, size_t size))
+FUNCTION(yk_fmi_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes, size_t size))
 {
-    if (size != yk_exported_state_size(model_of(c)))
+    if (size != yk_exported_state_size(MODEL(c)))
         return refuse(c, "state of this size");
 
     memcpy(bytes, state, size);
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, DeserializeFMUState,
+FUNCTION(yk_fmi_status, DeserializeFMUState,
          (void *c, const uint8_t *bytes, size_t size, void **state))
 {
-    if (size != yk_exported_state_size(model_of(c)))
+    if (size != yk_exported_state_size(MODEL(c)))
         return refuse(c, "state of this size");
 
     if (!*state)
         *state = malloc(size);
     if (!*state)
-        return YK_FMI3_ERROR;
+        return YK_FMI_ERROR;
 
     memcpy(*state, bytes, size);
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
 /* Steps. */
@@ -291,7 +279,7 @@ static void ask_for_inputs(void *user, double t)
     c->update(c->environment, t, true, false, false, false, &early, &time);
 }
 
-FUNCTION(yk_fmi3_status, DoStep,
+FUNCTION(yk_fmi_status, DoStep,
          (void *c, double t, double h, bool no_rollback, bool *event_needed, bool *terminate,
           bool *returned_early, double *last_time))
 {
@@ -302,7 +290,7 @@ FUNCTION(yk_fmi3_status, DoStep,
     *terminate = false;
     *returned_early = false;
 
-    yk_exported_ask ask = NULL;
+    void (*ask)(void *user, double t) = NULL;
     if (self->update)
         ask = ask_for_inputs;
 
@@ -311,31 +299,31 @@ FUNCTION(yk_fmi3_status, DoStep,
     *last_time = t;
     if (!YK_FAILED(status))
         *last_time = t + h;
-    return answer(status);
+    return yk_exported_answer(status);
 }
 
 /* All variables are scalars: a seed for each of the one kind, a result for each of the other. */
 
-#define DERIVATIVE(name, adjoint, seeded, found)                                                \
-    FUNCTION(yk_fmi3_status, name,                                                              \
-             (void *c, const yk_fmi3_reference *unknowns, size_t unknown_count,                 \
-              const yk_fmi3_reference *knowns, size_t known_count, const double *seed,          \
-              size_t seeds, double *result, size_t results))                                    \
-    {                                                                                           \
-        if (seeds != (seeded) || results != (found))                                            \
-            return refuse(c, "arrays: a seed and a result belong to one variable each");        \
-        return answer(yk_exported_derive(model_of(c), adjoint, unknowns, unknown_count, knowns, \
-                                         known_count, seed, result));                           \
+#define DERIVATIVE(name, adjoint, seeded, found)                                                 \
+    FUNCTION(yk_fmi_status, name,                                                                \
+             (void *c, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,   \
+              size_t known_count, const double *seed, size_t seeds, double *result,              \
+              size_t results))                                                                   \
+    {                                                                                            \
+        if (seeds != (seeded) || results != (found))                                             \
+            return refuse(c, "arrays: a seed and a result belong to one variable each");         \
+        return yk_exported_answer(yk_exported_derive(MODEL(c), adjoint, unknowns, unknown_count, \
+                                                     knowns, known_count, seed, result));        \
     }
 DERIVATIVE(GetDirectionalDerivative, false, known_count, unknown_count)
 DERIVATIVE(GetAdjointDerivative, true, unknown_count, known_count)
 
 /* What the model has not. */
 
-#define LACKS(name, arguments, what)          \
-    FUNCTION(yk_fmi3_status, name, arguments) \
-    {                                         \
-        return refuse(c, what);               \
+#define LACKS(name, arguments, what)         \
+    FUNCTION(yk_fmi_status, name, arguments) \
+    {                                        \
+        return refuse(c, what);              \
     }
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -344,42 +332,40 @@ LACKS(EnterEventMode, (void *c), "event mode")
 LACKS(EnterStepMode, (void *c), "event mode")
 LACKS(EnterConfigurationMode, (void *c), "structural parameters")
 LACKS(ExitConfigurationMode, (void *c), "structural parameters")
-LACKS(GetBinary, (void *c, YK_FMI3_REFERENCES, size_t *sizes, const uint8_t **values, size_t n),
+LACKS(GetBinary, (void *c, YK_FMI_REFERENCES, size_t *sizes, const uint8_t **values, size_t n),
       "binary variables")
 LACKS(SetBinary,
-      (void *c, YK_FMI3_REFERENCES, const size_t *sizes, const uint8_t *const *values, size_t n),
+      (void *c, YK_FMI_REFERENCES, const size_t *sizes, const uint8_t *const *values, size_t n),
       "binary variables")
-LACKS(GetClock, (void *c, YK_FMI3_REFERENCES, bool *values), "clocks")
-LACKS(SetClock, (void *c, YK_FMI3_REFERENCES, const bool *values), "clocks")
-LACKS(GetIntervalDecimal, (void *c, YK_FMI3_REFERENCES, double *intervals, int *qualifiers),
+LACKS(GetClock, (void *c, YK_FMI_REFERENCES, bool *values), "clocks")
+LACKS(SetClock, (void *c, YK_FMI_REFERENCES, const bool *values), "clocks")
+LACKS(GetIntervalDecimal, (void *c, YK_FMI_REFERENCES, double *intervals, int *qualifiers),
       "clocks")
 LACKS(GetIntervalFraction,
-      (void *c, YK_FMI3_REFERENCES, uint64_t *counters, uint64_t *resolutions, int *qualifiers),
+      (void *c, YK_FMI_REFERENCES, uint64_t *counters, uint64_t *resolutions, int *qualifiers),
       "clocks")
-LACKS(GetShiftDecimal, (void *c, YK_FMI3_REFERENCES, double *shifts), "clocks")
-LACKS(GetShiftFraction, (void *c, YK_FMI3_REFERENCES, uint64_t *counters, uint64_t *resolutions),
+LACKS(GetShiftDecimal, (void *c, YK_FMI_REFERENCES, double *shifts), "clocks")
+LACKS(GetShiftFraction, (void *c, YK_FMI_REFERENCES, uint64_t *counters, uint64_t *resolutions),
       "clocks")
-LACKS(SetIntervalDecimal, (void *c, YK_FMI3_REFERENCES, const double *intervals), "clocks")
+LACKS(SetIntervalDecimal, (void *c, YK_FMI_REFERENCES, const double *intervals), "clocks")
 LACKS(SetIntervalFraction,
-      (void *c, YK_FMI3_REFERENCES, const uint64_t *counters, const uint64_t *resolutions),
-      "clocks")
-LACKS(SetShiftDecimal, (void *c, YK_FMI3_REFERENCES, const double *shifts), "clocks")
+      (void *c, YK_FMI_REFERENCES, const uint64_t *counters, const uint64_t *resolutions), "clocks")
+LACKS(SetShiftDecimal, (void *c, YK_FMI_REFERENCES, const double *shifts), "clocks")
 LACKS(SetShiftFraction,
-      (void *c, YK_FMI3_REFERENCES, const uint64_t *counters, const uint64_t *resolutions),
-      "clocks")
+      (void *c, YK_FMI_REFERENCES, const uint64_t *counters, const uint64_t *resolutions), "clocks")
 LACKS(EvaluateDiscreteStates, (void *c), "event mode")
 LACKS(UpdateDiscreteStates,
       (void *c, bool *update_needed, bool *terminate, bool *nominals_changed, bool *states_changed,
        bool *next_event_defined, double *next_event),
       "event mode")
-LACKS(GetNumberOfVariableDependencies, (void *c, yk_fmi3_reference reference, size_t *count),
+LACKS(GetNumberOfVariableDependencies, (void *c, uint32_t reference, size_t *count),
       "lists of dependencies")
 LACKS(GetVariableDependencies,
-      (void *c, yk_fmi3_reference dependent, size_t *elements, yk_fmi3_reference *independents,
+      (void *c, uint32_t dependent, size_t *elements, uint32_t *independents,
        size_t *independent_elements, int *kinds, size_t count),
       "lists of dependencies")
 LACKS(GetOutputDerivatives,
-      (void *c, YK_FMI3_REFERENCES, const int32_t *orders, double *values, size_t value_count),
+      (void *c, YK_FMI_REFERENCES, const int32_t *orders, double *values, size_t value_count),
       "derivatives of outputs")
 LACKS(EnterContinuousTimeMode, (void *c), "model exchange")
 LACKS(CompletedIntegratorStep, (void *c, bool no_rollback, bool *event, bool *terminate),
@@ -392,5 +378,4 @@ LACKS(GetContinuousStates, (void *c, double *states, size_t count), "model excha
 LACKS(GetNominalsOfContinuousStates, (void *c, double *nominals, size_t count), "model exchange")
 LACKS(GetNumberOfEventIndicators, (void *c, size_t *count), "model exchange")
 LACKS(GetNumberOfContinuousStates, (void *c, size_t *count), "model exchange")
-LACKS(ActivateModelPartition, (void *c, yk_fmi3_reference clock, double time),
-      "scheduled execution")
+LACKS(ActivateModelPartition, (void *c, uint32_t clock, double time), "scheduled execution")

@@ -1,4 +1,6 @@
-#include "fmu/runtime.h"
+/* One instance of an exported model: inputs within a step, steps and their derivatives, and the
+ * state as bytes. */
+#include "fmu/export.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,7 +19,7 @@ enum { VALUE_DOUBLES = sizeof(yk_port_value) / sizeof(double) };
 
 struct yk_exported {
     yk_context *context;
-    yk_exported_log log;
+    yk_log_function log;
     void *log_user;
     char scenario[PATH_BYTES];
     char subsystem[256];
@@ -49,10 +51,11 @@ struct yk_exported {
     int asked_degree;  /* the highest that was asked for */
 };
 
-static void forward_log(void *user, yk_log_level level, const char *text)
+yk_fmi_status yk_exported_answer(yk_status status)
 {
-    yk_exported *self = user;
-    self->log(self->log_user, level, text);
+    if (YK_FAILED(status))
+        return YK_FMI_ERROR;
+    return YK_FMI_OK;
 }
 
 static yk_status fail(yk_exported *self, yk_status status, const char *text)
@@ -213,7 +216,7 @@ static yk_status open_model(yk_exported *self)
     return status;
 }
 
-yk_exported *yk_exported_create(const char *resources, const char *token, yk_exported_log log,
+yk_exported *yk_exported_create(const char *resources, const char *token, yk_log_function log,
                                 void *user)
 {
     yk_exported *self = calloc(1, sizeof *self);
@@ -225,8 +228,8 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
 
     /* What the library says goes to the master. */
     yk_context_def def = yk_context_default();
-    def.log = forward_log;
-    def.log_user = self;
+    def.log = log;
+    def.log_user = user;
     def.log_level = YK_LOG_WARNING;
     def.threads = 1; /* the master decides about them */
     self->context = yk_context_create(&def);
@@ -633,7 +636,8 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     trim(input);
 }
 
-yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_ask ask, void *user)
+yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(void *user, double t),
+                           void *user)
 {
     yk_status status = start_model(self);
     if (status != YK_OK)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "import/ssp.h"
+#include "import/robot.h"
 
 struct yk_import {
     yk_robot robot;
@@ -140,15 +140,14 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
         find_meshes(robot, path);
 
         /* A model that can touch something needs contact. */
-        yk_import_solver *solver = &self->options.solver;
-        if (*solver == YK_IMPORT_AUTOMATIC) {
-            *solver = YK_IMPORT_SMOOTH;
+        if (self->options.solver == YK_IMPORT_AUTOMATIC) {
+            self->options.solver = YK_IMPORT_SMOOTH;
             if (yk_robot_touches(robot))
-                *solver = YK_IMPORT_NONSMOOTH;
+                self->options.solver = YK_IMPORT_NONSMOOTH;
         }
 
         self->options.step = yk_robot_step(robot, &self->options);
-        status = yk_robot_check(robot, *solver, self->options.step);
+        status = yk_robot_check(robot, &self->options);
     }
 
     if (status != YK_OK) {
@@ -201,8 +200,9 @@ void yk_import_summary(const yk_import *import, char *text, size_t size)
         bodies += robot->links[i].into == i && robot->links[i].mass > 0;
 
     for (int i = 0; i < robot->joint_count; i++) {
-        yk_robot_joint_kind kind = robot->joints[i].kind;
-        joints += robot->joints[i].closes || (kind != YK_ROBOT_FIXED && kind != YK_ROBOT_FREE);
+        const yk_robot_joint *joint = &robot->joints[i];
+        bool moves = joint->kind != YK_ROBOT_FIXED && joint->kind != YK_ROBOT_FREE;
+        joints += joint->closes || moves;
     }
 
     const char *solver = import->options.solver == YK_IMPORT_SMOOTH ? "smooth" : "nonsmooth";

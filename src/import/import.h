@@ -4,7 +4,7 @@
  *                                                                      >  robot.h  ->  scenario.c
  *   mjcf.c    models of MuJoCo                                        /
  *   mbdyn.c   models of MBDyn, written down as they are read
- *   ssp.c     systems of FMUs by the standard SSP
+ *   ssp.c     systems of FMUs by the standard SSP; ssp_write.c makes one of a scenario
  *
  * A reader fills the robot of robot.h: links, joints, shapes in one set of axes and SI units, at
  * the configuration in which the file gives them. scenario.c writes it as a scenario with one
@@ -17,15 +17,13 @@
 
 #include "yoke/base.h"
 
-typedef enum yk_import_solver {
-    /* nonsmooth where something can touch the ground or is free to fall, else smooth */
-    YK_IMPORT_AUTOMATIC,
-    YK_IMPORT_SMOOTH,
-    YK_IMPORT_NONSMOOTH
-} yk_import_solver;
-
 typedef struct yk_import_options {
-    yk_import_solver solver;
+    enum {
+        /* nonsmooth where something can touch the ground or is free to fall, else smooth */
+        YK_IMPORT_AUTOMATIC,
+        YK_IMPORT_SMOOTH,
+        YK_IMPORT_NONSMOOTH
+    } solver;
     double end;    /* s, of the run; 0: that of the file, or 1 s */
     double step;   /* s; 0: that of the file, or 1 ms */
     bool floating; /* URDF: the root link is free instead of fixed to the ground */
@@ -57,5 +55,13 @@ void yk_import_summary(const yk_import *import, char *text, size_t size);
 
 /* Writes the scenario. False after an error of the stream. */
 bool yk_import_write(const yk_import *import, FILE *to);
+
+/* The description of a system of FMUs in a package of SSP. */
+#define YK_SSP_DESCRIPTION "SystemStructure.ssd"
+
+/* The other way round: a scenario, all of whose subsystems are FMUs, as a package of SSP in the
+ * file. (ssp_write.c) */
+yk_status yk_ssp_write(yk_context *context, const char *path, const char *const *overrides,
+                       int override_count, const char *file);
 
 #endif

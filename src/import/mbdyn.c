@@ -18,7 +18,8 @@
 
 #include "import/mbdyn_language.h"
 
-typedef enum section { NODES, BODIES, JOINTS, FORCES, BEAMS, PORTS, SECTIONS } section;
+/* Sections of the scenario. */
+enum { NODES, BODIES, JOINTS, FORCES, BEAMS, PORTS, SECTIONS };
 
 /* What the statements have given so far. */
 typedef struct model {
@@ -102,8 +103,7 @@ static void read_frame(yk_mbd *r, bool node)
 /* Elements ------------------------------------------------------------------------------------- */
 
 /* Begins a line `name: {type: TYPE` of a section; what follows goes to the stream. */
-static FILE *begin_line(yk_mbd *r, section part, const char *kind, const char *label,
-                        const char *type)
+static FILE *begin_line(yk_mbd *r, int part, const char *kind, const char *label, const char *type)
 {
     char name[YK_MBD_NAME];
     bool word = yk_mbd_name_of(r, kind, label, name);

@@ -187,8 +187,7 @@ yk_mat3 yk_mbd_take_matrix(yk_mbd *r)
     return m;
 }
 
-/* An orientation by a matrix, by angles, by a rotation vector, or by two of its axes. */
-static yk_quat take_rotation(yk_mbd *r)
+yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd_frame *other)
 {
     static const struct {
         const char *word;
@@ -197,11 +196,14 @@ static yk_quat take_rotation(yk_mbd *r)
                   {"euler123", {0, 1, 2}},
                   {"euler313", {2, 0, 2}},
                   {"euler321", {2, 1, 0}}};
+    const yk_mbd_frame *in = yk_mbd_take_reference(r, own, other);
+    yk_quat frame = in->pose.orientation;
 
+    /* By a matrix, or by a rotation vector. */
     if (yk_mbd_next_is(r, "eye") || yk_mbd_next_is(r, "matr"))
-        return yk_so3_quat(yk_mbd_take_matrix(r));
+        return yk_q_unit(yk_q_mul(frame, yk_so3_quat(yk_mbd_take_matrix(r))));
     if (yk_mbd_take(r, "vector"))
-        return yk_so3_exp(yk_mbd_take_numbers(r));
+        return yk_q_unit(yk_q_mul(frame, yk_so3_exp(yk_mbd_take_numbers(r))));
 
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
         if (!yk_mbd_take(r, angles[i].word))
@@ -216,10 +218,10 @@ static yk_quat take_rotation(yk_mbd *r)
             theta[axis] = value;
             q = yk_q_mul(q, yk_so3_exp(yk_v3(theta[0], theta[1], theta[2])));
         }
-        return q;
+        return yk_q_unit(yk_q_mul(frame, q));
     }
 
-    /* The first axis as it is, the second as near as it can be. */
+    /* By two axes: the first as it is, the second as near as it can be. */
     int first = (int)yk_mbd_take_number(r) - 1;
     yk_vec3 a = yk_v3_unit(yk_mbd_take_numbers(r));
     int second = (first + 1) % 3;
@@ -235,7 +237,7 @@ static yk_quat take_rotation(yk_mbd *r)
     if (first < 0 || first > 2 || second < 0 || second > 2 || first == second ||
         !(yk_v3_norm2(b) > 0.5)) {
         yk_mbd_refuse(r, "the orientation is given by two axes that are none");
-        return yk_q_identity();
+        return yk_q_unit(frame);
     }
 
     /* The third axis completes a right-handed frame, in whichever order the two came. */
@@ -245,13 +247,8 @@ static yk_quat take_rotation(yk_mbd *r)
     axes[third] = yk_v3_cross(a, b);
     if ((first + 1) % 3 != second)
         axes[third] = yk_v3_neg(axes[third]);
-    return yk_so3_quat(yk_m3_columns(axes[0], axes[1], axes[2]));
-}
-
-yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd_frame *other)
-{
-    const yk_mbd_frame *in = yk_mbd_take_reference(r, own, other);
-    return yk_q_unit(yk_q_mul(in->pose.orientation, take_rotation(r)));
+    yk_quat turned = yk_so3_quat(yk_m3_columns(axes[0], axes[1], axes[2]));
+    return yk_q_unit(yk_q_mul(frame, turned));
 }
 
 bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
@@ -512,52 +509,6 @@ static void split_statement(yk_mbd *r, char *text)
         yk_mbd_refuse(r, "more than %d files are included", (int)YK_ROBOT_FILES);
 }
 
-/* Statements end with a semicolon; comments run from # or // to the end of the line, or between
- * slashes and stars. Spaces and line feeds become one space each. */
-static void read_statements(yk_mbd *r, char *text)
-{
-    /* Packed in place: `out` writes behind `c`, and `begin` is where the statement began. */
-    int line = 1;
-    char *out = text;
-    bool quoted = false;
-    char *begin = text;
-    r->line = 1;
-
-    for (char *c = text; *c && !r->failed; c++) {
-        bool long_comment = !quoted && c[0] == '/' && c[1] == '*';
-        if (!quoted && (*c == '#' || (c[0] == '/' && c[1] == '/')))
-            while (c[1] && c[1] != '\n')
-                c++;
-        else if (long_comment) {
-            /* Lines of comments count too: notes name the line of a statement. */
-            for (c += 2; *c && !(c[0] == '*' && c[1] == '/'); c++)
-                line += *c == '\n';
-            if (!*c)
-                break;
-
-            c++;
-        } else if (*c == ';' && !quoted) {
-            /* A statement is complete; the text behind it starts the next one. */
-            *out = 0;
-            if (*begin)
-                split_statement(r, begin);
-            begin = out = c + 1;
-            r->line = line;
-        } else if (isspace((unsigned char)*c)) {
-            /* Runs of spaces shrink to one, those at the beginning of a statement vanish. */
-            line += *c == '\n';
-            if (out == begin)
-                r->line = line;
-            else if (out[-1] != ' ')
-                *out++ = ' ';
-        } else {
-            if (*c == '"')
-                quoted = !quoted;
-            *out++ = *c;
-        }
-    }
-}
-
 void yk_mbd_read_file(yk_mbd *r, const char *path)
 {
     /* A file that includes itself would never end. */
@@ -592,7 +543,48 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
     int outer_line = r->line;
     r->depth++;
     r->file = path;
-    read_statements(r, text);
+    r->line = 1;
+
+    /* Statements end with a semicolon; comments run from # or // to the end of the line, or between
+     * slashes and stars. Spaces and line feeds become one space each. The text is packed in place:
+     * `out` writes behind `c`, and `begin` is where the statement began. */
+    int line = 1;
+    char *out = text;
+    char *begin = text;
+    bool quoted = false;
+    for (char *c = text; *c && !r->failed; c++) {
+        bool long_comment = !quoted && c[0] == '/' && c[1] == '*';
+        if (!quoted && (*c == '#' || (c[0] == '/' && c[1] == '/')))
+            while (c[1] && c[1] != '\n')
+                c++;
+        else if (long_comment) {
+            /* Lines of comments count too: notes name the line of a statement. */
+            for (c += 2; *c && !(c[0] == '*' && c[1] == '/'); c++)
+                line += *c == '\n';
+            if (!*c)
+                break;
+
+            c++;
+        } else if (*c == ';' && !quoted) {
+            /* A statement is complete; the text behind it starts the next one. */
+            *out = 0;
+            if (*begin)
+                split_statement(r, begin);
+            begin = out = c + 1;
+            r->line = line;
+        } else if (isspace((unsigned char)*c)) {
+            /* Runs of spaces shrink to one, those at the beginning of a statement vanish. */
+            line += *c == '\n';
+            if (out == begin)
+                r->line = line;
+            else if (out[-1] != ' ')
+                *out++ = ' ';
+        } else {
+            if (*c == '"')
+                quoted = !quoted;
+            *out++ = *c;
+        }
+    }
 
     r->depth--;
     r->file = outer;

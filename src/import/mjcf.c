@@ -216,8 +216,9 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
 
 /* Volume, and the diagonal of the inertia of density one about the middle; capsules are a cylinder
  * and two half balls. */
-static double solid(yk_robot_shape_kind kind, yk_vec3 size, bool ellipsoid, double inertia[3])
+static double solid(const yk_robot_shape *shape, bool ellipsoid, double inertia[3])
 {
+    yk_vec3 size = shape->size;
     double r = size.x, l = size.z;
     double volume = 0;
 
@@ -226,19 +227,19 @@ static double solid(yk_robot_shape_kind kind, yk_vec3 size, bool ellipsoid, doub
         inertia[0] = volume / 5 * (size.y * size.y + size.z * size.z);
         inertia[1] = volume / 5 * (size.x * size.x + size.z * size.z);
         inertia[2] = volume / 5 * (size.x * size.x + size.y * size.y);
-    } else if (kind == YK_ROBOT_SPHERE) {
+    } else if (shape->kind == YK_ROBOT_SPHERE) {
         volume = 4 * YK_PI / 3 * r * r * r;
         inertia[0] = inertia[1] = inertia[2] = 0.4 * volume * r * r;
-    } else if (kind == YK_ROBOT_BOX) {
+    } else if (shape->kind == YK_ROBOT_BOX) {
         volume = size.x * size.y * size.z;
         inertia[0] = volume / 12 * (size.y * size.y + size.z * size.z);
         inertia[1] = volume / 12 * (size.x * size.x + size.z * size.z);
         inertia[2] = volume / 12 * (size.x * size.x + size.y * size.y);
-    } else if (kind == YK_ROBOT_CYLINDER || kind == YK_ROBOT_CAPSULE) {
+    } else if (shape->kind == YK_ROBOT_CYLINDER || shape->kind == YK_ROBOT_CAPSULE) {
         /* The two half balls have their centres 3 r / 8 beyond the ends of the cylinder. */
         double middle = YK_PI * r * r * l;
         double ball = 0;
-        if (kind == YK_ROBOT_CAPSULE)
+        if (shape->kind == YK_ROBOT_CAPSULE)
             ball = 4 * YK_PI / 3 * r * r * r;
 
         volume = middle + ball;
@@ -391,7 +392,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
 
     double volume = 0;
     if (known)
-        volume = solid(shape.kind, shape.size, ellipsoid, diagonal);
+        volume = solid(&shape, ellipsoid, diagonal);
 
     if (link && volume > 0) {
         double of_geom = density * volume;
@@ -423,8 +424,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     yk_robot *robot = r->robot;
 
     static const char *const words[] = {"hinge", "slide", "ball", "free"};
-    static const yk_robot_joint_kind kinds[] = {YK_ROBOT_HINGE, YK_ROBOT_SLIDE, YK_ROBOT_BALL,
-                                                YK_ROBOT_FREE};
+    static const int kinds[] = {YK_ROBOT_HINGE, YK_ROBOT_SLIDE, YK_ROBOT_BALL, YK_ROBOT_FREE};
 
     const char *type = look_up(r, element, at, "type");
     if (yk_xml_is(element, "freejoint"))
@@ -699,14 +699,11 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
             return status;
 
         yk_robot_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
-        yk_robot_joint_kind kind = YK_ROBOT_FIXED;
-        if (connect)
-            kind = YK_ROBOT_BALL;
         if (!name)
             name = e->name;
         yk_robot_joint joint = {.name = name,
                                 .element = e,
-                                .kind = kind,
+                                .kind = connect ? YK_ROBOT_BALL : YK_ROBOT_FIXED,
                                 .parent = b,
                                 .child = a,
                                 .point = yk_robot_place(robot->links[a].pose, own).position,

@@ -1,5 +1,5 @@
-/* What readers of robot models make, and the scenario is written from: links that joints connect
- * in the configuration of the file, all in global axes.
+/* What the readers share: documents, and the robot that most of them make and the scenario is
+ * written from, links that joints connect in the configuration of the file, all in global axes.
  *
  * Links without a joint of their own are welded to their parent: yk_robot_finish() makes one link
  * of both, and keeps the frame of the welded one as a port where something can be attached. */
@@ -8,8 +8,37 @@
 
 #include "base/building.h"
 #include "import/import.h"
-#include "import/xml.h"
 #include "math/vec3.h"
+
+/* Documents (xml.c) ---------------------------------------------------------------------------- */
+
+/* A small XML document in memory, as a tree of elements that know their file and line.
+ *
+ * Documents come from strangers: a document type declaration is refused, so that there are no
+ * entities and nothing to look up, and size, depth and number of elements have limits. */
+typedef struct yk_xml_element yk_xml_element;
+struct yk_xml_element {
+    const char *name;
+    const char *file; /* as it was opened */
+    int line;
+    const char **attributes;      /* names and values in turn, up to a NULL */
+    yk_xml_element *first, *next; /* child, sibling */
+};
+
+typedef struct yk_xml yk_xml;
+
+/* The file, with a message that names file and line where it is not well-formed. */
+yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml);
+void yk_xml_destroy(yk_xml *xml);
+yk_xml_element *yk_xml_root(const yk_xml *xml);
+
+/* NULL where it is absent. */
+const char *yk_xml_attribute_of(const yk_xml_element *element, const char *name);
+/* The first child of that name; NULL where there is none. */
+const yk_xml_element *yk_xml_child(const yk_xml_element *element, const char *name);
+bool yk_xml_is(const yk_xml_element *element, const char *name);
+
+/* Robots --------------------------------------------------------------------------------------- */
 
 enum { YK_ROBOT_GROUND = -1, YK_ROBOT_FILES = 64 };
 
@@ -18,18 +47,16 @@ typedef struct yk_robot_pose {
     yk_quat orientation;
 } yk_robot_pose;
 
-typedef enum yk_robot_shape_kind {
-    YK_ROBOT_SPHERE,   /* size.x: radius */
-    YK_ROBOT_BOX,      /* size: edges */
-    YK_ROBOT_CYLINDER, /* size.x: radius, size.z: length, about z */
-    YK_ROBOT_CAPSULE,  /* likewise, length of the axis */
-    YK_ROBOT_PLANE,    /* solid below z = 0 */
-    YK_ROBOT_MESH
-} yk_robot_shape_kind;
-
 typedef struct yk_robot_shape {
     int link; /* or YK_ROBOT_GROUND */
-    yk_robot_shape_kind kind;
+    enum {
+        YK_ROBOT_SPHERE,   /* size.x: radius */
+        YK_ROBOT_BOX,      /* size: edges */
+        YK_ROBOT_CYLINDER, /* size.x: radius, size.z: length, about z */
+        YK_ROBOT_CAPSULE,  /* likewise, length of the axis */
+        YK_ROBOT_PLANE,    /* solid below z = 0 */
+        YK_ROBOT_MESH
+    } kind;
     yk_robot_pose pose; /* global */
     yk_vec3 size;
     const char *folder; /* of a mesh, from that of the model; NULL: the same */
@@ -50,19 +77,17 @@ typedef struct yk_robot_link {
     int into;        /* the link that it became part of; itself if none */
 } yk_robot_link;
 
-typedef enum yk_robot_joint_kind {
-    YK_ROBOT_FIXED,
-    YK_ROBOT_HINGE,
-    YK_ROBOT_SLIDE,
-    YK_ROBOT_BALL,
-    YK_ROBOT_PLANAR, /* slides across the axis and turns about it */
-    YK_ROBOT_FREE
-} yk_robot_joint_kind;
-
 typedef struct yk_robot_joint {
     const char *name;
     const yk_xml_element *element;
-    yk_robot_joint_kind kind;
+    enum {
+        YK_ROBOT_FIXED,
+        YK_ROBOT_HINGE,
+        YK_ROBOT_SLIDE,
+        YK_ROBOT_BALL,
+        YK_ROBOT_PLANAR, /* slides across the axis and turns about it */
+        YK_ROBOT_FREE
+    } kind;
     int parent, child;
     yk_vec3 point, axis;             /* global */
     double stiffness, damping, rest; /* of hinges and slides: rest from the file's configuration */
@@ -129,8 +154,8 @@ yk_status yk_robot_finish(yk_robot *robot);
 
 /* Whether the model asks for contact: something can touch the ground or is free to fall. */
 bool yk_robot_touches(const yk_robot *robot);
-/* Mends and notes what the solver cannot have, before anything is written. */
-yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step);
+/* Mends and notes what the solver of the options cannot have, before anything is written. */
+yk_status yk_robot_check(yk_robot *robot, const yk_import_options *options);
 /* The head of a scenario: what it does not have of the model. */
 void yk_robot_write_notes(const yk_robot *robot, FILE *to);
 /* A name as scenarios have them: a letter first, then letters, digits, _ and -. */
@@ -142,6 +167,8 @@ void yk_write_vector(FILE *to, yk_vec3 v);
 void yk_write_quaternion(FILE *to, yk_quat q);
 void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to);
 
+/* Readers -------------------------------------------------------------------------------------- */
+
 yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
                        const yk_import_options *options);
 /* `files` keeps the documents that the model includes. */
@@ -150,5 +177,18 @@ enum { YK_MJCF_FILES = 32 };
 /* MBDyn's statements become the scenario's text at once; to be freed. The robot keeps the notes. */
 yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *options,
                         char **scenario);
+
+/* The description of a system of FMUs becomes the text of a scenario, to be freed. The robot keeps
+ * the notes. FMUs are named from options->mesh_folder; the summary has the counts. (ssp.c) */
+yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *root,
+                      const yk_import_options *options, char **scenario, char summary[100]);
+/* The part of a name of XML behind its prefix: "System" of "ssd:System". */
+const char *yk_ssp_local_name(const char *name);
+
+/* Sections of a scenario that SSP has no words for, in its annotation: keys of the whole system,
+ * and of a component; up to a NULL. */
+#define YK_SSP_ANNOTATION "yoke.coupling"
+extern const char *const yk_ssp_system_sections[];
+extern const char *const yk_ssp_component_sections[];
 
 #endif

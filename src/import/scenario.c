@@ -700,9 +700,10 @@ static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
     return limit;
 }
 
-yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver, double step)
+yk_status yk_robot_check(yk_robot *robot, const yk_import_options *options)
 {
-    bool smooth = solver == YK_IMPORT_SMOOTH;
+    bool smooth = options->solver == YK_IMPORT_SMOOTH;
+    double step = options->step;
 
     /* Every body needs an inertia that a body can have. */
     int moving = 0;

@@ -1,14 +1,23 @@
-/* From a description of SSP to a scenario. Systems within systems are flattened: each connection is
+/* Systems of FMUs in the format of the standard System Structure and Parameterization, SSP 1.0 and
+ * 2.0: a package (.ssp, a ZIP archive) with SystemStructure.ssd, FMUs and parameter sets, or such a
+ * description alone (.ssd). Components become subsystems, connections wires; ssp_write.c goes the
+ * other way.
+ *
+ * The standard has signals only. Ports with power, interfaces between them and the coupling scheme
+ * stand in an annotation of the system whose type is YK_SSP_ANNOTATION: sections of a scenario in
+ * the words of a scenario, each an element <Section name="..." value="..."/>, with element="..."
+ * where it is one of a component.
+ *
+ * Systems within systems are flattened: each connection is
  * followed back through the connectors of systems to the component that gives the value, and the
  * conversions of units and the linear transformations on the way make one gain and one offset. */
-#include "import/ssp.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "import/robot.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
 
@@ -28,11 +37,6 @@ enum {
 
 /* Exponents in the order of the attributes of <BaseUnit>. */
 static const char *const base_names[BASES] = {"kg", "m", "s", "A", "K", "mol", "cd", "rad"};
-
-typedef struct unit {
-    double exponents[BASES];
-    double factor, offset; /* value in base units = factor x + offset */
-} unit;
 
 /* y = gain x + offset */
 typedef struct linear {
@@ -155,9 +159,10 @@ static void write_quoted(FILE *to, const char *text)
 
 /* Units ---------------------------------------------------------------------------------------- */
 
-/* The definition of a unit in the description, or in another document. */
-static yk_status find_unit(reader *r, const yk_xml_element *document, const char *name, unit *found,
-                           bool *known)
+/* The definition of a unit in the description, or in another document: the exponents of its base
+ * units, and how its values become those. */
+static yk_status find_unit(reader *r, const yk_xml_element *document, const char *name,
+                           double exponents[BASES], linear *to_base, bool *known)
 {
     const yk_xml_element *const places[] = {document, r->root};
     *known = false;
@@ -169,12 +174,12 @@ static yk_status find_unit(reader *r, const yk_xml_element *document, const char
 
             /* Attributes that are absent have the values of the standard. */
             *known = true;
-            yk_status status = number_of(r, base, "factor", 1, &found->factor);
+            yk_status status = number_of(r, base, "factor", 1, &to_base->gain);
             if (status == YK_OK)
-                status = number_of(r, base, "offset", 0, &found->offset);
+                status = number_of(r, base, "offset", 0, &to_base->offset);
             for (int k = 0; k < BASES && status == YK_OK; k++)
-                status = number_of(r, base, base_names[k], 0, &found->exponents[k]);
-            if (status == YK_OK && found->factor == 0)
+                status = number_of(r, base, base_names[k], 0, &exponents[k]);
+            if (status == YK_OK && to_base->gain == 0)
                 status = yk_robot_fail(r->robot, base, "the factor of unit '%.60s' is 0", name);
             return status;
         }
@@ -191,13 +196,14 @@ static yk_status convert(reader *r, const yk_xml_element *at, const yk_xml_eleme
         return YK_OK;
 
     /* What both are in base units. */
-    unit a = {0};
-    unit b = {0};
+    double exponents[2][BASES] = {{0}};
+    linear a = {0};
+    linear b = {0};
     bool known_a = false;
     bool known_b = false;
-    yk_status status = find_unit(r, document, from, &a, &known_a);
+    yk_status status = find_unit(r, document, from, exponents[0], &a, &known_a);
     if (status == YK_OK)
-        status = find_unit(r, document, to, &b, &known_b);
+        status = find_unit(r, document, to, exponents[1], &b, &known_b);
     if (status != YK_OK)
         return status;
 
@@ -209,13 +215,13 @@ static yk_status convert(reader *r, const yk_xml_element *at, const yk_xml_eleme
             from, to, known_a ? to : from);
 
     for (int i = 0; i < BASES; i++)
-        if (a.exponents[i] != b.exponents[i])
+        if (exponents[0][i] != exponents[1][i])
             return yk_robot_fail(r->robot, at, "units '%.60s' and '%.60s' are of different kinds",
                                  from, to);
 
-    /* y = (a.factor x + a.offset - b.offset) / b.factor */
-    double gain = a.factor / b.factor;
-    l->offset = gain * l->offset + (a.offset - b.offset) / b.factor;
+    /* y = (a.gain x + a.offset - b.offset) / b.gain */
+    double gain = a.gain / b.gain;
+    l->offset = gain * l->offset + (a.offset - b.offset) / b.gain;
     l->gain *= gain;
     return YK_OK;
 }
@@ -742,9 +748,10 @@ static const char *find_section(const reader *r, const char *element, const char
     return NULL;
 }
 
-/* All sections have names that are known, and belong to parts that are there. */
-static yk_status check_annotation(reader *r)
+/* All names refer to what is there. */
+static yk_status check_names(reader *r)
 {
+    /* Sections of the annotation, which belong to the whole or to a component. */
     for (int i = 0; i < r->part_count; i++) {
         const part *p = &r->parts[i];
         for (const yk_xml_element *a = first_of(p->xml, "Annotations"); a; a = a->next) {
@@ -778,6 +785,37 @@ static yk_status check_annotation(reader *r)
                                          "'%.60s' is no section of this annotation, or has no "
                                          "value",
                                          name);
+            }
+        }
+    }
+
+    /* Both ends of every connection: a part of the system, or the system itself. */
+    for (int i = 0; i < r->part_count; i++) {
+        for (const yk_xml_element *c = first_of(r->parts[i].xml, "Connections");
+             c && !r->parts[i].component; c = c->next) {
+            static const char *const ends[2][2] = {{"startElement", "startConnector"},
+                                                   {"endElement", "endConnector"}};
+            for (int k = 0; k < 2 && is(c, "Connection"); k++) {
+                const char *element = text_of(c, ends[k][0]);
+                const char *connector = text_of(c, ends[k][1]);
+
+                int index = i;
+                if (element[0])
+                    index = find_part(r, i, element);
+                if (index < 0)
+                    return yk_robot_fail(r->robot, c, "%s '%.60s' is no part of '%.60s'",
+                                         ends[k][0], element, r->parts[i].name);
+
+                const part *p = &r->parts[index];
+                int variable;
+                yk_status status = YK_OK;
+                if (p->component)
+                    status = find_variable(r, c, p, connector, &variable);
+                else if (!find_connector(p, connector))
+                    status = yk_robot_fail(r->robot, c, "'%.60s' is no connector of '%.60s'",
+                                           connector, p->name);
+                if (status != YK_OK)
+                    return status;
             }
         }
     }
@@ -835,43 +873,6 @@ static yk_status find_wires(reader *r)
             yk_building_append(building, &r->wires, &r->wire_count, &w, sizeof w);
             if (building->status != YK_OK)
                 return building->status;
-        }
-    }
-
-    return YK_OK;
-}
-
-/* Every connection ends at something that is there. */
-static yk_status check_connections(reader *r)
-{
-    for (int i = 0; i < r->part_count; i++) {
-        for (const yk_xml_element *c = first_of(r->parts[i].xml, "Connections");
-             c && !r->parts[i].component; c = c->next) {
-            static const char *const ends[2][2] = {{"startElement", "startConnector"},
-                                                   {"endElement", "endConnector"}};
-            for (int k = 0; k < 2 && is(c, "Connection"); k++) {
-                const char *element = text_of(c, ends[k][0]);
-                const char *connector = text_of(c, ends[k][1]);
-
-                /* A part of the system, or the system itself. */
-                int index = i;
-                if (element[0])
-                    index = find_part(r, i, element);
-                if (index < 0)
-                    return yk_robot_fail(r->robot, c, "%s '%.60s' is no part of '%.60s'",
-                                         ends[k][0], element, r->parts[i].name);
-
-                const part *p = &r->parts[index];
-                int variable;
-                yk_status status = YK_OK;
-                if (p->component)
-                    status = find_variable(r, c, p, connector, &variable);
-                else if (!find_connector(p, connector))
-                    status = yk_robot_fail(r->robot, c, "'%.60s' is no connector of '%.60s'",
-                                           connector, p->name);
-                if (status != YK_OK)
-                    return status;
-            }
         }
     }
 
@@ -1078,9 +1079,7 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
     /* Parts, values, connections; then it is written in one go. */
     yk_status status = add_part(&r, system, -1, 0);
     if (status == YK_OK)
-        status = check_annotation(&r);
-    if (status == YK_OK)
-        status = check_connections(&r);
+        status = check_names(&r);
 
     /* Bindings from the innermost part to the outermost, so that the last to give a value is the
      * system around all others that do. */

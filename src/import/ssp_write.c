@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "import/ssp.h"
+#include "import/robot.h"
 #include "model/registry.h"
 #include "model/scenario.h"
 #include "transport/fmi/archive.h"
@@ -300,8 +300,30 @@ static const char *variable_of(const writer *w, int subsystem, int port, const c
     return NULL;
 }
 
-static yk_status add_connections(writer *w)
+/* The package ---------------------------------------------------------------------------------- */
+
+static yk_status describe(writer *w, const char *title)
 {
+    ADD("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ssd:SystemStructureDescription\n"
+        "    xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\"\n"
+        "    xmlns:ssc=\"http://ssp-standard.org/SSP1/SystemStructureCommon\"\n"
+        "    xmlns:ssv=\"http://ssp-standard.org/SSP1/SystemStructureParameterValues\"\n"
+        "    version=\"1.0\"");
+    add_attribute(w, "name", title);
+    ADD(" generationTool=\"Yoke %s\">\n  <ssd:System name=\"system\">\n    <ssd:Elements>\n",
+        yk_version());
+
+    /* The order is that of the standard. */
+    yk_status status = YK_OK;
+    const yk_node *section = yk_node_items(w->scenario->root, "subsystems");
+    for (int i = 0; i < w->info->subsystem_count && status == YK_OK; i++, section = section->next)
+        status = add_component(w, i, section);
+    if (status != YK_OK)
+        return status;
+
+    ADD("    </ssd:Elements>\n");
+
+    /* Wires are connections. */
     if (w->info->wire_count > 0)
         ADD("    <ssd:Connections>\n");
 
@@ -351,32 +373,6 @@ static yk_status add_connections(writer *w)
 
     if (w->info->wire_count > 0)
         ADD("    </ssd:Connections>\n");
-    return YK_OK;
-}
-
-/* The package ---------------------------------------------------------------------------------- */
-
-static yk_status describe(writer *w, const char *title)
-{
-    ADD("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ssd:SystemStructureDescription\n"
-        "    xmlns:ssd=\"http://ssp-standard.org/SSP1/SystemStructureDescription\"\n"
-        "    xmlns:ssc=\"http://ssp-standard.org/SSP1/SystemStructureCommon\"\n"
-        "    xmlns:ssv=\"http://ssp-standard.org/SSP1/SystemStructureParameterValues\"\n"
-        "    version=\"1.0\"");
-    add_attribute(w, "name", title);
-    ADD(" generationTool=\"Yoke %s\">\n  <ssd:System name=\"system\">\n    <ssd:Elements>\n",
-        yk_version());
-
-    /* The order is that of the standard. */
-    yk_status status = YK_OK;
-    const yk_node *section = yk_node_items(w->scenario->root, "subsystems");
-    for (int i = 0; i < w->info->subsystem_count && status == YK_OK; i++, section = section->next)
-        status = add_component(w, i, section);
-    ADD("    </ssd:Elements>\n");
-    if (status == YK_OK)
-        status = add_connections(w);
-    if (status != YK_OK)
-        return status;
 
     add_annotation(w);
     ADD("  </ssd:System>\n");
@@ -393,13 +389,14 @@ static yk_status describe(writer *w, const char *title)
     return w->text.failed ? YK_ERROR_MEMORY : YK_OK;
 }
 
-yk_status yk_ssp_write(yk_context *context, const yk_ssp_write_def *def)
+yk_status yk_ssp_write(yk_context *context, const char *path, const char *const *overrides,
+                       int override_count, const char *file)
 {
     /* Loaded without diagnostics: the first mistake is the message. */
     yk_scenario_def load = yk_scenario_default();
-    load.path = def->scenario;
-    load.overrides = def->overrides;
-    load.override_count = def->override_count;
+    load.path = path;
+    load.overrides = overrides;
+    load.override_count = override_count;
     yk_scenario *scenario;
     yk_status status = yk_scenario_load(context, &load, NULL, &scenario);
     if (status != YK_OK)
@@ -414,9 +411,9 @@ yk_status yk_ssp_write(yk_context *context, const yk_ssp_write_def *def)
 
     /* The name of the system is the scenario's title, or its file. */
     const char *title = w.info->title;
-    const char *slash = strrchr(def->scenario, '/');
+    const char *slash = strrchr(path, '/');
     if (!title[0])
-        title = slash ? slash + 1 : def->scenario;
+        title = slash ? slash + 1 : path;
 
     /* All files in a folder, which is packed at the end. */
     if (status == YK_OK)
@@ -435,11 +432,11 @@ yk_status yk_ssp_write(yk_context *context, const yk_ssp_write_def *def)
         }
 
         /* From the scenario's folder into the package. */
-        const char *path = yk_node_text(section, "file");
+        const char *fmu = yk_node_text(section, "file");
         char whole[4096];
         char inside[200];
         snprintf(whole, sizeof whole, "%.2000s%.2000s",
-                 path[0] == '/' ? "" : scenario->builder.folder, path);
+                 fmu[0] == '/' ? "" : scenario->builder.folder, fmu);
         snprintf(inside, sizeof inside, "resources/%.150s.fmu", name);
         status = yk_archive_put_file(context, folder, inside, whole);
 
@@ -457,7 +454,7 @@ yk_status yk_ssp_write(yk_context *context, const yk_ssp_write_def *def)
     if (status == YK_OK)
         status = yk_archive_put_text(context, folder, YK_SSP_DESCRIPTION, w.text.data);
     if (status == YK_OK)
-        status = yk_archive_pack(context, folder, def->file);
+        status = yk_archive_pack(context, folder, file);
 
     yk_text_destroy(context, &w.text);
     yk_archive_remove(context, folder);

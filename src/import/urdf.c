@@ -61,51 +61,7 @@ static const char *name_of(const yk_xml_element *element)
     return name ? name : "";
 }
 
-/* Links ---------------------------------------------------------------------------------------- */
-
-static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape *shape, bool *take)
-{
-    const char *name = yk_xml_attribute_of(mesh, "filename");
-    if (!name)
-        return yk_robot_fail(r->robot, mesh, "<mesh> has no filename");
-
-    double scale[3] = {1, 1, 1};
-    const char *text = yk_xml_attribute_of(mesh, "scale");
-    if (text) {
-        yk_status status = yk_robot_numbers(r->robot, mesh, "scale", text, scale, 3, 3, NULL);
-        if (status != YK_OK)
-            return status;
-    }
-
-    /* What the solver cannot have is left out, with the reason. */
-    const char *dot = strrchr(name, '.');
-    static const char *const known[] = {".stl", ".STL", ".obj", ".OBJ"};
-    *take = false;
-    for (int i = 0; dot && i < 4; i++)
-        *take = *take || strcmp(dot, known[i]) == 0;
-    if (!*take)
-        yk_robot_note(r->robot, mesh, "mesh '%s': only STL and OBJ are read", name);
-
-    if (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0)) {
-        yk_robot_note(r->robot, mesh, "mesh '%s': its scale is not one positive number", name);
-        *take = false;
-    }
-
-    /* Of a file of a package, the path below the package's folder. */
-    static const char package[] = "package://", file[] = "file://";
-    shape->file = name;
-    if (strncmp(name, package, sizeof package - 1) == 0) {
-        const char *inside = strchr(name + sizeof package - 1, '/');
-        if (inside)
-            shape->file = inside + 1;
-    } else if (strncmp(name, file, sizeof file - 1) == 0) {
-        shape->file = name + sizeof file - 1;
-    }
-
-    shape->kind = YK_ROBOT_MESH;
-    shape->scale = scale[0];
-    return YK_OK;
-}
+/* Shapes --------------------------------------------------------------------------------------- */
 
 static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
                             yk_robot_pose link_pose, bool touches)
@@ -149,7 +105,43 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
             status = read_number(r, form, "length", &shape.size.z);
         take = shape.size.x > 0 && shape.size.z > 0;
     } else if (yk_xml_is(form, "mesh")) {
-        status = read_mesh(r, form, &shape, &take);
+        const char *name = yk_xml_attribute_of(form, "filename");
+        if (!name)
+            return yk_robot_fail(r->robot, form, "<mesh> has no filename");
+
+        double scale[3] = {1, 1, 1};
+        const char *text = yk_xml_attribute_of(form, "scale");
+        if (text)
+            status = yk_robot_numbers(r->robot, form, "scale", text, scale, 3, 3, NULL);
+        if (status != YK_OK)
+            return status;
+
+        /* What the solver cannot have is left out, with the reason. */
+        const char *dot = strrchr(name, '.');
+        static const char *const known[] = {".stl", ".STL", ".obj", ".OBJ"};
+        take = false;
+        for (int i = 0; dot && i < 4; i++)
+            take = take || strcmp(dot, known[i]) == 0;
+        if (!take)
+            yk_robot_note(r->robot, form, "mesh '%s': only STL and OBJ are read", name);
+
+        if (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0)) {
+            yk_robot_note(r->robot, form, "mesh '%s': its scale is not one positive number", name);
+            take = false;
+        }
+
+        /* Of a file of a package, the path below the package's folder. */
+        static const char package[] = "package://", file[] = "file://";
+        shape.kind = YK_ROBOT_MESH;
+        shape.scale = scale[0];
+        shape.file = name;
+        if (strncmp(name, package, sizeof package - 1) == 0) {
+            const char *inside = strchr(name + sizeof package - 1, '/');
+            if (inside)
+                shape.file = inside + 1;
+        } else if (strncmp(name, file, sizeof file - 1) == 0) {
+            shape.file = name + sizeof file - 1;
+        }
     } else {
         yk_robot_note(r->robot, form, "shape <%s>", form->name);
         return YK_OK;
@@ -170,68 +162,6 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
     return YK_OK;
 }
 
-static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_pose pose, int *index)
-{
-    yk_robot_link link = {.name = name_of(element), .element = element, .pose = pose};
-    link.into = r->robot->link_count;
-    link.centre = pose.position;
-
-    /* Mass, which must be there where there is <inertial>, and inertia about its own origin. */
-    const yk_xml_element *inertial = yk_xml_child(element, "inertial");
-    if (inertial) {
-        yk_robot_pose own;
-        yk_status status = read_origin(r, inertial, &own);
-        if (status != YK_OK)
-            return status;
-
-        const yk_xml_element *mass = yk_xml_child(inertial, "mass");
-        double kilograms = 0;
-        if (!mass)
-            return yk_robot_fail(r->robot, inertial, "<inertial> of link '%s' has no <mass>",
-                                 link.name);
-
-        status = read_number(r, mass, "value", &kilograms);
-        if (status != YK_OK)
-            return status;
-
-        if (kilograms < 0)
-            return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link.name);
-
-        /* The moments above the diagonal give the matrix; without <inertia> it is zero. */
-        static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
-        static const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
-        const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
-        yk_mat3 inertia = yk_m3_zero();
-        for (int k = 0; moments && k < 6; k++) {
-            double value = 0;
-            status = read_number(r, moments, names[k], &value);
-            if (status != YK_OK)
-                return status;
-
-            inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
-        }
-
-        yk_robot_add_mass(&link, kilograms, yk_robot_place(link.pose, own), inertia);
-    }
-
-    *index = yk_robot_add_link(r->robot, &link);
-    if (*index < 0)
-        return YK_ERROR_MEMORY;
-
-    /* What it touches with, and what is drawn. */
-    for (const yk_xml_element *child = element->first; child; child = child->next) {
-        bool touches = yk_xml_is(child, "collision");
-        if (!touches && !yk_xml_is(child, "visual"))
-            continue;
-
-        yk_status status = read_shape(r, child, *index, pose, touches);
-        if (status != YK_OK)
-            return status;
-    }
-
-    return YK_OK;
-}
-
 /* Joints --------------------------------------------------------------------------------------- */
 
 static const char *link_named_by(const yk_xml_element *joint, const char *side)
@@ -249,7 +179,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
 {
     static const struct {
         const char *word;
-        yk_robot_joint_kind kind;
+        int kind;
     } kinds[] = {{"revolute", YK_ROBOT_HINGE},  {"continuous", YK_ROBOT_HINGE},
                  {"prismatic", YK_ROBOT_SLIDE}, {"fixed", YK_ROBOT_FIXED},
                  {"floating", YK_ROBOT_FREE},   {"planar", YK_ROBOT_PLANAR}};
@@ -326,22 +256,76 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
     return YK_OK;
 }
 
+/* Trees ---------------------------------------------------------------------------------------- */
+
 /* A link and everything that hangs on it, parents first. */
-static yk_status read_tree(reader *r, const yk_xml_element *link, yk_robot_pose pose,
+static yk_status read_tree(reader *r, const yk_xml_element *element, yk_robot_pose pose,
                            const yk_xml_element *by, int parent, int depth)
 {
     if (depth > 1000)
-        return yk_robot_fail(r->robot, link, "links hang on each other in a ring");
+        return yk_robot_fail(r->robot, element, "links hang on each other in a ring");
 
-    int index = 0;
-    yk_status status = read_link(r, link, pose, &index);
+    yk_robot_link link = {.name = name_of(element), .element = element, .pose = pose};
+    link.into = r->robot->link_count;
+    link.centre = pose.position;
+
+    /* Mass, which must be there where there is <inertial>, and inertia about its own origin. */
+    yk_status status = YK_OK;
+    const yk_xml_element *inertial = yk_xml_child(element, "inertial");
+    if (inertial) {
+        yk_robot_pose own;
+        status = read_origin(r, inertial, &own);
+        if (status != YK_OK)
+            return status;
+
+        const yk_xml_element *mass = yk_xml_child(inertial, "mass");
+        double kilograms = 0;
+        if (!mass)
+            return yk_robot_fail(r->robot, inertial, "<inertial> of link '%s' has no <mass>",
+                                 link.name);
+
+        status = read_number(r, mass, "value", &kilograms);
+        if (status != YK_OK)
+            return status;
+
+        if (kilograms < 0)
+            return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link.name);
+
+        /* The moments above the diagonal give the matrix; without <inertia> it is zero. */
+        static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+        static const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
+        const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
+        yk_mat3 inertia = yk_m3_zero();
+        for (int k = 0; moments && k < 6; k++) {
+            double value = 0;
+            status = read_number(r, moments, names[k], &value);
+            if (status != YK_OK)
+                return status;
+
+            inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
+        }
+
+        yk_robot_add_mass(&link, kilograms, yk_robot_place(link.pose, own), inertia);
+    }
+
+    int index = yk_robot_add_link(r->robot, &link);
+    if (index < 0)
+        return YK_ERROR_MEMORY;
+
+    /* What it touches with, and what is drawn. */
+    for (const yk_xml_element *e = element->first; e && status == YK_OK; e = e->next) {
+        bool touches = yk_xml_is(e, "collision");
+        if (touches || yk_xml_is(e, "visual"))
+            status = read_shape(r, e, index, pose, touches);
+    }
+
+    /* The joint by which it hangs. */
     if (status == YK_OK && by)
         status = read_joint(r, by, parent, index, pose);
 
     /* Then what hangs on it. */
-    const char *name = name_of(link);
     for (const yk_xml_element *e = r->root->first; e && status == YK_OK; e = e->next) {
-        if (!yk_xml_is(e, "joint") || strcmp(link_named_by(e, "parent"), name) != 0)
+        if (!yk_xml_is(e, "joint") || strcmp(link_named_by(e, "parent"), link.name) != 0)
             continue;
 
         /* The joint's frame is that of the child link. */

@@ -1,25 +1,17 @@
-/* Reading a document with expat. Everything of a tree is in chunks that are released together. */
-#include "import/xml.h"
-
+/* Reading a document with expat. Everything of a tree is in a store that is released as a whole. */
 #include <errno.h>
 #include <expat.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/input.h"
+#include "import/robot.h"
+#include "model/node.h"
 
 enum { BYTES_MAX = 64 << 20, DEPTH_MAX = 256, ELEMENTS_MAX = 1 << 20, CHUNK_BYTES = 1 << 16 };
 
-typedef struct chunk {
-    struct chunk *next;
-    size_t used, size;
-    max_align_t bytes[];
-} chunk;
-
 struct yk_xml {
-    yk_context *context;
-    chunk *chunks;
+    yk_store store;
     yk_xml_element *root;
 };
 
@@ -37,27 +29,12 @@ typedef struct reader {
 
 static void *take(reader *r, size_t bytes)
 {
-    /* Whole units of alignment, so that every block is aligned as the first one. */
-    chunk *c = r->xml->chunks;
-    bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-
-    /* A new chunk where the last one is full; large blocks get one of their own size. */
-    if (!c || c->size - c->used < bytes) {
-        size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        c = yk_allocate(r->xml->context, 1, sizeof *c + size);
-        if (!c) {
-            r->no_memory = true;
-            XML_StopParser(r->parser, XML_FALSE);
-            return NULL;
-        }
-
-        c->size = size;
-        c->next = r->xml->chunks;
-        r->xml->chunks = c;
+    void *block = yk_store_take(&r->xml->store, bytes);
+    if (!block) {
+        r->no_memory = true;
+        XML_StopParser(r->parser, XML_FALSE);
     }
 
-    void *block = (char *)c->bytes + c->used;
-    c->used += bytes;
     return block;
 }
 
@@ -95,22 +72,21 @@ static void begin_element(void *user, const char *name, const char **list)
 
     /* Expat gives names and values in turn, up to a NULL. */
     int count = 0;
-    while (list[2 * count])
+    while (list[count])
         count++;
 
     yk_xml_element *element = take(r, sizeof *element);
-    yk_xml_attribute *attributes = take(r, (size_t)(count + 1) * sizeof *attributes);
+    const char **attributes = take(r, (size_t)(count + 1) * sizeof *attributes);
     if (!element || !attributes)
         return;
 
     *element = (yk_xml_element){.name = keep(r, name),
                                 .file = r->file,
                                 .line = (int)XML_GetCurrentLineNumber(r->parser),
-                                .attribute_count = count,
                                 .attributes = attributes};
 
     for (int i = 0; i < count; i++)
-        attributes[i] = (yk_xml_attribute){keep(r, list[2 * i]), keep(r, list[2 * i + 1])};
+        attributes[i] = keep(r, list[i]);
 
     /* Behind its elder sibling, or as the first child. */
     if (r->depth == 0)
@@ -156,7 +132,7 @@ yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml)
     reader r = {.xml = yk_allocate(context, 1, sizeof *r.xml), .parser = XML_ParserCreate(NULL)};
 
     if (r.xml)
-        r.xml->context = context;
+        r.xml->store.context = context;
     if (r.xml && r.parser)
         r.file = keep(&r, path);
 
@@ -217,12 +193,8 @@ void yk_xml_destroy(yk_xml *xml)
     if (!xml)
         return;
 
-    yk_context *context = xml->context;
-    while (xml->chunks) {
-        chunk *next = xml->chunks->next;
-        yk_release(context, xml->chunks);
-        xml->chunks = next;
-    }
+    yk_context *context = xml->store.context;
+    yk_store_destroy(&xml->store);
     yk_release(context, xml);
 }
 
@@ -233,9 +205,10 @@ yk_xml_element *yk_xml_root(const yk_xml *xml)
 
 const char *yk_xml_attribute_of(const yk_xml_element *element, const char *name)
 {
-    for (int i = 0; i < element->attribute_count; i++)
-        if (strcmp(element->attributes[i].name, name) == 0)
-            return element->attributes[i].value;
+    const char **at = element->attributes;
+    for (; at && *at; at += 2)
+        if (strcmp(at[0], name) == 0)
+            return at[1];
     return NULL;
 }
 

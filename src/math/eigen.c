@@ -1,10 +1,11 @@
 /* Eigenvalues: a thin layer over LAPACK, and Arnoldi's method for operators.
  *
- * The _work variants of LAPACKE take memory from the caller, so all of it
- * is the context's. A row-major matrix read by columns is its transpose: same eigenvalues, and
- * the same matrix where symmetric. */
+ * The _work variants of LAPACKE take memory from the caller, so all of it is the context's. A
+ * row-major matrix read by columns is its transpose: same eigenvalues, and the same matrix where
+ * symmetric. */
 #include "math/eigen.h"
 
+#include <cblas.h>
 #include <float.h>
 #include <lapacke.h>
 #include <math.h>
@@ -14,6 +15,11 @@
 #include "math/dense.h"
 
 /* Matrices ------------------------------------------------------------------------------------- */
+
+int yk_blas_threads(void)
+{
+    return openblas_get_num_threads();
+}
 
 static yk_status check_input(yk_context *context, int n, const double *a)
 {
@@ -31,10 +37,9 @@ static yk_status check_input(yk_context *context, int n, const double *a)
     /* OpenBLAS asks again and again for a buffer that it does not get, for ever. So it is asked only
      * where there is room for one; a buffer that a thread once had is kept. Volatile, that the
      * request is really made. */
-    enum { BUFFER_BYTES = 136 << 20 };
     static _Thread_local bool had_room;
     if (!had_room) {
-        void *volatile room = malloc(BUFFER_BYTES);
+        void *volatile room = malloc(YK_BLAS_BUFFER);
         had_room = room != NULL;
         free(room);
     }
@@ -42,7 +47,7 @@ static yk_status check_input(yk_context *context, int n, const double *a)
         return yk_fail(context, YK_ERROR_MEMORY,
                        "eigenvalues take a buffer of %d MB, and there is no memory for it; where "
                        "it is limited (ulimit -v), allow more",
-                       BUFFER_BYTES >> 20);
+                       YK_BLAS_BUFFER >> 20);
 
     return YK_OK;
 }

@@ -4,6 +4,10 @@
 
 #include "yoke/base.h"
 
+/* Threads of the BLAS that is loaded; each takes a buffer of addresses, YK_BLAS_BUFFER bytes. */
+enum { YK_BLAS_BUFFER = 136 << 20 };
+int yk_blas_threads(void);
+
 /* Eigenvalues of a general real matrix (row-major, destroyed); workspace comes from the context. */
 yk_status yk_eigen_general(yk_context *context, int n, double *a, double *real, double *imaginary);
 

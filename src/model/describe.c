@@ -1,43 +1,131 @@
-/* The schema as reference documentation in Markdown: one table of keys per section, the sections
- * below it after it. */
+/* A resolved scenario as YAML, and the reference documentation of all keys in Markdown. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "model/schema.h"
+#include "model/scenario.h"
 
-typedef struct writer {
-    yk_context *context;
-    yk_text *text;
-} writer;
+/* YAML ----------------------------------------------------------------------------------------- */
+
+/* As it is, or in double quotes with what YAML wants escaped. */
+static void add_word(yk_context *context, yk_text *text, const char *word)
+{
+    /* Letters first: other words could be numbers. */
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+    char first = word[0];
+    bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+    bool plain = letter && strspn(word, safe) == strlen(word);
+    if (plain && strcmp(word, "null") != 0) {
+        yk_text_add(context, text, "%s", word);
+        return;
+    }
+
+    /* In quotes, control characters by their number. */
+    yk_text_add(context, text, "\"");
+    for (; *word; word++) {
+        unsigned char c = (unsigned char)*word;
+        if (c == '"' || c == '\\')
+            yk_text_add(context, text, "\\%c", c);
+        else if (c < 0x20 || c == 0x7F)
+            yk_text_add(context, text, "\\x%02X", c);
+        else
+            yk_text_add(context, text, "%c", c);
+    }
+
+    yk_text_add(context, text, "\"");
+}
+
+/* The value after a key or a '-', on the same line where it is a scalar or empty. */
+static void add_value(yk_context *context, yk_text *text, const yk_node *node, int indent)
+{
+    if (node->kind != YK_NODE_SCALAR) {
+        /* A section or a list, indented below its key. */
+        const char *empty = node->kind == YK_NODE_MAP ? " {}" : " []";
+        yk_text_add(context, text, "%s\n", node->count ? "" : empty);
+        for (const yk_node *child = node->first; child; child = child->next) {
+            yk_text_add(context, text, "%*s", indent, "");
+            if (child->key)
+                add_word(context, text, child->key);
+
+            yk_text_add(context, text, "%s", child->key ? ":" : "-");
+            add_value(context, text, child, indent + 2);
+        }
+        return;
+    }
+
+    yk_text_add(context, text, " ");
+    if (node->value_count == 1) {
+        /* The shortest digits that read back as the same number, with a point in every locale. */
+        char digits[32];
+        for (int precision = 6; precision <= 17; precision++) {
+            snprintf(digits, sizeof digits, "%.*g", precision, node->value);
+            char *comma = strchr(digits, ',');
+            if (comma)
+                *comma = '.';
+
+            double back;
+            if (yk_number_read(digits, &back) && back == node->value)
+                break;
+        }
+
+        yk_text_add(context, text, "%s", digits);
+    } else {
+        add_word(context, text, node->text);
+    }
+    yk_text_add(context, text, "\n");
+}
+
+static char *finish(yk_context *context, yk_text *text)
+{
+    if (text->failed)
+        yk_text_destroy(context, text);
+    return text->data;
+}
+
+char *yk_scenario_text(const yk_scenario *scenario)
+{
+    yk_context *context = scenario->context;
+    yk_text text = {0};
+    for (const yk_node *child = scenario->root->first; child; child = child->next) {
+        add_word(context, &text, child->key);
+        yk_text_add(context, &text, ":");
+        add_value(context, &text, child, 2);
+    }
+
+    return finish(context, &text);
+}
+
+/* Sections of the schema ----------------------------------------------------------------------- */
+
+/* One table of keys per section, the sections below it after it. */
 
 /* After one empty line. */
-static void add_heading(writer *w, int level, const char *title)
+static void add_heading(yk_context *context, yk_text *text, int level, const char *title)
 {
     /* Some sections end with an empty line already. */
-    const yk_text *text = w->text;
     bool separated = text->length >= 2 && strcmp(text->data + text->length - 2, "\n\n") == 0;
     if (!separated)
-        yk_text_add(w->context, w->text, "\n");
-    yk_text_add(w->context, w->text, "%.*s %s\n\n", level, "######", title);
+        yk_text_add(context, text, "\n");
+    yk_text_add(context, text, "%.*s %s\n\n", level, "######", title);
 }
 
 /* "`cone`, `coulomb`" */
-static void add_choices(writer *w, const yk_word *words)
+static void add_choices(yk_context *context, yk_text *text, const yk_word *words)
 {
     for (const yk_word *word = words; word->word; word++)
-        yk_text_add(w->context, w->text, "%s`%s`", word == words ? "" : ", ", word->word);
+        yk_text_add(context, text, "%s`%s`", word == words ? "" : ", ", word->word);
 }
 
-static void add_count(writer *w, const yk_field *field, const char *items)
+static void add_count(yk_context *context, yk_text *text, const yk_field *field, const char *items)
 {
     if (field->most && field->least == field->most)
-        yk_text_add(w->context, w->text, "list of %d %s", field->least, items);
+        yk_text_add(context, text, "list of %d %s", field->least, items);
     else
-        yk_text_add(w->context, w->text, "list of %s", items);
+        yk_text_add(context, text, "list of %s", items);
 }
 
 /* What a value is, with its bounds: the second column of a table. */
-static void add_type(writer *w, const yk_field *field)
+static void add_type(yk_context *context, yk_text *text, const yk_field *field)
 {
     static const char *const names[] = {
         [YK_TYPE_NUMBER] = "number",
@@ -53,19 +141,16 @@ static void add_type(writer *w, const yk_field *field)
         [YK_TYPE_NAMED] = "named items",
         [YK_TYPE_PARAMETERS] = "names and numbers",
     };
-    yk_context *context = w->context;
-    yk_text *text = w->text;
-
     /* Types with a list of words or items say which. */
     switch (field->type) {
-    case YK_TYPE_CHOICE: add_choices(w, field->words); break;
+    case YK_TYPE_CHOICE: add_choices(context, text, field->words); break;
     case YK_TYPE_FORM:
-        add_choices(w, field->words);
+        add_choices(context, text, field->words);
         yk_text_add(context, text, ", or a section");
         break;
-    case YK_TYPE_NUMBERS: add_count(w, field, "numbers"); break;
-    case YK_TYPE_FUNCTIONS: add_count(w, field, "functions of time"); break;
-    case YK_TYPE_LIST: add_count(w, field, field->item->key); break;
+    case YK_TYPE_NUMBERS: add_count(context, text, field, "numbers"); break;
+    case YK_TYPE_FUNCTIONS: add_count(context, text, field, "functions of time"); break;
+    case YK_TYPE_LIST: add_count(context, text, field, field->item->key); break;
     case YK_TYPE_VARIANT:
         yk_text_add(context, text, "section by `%s`: ", field->selector);
         for (int i = 0; field->variants[i]; i++)
@@ -75,36 +160,35 @@ static void add_type(writer *w, const yk_field *field)
     }
 
     /* Bounds. */
-    yk_range range = field->range;
-    if (range.bounds & YK_LOW) {
-        const char *sign = range.bounds & YK_LOW_OPEN ? ">" : "≥";
-        yk_text_add(context, text, ", %s %g", sign, range.low);
+    if (field->range.bounds & YK_LOW) {
+        const char *sign = field->range.bounds & YK_LOW_OPEN ? ">" : "≥";
+        yk_text_add(context, text, ", %s %g", sign, field->range.low);
     }
 
-    if (range.bounds & YK_HIGH) {
-        const char *sign = range.bounds & YK_HIGH_OPEN ? "<" : "≤";
-        yk_text_add(context, text, ", %s %g", sign, range.high);
+    if (field->range.bounds & YK_HIGH) {
+        const char *sign = field->range.bounds & YK_HIGH_OPEN ? "<" : "≤";
+        yk_text_add(context, text, ", %s %g", sign, field->range.high);
     }
 }
 
 enum { PATH_MAX_LENGTH = 200 };
 
-static void describe_fields(writer *w, const yk_section *section, const char *path, int level);
-static void describe_below(writer *w, const yk_field *field, const char *path, int level);
+static void describe_fields(yk_context *context, yk_text *text, const yk_section *section,
+                            const char *path, int level);
+static void describe_below(yk_context *context, yk_text *text, const yk_field *field,
+                           const char *path, int level);
 
 /* One row per key. */
-static void add_rows(writer *w, const yk_section *section)
+static void add_rows(yk_context *context, yk_text *text, const yk_section *section)
 {
-    yk_context *context = w->context;
-    yk_text *text = w->text;
     for (const yk_field *field = section->fields; field->key; field++) {
         if (field->type == YK_TYPE_INCLUDE) {
-            add_rows(w, field->section);
+            add_rows(context, text, field->section);
             continue;
         }
 
         yk_text_add(context, text, "| `%s` | ", field->key);
-        add_type(w, field);
+        add_type(context, text, field);
         yk_text_add(context, text, " | %s | ", field->unit ? field->unit : "");
         if (field->required)
             yk_text_add(context, text, "required");
@@ -116,41 +200,43 @@ static void add_rows(writer *w, const yk_section *section)
 }
 
 /* The meaning of words, where they have one. */
-static void add_meanings(writer *w, const yk_section *section)
+static void add_meanings(yk_context *context, yk_text *text, const yk_section *section)
 {
     for (const yk_field *field = section->fields; field->key; field++) {
         if (field->type == YK_TYPE_INCLUDE)
-            add_meanings(w, field->section);
+            add_meanings(context, text, field->section);
         if (!field->words || !field->words[0].text)
             continue;
 
-        yk_text_add(w->context, w->text, "\n`%s`:\n\n", field->key);
+        yk_text_add(context, text, "\n`%s`:\n\n", field->key);
         for (const yk_word *word = field->words; word->word; word++)
-            yk_text_add(w->context, w->text, "- `%s`: %s\n", word->word, word->text);
+            yk_text_add(context, text, "- `%s`: %s\n", word->word, word->text);
     }
 }
 
 /* The section's text, its keys, and what is below them. `path` is empty at the top. */
-static void describe(writer *w, const yk_section *section, const char *path, int level)
+static void describe(yk_context *context, yk_text *text, const yk_section *section,
+                     const char *path, int level)
 {
     if (section->text)
-        yk_text_add(w->context, w->text, "%s\n\n", section->text);
+        yk_text_add(context, text, "%s\n\n", section->text);
     if (section->fields[0].key)
-        yk_text_add(w->context, w->text,
+        yk_text_add(context, text,
                     "| key | value | unit | default | meaning |\n"
                     "|---|---|---|---|---|\n");
 
-    add_rows(w, section);
-    add_meanings(w, section);
-    describe_fields(w, section, path, level);
+    add_rows(context, text, section);
+    add_meanings(context, text, section);
+    describe_fields(context, text, section, path, level);
 }
 
 /* What is below the keys, under headings of their own. */
-static void describe_fields(writer *w, const yk_section *section, const char *path, int level)
+static void describe_fields(yk_context *context, yk_text *text, const yk_section *section,
+                            const char *path, int level)
 {
     for (const yk_field *field = section->fields; field->key; field++) {
         if (field->type == YK_TYPE_INCLUDE) {
-            describe_fields(w, field->section, path, level);
+            describe_fields(context, text, field->section, path, level);
             continue;
         }
 
@@ -160,17 +246,15 @@ static void describe_fields(writer *w, const yk_section *section, const char *pa
         else
             snprintf(below, sizeof below, "%s", field->key);
 
-        describe_below(w, field, below, level);
+        describe_below(context, text, field, below, level);
     }
 }
 
-static void describe_variants(writer *w, const yk_field *field, const char *path, int level)
+static void describe_variants(yk_context *context, yk_text *text, const yk_field *field,
+                              const char *path, int level)
 {
-    yk_context *context = w->context;
-    yk_text *text = w->text;
-
     /* What selects the variant. */
-    add_heading(w, level, path);
+    add_heading(context, text, level, path);
     yk_text_add(context, text, "%s. The key `%s` selects the kind", field->text, field->selector);
     if (field->selector_fallback)
         yk_text_add(context, text, " (`%s` where it is absent)", field->selector_fallback);
@@ -180,18 +264,19 @@ static void describe_variants(writer *w, const yk_field *field, const char *path
 
     /* The keys that all have, then each. */
     if (field->section)
-        describe(w, field->section, path, level + 1);
+        describe(context, text, field->section, path, level + 1);
 
     for (const yk_section *const *variant = field->variants; *variant; variant++) {
         char title[PATH_MAX_LENGTH];
         snprintf(title, sizeof title, "%s, `%s: %s`", path, field->selector, (*variant)->name);
-        add_heading(w, level + 1, title);
-        describe(w, *variant, path, level + 2);
+        add_heading(context, text, level + 1, title);
+        describe(context, text, *variant, path, level + 2);
     }
 }
 
 /* Sections below a key, at the deepest level that Markdown has. */
-static void describe_below(writer *w, const yk_field *field, const char *path, int level)
+static void describe_below(yk_context *context, yk_text *text, const yk_field *field,
+                           const char *path, int level)
 {
     /* Markdown has six levels. */
     if (level > 6)
@@ -200,19 +285,19 @@ static void describe_below(writer *w, const yk_field *field, const char *path, i
     /* Items of collections are shown by a name or by brackets. */
     char below[PATH_MAX_LENGTH];
     switch (field->type) {
-    case YK_TYPE_VARIANT: describe_variants(w, field, path, level); break;
+    case YK_TYPE_VARIANT: describe_variants(context, text, field, path, level); break;
     case YK_TYPE_SECTION:
     case YK_TYPE_FORM:
-        add_heading(w, level, path);
-        describe(w, field->section, path, level + 1);
+        add_heading(context, text, level, path);
+        describe(context, text, field->section, path, level + 1);
         break;
     case YK_TYPE_NAMED:
         snprintf(below, sizeof below, "%s.NAME", path);
-        describe_below(w, field->item, below, level);
+        describe_below(context, text, field->item, below, level);
         break;
     case YK_TYPE_LIST:
         snprintf(below, sizeof below, "%s[]", path);
-        describe_below(w, field->item, below, level);
+        describe_below(context, text, field->item, below, level);
         break;
     default: break;
     }
@@ -221,5 +306,67 @@ static void describe_below(writer *w, const yk_field *field, const char *path, i
 void yk_schema_describe(yk_context *context, yk_text *text, const yk_section *section,
                         const char *path, int level)
 {
-    describe(&(writer){context, text}, section, path, level);
+    describe(context, text, section, path, level);
+}
+
+/* The reference -------------------------------------------------------------------------------- */
+
+static const char introduction[] =
+    "# Scenario files\n\n"
+    "<!-- Written by `yoke schema` from the tables in src/model; do not edit. -->\n\n"
+    "A scenario is one YAML file. "
+    "`yoke check` reports every mistake in it, `yoke run` runs it. "
+    "Any value can be given on the command line instead: "
+    "`--set coupling.scheme=tight`, `--set subsystems.left.mass=2`, "
+    "`--set interfaces[0].joint=revolute`, "
+    "or an item of a list by its name, `--set interfaces.tip.joint=clamp`.\n\n"
+    "Named items (`subsystems`, `interfaces`) are a section of names, "
+    "or a list of items that each have a `name`. "
+    "A name starts with a letter and goes on with letters, digits, `_` and `-`. "
+    "One item can stand for many: see [repeat](#repeat).\n\n"
+    "Anchors (`&name`), aliases (`*name`) and merge keys (`<<: *name`) of YAML work.\n\n"
+    "## Numbers and expressions\n\n"
+    "A number may be given as an expression of the `parameters`; "
+    "where the value is a function of time, also of the time `t` in seconds: "
+    "`0.25*sin(2*pi*15.5*t)`. "
+    "Inside `[]` and `{}`, expressions with commas need quotes.\n\n"
+    "| | |\n"
+    "|---|---|\n";
+
+char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
+{
+    yk_text text = {0};
+    yk_store store = {.context = context};
+
+    /* With what a scenario has loaded, if there is one. */
+    yk_extensions extensions = {0};
+    if (scenario)
+        extensions = scenario->extensions;
+
+    const yk_section *section = yk_scenario_section(&store, &extensions, NULL, NULL);
+    if (!section) {
+        yk_store_destroy(&store);
+        return NULL;
+    }
+
+    /* The words of expressions; a bar would end the column. */
+    yk_text_add(context, &text, "%s", introduction);
+    for (const yk_word *word = yk_expression_words(); word->word; word++) {
+        yk_text_add(context, &text, "| `");
+        for (const char *c = word->word; *c; c++)
+            yk_text_add(context, &text, *c == '|' ? "\\%c" : "%c", *c);
+
+        yk_text_add(context, &text, "` | %s |\n", word->text);
+    }
+
+    /* All keys, section by section. */
+    yk_text_add(context, &text, "\n## Keys of the file\n\n");
+    yk_schema_describe(context, &text, section, "", 3);
+    yk_text_add(context, &text, "\n## Repeat\n\n");
+    yk_schema_describe(context, &text, &yk_repeat_section, "repeat", 3);
+    yk_text_add(context, &text, "\n## Orientation\n\n");
+    yk_schema_describe(context, &text, &yk_orientation_section, "orientation", 3);
+    yk_store_destroy(&store);
+
+    return finish(context, &text);
 }

@@ -1,5 +1,5 @@
 /* A list of messages about an input file, and their layout as compilers print them. */
-#include "model/diagnostics.h"
+#include "model/node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

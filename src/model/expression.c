@@ -74,46 +74,43 @@ static double largest(const double *values, int count)
 typedef struct function_row {
     const char *name;
     int arguments; /* 0: any number, at least one */
-    yk_function_1 *one;
-    yk_function_2 *two;
-    yk_function_3 *three;
-    yk_function_many *many;
+    yk_instruction call;
 } function_row;
 
 static const function_row functions[] = {
-    {"sin", 1, .one = sin},
-    {"cos", 1, .one = cos},
-    {"tan", 1, .one = tan},
-    {"asin", 1, .one = asin},
-    {"acos", 1, .one = acos},
-    {"atan", 1, .one = atan},
-    {"atan2", 2, .two = atan2},
-    {"sinh", 1, .one = sinh},
-    {"cosh", 1, .one = cosh},
-    {"tanh", 1, .one = tanh},
-    {"exp", 1, .one = exp},
-    {"log", 1, .one = log},
-    {"log10", 1, .one = log10},
-    {"sqrt", 1, .one = sqrt},
-    {"pow", 2, .two = pow},
-    {"hypot", 2, .two = hypot},
-    {"abs", 1, .one = fabs},
-    {"sign", 1, .one = sign_of},
-    {"floor", 1, .one = floor},
-    {"ceil", 1, .one = ceil},
-    {"round", 1, .one = round},
-    {"mod", 2, .two = modulo},
-    {"min", 0, .many = smallest},
-    {"max", 0, .many = largest},
-    {"rad", 1, .one = radians},
-    {"step", 2, .two = step_at},
-    {"ramp", 3, .three = ramp_between},
-    {"smooth", 3, .three = smooth_between},
+    {"sin", 1, {YK_OPERATION_CALL_1, .one = sin}},
+    {"cos", 1, {YK_OPERATION_CALL_1, .one = cos}},
+    {"tan", 1, {YK_OPERATION_CALL_1, .one = tan}},
+    {"asin", 1, {YK_OPERATION_CALL_1, .one = asin}},
+    {"acos", 1, {YK_OPERATION_CALL_1, .one = acos}},
+    {"atan", 1, {YK_OPERATION_CALL_1, .one = atan}},
+    {"atan2", 2, {YK_OPERATION_CALL_2, .two = atan2}},
+    {"sinh", 1, {YK_OPERATION_CALL_1, .one = sinh}},
+    {"cosh", 1, {YK_OPERATION_CALL_1, .one = cosh}},
+    {"tanh", 1, {YK_OPERATION_CALL_1, .one = tanh}},
+    {"exp", 1, {YK_OPERATION_CALL_1, .one = exp}},
+    {"log", 1, {YK_OPERATION_CALL_1, .one = log}},
+    {"log10", 1, {YK_OPERATION_CALL_1, .one = log10}},
+    {"sqrt", 1, {YK_OPERATION_CALL_1, .one = sqrt}},
+    {"pow", 2, {YK_OPERATION_CALL_2, .two = pow}},
+    {"hypot", 2, {YK_OPERATION_CALL_2, .two = hypot}},
+    {"abs", 1, {YK_OPERATION_CALL_1, .one = fabs}},
+    {"sign", 1, {YK_OPERATION_CALL_1, .one = sign_of}},
+    {"floor", 1, {YK_OPERATION_CALL_1, .one = floor}},
+    {"ceil", 1, {YK_OPERATION_CALL_1, .one = ceil}},
+    {"round", 1, {YK_OPERATION_CALL_1, .one = round}},
+    {"mod", 2, {YK_OPERATION_CALL_2, .two = modulo}},
+    {"min", 0, {YK_OPERATION_CALL_MANY, .many = smallest}},
+    {"max", 0, {YK_OPERATION_CALL_MANY, .many = largest}},
+    {"rad", 1, {YK_OPERATION_CALL_1, .one = radians}},
+    {"step", 2, {YK_OPERATION_CALL_2, .two = step_at}},
+    {"ramp", 3, {YK_OPERATION_CALL_3, .three = ramp_between}},
+    {"smooth", 3, {YK_OPERATION_CALL_3, .three = smooth_between}},
 };
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
-static const yk_expression_word words[] = {
+static const yk_word words[] = {
     {"+ - * / ^", "arithmetic; ^ is the power and binds from the right"},
     {"< <= > >= == != && ||", "comparisons and logic: 1 for true, 0 for false"},
     {"a ? b : c", "b where a is not 0, otherwise c"},
@@ -131,7 +128,7 @@ static const yk_expression_word words[] = {
     {NULL, NULL},
 };
 
-const yk_expression_word *yk_expression_words(void)
+const yk_word *yk_expression_words(void)
 {
     return words;
 }
@@ -206,10 +203,8 @@ bool yk_number_read(const char *text, double *value)
 
 enum { DEPTH_MAX = 64, NAME_MAX_LENGTH = 60 };
 
-typedef enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN, TOKEN_BAD } token_kind;
-
 typedef struct token {
-    token_kind kind;
+    enum { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN, TOKEN_BAD } kind;
     const char *start;
     size_t length;
 } token;
@@ -302,13 +297,6 @@ struct yk_expression {
     yk_instruction code[];
 };
 
-/* An open parenthesis, with the function whose arguments it holds. */
-typedef struct group {
-    const function_row *function; /* NULL: plain */
-    const char *start;
-    int commas;
-} group;
-
 typedef struct scanner {
     const char *text;
     const yk_scope *scope;
@@ -317,7 +305,12 @@ typedef struct scanner {
     const function_row *called; /* a function whose '(' comes next */
     bool has_operand; /* an operand is complete: an operator or a closing sign comes next */
     bool has_sign;    /* the operand that comes next has a '+' or '-' of its own */
-    group groups[DEPTH_MAX];
+    /* Open parentheses, each with the function whose arguments it holds. */
+    struct {
+        const function_row *function; /* NULL: plain */
+        const char *start;
+        int commas;
+    } groups[DEPTH_MAX];
     int depth;
 } scanner;
 
@@ -441,18 +434,21 @@ static bool scan_sign(scanner *s, token t, token before)
         if (s->depth == DEPTH_MAX)
             return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
 
-        s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
+        s->groups[s->depth].function = s->called;
+        s->groups[s->depth].start = t.start;
+        s->groups[s->depth].commas = 0;
+        s->depth++;
         return true;
     }
 
     /* Between arguments. */
     if (*t.start == ',') {
-        group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
-        if (!inner || !inner->function)
+        int inner = s->depth - 1;
+        if (inner < 0 || !s->groups[inner].function)
             return complain(s, t.start, 1,
                             "a ',' separates the arguments of a function; decimals take a point");
 
-        inner->commas++;
+        s->groups[inner].commas++;
         return true;
     }
 
@@ -463,23 +459,24 @@ static bool scan_sign(scanner *s, token t, token before)
     if (s->depth == 0)
         return complain(s, t.start, 1, "')' without a '(' before it");
 
-    group closed = s->groups[--s->depth];
+    s->depth--;
+    const function_row *function = s->groups[s->depth].function;
     bool empty = token_is(before, "(");
-    if (!closed.function && empty)
+    if (!function && empty)
         return complain(s, t.start, 1, "nothing between '(' and ')'");
-    if (!closed.function)
+    if (!function)
         return true;
 
     /* The number of arguments; some functions take any. */
-    int given = empty ? 0 : closed.commas + 1;
-    int wanted = closed.function->arguments;
-    size_t length = (size_t)(t.start - closed.start) + 1;
+    int given = empty ? 0 : s->groups[s->depth].commas + 1;
+    int wanted = function->arguments;
+    const char *start = s->groups[s->depth].start;
+    size_t length = (size_t)(t.start - start) + 1;
     if (wanted == 0 && given == 0)
-        return complain(s, closed.start, length, "'%s' takes at least 1 argument, not 0",
-                        closed.function->name);
+        return complain(s, start, length, "'%s' takes at least 1 argument, not 0", function->name);
     if (wanted > 0 && given != wanted)
-        return complain(s, closed.start, length, "'%s' takes %d argument%s, not %d",
-                        closed.function->name, wanted, wanted > 1 ? "s" : "", given);
+        return complain(s, start, length, "'%s' takes %d argument%s, not %d", function->name,
+                        wanted, wanted > 1 ? "s" : "", given);
 
     return true;
 }
@@ -581,10 +578,10 @@ enum {
     BINDS_POWER
 };
 
-static const struct operator_row {
+static const struct {
     const char *sign;
     int binds;
-    yk_operation operation;
+    int operation;
 } operators[] = {
     {"||", BINDS_OR, YK_OPERATION_OR},
     {"&&", BINDS_AND, YK_OPERATION_AND},
@@ -665,13 +662,8 @@ static bool compile_call(compiler *c, const function_row *row)
     } while (token_is(c->next, ","));
     take(c);
 
-    yk_instruction call = {.operation = YK_OPERATION_CALL_MANY, .index = count, .many = row->many};
-    if (row->one)
-        call = (yk_instruction){.operation = YK_OPERATION_CALL_1, .one = row->one};
-    if (row->two)
-        call = (yk_instruction){.operation = YK_OPERATION_CALL_2, .two = row->two};
-    if (row->three)
-        call = (yk_instruction){.operation = YK_OPERATION_CALL_3, .three = row->three};
+    yk_instruction call = row->call;
+    call.index = count;
     yk_code_append(&c->code, call, count);
 
     return true;
@@ -736,12 +728,14 @@ static bool compile_branches(compiler *c)
     return true;
 }
 
-static const struct operator_row *find_operator(token t)
+/* The row of an operator; -1: it is none. */
+static int find_operator(token t)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    enum { OPERATORS = sizeof operators / sizeof *operators };
+    for (int i = 0; i < OPERATORS; i++)
         if (token_is(t, operators[i].sign))
-            return &operators[i];
-    return NULL;
+            return i;
+    return -1;
 }
 
 /* An operand, and all operators after it that bind at least so tightly. */
@@ -751,13 +745,14 @@ static bool compile_from(compiler *c, int least)
         return false;
 
     /* Operators that bind alike go from left to right, but for powers. */
-    const struct operator_row *row = find_operator(c->next);
-    while (row && row->binds >= least) {
+    int row = find_operator(c->next);
+    while (row >= 0 && operators[row].binds >= least) {
         take(c);
-        if (!compile_from(c, row->binds == BINDS_POWER ? BINDS_POWER : row->binds + 1))
+        int binds = operators[row].binds;
+        if (!compile_from(c, binds == BINDS_POWER ? BINDS_POWER : binds + 1))
             return false;
 
-        yk_code_append(&c->code, (yk_instruction){.operation = row->operation}, 2);
+        yk_code_append(&c->code, (yk_instruction){.operation = operators[row].operation}, 2);
         row = find_operator(c->next);
     }
 

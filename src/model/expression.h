@@ -59,11 +59,13 @@ const char *yk_expression_reserved(const char *name);
 void yk_expression_names(const char *text,
                          void (*visit)(void *user, const char *name, size_t length), void *user);
 
-/* The functions, for the reference documentation; terminated by a NULL name. */
-typedef struct yk_expression_word {
-    const char *usage; /* "ramp(t, t0, t1)" */
+/* A word of scenarios and what it means. */
+typedef struct yk_word {
+    const char *word; /* NULL ends a list */
     const char *text;
-} yk_expression_word;
-const yk_expression_word *yk_expression_words(void);
+} yk_word;
+
+/* The functions as they are used, "ramp(t, t0, t1)", for the reference documentation. */
+const yk_word *yk_expression_words(void);
 
 #endif

@@ -3,49 +3,42 @@
 #ifndef YK_MODEL_EXPRESSION_CODE_H
 #define YK_MODEL_EXPRESSION_CODE_H
 
-typedef double yk_function_1(double x);
-typedef double yk_function_2(double x, double y);
-typedef double yk_function_3(double x, double y, double z);
-typedef double yk_function_many(const double *values, int count);
-
-/* What each does with the values on top of the stack. */
-typedef enum yk_operation {
-    YK_OPERATION_NUMBER,   /* puts `number` there */
-    YK_OPERATION_VARIABLE, /* puts the value of variable `index` there */
-    YK_OPERATION_SQUARE,   /* its square, cube and fourth power */
-    YK_OPERATION_CUBE,
-    YK_OPERATION_FOURTH,
-    YK_OPERATION_NEGATE,
-    YK_OPERATION_ADD,
-    YK_OPERATION_SUBTRACT,
-    YK_OPERATION_MULTIPLY,
-    YK_OPERATION_DIVIDE,
-    YK_OPERATION_POWER,
-    YK_OPERATION_LESS,
-    YK_OPERATION_LESS_EQUAL,
-    YK_OPERATION_GREATER,
-    YK_OPERATION_GREATER_EQUAL,
-    YK_OPERATION_EQUAL,
-    YK_OPERATION_UNEQUAL,
-    YK_OPERATION_AND,
-    YK_OPERATION_OR,
-    YK_OPERATION_CALL_1,
-    YK_OPERATION_CALL_2,
-    YK_OPERATION_CALL_3,
-    YK_OPERATION_CALL_MANY, /* of `index` values */
-    YK_OPERATION_JUMP,      /* passes over the next `index` operations */
-    YK_OPERATION_UNLESS,    /* likewise, where the value that it takes away is 0 */
-} yk_operation;
-
 typedef struct yk_instruction {
-    yk_operation operation;
+    /* What it does with the values on top of the stack. */
+    enum {
+        YK_OPERATION_NUMBER,   /* puts `number` there */
+        YK_OPERATION_VARIABLE, /* puts the value of variable `index` there */
+        YK_OPERATION_SQUARE,   /* its square, cube and fourth power */
+        YK_OPERATION_CUBE,
+        YK_OPERATION_FOURTH,
+        YK_OPERATION_NEGATE,
+        YK_OPERATION_ADD,
+        YK_OPERATION_SUBTRACT,
+        YK_OPERATION_MULTIPLY,
+        YK_OPERATION_DIVIDE,
+        YK_OPERATION_POWER,
+        YK_OPERATION_LESS,
+        YK_OPERATION_LESS_EQUAL,
+        YK_OPERATION_GREATER,
+        YK_OPERATION_GREATER_EQUAL,
+        YK_OPERATION_EQUAL,
+        YK_OPERATION_UNEQUAL,
+        YK_OPERATION_AND,
+        YK_OPERATION_OR,
+        YK_OPERATION_CALL_1,
+        YK_OPERATION_CALL_2,
+        YK_OPERATION_CALL_3,
+        YK_OPERATION_CALL_MANY, /* of `index` values */
+        YK_OPERATION_JUMP,      /* passes over the next `index` operations */
+        YK_OPERATION_UNLESS,    /* likewise, where the value that it takes away is 0 */
+    } operation;
     int index;
     union {
         double number;
-        yk_function_1 *one;
-        yk_function_2 *two;
-        yk_function_3 *three;
-        yk_function_many *many;
+        double (*one)(double x);
+        double (*two)(double x, double y);
+        double (*three)(double x, double y, double z);
+        double (*many)(const double *values, int count);
     };
 } yk_instruction;
 

@@ -187,7 +187,7 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     if (status != YK_OK)
         return status;
 
-    def.kind = (yk_fmu_kind)yk_node_choice(section, "kind");
+    def.kind = yk_node_choice(section, "kind");
     def.logging = yk_node_boolean(section, "logging");
     def.derivatives = yk_node_boolean(section, "derivatives");
     def.child = yk_node_choice(section, "process") == 1;

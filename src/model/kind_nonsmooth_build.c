@@ -722,13 +722,13 @@ static int find_body(void *model, const yk_node *reference)
     return body < 0 ? YK_NO_ID : body;
 }
 
-static yk_body_pose pose_of(const void *model, int body)
+static yk_motion pose_of(const void *model, int body)
 {
     const maker *m = model;
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
     if (body >= 0)
         yk_nonsmooth_body_motion(yk_nonsmooth_world_of(m->model), body, &motion);
-    return (yk_body_pose){motion.position, motion.orientation};
+    return motion;
 }
 
 static int add_joint(void *model, const yk_joint_def *def)

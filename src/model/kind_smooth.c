@@ -1,5 +1,4 @@
 /* solver: smooth, what its section may say. Built by kind_smooth_build.c. */
-#include "model/kind_smooth.h"
 #include "model/mechanism.h"
 
 /* Nodes and bodies ----------------------------------------------------------------------------- */
@@ -17,10 +16,10 @@ static const yk_field state_fields[] = {
      .text = "at the start, joints move the others rather than this one"},
     {0},
 };
-const yk_section yk_node_keys = {"node", NULL, state_fields};
+static const yk_section node_keys = {"node", NULL, state_fields};
 
 static const yk_field node_fields[] = {
-    YK_INCLUDE(yk_node_keys),
+    YK_INCLUDE(node_keys),
     {"displacement", YK_ORIGIN,
      .text = "at the start, away from `position`, where beams are free of strain"},
     {"rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,
@@ -115,8 +114,9 @@ static const yk_section tube = {"tube", "A tube, or a round bar.", tube_fields};
 static const yk_section general = {"general", "By its numbers.", general_fields};
 static const yk_section matrix = {
     "matrix", "Any linear section: eccentric, composite, with coupled strains.", matrix_fields};
+/* Built by kind_smooth_build.c in this order; rods have all but the last. */
 static const yk_section *const section_variants[] = {&rectangle, &tube, &general, &matrix, NULL};
-const yk_section *const yk_plain_sections[] = {&rectangle, &tube, &general, NULL};
+static const yk_section *const plain_sections[] = {&rectangle, &tube, &general, NULL};
 static const yk_field beam_node_item = {"nodes", YK_TYPE_TEXT, .text = "a node or body"};
 static const yk_field beam_fields[] = {
     {"nodes", YK_TYPE_LIST, .required = true, .least = 3, .most = 3, .item = &beam_node_item,
@@ -137,6 +137,115 @@ static const yk_section beam_section = {"beam", "A geometrically exact three-nod
                                         beam_fields};
 static const yk_field beam_item = {"beam", YK_TYPE_SECTION, .section = &beam_section, .text = ""};
 
+/* Flexible bodies ------------------------------------------------------------------------------ */
+
+#define COUNT YK_TYPE_INTEGER, .range = YK_AT_LEAST(0)
+
+enum { AMPLITUDES_MAX = 1000 };
+
+static const yk_field moving_fields[] = {
+    YK_INCLUDE(node_keys),
+    {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,
+     .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so on; "
+             "those that are left out are zero"},
+    {"amplitude_rates", YK_TYPE_NUMBERS, "1/s", .least = 1, .most = AMPLITUDES_MAX,
+     .text = "likewise"},
+    {"constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "neglect the deformation in the inertia, where accelerations enter: "
+             "faster to reason about, less exact"},
+    {0},
+};
+static const yk_section moving_keys = {"moving", NULL, moving_fields};
+
+static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m",
+                                    .text = "distance from the origin along the rod"};
+static const yk_field number_item = {"points", YK_TYPE_INTEGER, .text = "number of a node"};
+static const yk_word support_words[] = {
+    {"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
+    {"pinned-pinned", "its x axis runs through both ends: half waves"},
+    {"free-free", "moves with the mean of the rod: modes of a free rod"},
+    {NULL, NULL}};
+
+static const yk_field rod_fields[] = {
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "along x of its frame"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = plain_sections, .selector = "shape",
+     .text = "What it is made of"},
+    {"frame", YK_TYPE_CHOICE, .fallback = "clamped-free", .words = support_words,
+     .text = "how the frame floats"},
+    {"bending_y", COUNT, .fallback = "2", .text = "shapes of vibration with deflection along y"},
+    {"bending_z", COUNT, .fallback = "2", .text = "and along z"},
+    {"extension", COUNT, .fallback = "1", .text = "shapes along x"},
+    {"torsion", COUNT, .fallback = "1", .text = "shapes about x"},
+    {"statics", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "two more shapes in each plane that bends: "
+             "the exact deflections under loads at its ends"},
+    {"stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
+     .text = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
+    {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "of each shape, as a fraction of critical damping"},
+    {"points", YK_TYPE_NAMED, .item = &along_item, .text = "where joints, forces and ports attach"},
+    YK_INCLUDE(moving_keys),
+    {0}};
+
+static const yk_field modal_fields[] = {
+    {"nodes", YK_TYPE_PATH, .text = "table of coordinates and lumped masses, see modal.md"},
+    {"modes", YK_TYPE_PATH, .text = "table of displacements, by mode and node"},
+    {"frequencies", YK_TYPE_PATH, .text = "table of frequencies, by mode"},
+    {"second_order", YK_TYPE_PATH,
+     .text = "table of second-order displacements, by two modes and node: "
+             "what stiffens the body under loads"},
+    {"invariants", YK_TYPE_PATH,
+     .text = "table of inertia invariants, in the place of lumped masses, "
+             "and of modal mass, stiffness and damping"},
+    {"fem", YK_TYPE_PATH,
+     .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
+    {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000,
+     .text = "numbers of the modes that take part; without, all"},
+    {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "of all shapes, as a fraction of critical damping, where the files have no damping"},
+    {"points", YK_TYPE_NAMED, .item = &number_item,
+     .text = "where joints, forces and ports attach: "
+             "numbers of nodes in the table"},
+    YK_INCLUDE(moving_keys),
+    {0}};
+
+static const yk_field ancf_fields[] = {
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "along x of its orientation"},
+    {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_BETWEEN(1, 100000),
+     .text = "of equal length"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = plain_sections, .selector = "shape",
+     .text = "What it is made of"},
+    {"points", YK_TYPE_NAMED, .item = &number_item,
+     .text = "where joints, forces and ports attach: "
+             "numbers of nodes, 0 at the start, `elements` at the end"},
+    {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
+     .text = "at the start, constant along it: "
+             "twist about x of its section, bending about y and z"},
+    YK_INCLUDE(node_keys),
+    {0}};
+
+static const yk_section rod = {
+    "rod",
+    "A uniform rod in small deformation, seen from a floating frame at its start; "
+    "the frame is a node of its name.",
+    rod_fields};
+static const yk_section modal = {
+    "modal", "Any body in small deformation, with the shapes of a finite-element program.",
+    modal_fields};
+static const yk_section ancf = {
+    "ancf",
+    "A uniform rod in deformation of any size, in absolute nodal coordinates; "
+    "free of strain where it is straight.",
+    ancf_fields};
+
+/* Built by kind_smooth_build.c in this order. */
+static const yk_section *const flexible_variants[] = {&rod, &modal, &ancf, NULL};
+static const yk_field flexible_item = {"flexible body", YK_TYPE_VARIANT,
+                                       .variants = flexible_variants, .selector = "type",
+                                       .text = "A body that deforms"};
+
 /* Shapes --------------------------------------------------------------------------------------- */
 
 static const yk_field sphere_fields[] = {
@@ -147,7 +256,7 @@ static const yk_field box_fields[] = {
     YK_INCLUDE(yk_marker_keys),
     {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its edges"},
     {0}};
-static const yk_field rod_fields[] = {
+static const yk_field round_fields[] = {
     YK_INCLUDE(yk_marker_keys),
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"},
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
@@ -159,9 +268,9 @@ static const yk_field line_fields[] = {YK_INCLUDE(yk_marker_keys),
                                        {0}};
 static const yk_section sphere = {"sphere", "", sphere_fields};
 static const yk_section box = {"box", "", box_fields};
-static const yk_section cylinder = {"cylinder", "About z of the marker.", rod_fields};
+static const yk_section cylinder = {"cylinder", "About z of the marker.", round_fields};
 static const yk_section capsule = {
-    "capsule", "A cylinder with round ends; `length` is that of its axis.", rod_fields};
+    "capsule", "A cylinder with round ends; `length` is that of its axis.", round_fields};
 static const yk_section line = {"line", "", line_fields};
 
 /* In the order of yk_shape_kind. */
@@ -249,7 +358,7 @@ static const yk_field fields[] = {
     {"joints", YK_TYPE_NAMED, .item = &yk_joint_item, .text = "joints and prescribed motions"},
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item, .text = "forces between bodies and on them"},
     {"beams", YK_TYPE_NAMED, .item = &beam_item, .text = "flexible beams"},
-    {"flexible", YK_TYPE_NAMED, .item = &yk_flexible_item,
+    {"flexible", YK_TYPE_NAMED, .item = &flexible_item,
      .text = "flexible bodies; their points are named `body.point` wherever a body or node is"},
     {"ports", YK_TYPE_NAMED, .item = &yk_port_item, .text = "where other subsystems are joined"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what the viewer draws"},

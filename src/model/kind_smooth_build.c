@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "math/so3.h"
-#include "model/kind_smooth.h"
 #include "model/mechanism.h"
+#include "model/modal.h"
 #include "model/scenario.h"
 #include "smooth/builder.h"
+#include "smooth/flexible.h"
 
 /* A smooth model in the making. */
 typedef struct maker {
@@ -49,6 +50,203 @@ static int count_of(const yk_node *section, const char *key)
 {
     const yk_node *list = yk_node_get(section, key);
     return list ? list->count : 0;
+}
+
+/* Flexible bodies ------------------------------------------------------------------------------ */
+
+/* Sections of beams and rods, and items of `flexible`, in the order of kind_smooth.c. */
+enum { SECTION_RECTANGLE, SECTION_TUBE, SECTION_GENERAL, SECTION_MATRIX };
+enum { FLEXIBLE_ROD, FLEXIBLE_MODAL, FLEXIBLE_ANCF };
+
+/* Of one of the sections but the last; reports what does not fit together. */
+static yk_status read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def)
+{
+    *def = yk_beam_section_default();
+    def->young = yk_node_number(node, "young");
+    def->poisson = yk_node_number(node, "poisson");
+    def->density = yk_node_number(node, "density");
+    def->damping_ratio = yk_node_number(node, "damping_ratio");
+
+    /* By its shape, from which area, moments and shear factors follow. */
+    if (node->choice == SECTION_RECTANGLE) {
+        double width_y = yk_node_number(node, "width_y");
+        double width_z = yk_node_number(node, "width_z");
+        yk_beam_section_rectangle(def, width_y, width_z);
+        return YK_OK;
+    }
+
+    if (node->choice == SECTION_TUBE) {
+        double outer = yk_node_number(node, "radius");
+        double inner = yk_node_number(node, "inner_radius");
+        yk_beam_section_tube(def, outer, inner);
+        if (!(inner < outer))
+            return yk_builder_error(builder, yk_node_get(node, "inner_radius"),
+                                    "the inner radius must be less than the outer one, which is %g",
+                                    outer);
+        return YK_OK;
+    }
+
+    /* By its numbers. */
+    def->area = yk_node_number(node, "area");
+    def->inertia_y = yk_node_number(node, "inertia_y");
+    def->inertia_z = yk_node_number(node, "inertia_z");
+    def->torsion = yk_node_number(node, "torsion");
+    def->shear_y = yk_node_number(node, "shear_y");
+    def->shear_z = yk_node_number(node, "shear_z");
+
+    return YK_OK;
+}
+
+static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *attachments,
+                           yk_flexible **body)
+{
+    /* Attachments by their distance from the origin. */
+    double *distances = yk_builder_take(builder, ((size_t)count + 1) * sizeof *distances);
+    if (!distances)
+        return YK_ERROR_MEMORY;
+
+    int k = 0;
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
+        distances[k] = point->value;
+        attachments[k] = k;
+    }
+
+    /* The material, and the shapes that take part. */
+    yk_ffrf_rod_def def = yk_ffrf_rod_default();
+    const yk_node *section = yk_node_get(item, "section");
+    yk_status status = read_section(builder, section, &def.section);
+    if (status != YK_OK)
+        return status;
+
+    def.length = yk_node_number(item, "length");
+    def.support = (yk_rod_support)yk_node_choice(item, "frame");
+    def.bending_y = yk_node_integer(item, "bending_y");
+    def.bending_z = yk_node_integer(item, "bending_z");
+    def.extension = yk_node_integer(item, "extension");
+    def.torsion = yk_node_integer(item, "torsion");
+    def.statics = yk_node_boolean(item, "statics");
+    def.stiffening = yk_node_boolean(item, "stiffening");
+    def.constant_mass = yk_node_boolean(item, "constant_mass");
+    def.damping_ratio = yk_node_number(item, "damping_ratio");
+    def.attachments = distances;
+    def.attachment_count = count;
+
+    /* The section's own ratio is a time; shapes are damped by fractions. */
+    if (def.section.damping_ratio > 0)
+        return yk_builder_error(builder, section,
+                                "a rod with shapes has 'damping_ratio' beside its section: "
+                                "a fraction of critical damping");
+
+    return yk_flexible_rod(yk_builder_context(builder), &def, body);
+}
+
+/* Whether the files make a body together. */
+static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files,
+                             int points)
+{
+    /* One source for everything ... */
+    bool tables = files->nodes || files->modes || files->frequencies || files->second_order ||
+                  files->invariants;
+    if (files->fem && tables)
+        return yk_builder_error(builder, item,
+                                "'fem' describes the whole body: leave out the tables beside it");
+    if (files->fem)
+        return YK_OK;
+
+    /* ... or tables that complete each other. */
+    bool shaped = files->nodes && files->modes;
+    if (!files->invariants && !(shaped && files->frequencies))
+        return yk_builder_error(
+            builder, item,
+            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': "
+            "see docs/modal.md");
+    if (!shaped && (files->nodes || files->modes || files->second_order))
+        return yk_builder_error(builder, item,
+                                "'nodes' and 'modes' go together, and 'second_order' with them");
+    if (!shaped && points)
+        return yk_builder_error(builder, yk_node_get(item, "points"),
+                                "points are nodes of the body: "
+                                "give 'nodes' and 'modes' beside 'invariants'");
+
+    return YK_OK;
+}
+
+static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *attachments,
+                             yk_flexible **body)
+{
+    yk_modal_files files = {
+        .damping_ratio = yk_node_number(item, "damping_ratio"),
+        .constant_mass = yk_node_boolean(item, "constant_mass"),
+    };
+    const yk_node *use = yk_node_get(item, "use");
+    if (use) {
+        files.use = use->values;
+        files.use_count = use->value_count;
+    }
+
+    /* The files that are named, from the scenario's folder. */
+    const struct {
+        const char *key, **path;
+    } keys[] = {
+        {"nodes", &files.nodes},
+        {"modes", &files.modes},
+        {"frequencies", &files.frequencies},
+        {"second_order", &files.second_order},
+        {"invariants", &files.invariants},
+        {"fem", &files.fem},
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!yk_node_get(item, keys[i].key))
+            continue;
+
+        *keys[i].path = yk_builder_path(builder, item, keys[i].key);
+        if (!*keys[i].path)
+            return YK_ERROR_MEMORY;
+    }
+
+    yk_status status = check_files(builder, item, &files, count);
+    if (status != YK_OK)
+        return status;
+
+    /* Points are named by the numbers of their nodes. */
+    int *numbers = yk_builder_take(builder, ((size_t)count + 1) * sizeof *numbers);
+    if (!numbers)
+        return YK_ERROR_MEMORY;
+
+    int k = 0;
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
+        numbers[k] = (int)point->value;
+        attachments[k] = k;
+    }
+
+    return yk_modal_read(yk_builder_context(builder), &files, numbers, count, body);
+}
+
+static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count, int *attachments,
+                            yk_flexible **body)
+{
+    (void)count;
+
+    /* Equal elements of one section. */
+    yk_ancf_rod_def def = {
+        .length = yk_node_number(item, "length"),
+        .elements = yk_node_integer(item, "elements"),
+    };
+    yk_status status = read_section(builder, yk_node_get(item, "section"), &def.section);
+    if (status != YK_OK)
+        return status;
+
+    /* Attachments are nodes, counted from the start of the rod. */
+    int k = 0;
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
+        attachments[k] = (int)point->value;
+        if (point->value < 0 || point->value > def.elements)
+            return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g",
+                                    def.elements, point->value);
+    }
+
+    return yk_flexible_ancf(yk_builder_context(builder), &def, body);
 }
 
 /* Nodes and their names ------------------------------------------------------------------------ */
@@ -175,14 +373,28 @@ static const double *amplitudes_of(maker *m, const yk_node *item, const char *ke
 
 static void add_flexible(maker *m, const yk_node *item)
 {
+    static yk_status (*const build[])(yk_builder *, const yk_node *, int, int *, yk_flexible **) = {
+        [FLEXIBLE_ROD] = build_rod,
+        [FLEXIBLE_MODAL] = build_modal,
+        [FLEXIBLE_ANCF] = build_ancf,
+    };
     if (m->status != YK_OK)
         return;
 
     /* The body, with the attachments of its points. */
-    int *attachments = take(m, (size_t)count_of(item, "points") * sizeof *attachments);
+    int count = count_of(item, "points");
+    int *attachments = take(m, (size_t)count * sizeof *attachments);
+    if (!attachments)
+        return;
+
     yk_flexible *body = NULL;
-    if (attachments)
-        note(m, yk_flexible_build(m->builder, item, attachments, &body));
+    yk_status status = build[item->choice](m->builder, item, count, attachments, &body);
+
+    /* Bodies refuse what is wrong with them in words that need the location only. */
+    if (status == YK_ERROR_ARGUMENT)
+        status = yk_builder_error(m->builder, item, "%s",
+                                  yk_last_message(yk_builder_context(m->builder)));
+    note(m, status);
     if (!body)
         return;
 
@@ -229,7 +441,7 @@ static void add_own_node(maker *m, const yk_node *item)
 /* Rods in absolute coordinates have no floating frame. */
 static void add_floating_node(maker *m, const yk_node *item)
 {
-    if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
+    if (item->choice != FLEXIBLE_ANCF)
         add_node(m, item);
 }
 
@@ -278,9 +490,9 @@ static void add_frames(maker *m)
 static yk_beam_section section_of(maker *m, const yk_node *node)
 {
     /* From material and shape. */
-    if (node->choice != YK_SECTION_MATRIX) {
+    if (node->choice != SECTION_MATRIX) {
         yk_beam_section_def def;
-        note(m, yk_read_section(m->builder, node, &def));
+        note(m, read_section(m->builder, node, &def));
         return yk_beam_section_create(&def);
     }
 
@@ -408,11 +620,11 @@ static void rotate_displaced_nodes(maker *m)
 
 /* Joints, forces, ports, shapes ---------------------------------------------------------------- */
 
-static yk_body_pose pose_of(const void *model, int body)
+static yk_motion pose_of(const void *model, int body)
 {
     const maker *m = model;
     yk_smooth_node_def frame = yk_smooth_frame_at(m->model, body);
-    return (yk_body_pose){frame.position, frame.orientation};
+    return (yk_motion){.position = frame.position, .orientation = frame.orientation};
 }
 
 static int add_joint(void *model, const yk_joint_def *def)

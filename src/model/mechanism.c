@@ -361,7 +361,7 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
         note(r, yk_read_axis(r->builder, axis, &global.orientation));
 
     for (int side = 0; side < 2; side++) {
-        yk_body_pose pose = r->ops->pose(r->model, body[side]);
+        yk_motion pose = r->ops->pose(r->model, body[side]);
         global.offset = pose.position;
         if (at)
             global.offset = yk_node_vector(item, "at");

@@ -17,17 +17,12 @@ extern const yk_field yk_port_item;
 extern const yk_section yk_marker_keys;
 extern const yk_section yk_gravity_keys;
 
-/* Where a body's own frame is at the start. */
-typedef struct yk_body_pose {
-    yk_vec3 position;
-    yk_quat orientation;
-} yk_body_pose;
-
 /* How the reader meets a model in the making. */
 typedef struct yk_mechanism_ops {
     /* The body that a reference names; YK_NO_ID after a message. */
     int (*find)(void *model, const yk_node *reference);
-    yk_body_pose (*pose)(const void *model, int body);
+    /* Where a body's own frame is at the start: position and orientation. */
+    yk_motion (*pose)(const void *model, int body);
     /* As the functions of yoke/smooth.h and yoke/nonsmooth.h. */
     int (*add_joint)(void *model, const yk_joint_def *def);
     int (*add_force)(void *model, const yk_force_def *def);

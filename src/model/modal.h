@@ -1,10 +1,10 @@
 /* Modal bodies of other programs in the making: what the readers of the formats fill in, and what
  * becomes of it.
  *
- *   modal_file.c        tables of nodes, modes, frequencies and shapes of second order
+ *   modal_file.c        tables of nodes, modes, frequencies and shapes of second order; a body as
+ *                       such tables
  *   modal_invariants.c  table of inertia invariants and modal matrices
  *   modal_fem.c         the record groups that MBDyn's modal joint reads
- *   modal_write.c       a body as tables
  *
  * docs/modal.md describes the formats. Nodes and modes go by index here; their numbers are those
  * of the files. */
@@ -78,7 +78,7 @@ yk_status yk_modal_read_fem(yk_modal *modal);
 yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, int *count);
 yk_status yk_modal_read_invariants(yk_modal *modal, const char *path);
 
-/* modal_write.c: nodes.csv, modes.csv, second_order.csv and invariants.csv in a folder that
+/* modal_file.c: nodes.csv, modes.csv, second_order.csv and invariants.csv in a folder that
  * exists. */
 yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const char *folder);
 

@@ -8,7 +8,8 @@
 #include "model/csv.h"
 #include "model/modal.h"
 
-typedef enum quantity {
+/* The quantities. */
+enum {
     MASS,
     MOMENT,
     INERTIA,
@@ -23,7 +24,7 @@ typedef enum quantity {
     STIFFNESS,
     DAMPING,
     QUANTITIES
-} quantity;
+};
 
 enum { SCALAR = 1, VECTOR = 3, TENSOR = 6 };
 

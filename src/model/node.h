@@ -6,7 +6,44 @@
 #ifndef YK_MODEL_NODE_H
 #define YK_MODEL_NODE_H
 
-#include "model/diagnostics.h"
+#include "yoke/model.h"
+
+/* Locations and messages ----------------------------------------------------------------------- */
+
+/* The reader's side of yk_diagnostics: where a piece of text came from, and how a mistake in it is
+ * reported. (diagnostics.c) */
+
+/* A text that nodes point into. */
+typedef struct yk_source {
+    const char *name; /* a file's name, or "--set coupling.scheme" */
+    const char *text;
+    size_t length;
+    bool has_lines; /* false: the name alone is the location (overrides, defaults) */
+} yk_source;
+
+/* Lines and columns count from 1 (columns in characters, not bytes); line 0: nowhere in
+ * particular. */
+typedef struct yk_location {
+    const yk_source *source;
+    int line, column;
+    int length; /* characters to underline */
+} yk_location;
+
+/* Adds one message; `path` may be NULL or empty. What does not fit any more is counted, not
+ * kept. */
+void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
+               const char *path, const char *format, ...) YK_PRINTF(5, 6);
+
+/* The text at a line and column, up to the end of the source. */
+const char *yk_source_at(const yk_source *source, int line, int column);
+
+/* No further message will be kept: a validator may stop. */
+bool yk_diagnostics_full(const yk_diagnostics *diagnostics);
+/* A message was lost because memory ran out. */
+bool yk_diagnostics_failed(const yk_diagnostics *diagnostics);
+
+/* In the order of the source: file by file, line by line. */
+void yk_diagnostics_sort(yk_diagnostics *diagnostics);
 
 /* Growing memory ------------------------------------------------------------------------------- */
 
@@ -96,5 +133,35 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX]);
 #define yk_node_warning(diagnostics, node, ...)                           \
     yk_report((diagnostics), YK_SEVERITY_WARNING, yk_node_location(node), \
               yk_node_path((node), (char[YK_PATH_MAX]){0}), __VA_ARGS__)
+
+/* Reading and changing ------------------------------------------------------------------------- */
+
+/* Limits against files that would take for ever, or all memory. */
+enum {
+    YK_YAML_BYTES_MAX = 64 << 20,
+    YK_YAML_NODES_MAX = 1000000, /* after aliases have been expanded */
+    YK_YAML_DEPTH_MAX = 64,
+    YK_YAML_ANCHORS_MAX = 1000,
+    YK_YAML_MERGE_MAX = 1000 /* entries of a map that takes in others with << */
+};
+
+/* Reads one document. The source must live as long as the store; a byte order mark is taken off
+ * it. Mistakes go to the diagnostics; *root is NULL when the text is not YAML or is empty, and
+ * usable (without what was wrong) after lesser ones such as duplicate keys. The status is an
+ * error only when memory is out. */
+yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics,
+                       yk_node **root);
+
+/* The text of a file, terminated, into the store. A file that cannot be read is reported;
+ * source->text is then NULL. */
+yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics,
+                       yk_source *source);
+
+/* Sets one value in the tree, making the sections on the way that are missing (override.c):
+ * coupling.scheme=tight, interfaces[0].joint=revolute, or an item of a list by its name,
+ * interfaces.tip.joint=clamp. Mistakes are reported under the name "--set path"; the status is an
+ * error only when memory is out. */
+yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignment,
+                            yk_diagnostics *diagnostics);
 
 #endif

@@ -4,12 +4,10 @@
 
 #include "model/schema.h"
 
-typedef enum progress { WAITING, OPEN, DONE, FAILED } progress;
-
 typedef struct evaluation {
     yk_resolver *r;
     yk_node **nodes;
-    progress *states;
+    enum { WAITING, OPEN, DONE, FAILED } * states;
     int count;
     yk_parameter *values; /* those that are done, in the resolver's scope */
     int open;             /* the parameter that is being evaluated */

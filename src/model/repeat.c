@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "model/schema.h"
-#include "model/yaml.h"
 
 static const yk_field repeat_fields[] = {
     {"index", YK_TYPE_NAME, .fallback = "i",
@@ -33,17 +32,15 @@ static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_
 
 enum { COMPILED_MAX = 32 };
 
-/* A brace group of the item, by where it stands; all copies share it. */
-typedef struct brace_group {
-    const char *start;
-    yk_expression *expression; /* NULL: uses names that are not known here */
-} brace_group;
-
 typedef struct repetition {
     yk_resolver *r;
     const char *index; /* "": there is none, only parameters are filled in */
     double value;
-    brace_group groups[COMPILED_MAX];
+    /* Brace groups of the item, by where they stand; all copies share them. */
+    struct {
+        const char *start;
+        yk_expression *expression; /* NULL: uses names that are not known here */
+    } groups[COMPILED_MAX];
     int group_count;
     bool exhausted; /* the limit of values is reached */
 
@@ -137,7 +134,8 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
     if (number == COMPILED_MAX)
         yk_expression_destroy(p->groups[--number].expression);
     if (number == p->group_count || p->groups[number].start != start) {
-        p->groups[number] = (brace_group){start, compile(p, start, length)};
+        p->groups[number].start = start;
+        p->groups[number].expression = compile(p, start, length);
         p->group_count = number + 1;
     }
 

@@ -90,11 +90,10 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
         return false;
 
     /* Its bounds; the message has the value where the text does not show it. */
-    yk_range range = field->range;
-    bool low = range.bounds & YK_LOW && value < range.low;
-    bool high = range.bounds & YK_HIGH && value > range.high;
-    low = low || (range.bounds & YK_LOW_OPEN && value == range.low);
-    high = high || (range.bounds & YK_HIGH_OPEN && value == range.high);
+    bool low = field->range.bounds & YK_LOW && value < field->range.low;
+    bool high = field->range.bounds & YK_HIGH && value > field->range.high;
+    low = low || (field->range.bounds & YK_LOW_OPEN && value == field->range.low);
+    high = high || (field->range.bounds & YK_HIGH_OPEN && value == field->range.high);
     if (low || high) {
         double plain;
         if (yk_number_read(node->text, &plain))

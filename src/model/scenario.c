@@ -1,12 +1,13 @@
 /* Loading a scenario: read, override, resolve against the schema, build, cross-check. */
 #include "model/scenario.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/yaml.h"
+#include "base/text.h"
 
 yk_scenario_def yk_scenario_default(void)
 {
@@ -125,6 +126,77 @@ static void read_time(yk_scenario *scenario)
     info->end = info->start + (double)info->steps * info->step;
 }
 
+/* Checkpoints ---------------------------------------------------------------------------------- */
+
+/* How often a scenario wants checkpoints: "500 steps", "0.5 s", "10 min wall". */
+static const struct {
+    const char *word;
+    double seconds;
+} units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+
+/* False: the text is none of them. */
+static bool read_distance(const char *text, yk_checkpoint_unit *unit, double *every)
+{
+    /* A number and one or two words. */
+    char words[3][32] = {"", "", ""};
+    for (int i = 0; i < 3; i++) {
+        text += strspn(text, " ");
+        size_t length = strcspn(text, " ");
+        if (length >= sizeof words[i])
+            return false;
+        memcpy(words[i], text, length);
+        words[i][length] = '\0';
+        text += length;
+    }
+
+    double number;
+    const char *word = words[1];
+    bool wall = strcmp(words[2], "wall") == 0;
+    if (text[strspn(text, " ")] != '\0' || (*words[2] && !wall))
+        return false;
+    if (!yk_number_read(words[0], &number) || !isfinite(number) || !(number > 0))
+        return false;
+
+    if (strcmp(word, "steps") == 0 || strcmp(word, "step") == 0) {
+        *unit = YK_CHECKPOINT_STEPS;
+        *every = number;
+        return number == floor(number) && number < 1e15 && !wall;
+    }
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(word, units[i].word) != 0)
+            continue;
+
+        *unit = wall ? YK_CHECKPOINT_CLOCK : YK_CHECKPOINT_TIME;
+        *every = number * units[i].seconds;
+        return true;
+    }
+
+    return false;
+}
+
+static void read_checkpoint(yk_scenario *scenario)
+{
+    yk_scenario_info *info = &scenario->info;
+    const yk_node *section = yk_node_get(scenario->root, "checkpoint");
+    if (!section || section->kind != YK_NODE_MAP || !section->valid)
+        return;
+
+    const yk_node *every = yk_node_get(section, "every");
+    if (!read_distance(every->text, &info->checkpoint_unit, &info->checkpoint_every)) {
+        info->checkpoint_unit = YK_CHECKPOINT_NEVER;
+        yk_node_error(scenario->resolver.diagnostics, every,
+                      "'%.60s' does not say how often: write a number with a unit, `500 steps`, "
+                      "`0.5 s` of simulated time, or `10 min wall`",
+                      every->text);
+        return;
+    }
+
+    if (yk_node_get(section, "file"))
+        info->checkpoint_file =
+            yk_builder_output(&scenario->builder, yk_node_text(section, "file"));
+}
+
 /* Loading -------------------------------------------------------------------------------------- */
 
 /* The text of the def or of its file, and its tree with the overrides. */
@@ -238,7 +310,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         yk_scenario_make_copies,
         yk_scenario_read_wires,
         yk_scenario_read_channels,
-        yk_scenario_read_checkpoint,
+        read_checkpoint,
     };
 
     /* Subsystems alone are loaded where other processes have the rest; of merged ones that are
@@ -408,4 +480,96 @@ const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
     if (node && node->unit)
         unit = node->unit;
     return unit ? unit : "";
+}
+
+/* Inputs --------------------------------------------------------------------------------------- */
+
+/* "# 0123456789abcdef PATH", or "# - PATH" of what cannot be read. */
+static void add_file(yk_context *context, yk_text *text, const char *path)
+{
+    FILE *stream = fopen(path, "rb");
+    uint64_t hash = YK_HASH_START;
+    char bytes[16384];
+    size_t got = 0;
+    while (stream && (got = fread(bytes, 1, sizeof bytes, stream)) > 0)
+        hash = yk_hash_bytes(hash, bytes, got);
+
+    if (stream && !ferror(stream))
+        yk_text_add(context, text, "# %016" PRIx64 " %s\n", hash, path);
+    else
+        yk_text_add(context, text, "# - %s\n", path);
+    if (stream)
+        fclose(stream);
+}
+
+char *yk_scenario_inputs(const yk_scenario *scenario)
+{
+    yk_context *context = scenario->context;
+    const yk_scenario_info *info = &scenario->info;
+    yk_text text = {0};
+    yk_text_add(context, &text, "# version %s\n# scenario %s\n", yk_version(), info->path);
+
+    /* The list begins with the last; results and checkpoints are in it too, and are no inputs. */
+    for (const yk_scenario_input *file = scenario->builder.files; file; file = file->next) {
+        yk_text path = {0};
+        const char *folder = file->whole == file->path ? "" : scenario->builder.folder;
+        yk_text_add(context, &path, "%s%s", folder, file->path);
+        bool output =
+            path.data && ((info->record_file && !strcmp(path.data, info->record_file)) ||
+                          (info->checkpoint_file && !strcmp(path.data, info->checkpoint_file)));
+        if (path.failed)
+            text.failed = true;
+        else if (!output)
+            add_file(context, &text, path.data);
+        yk_text_destroy(context, &path);
+    }
+
+    for (int i = 0; i < info->plugin_count; i++)
+        add_file(context, &text, info->plugins[i].path);
+
+    if (!text.failed)
+        return text.data;
+
+    yk_text_destroy(context, &text);
+    return NULL;
+}
+
+/* Expressions without a value ------------------------------------------------------------------ */
+
+/* Moments of a step that are looked at: those at which solvers evaluate most functions, its ends
+ * and its middle, and some between. */
+enum { MOMENTS = 9 };
+
+bool yk_scenario_find_undefined(const yk_scenario *scenario, double t, double h, char *what,
+                                size_t capacity)
+{
+    for (int i = 0; i < MOMENTS; i++) {
+        double moment = t + h * i / (MOMENTS - 1);
+        for (const yk_scenario_function *f = scenario->builder.functions; f; f = f->next) {
+            if (!f->of_time)
+                continue;
+
+            double value = yk_expression_value(f->expression, &moment);
+            if (isfinite(value))
+                continue;
+
+            /* As mistakes of the scenario are reported: file and line, or what set it. */
+            yk_location location = yk_node_location(f->node);
+            char line[32] = "";
+            if (location.source->has_lines)
+                snprintf(line, sizeof line, ":%d:%d", location.line, location.column);
+            char path[YK_PATH_MAX];
+            const char *kind = "infinite";
+            if (isnan(value))
+                kind = "not a number";
+            snprintf(what, capacity,
+                     "%.200s%s: %s: '%.200s' is %s at t = %g s; give it a value for the whole run, "
+                     "as a condition 'a ? b : c' can",
+                     location.source->name, line, yk_node_path(f->node, path), f->node->text, kind,
+                     moment);
+            return true;
+        }
+    }
+
+    return false;
 }

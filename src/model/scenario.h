@@ -149,7 +149,6 @@ void yk_scenario_read_interfaces(yk_scenario *scenario);
 void yk_scenario_make_copies(yk_scenario *scenario);
 void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_channels(yk_scenario *scenario);
-void yk_scenario_read_checkpoint(yk_scenario *scenario);
 
 /* Names ---------------------------------------------------------------------------------------- */
 
@@ -189,7 +188,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
 
-/* Option rows (yoke/scheme.h) as keys of a scenario (options.c): the field of a row, without its
+/* Option rows (yoke/scheme.h) as keys of a scenario (coupling.c): the field of a row, without its
  * default; it lives in the store; false when out of memory. */
 bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field);
 /* A section with one field per row, with its defaults; NULL when out of memory. */
@@ -199,5 +198,25 @@ const yk_section *yk_option_section(yk_store *store, const char *name, const cha
  * knows their names. */
 yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_node *node,
                          void *options);
+
+/* Of runs -------------------------------------------------------------------------------------- */
+
+/* What a run is made of besides the text of its scenario: the version of the program, and the files
+ * that the scenario names, by a hash of their bytes. As comments, to stand before that text in a
+ * record:
+ *
+ *   # version 0.1.0
+ *   # scenario models/modal-cantilever/scenario.yaml
+ *   # 8b1f0c63a2d94e57 models/modal-cantilever/frequencies.csv
+ *
+ * To be given back with yk_release; NULL when out of memory. */
+char *yk_scenario_inputs(const yk_scenario *scenario);
+
+/* Expressions of time that have no value, as sqrt(1 - t) has none after t = 1 s: the cause of what
+ * solvers then call an explosion, a singular matrix or pressures that cannot be found. Whether one
+ * of the scenario's expressions of time alone is not finite within the step from t to t + h; if so,
+ * which one, where it stands and when, as text. */
+bool yk_scenario_find_undefined(const yk_scenario *scenario, double t, double h, char *what,
+                                size_t capacity);
 
 #endif

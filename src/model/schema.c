@@ -193,22 +193,21 @@ yk_phrase yk_expected(const yk_field *field)
     if (field->unit)
         add(&phrase, " in %s", field->unit);
 
-    yk_range range = field->range;
-    bool low = range.bounds & YK_LOW;
-    bool high = range.bounds & YK_HIGH;
-    bool open = range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN);
+    bool low = field->range.bounds & YK_LOW;
+    bool high = field->range.bounds & YK_HIGH;
+    bool open = field->range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN);
 
-    /* "between" where both bounds belong to the range. */
-    const char *above = range.bounds & YK_LOW_OPEN ? "greater than" : "at least";
-    const char *below = range.bounds & YK_HIGH_OPEN ? "less than" : "at most";
+    /* "between" where both bounds belong to the field->range. */
+    const char *above = field->range.bounds & YK_LOW_OPEN ? "greater than" : "at least";
+    const char *below = field->range.bounds & YK_HIGH_OPEN ? "less than" : "at most";
     if (low && high && !open)
-        add(&phrase, ", between %g and %g", range.low, range.high);
+        add(&phrase, ", between %g and %g", field->range.low, field->range.high);
     else if (low && high)
-        add(&phrase, ", %s %g and %s %g", above, range.low, below, range.high);
+        add(&phrase, ", %s %g and %s %g", above, field->range.low, below, field->range.high);
     else if (low)
-        add(&phrase, ", %s %g", above, range.low);
+        add(&phrase, ", %s %g", above, field->range.low);
     else if (high)
-        add(&phrase, ", %s %g", below, range.high);
+        add(&phrase, ", %s %g", below, field->range.high);
 
     return phrase;
 }

@@ -11,39 +11,7 @@
 #include "model/node.h"
 #include "yoke/subsystem.h"
 
-typedef enum yk_type {
-    YK_TYPE_NUMBER, /* a number, or a constant expression */
-    YK_TYPE_INTEGER,
-    YK_TYPE_BOOLEAN, /* true or false */
-    YK_TYPE_TEXT,
-    YK_TYPE_NAME,        /* a word that other places refer to */
-    YK_TYPE_CHOICE,      /* one of `words` */
-    YK_TYPE_FUNCTION,    /* a number, or an expression of time */
-    YK_TYPE_NUMBERS,     /* a list of numbers, `least` to `most` of them */
-    YK_TYPE_FUNCTIONS,   /* a list of expressions of time */
-    YK_TYPE_ORIENTATION, /* a rotation, in several spellings */
-    YK_TYPE_INERTIA,     /* a symmetric 3 x 3 matrix: 3 diagonal values, or three rows */
-    YK_TYPE_PATH,        /* a file, relative to the scenario's folder */
-    YK_TYPE_SECTION,     /* keys of `section` */
-    YK_TYPE_FORM,        /* one of `words`, or keys of `section` */
-    YK_TYPE_VARIANT,     /* keys that depend on the word under `selector` (or just that word) */
-    YK_TYPE_LIST,        /* a list of `item`, `least` to `most` of them */
-    YK_TYPE_NAMED,       /* named items: a map of name to `item`, or a list of items with `name` */
-    YK_TYPE_PARAMETERS,  /* named numbers that expressions can use */
-    YK_TYPE_INCLUDE      /* the fields of `section`, as if they stood here */
-} yk_type;
-
-typedef struct yk_word {
-    const char *word; /* NULL ends the list */
-    const char *text;
-} yk_word;
-
 /* Bounds of a number. */
-typedef struct yk_range {
-    double low, high;
-    unsigned bounds; /* YK_LOW ... */
-} yk_range;
-
 enum { YK_LOW = 1, YK_LOW_OPEN = 2, YK_HIGH = 4, YK_HIGH_OPEN = 8 };
 
 #define YK_POSITIVE                    \
@@ -68,11 +36,34 @@ typedef struct yk_field yk_field;
 
 struct yk_field {
     const char *key; /* NULL ends the list; in `item` a word for what it is */
-    yk_type type;
+    enum {
+        YK_TYPE_NUMBER, /* a number, or a constant expression */
+        YK_TYPE_INTEGER,
+        YK_TYPE_BOOLEAN, /* true or false */
+        YK_TYPE_TEXT,
+        YK_TYPE_NAME,        /* a word that other places refer to */
+        YK_TYPE_CHOICE,      /* one of `words` */
+        YK_TYPE_FUNCTION,    /* a number, or an expression of time */
+        YK_TYPE_NUMBERS,     /* a list of numbers, `least` to `most` of them */
+        YK_TYPE_FUNCTIONS,   /* a list of expressions of time */
+        YK_TYPE_ORIENTATION, /* a rotation, in several spellings */
+        YK_TYPE_INERTIA,     /* a symmetric 3 x 3 matrix: 3 diagonal values, or three rows */
+        YK_TYPE_PATH,        /* a file, relative to the scenario's folder */
+        YK_TYPE_SECTION,     /* keys of `section` */
+        YK_TYPE_FORM,        /* one of `words`, or keys of `section` */
+        YK_TYPE_VARIANT,     /* keys that depend on the word under `selector` (or just that word) */
+        YK_TYPE_LIST,        /* a list of `item`, `least` to `most` of them */
+        YK_TYPE_NAMED, /* named items: a map of name to `item`, or a list of items with `name` */
+        YK_TYPE_PARAMETERS, /* named numbers that expressions can use */
+        YK_TYPE_INCLUDE     /* the fields of `section`, as if they stood here */
+    } type;
     const char *unit;     /* NULL: none */
     const char *fallback; /* used where the key is absent: a scalar, [a, b], or {} */
     bool required;
-    yk_range range;
+    struct {
+        double low, high;
+        unsigned bounds; /* YK_LOW ... */
+    } range;
     /* A finer run of the same scenario divides the number by so many powers of its refinement: 1
      * for steps, 3 for what bounds the error of a single step, -1 for counts of steps; 0: it
      * belongs to the model. */

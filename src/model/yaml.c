@@ -1,6 +1,6 @@
 /* YAML to nodes, on the events of libyaml: no recursion, so that only the limits of the header
  * bound the depth. */
-#include "model/yaml.h"
+#include "model/node.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -213,11 +213,6 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
 
 /* Events to nodes ------------------------------------------------------------------------------ */
 
-typedef struct anchor {
-    const char *name;
-    yk_node *node;
-} anchor;
-
 /* A collection that is open. */
 typedef struct level {
     yk_node *node;
@@ -238,7 +233,10 @@ typedef struct reader {
     bool stopped; /* after an error that makes no sense to read past */
     yk_status status;
     level levels[YK_YAML_DEPTH_MAX];
-    anchor anchors[YK_YAML_ANCHORS_MAX];
+    struct {
+        const char *name;
+        yk_node *node;
+    } anchors[YK_YAML_ANCHORS_MAX];
 } reader;
 
 static void stop(reader *r, yk_location location, const char *message)
@@ -306,10 +304,10 @@ static int declare_anchor(reader *r, const yaml_char_t *name, yk_location locati
     }
 
     /* Its node follows when that is complete. */
-    anchor *declared = &r->anchors[r->anchor_count];
-    declared->node = NULL;
-    declared->name = yk_store_text(r->store, (const char *)name, strlen((const char *)name));
-    if (!declared->name)
+    const char *kept = yk_store_text(r->store, (const char *)name, strlen((const char *)name));
+    r->anchors[r->anchor_count].name = kept;
+    r->anchors[r->anchor_count].node = NULL;
+    if (!kept)
         out_of_memory(r);
 
     return r->stopped ? -1 : r->anchor_count++;

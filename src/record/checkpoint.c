@@ -14,17 +14,6 @@ enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, SECTIONS_MAX = 16 };
 
 static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'C', 'K', 'P', 'T'};
 
-typedef struct file_start {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t sections;
-} file_start;
-
-typedef struct section_head {
-    char name[YK_SECTION_NAME_BYTES];
-    uint64_t count; /* bytes; the next section begins at the next word */
-} section_head;
-
 struct yk_checkpoint_file {
     uint64_t *words; /* the whole file */
     int count;
@@ -70,22 +59,22 @@ static yk_status write_sections(yk_context *context, const char *path,
     if (out.descriptor < 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
 
-    /* The start and the sections, each filled up to whole words. */
-    file_start start = {
+    /* The start and the sections, each with its name and its bytes, filled up to whole words. */
+    yk_file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
-        .sections = (uint64_t)count,
+        .number = (uint64_t)count,
     };
 
     memcpy(start.magic, MAGIC, sizeof MAGIC);
     put(&out, &start, sizeof start);
     const uint64_t nothing = 0;
     for (int i = 0; i < count; i++) {
-        section_head head = {.count = sections[i].count};
-        memcpy(head.name, sections[i].name, sizeof head.name);
-        put(&out, &head, sizeof head);
+        uint64_t bytes = sections[i].count;
+        put(&out, sections[i].name, sizeof sections[i].name);
+        put(&out, &bytes, sizeof bytes);
         put(&out, sections[i].bytes, sections[i].count);
-        put(&out, &nothing, padding(head.count));
+        put(&out, &nothing, padding(bytes));
     }
 
     /* The checksum last, and all of it on the disk before it gets its name. */
@@ -175,7 +164,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
                                yk_checkpoint_file *file)
 {
     const unsigned char *data = (const unsigned char *)file->words;
-    file_start start = {0};
+    yk_file_start start = {0};
     if (bytes < sizeof start || memcmp(data, MAGIC, sizeof MAGIC) != 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a checkpoint", path);
 
@@ -203,22 +192,23 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
 
     /* Sections stay where they are; a checksum that holds may still be one of nonsense. */
     size_t at = sizeof start;
-    for (uint64_t i = 0; i < start.sections; i++) {
-        section_head head;
-        if (i == SECTIONS_MAX || end - at < sizeof head)
+    for (uint64_t i = 0; i < start.number; i++) {
+        uint64_t count;
+        if (i == SECTIONS_MAX || end - at < YK_SECTION_NAME_BYTES + sizeof count)
             return damaged(context, path, "its sections have no end");
 
-        memcpy(&head, data + at, sizeof head);
-        at += sizeof head;
-        if (head.count > end - at || padding(head.count) > end - at - head.count)
+        const unsigned char *name = data + at;
+        memcpy(&count, name + YK_SECTION_NAME_BYTES, sizeof count);
+        at += YK_SECTION_NAME_BYTES + sizeof count;
+        if (count > end - at || padding(count) > end - at - count)
             return damaged(context, path, "a section is longer than the file");
 
         yk_checkpoint_section *section = &file->sections[file->count++];
-        memcpy(section->name, head.name, sizeof head.name);
-        section->name[sizeof head.name - 1] = '\0';
+        memcpy(section->name, name, YK_SECTION_NAME_BYTES);
+        section->name[YK_SECTION_NAME_BYTES - 1] = '\0';
         section->bytes = data + at;
-        section->count = head.count;
-        at += head.count + padding(head.count);
+        section->count = count;
+        at += count + padding(count);
     }
 
     return YK_OK;

@@ -1,15 +1,19 @@
-/* CSV writer: RFC 4180 with line feeds, 17 significant digits. */
+/* CSV, as RFC 4180 has it: a header line, then numbers with 17 significant digits, which bring
+ * every bit back. Written with line feeds; read with these or CR LF. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "record/file.h"
 #include "record/journal.h"
 #include "record/memory.h"
+
+/* Writing -------------------------------------------------------------------------------------- */
 
 enum {
     TEXT_BYTES = 65536,
@@ -201,4 +205,369 @@ yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorde
     *writer = &self->base;
 
     return YK_OK;
+}
+
+/* Reading: text ----------------------------------------------------------------------------------
+ *
+ * Some lines at a time are held in memory and cut into fields in place, so that files may be of any
+ * length. */
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+typedef struct csv_parser {
+    yk_context *context;
+    const char *path;
+    FILE *stream;
+    char *data; /* that was read and is not used up, from cursor to end */
+    size_t capacity;
+    char *cursor, *end; /* *end is a terminator */
+    size_t line;        /* of the cursor, from 1 */
+    bool line_ended;    /* the last field was the last of its line */
+    char **names;       /* fields of the header line */
+    size_t columns;
+} csv_parser;
+
+static yk_status fail_at(csv_parser *parser, const char *reason)
+{
+    return yk_fail(parser->context, YK_ERROR_INPUT, "%s:%zu: %s", parser->path, parser->line,
+                   reason);
+}
+
+/* Behind the first line break from the cursor on that is not in quotes; NULL: there is none yet. */
+static const char *end_of_line(const csv_parser *parser)
+{
+    bool quoted = false;
+    for (const char *c = parser->cursor; c < parser->end; c++) {
+        if (*c == '"')
+            quoted = !quoted;
+        if (*c == '\n' && !quoted)
+            return c + 1;
+    }
+
+    return NULL;
+}
+
+/* Reads on until the line at the cursor is there as a whole, or the file ends. */
+static yk_status read_line(csv_parser *parser)
+{
+    while (!parser->cursor || !end_of_line(parser)) {
+        /* What is left goes to the front; a line that needs more memory gets it. */
+        size_t left = 0;
+        if (parser->cursor)
+            left = (size_t)(parser->end - parser->cursor);
+        if (left > 0)
+            memmove(parser->data, parser->cursor, left);
+        if (left + 1 >= parser->capacity) {
+            size_t capacity = 2 * parser->capacity;
+            if (capacity < BUFFER_BYTES)
+                capacity = BUFFER_BYTES;
+            char *grown = yk_reallocate(parser->context, parser->data, capacity, 1);
+            if (!grown)
+                return YK_ERROR_MEMORY;
+
+            parser->data = grown;
+            parser->capacity = capacity;
+        }
+
+        char *to = parser->data + left;
+        size_t got = fread(to, 1, parser->capacity - left - 1, parser->stream);
+        if (ferror(parser->stream))
+            return yk_fail(parser->context, YK_ERROR_FILE, "cannot read '%s': %s", parser->path,
+                           strerror(errno));
+
+        /* A text has no zero bytes. */
+        if (memchr(to, '\0', got))
+            return yk_fail(parser->context, YK_ERROR_INPUT, "'%s' is neither an HDF5 file nor text",
+                           parser->path);
+
+        parser->cursor = parser->data;
+        parser->end = to + got;
+        *parser->end = '\0';
+        if (got == 0)
+            return YK_OK;
+    }
+
+    return YK_OK;
+}
+
+/* Cuts the next field out of the text, without its quotes, and moves behind its separator. */
+static yk_status next_field(csv_parser *parser, char **field)
+{
+    char *from = parser->cursor;
+    char *close = NULL; /* where the field ends */
+    *field = from;
+    if (*from == '"') {
+        /* The text moves to the front by its quotes; two of them stand for one. */
+        size_t first_line = parser->line;
+        char *to = from++;
+        for (; from < parser->end && !close; from++) {
+            if (*from == '\n')
+                parser->line++;
+            if (*from == '"' && *++from != '"')
+                close = to;
+            else
+                *to++ = *from;
+        }
+
+        if (!close) {
+            parser->line = first_line;
+            return fail_at(parser, "a quote is opened and never closed; is the file cut off?");
+        }
+
+        from--;
+    } else {
+        from += strcspn(from, ",\r\n");
+        close = from;
+    }
+
+    if (from[0] == '\r' && from[1] == '\n')
+        from++;
+    parser->cursor = from;
+    if (from == parser->end)
+        return fail_at(parser, "the last line has no line break: the file is cut off, or lacks its "
+                               "last character");
+    if (*from != ',' && *from != '\n')
+        return fail_at(parser, "a field continues after its closing quote");
+
+    parser->line_ended = *from == '\n';
+    parser->cursor = from + 1;
+    *close = '\0';
+
+    return YK_OK;
+}
+
+/* Reading: the header line --------------------------------------------------------------------- */
+
+/* The last `mark` that no backslash quotes, or NULL. */
+static char *last_mark(char *text, char mark)
+{
+    char *found = NULL;
+    for (; *text; text++) {
+        if (*text == '\\' && text[1])
+            text++;
+        else if (*text == mark)
+            found = text;
+    }
+
+    return found;
+}
+
+static void take_off_backslashes(char *text)
+{
+    char *to = text;
+    for (; *text; text++) {
+        if (*text == '\\' && text[1])
+            text++;
+        *to++ = *text;
+    }
+
+    *to = '\0';
+}
+
+/* "left.position:x [m]" in place to its three parts; label NULL where there is none. */
+static void split_name(char *text, char **label, char **unit)
+{
+    static char none[] = "";
+    *unit = none;
+    *label = NULL;
+
+    /* The unit stands in brackets at the end, after a space. */
+    char *bracket = last_mark(text, '[');
+    char *closing = last_mark(text, ']');
+    bool has_unit = bracket && bracket > text && bracket[-1] == ' ';
+    if (has_unit && closing > bracket && closing[1] == '\0') {
+        bracket[-1] = '\0';
+        *closing = '\0';
+        *unit = bracket + 1;
+        take_off_backslashes(*unit);
+    }
+
+    /* The label of a component stands behind the last colon. */
+    char *colon = last_mark(text, ':');
+    if (colon) {
+        *colon = '\0';
+        *label = colon + 1;
+        take_off_backslashes(*label);
+    }
+
+    take_off_backslashes(text);
+}
+
+static yk_status read_header(csv_parser *parser, yk_recorder *to)
+{
+    /* As many names at most as there are commas outside of quotes. */
+    size_t most = 1;
+    bool quoted = false;
+    for (const char *c = parser->cursor; c < parser->end && (quoted || *c != '\n'); c++) {
+        if (*c == '"')
+            quoted = !quoted;
+        if (*c == ',' && !quoted)
+            most++;
+    }
+
+    /* The names are cut out of the text where they stand. */
+    parser->names = yk_allocate(parser->context, most, sizeof *parser->names);
+    if (!parser->names)
+        return YK_ERROR_MEMORY;
+
+    do {
+        yk_status status = next_field(parser, &parser->names[parser->columns]);
+        if (status != YK_OK)
+            return status;
+
+        parser->columns++;
+    } while (!parser->line_ended && parser->columns < most);
+    parser->line++;
+
+    /* Any table whose first column is time will do. */
+    const char *first = parser->names[0];
+    bool is_time = strncasecmp(first, "time", 4) == 0 && (first[4] == '\0' || first[4] == ' ');
+    if (!is_time)
+        return yk_fail(parser->context, YK_ERROR_INPUT,
+                       "%s:1: neither an HDF5 file nor a CSV table: the first column must be 'time "
+                       "[s]', not '%.40s'",
+                       parser->path, first);
+
+    /* Neighbours with the same name and different labels are the components of one channel. */
+    yk_record_channel *channels = yk_allocate(parser->context, parser->columns, sizeof *channels);
+    char **labels = yk_allocate(parser->context, parser->columns, sizeof *labels);
+    yk_status status = YK_ERROR_MEMORY;
+    if (channels && labels) {
+        int count = 0;
+        for (size_t i = 1; i < parser->columns; i++) {
+            char *name = parser->names[i];
+            char *unit = NULL;
+            split_name(name, &labels[i], &unit);
+            bool continues = count > 0 && labels[i] && labels[i - 1] &&
+                             strcmp(channels[count - 1].name, name) == 0;
+            if (continues) {
+                channels[count - 1].components++;
+                continue;
+            }
+
+            channels[count] = (yk_record_channel){.name = name, .unit = unit, .components = 1};
+            if (labels[i])
+                channels[count].labels = (const char *const *)&labels[i];
+            count++;
+        }
+
+        yk_record_header header = {.channels = channels, .channel_count = count};
+        status = yk_recorder_begin(to, &header);
+    }
+
+    yk_release(parser->context, labels);
+    yk_release(parser->context, channels);
+    return status;
+}
+
+/* Rows ----------------------------------------------------------------------------------------- */
+
+static yk_status read_rows(csv_parser *parser, yk_recorder *to)
+{
+    double *row = yk_allocate(parser->context, parser->columns, sizeof *row);
+    if (!row)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = YK_OK;
+    while (status == YK_OK) {
+        status = read_line(parser);
+        if (status != YK_OK || parser->cursor >= parser->end)
+            break;
+
+        /* Blank lines are skipped. */
+        size_t blank = strspn(parser->cursor, "\r");
+        if (parser->cursor[blank] == '\n') {
+            parser->cursor += blank + 1;
+            parser->line++;
+            continue;
+        }
+
+        for (size_t i = 0; i < parser->columns && status == YK_OK; i++) {
+            char *field = NULL;
+            status = next_field(parser, &field);
+            if (status != YK_OK)
+                break;
+
+            /* Also inf and nan, as they are written; nothing may follow. */
+            char *rest = NULL;
+            row[i] = strtod(field, &rest);
+            if (rest == field || rest[strspn(rest, " \t")] != '\0')
+                status = yk_fail(parser->context, YK_ERROR_INPUT,
+                                 "%s:%zu: '%.40s' in column %zu ('%s') is not a number",
+                                 parser->path, parser->line, field, i + 1, parser->names[i]);
+
+            /* Every line has as many fields as the first. */
+            bool last = i + 1 == parser->columns;
+            if (status == YK_OK && parser->line_ended != last)
+                status = yk_fail(parser->context, YK_ERROR_INPUT,
+                                 "%s:%zu: %s than the %zu fields of the header line", parser->path,
+                                 parser->line, last ? "more" : "fewer", parser->columns);
+        }
+
+        if (status == YK_OK)
+            status = yk_recorder_sample(to, row[0], row + 1);
+        parser->line++;
+    }
+
+    yk_release(parser->context, row);
+    return status;
+}
+
+yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete)
+{
+    csv_parser parser = {.context = context, .path = path, .line = 1};
+    parser.stream = fopen(path, "rb");
+    if (!parser.stream)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+
+    yk_status status = read_line(&parser);
+    if (status == YK_OK && strncmp(parser.cursor, "\xef\xbb\xbf", 3) == 0)
+        parser.cursor += 3; /* the mark that spreadsheets put */
+
+    /* Numbers have a decimal point, whatever the program's language. */
+    locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (status == YK_OK && !locale)
+        status = yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
+
+    char *header = NULL;
+    if (status == YK_OK) {
+        locale_t before = uselocale(locale);
+        status = read_header(&parser, to);
+
+        /* The names stay in the memory that they were read into; what was read behind them goes
+         * to new memory. */
+        header = parser.data;
+        parser.data = NULL;
+        if (status == YK_OK) {
+            size_t left = (size_t)(parser.end - parser.cursor);
+            parser.data = yk_allocate(context, parser.capacity, 1);
+            if (parser.data) {
+                memcpy(parser.data, parser.cursor, left + 1);
+                parser.cursor = parser.data;
+                parser.end = parser.data + left;
+                status = read_rows(&parser, to);
+            } else {
+                status = YK_ERROR_MEMORY;
+            }
+        }
+
+        uselocale(before);
+    }
+
+    if (locale)
+        freelocale(locale);
+    fclose(parser.stream);
+    yk_release(context, parser.names);
+    yk_release(context, parser.data);
+    yk_release(context, header);
+    if (status != YK_OK)
+        return status;
+
+    /* A table does not say whether its run finished, but only complete ones lose their .part. */
+    size_t length = strlen(path);
+    *complete = !(length > 5 && strcmp(path + length - 5, ".part") == 0);
+    if (!*complete)
+        return YK_OK;
+
+    return yk_recorder_end(to, NULL);
 }

@@ -511,27 +511,12 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-/* W in compressed rows. */
-typedef struct compressed {
-    int *start, *column;
-    double *value;
-    int count;
-} compressed;
-
-static yk_status compress(yk_context *context, const yk_contact_problem *problem, compressed *m)
+/* W in compressed rows: row after row through the blocks of its contact. */
+static void compress(const yk_contact_problem *problem, int *start, int *columns, double *values)
 {
     const yk_block_matrix *w = &problem->w;
     int dim = w->first[1];
-
-    /* As many entries as all blocks have, zeros too. */
-    size_t most = (size_t)w->start[problem->contact_count] * (size_t)dim * (size_t)dim;
-    m->start = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *m->start);
-    m->column = yk_allocate(context, most + 1, sizeof *m->column);
-    m->value = yk_allocate(context, most + 1, sizeof *m->value);
-    if (!m->start || !m->column || !m->value)
-        return YK_ERROR_MEMORY;
-
-    /* Row after row through the blocks of its contact. */
+    int count = 0;
     for (int i = 0; i < problem->contact_count; i++) {
         for (int r = 0; r < dim; r++) {
             int row = w->first[i] + r;
@@ -544,22 +529,22 @@ static yk_status compress(yk_context *context, const yk_contact_problem *problem
                     double soft = 0;
                     if (problem->softness && column == row)
                         soft = problem->softness[row];
-                    m->column[m->count] = column;
-                    m->value[m->count++] = value[c] + soft;
+                    columns[count] = column;
+                    values[count++] = value[c] + soft;
                 }
             }
 
-            m->start[row + 1] = m->count;
+            start[row + 1] = count;
         }
     }
-
-    return YK_OK;
 }
 
-static bool write_local(hid_t file, const yk_contact_problem *problem, const compressed *w)
+static bool write_local(hid_t file, const yk_contact_problem *problem, const int *start,
+                        const int *columns, const double *values)
 {
     /* The layout of a local problem, with W in compressed rows. */
     int rows = problem->row_count, compressed_rows = -2;
+    int count = start[rows];
     int dim = problem->w.first[1];
     hid_t local = H5Gcreate2(file, "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t matrix = H5Gcreate2(file, "fclib_local/W", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -577,11 +562,11 @@ static bool write_local(hid_t file, const yk_contact_problem *problem, const com
         {local, "spacedim", H5T_NATIVE_INT, 1, &dim},
         {matrix, "m", H5T_NATIVE_INT, 1, &rows},
         {matrix, "n", H5T_NATIVE_INT, 1, &rows},
-        {matrix, "nzmax", H5T_NATIVE_INT, 1, &w->count},
+        {matrix, "nzmax", H5T_NATIVE_INT, 1, &count},
         {matrix, "nz", H5T_NATIVE_INT, 1, &compressed_rows},
-        {matrix, "p", H5T_NATIVE_INT, rows + 1, w->start},
-        {matrix, "i", H5T_NATIVE_INT, w->count, w->column},
-        {matrix, "x", H5T_NATIVE_DOUBLE, w->count, w->value},
+        {matrix, "p", H5T_NATIVE_INT, rows + 1, start},
+        {matrix, "i", H5T_NATIVE_INT, count, columns},
+        {matrix, "x", H5T_NATIVE_DOUBLE, count, values},
         {vectors, "q", H5T_NATIVE_DOUBLE, rows, problem->q},
         {vectors, "mu", H5T_NATIVE_DOUBLE, problem->contact_count, problem->mu},
     };
@@ -612,15 +597,24 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
     if (status != YK_OK)
         return status;
 
-    /* The format has rows of single numbers, contacts have blocks. */
-    compressed w = {0};
-    status = compress(context, problem, &w);
+    /* The format has rows of single numbers, contacts have blocks: as many entries as all blocks
+     * have, zeros too. */
+    const yk_block_matrix *w = &problem->w;
+    size_t most =
+        (size_t)w->start[problem->contact_count] * (size_t)w->first[1] * (size_t)w->first[1];
+    int *start = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *start);
+    int *columns = yk_allocate(context, most + 1, sizeof *columns);
+    double *values = yk_allocate(context, most + 1, sizeof *values);
+    if (!start || !columns || !values)
+        status = YK_ERROR_MEMORY;
+
     if (status == YK_OK) {
+        compress(problem, start, columns, values);
         yk_hdf5_session session;
         yk_hdf5_enter(&session);
         hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
 
-        bool done = file >= 0 && write_local(file, problem, &w);
+        bool done = file >= 0 && write_local(file, problem, start, columns, values);
         if (file >= 0 && H5Fclose(file) < 0)
             done = false;
         if (!done)
@@ -629,8 +623,8 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
         yk_hdf5_leave(&session);
     }
 
-    yk_release(context, w.start);
-    yk_release(context, w.column);
-    yk_release(context, w.value);
+    yk_release(context, start);
+    yk_release(context, columns);
+    yk_release(context, values);
     return status;
 }

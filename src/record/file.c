@@ -2,7 +2,6 @@
  * block. The end plays the journal to a writer of the format, which makes `path`.new; that gets
  * its name when it is complete and on the disk, and only then the journal goes. So whoever sees
  * `path` sees a complete file, and what was flushed is in one of the two at any moment. */
-#include "record/file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -50,6 +49,7 @@ typedef struct file_recorder {
     size_t stride, count, capacity;
     size_t frame_size;
     double flushed, synced; /* s on the clock */
+    yk_recovery contents;   /* of the journal that the results were made of */
 } file_recorder;
 
 static void close_journal(file_recorder *self)
@@ -239,34 +239,24 @@ static yk_status file_frame(yk_recorder *recorder, double time, const float *val
     return YK_OK;
 }
 
-/* The results file in a process of its own: libhdf5 does not get over every failure, of memory for
- * instance, and must not take the run with it. */
-typedef struct making {
-    yk_context *context;
-    const file_format *format;
-    const yk_journal *journal;
-    const char *temporary, *path;
-    yk_journal_contents contents;
-} making;
-
 /* The results file from its journal, here or in a process of its own: made under another name,
  * complete and on the disk before it takes the place of an older one. */
 static yk_status make_results(void *user, int stream)
 {
     (void)stream;
-    making *m = user;
-    yk_context *context = m->context;
+    file_recorder *self = user;
+    yk_context *context = self->context;
 
     /* The lock on the journal is the lock on this name too: what has it was left behind. */
-    unlink(m->temporary);
+    unlink(self->temporary);
     yk_recorder *writer = NULL;
-    yk_status status = m->format->create_writer(context, m->temporary, &writer);
+    yk_status status = self->format->create_writer(context, self->temporary, &writer);
     if (status != YK_OK)
         return status;
 
     /* A journal without its end makes a file without a summary. */
-    const yk_journal *journal = m->journal;
-    yk_journal_contents *contents = &m->contents;
+    const yk_journal *journal = &self->journal;
+    yk_recovery *contents = &self->contents;
     status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
     if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
         status =
@@ -277,42 +267,38 @@ static yk_status make_results(void *user, int stream)
     yk_recorder_destroy(writer);
 
     /* An older file is there until this moment. */
-    if (status == YK_OK && rename(m->temporary, m->path) != 0)
-        status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", m->temporary,
-                         m->path, strerror(errno));
+    if (status == YK_OK && rename(self->temporary, self->path) != 0)
+        status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", self->temporary,
+                         self->path, strerror(errno));
     if (status != YK_OK) {
-        unlink(m->temporary);
+        unlink(self->temporary);
         return status;
     }
 
-    yk_sync_folder(m->path);
+    yk_sync_folder(self->path);
     return YK_OK;
 }
 
-static yk_status make_safely(yk_context *context, const file_format *format,
-                             const yk_journal *journal, const char *temporary, const char *path,
-                             yk_journal_contents *contents)
+/* In a process of its own where that is wise: libhdf5 does not get over every failure, of memory for
+ * instance, and must not take the run with it. */
+static yk_status make_safely(file_recorder *self)
 {
     /* Formats that we write ourselves need no such care. */
-    making m = {context, format, journal, temporary, path, {0}};
-    if (!format->apart) {
-        yk_status status = make_results(&m, -1);
-        *contents = m.contents;
-        return status;
-    }
+    if (!self->format->apart)
+        return make_results(self, -1);
 
     /* Limits grow with what there is to write. */
     struct stat found;
     double bytes = 0;
-    if (fstat(journal->descriptor, &found) == 0)
+    if (fstat(self->journal.descriptor, &found) == 0)
         bytes = (double)found.st_size;
     char what[1200];
-    snprintf(what, sizeof what, "making '%.1000s'", path);
+    snprintf(what, sizeof what, "making '%.1000s'", self->path);
     yk_apart_def def = {
         .work = make_results,
-        .user = &m,
-        .result = &m.contents,
-        .result_bytes = sizeof m.contents,
+        .user = self,
+        .result = &self->contents,
+        .result_bytes = sizeof self->contents,
         .seconds = MAKING_SECONDS + MAKING_SECONDS_PER_BYTE * bytes,
         .bytes = (uint64_t)(MAKING_BYTES + bytes),
         .idle_seconds = YK_APART_IDLE,
@@ -323,19 +309,18 @@ static yk_status make_safely(yk_context *context, const file_format *format,
 
     bool crashed = false;
     def.crashed = &crashed;
-    yk_status status = yk_apart(context, &def);
+    yk_status status = yk_apart(self->context, &def);
 
     /* Without a process of its own it is made here, rather than not at all. */
     if (status == YK_ERROR_EXTERNAL)
-        status = make_results(&m, -1);
-    *contents = m.contents;
+        status = make_results(self, -1);
     if (!crashed)
         return status;
 
     /* The journal stays: `path` can be made of it by another program, or on another machine. */
-    unlink(temporary);
-    return yk_fail(context, YK_ERROR_EXTERNAL, "%s; the record is whole in '%s'",
-                   yk_last_message(context), journal->path);
+    unlink(self->temporary);
+    return yk_fail(self->context, YK_ERROR_EXTERNAL, "%s; the record is whole in '%s'",
+                   yk_last_message(self->context), self->journal.path);
 }
 
 static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summary)
@@ -363,9 +348,7 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
         return status;
 
     /* The lock is held until the journal has gone. */
-    yk_journal_contents contents;
-    status = make_safely(self->context, self->format, &self->journal, self->temporary, self->path,
-                         &contents);
+    status = make_safely(self);
     if (status == YK_OK && unlink(self->part) != 0 && errno != ENOENT)
         yk_log(self->context, YK_LOG_WARNING, "cannot remove '%s': %s", self->part,
                strerror(errno));
@@ -480,31 +463,23 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
                             yk_recovery *recovery)
 {
     *recovery = (yk_recovery){0};
-    const file_format *format = choose_format(path, YK_RECORD_BY_NAME);
-    if (!format)
-        return yk_fail(
-            context, YK_ERROR_ARGUMENT,
-            "cannot find the format of '%s' by its name; let it end in .h5, .hdf5 or .csv", path);
-
-    /* A run that still writes the journal is not disturbed. */
-    yk_journal lock;
-    yk_status status = yk_journal_lock(context, part, &lock);
+    yk_file_recorder_def def = yk_file_recorder_default();
+    def.path = path;
+    yk_recorder *recorder = NULL;
+    yk_status status = yk_file_recorder_create(context, &def, &recorder);
     if (status != YK_OK)
         return status;
 
-    char *temporary = yk_text_join(context, path, ".new");
-    yk_journal_contents contents = {0};
-    status = YK_ERROR_MEMORY;
-    if (temporary)
-        status = make_safely(context, format, &lock, temporary, path, &contents);
-    yk_release(context, temporary);
-    yk_journal_close(&lock);
-    *recovery = (yk_recovery){
-        .complete = contents.complete,
-        .rows = contents.rows,
-        .frames = contents.frames,
-        .damaged_bytes = contents.damaged,
-    };
+    /* As at the end of a run. One that still writes the journal is not disturbed. */
+    file_recorder *self = (file_recorder *)recorder;
+    status = yk_journal_lock(context, part, &self->journal);
+    if (status == YK_OK) {
+        status = make_safely(self);
+        yk_journal_close(&self->journal);
+    }
+
+    *recovery = self->contents;
+    yk_recorder_destroy(recorder);
 
     return status;
 }

@@ -4,29 +4,21 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "record/file.h"
 #include "record/hdf5_access.h"
-#include "record/hdf5_output.h"
-#include "record/hdf5_scene.h"
 #include "record/memory.h"
 
 enum { CHUNK_ROWS = 1024, CHUNK_BYTES = 131072 };
-
-/* A dataset and the columns of the rows that belong to it. */
-typedef struct hdf5_table {
-    hid_t dataset;
-    size_t first, columns;
-} hdf5_table;
 
 typedef struct hdf5_writer {
     yk_recorder base;
     yk_context *context;
     char *path;
     yk_hdf5_session session;
-    yk_hdf5_output output;
+    int error; /* of the first write that failed; 0: none */
     hid_t id;
-    hdf5_table *tables; /* time, then the channels */
-    int table_count;
+    hid_t *datasets; /* time, then the channels */
+    size_t *columns; /* of a row, of each */
+    int dataset_count;
     double *rows; /* CHUNK_ROWS rows that wait, time first */
     size_t stride, waiting;
     hsize_t written; /* rows in the file */
@@ -37,13 +29,13 @@ typedef struct hdf5_writer {
 /* Whether all went well until now: the library did its part, and so did the disk. */
 static yk_status outcome(hdf5_writer *self, bool done)
 {
-    if (done && self->output.error == 0)
+    if (done && self->error == 0)
         return YK_OK;
 
     /* An error of the disk says more than what the library makes of it. */
     const char *reason = self->session.reason;
-    if (self->output.error != 0)
-        reason = strerror(self->output.error);
+    if (self->error != 0)
+        reason = strerror(self->error);
     else if (!*reason)
         reason = "the HDF5 library gives no reason";
 
@@ -180,16 +172,16 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
 
     /* Time is a dataset beside the channels. */
     hid_t channels = H5Gcreate2(self->id, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    self->tables[0] = (hdf5_table){create_table(self, self->id, "time", "s", 0, 1), 0, 1};
-    self->table_count = 1;
-    done = channels >= 0 && self->tables[0].dataset >= 0;
-    size_t first = 1;
+    self->datasets[0] = create_table(self, self->id, "time", "s", 0, 1);
+    self->columns[0] = 1;
+    self->dataset_count = 1;
+    done = channels >= 0 && self->datasets[0] >= 0;
     for (int i = 0; i < header->channel_count && done; i++) {
         const yk_record_channel *channel = &header->channels[i];
         size_t columns = (size_t)channel->components;
         hid_t dataset = create_table(self, channels, channel->name, channel->unit, i, columns);
-        self->tables[self->table_count++] = (hdf5_table){dataset, first, columns};
-        first += columns;
+        self->datasets[self->dataset_count] = dataset;
+        self->columns[self->dataset_count++] = columns;
         done = dataset >= 0 && yk_hdf5_write_texts(dataset, "labels", channel->labels, columns);
     }
 
@@ -197,13 +189,8 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
         H5Gclose(channels);
 
     /* Time is the scale of the rows of every channel. */
-    size_t count = (size_t)self->table_count - 1;
-    hid_t *datasets = yk_allocate(self->context, count + 1, sizeof *datasets);
-    for (size_t i = 0; datasets && i < count; i++)
-        datasets[i] = self->tables[i + 1].dataset;
-    done = done && datasets &&
-           yk_hdf5_set_scale(self->context, self->tables[0].dataset, "time", datasets, count);
-    yk_release(self->context, datasets);
+    done = done && yk_hdf5_set_scale(self->context, self->datasets[0], "time", self->datasets + 1,
+                                     (size_t)self->dataset_count - 1);
 
     /* What the run looks like, and tables for its frames. */
     if (done && header->scene)
@@ -227,15 +214,16 @@ static yk_status hdf5_begin(yk_recorder *recorder, const yk_record_header *heade
     }
 
     self->stride = 1 + yk_header_width(header);
-    self->tables = yk_allocate(self->context, channels + 1, sizeof *self->tables);
+    self->datasets = yk_allocate(self->context, channels + 1, sizeof *self->datasets);
+    self->columns = yk_allocate(self->context, channels + 1, sizeof *self->columns);
     self->rows = yk_allocate(self->context, CHUNK_ROWS, self->stride * sizeof *self->rows);
     self->scratch = yk_allocate(self->context, CHUNK_ROWS, widest * sizeof *self->scratch);
-    if (!self->tables || !self->rows || !self->scratch)
+    if (!self->datasets || !self->columns || !self->rows || !self->scratch)
         return YK_ERROR_MEMORY;
 
     /* The file, with all datasets still empty. */
     yk_hdf5_enter(&self->session);
-    self->id = yk_hdf5_output_create(self->path, &self->output);
+    self->id = yk_hdf5_create(self->path, &self->error);
     bool done = self->id >= 0 && write_header(self, header);
     yk_hdf5_leave(&self->session);
 
@@ -250,21 +238,24 @@ static bool write_rows(hdf5_writer *self)
     if (self->waiting == 0)
         return true;
 
-    for (int i = 0; i < self->table_count; i++) {
+    size_t first = 0;
+    for (int i = 0; i < self->dataset_count; i++) {
         /* Its columns of the rows, side by side. */
-        const hdf5_table *table = &self->tables[i];
-        const double *from = self->rows + table->first;
+        size_t columns = self->columns[i];
+        const double *from = self->rows + first;
         double *to = self->scratch;
         for (size_t row = 0; row < self->waiting; row++) {
-            memcpy(to, from, table->columns * sizeof *to);
+            memcpy(to, from, columns * sizeof *to);
             from += self->stride;
-            to += table->columns;
+            to += columns;
         }
 
-        const hsize_t row[2] = {table->columns, 1};
-        if (!yk_hdf5_append(table->dataset, table->columns > 1 ? 2 : 1, H5T_NATIVE_DOUBLE,
+        const hsize_t row[2] = {columns, 1};
+        if (!yk_hdf5_append(self->datasets[i], columns > 1 ? 2 : 1, H5T_NATIVE_DOUBLE,
                             self->written, self->waiting, row, self->scratch))
             return false;
+
+        first += columns;
     }
 
     self->written += self->waiting;
@@ -363,7 +354,8 @@ static void hdf5_destroy(yk_recorder *recorder)
     yk_hdf5_close_frames(self->context, &self->frames);
     yk_release(self->context, self->scratch);
     yk_release(self->context, self->rows);
-    yk_release(self->context, self->tables);
+    yk_release(self->context, self->columns);
+    yk_release(self->context, self->datasets);
     yk_release(self->context, self->path);
     yk_release(self->context, self);
 }

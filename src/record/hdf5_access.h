@@ -1,10 +1,11 @@
-/* The few things of HDF5 that writing and reading share. */
+/* What writing and reading of HDF5 files share: the library and its files, and the scene of a run in
+ * them (hdf5_scene.c). */
 #ifndef YK_RECORD_HDF5_ACCESS_H
 #define YK_RECORD_HDF5_ACCESS_H
 
 #include <hdf5.h>
 
-#include "yoke/base.h"
+#include "yoke/record.h"
 
 #define YK_HDF5_FORMAT "yoke record"
 enum { YK_HDF5_FORMAT_VERSION = 1 };
@@ -62,5 +63,45 @@ char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name);
  * of them. */
 char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, size_t count);
 bool yk_hdf5_read_integer(hid_t object, const char *name, int *value);
+
+/* Files ---------------------------------------------------------------------------------------- */
+
+/* Creates a file, which must not be there yet, through a driver of our own. Negative: it could not
+ * be made, with errno in *error, or with the reason of the library. *error is the first failure, 0:
+ * none; it must live until the file is closed, at which it is on the disk. */
+hid_t yk_hdf5_create(const char *path, int *error);
+
+/* Scenes: hdf5_scene.c ---------------------------------------------------------------------------
+ *
+ * The groups /scene and /frames of yoke/record.h. All calls stand between enter and leave. */
+
+/* Frames are compressed in chunks, and a chunk is written once. */
+typedef struct yk_hdf5_frames {
+    hid_t time;
+    hid_t table[YK_FRAME_TABLES]; /* invalid where the table has no columns */
+    size_t size[YK_FRAME_TABLES]; /* values of a table in a frame */
+    size_t frame_size;
+    size_t capacity, waiting; /* frames */
+    hsize_t written;
+    double *times;
+    float *values;  /* of the frames that wait */
+    float *scratch; /* one table of them */
+} yk_hdf5_frames;
+
+/* False after a failure of the library, or when memory is short. */
+bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene *scene);
+bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene *scene,
+                         yk_hdf5_frames *frames);
+/* Needs the library only where it is called with `waiting` at `capacity`. */
+void yk_hdf5_add_frame(yk_hdf5_frames *frames, double time, const float *values);
+bool yk_hdf5_write_frames(yk_hdf5_frames *frames);
+void yk_hdf5_close_frames(yk_context *context, yk_hdf5_frames *frames);
+
+/* NULL for a file without one. YK_ERROR_INPUT where it cannot be read. */
+yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **scene);
+void yk_hdf5_release_scene(yk_context *context, yk_record_scene *scene);
+/* All frames, to a recorder that has begun. */
+yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_scene *scene,
+                              yk_recorder *recorder);
 
 #endif

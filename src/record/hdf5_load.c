@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #include "record/hdf5_access.h"
-#include "record/hdf5_scene.h"
 #include "record/journal.h"
 #include "record/memory.h"
 
@@ -424,13 +423,16 @@ yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to)
 
 /* In a process of its own ---------------------------------------------------------------------- */
 
-/* A recorder that passes everything on as a journal. */
+/* A record on its way from the child to the caller: there a recorder that passes everything on as a
+ * journal, here the recorder that takes it, and what came. */
 typedef struct sender {
     yk_recorder base;
     yk_journal journal;
     double *rows;
     size_t stride, count, capacity;
     size_t frame_size;
+    yk_recorder *to;
+    yk_recovery contents;
 } sender;
 
 static yk_status send_rows(sender *self)
@@ -511,39 +513,30 @@ static const yk_recorder_ops sender_without_frames = {
     .end = send_end,
 };
 
-typedef struct reading {
-    yk_context *context;
-    const char *path;
-    yk_recorder *to;
-    yk_journal_contents contents;
-} reading;
-
 /* In the child, which has no need to give back what it took. */
 static yk_status send_file(void *user, int stream)
 {
-    /* Frames that the caller does not take are not even read. */
-    reading *r = user;
-    sender self = {.base.ops = &sender_ops};
-    if (!r->to->ops->frame)
-        self.base.ops = &sender_without_frames;
-
-    yk_status status = yk_journal_stream(r->context, r->path, stream, &self.journal);
+    sender *self = user;
+    yk_context *context = self->journal.context;
+    const char *path = self->journal.path;
+    yk_status status = yk_journal_stream(context, path, stream, &self->journal);
     if (status == YK_OK)
-        status = yk_hdf5_read(r->context, r->path, &self.base);
+        status = yk_hdf5_read(context, path, &self->base);
 
     /* Of a record without its end. */
     if (status == YK_OK)
-        status = send_rows(&self);
+        status = send_rows(self);
     return status;
 }
 
 static yk_status receive_file(void *user, int stream)
 {
-    reading *r = user;
-    yk_status status = yk_journal_play_stream(r->context, r->path, stream, r->to, &r->contents);
+    sender *self = user;
+    yk_status status = yk_journal_play_stream(self->journal.context, self->journal.path, stream,
+                                              self->to, &self->contents);
 
     /* A stream that breaks off is for the child to explain. */
-    if (status == YK_ERROR_INPUT && r->contents.rows == 0)
+    if (status == YK_ERROR_INPUT && self->contents.rows == 0)
         return YK_OK;
     return status;
 }
@@ -554,9 +547,14 @@ yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, b
     if (stat(path, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
 
-    reading r = {.context = context, .path = path, .to = to};
+    /* Frames that the caller does not take are not even read. */
+    sender passage = {
+        .base.ops = to->ops->frame ? &sender_ops : &sender_without_frames,
+        .journal = {.context = context, .path = path, .descriptor = -1},
+        .to = to,
+    };
     yk_status status =
-        yk_hdf5_read_apart(context, path, (double)found.st_size, send_file, receive_file, &r);
-    *complete = r.contents.complete;
+        yk_hdf5_read_apart(context, path, (double)found.st_size, send_file, receive_file, &passage);
+    *complete = passage.contents.complete;
     return status;
 }

@@ -1,4 +1,4 @@
-#include "record/hdf5_scene.h"
+#include "record/hdf5_access.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,11 +30,9 @@ static hid_t create_group(hid_t parent, const char *name)
  * member is found by its offset, in writing as in reading.
  */
 
-typedef enum member_type { TEXT, INTEGER, FLAG, NUMBERS } member_type;
-
 typedef struct member {
     const char *name;
-    member_type type;
+    enum { TEXT, INTEGER, FLAG, NUMBERS } type;
     size_t offset;
     int columns; /* doubles, of NUMBERS */
 } member;

@@ -17,11 +17,8 @@ enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
 
 static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'J', 'R', 'N', 'L'};
 
-typedef struct journal_start {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t process;
-} journal_start;
+/* Kinds of blocks. */
+enum { BLOCK_HEADER = 1, BLOCK_ROWS, BLOCK_FRAME, BLOCK_SUMMARY };
 
 typedef struct block_head {
     uint32_t kind, items;
@@ -111,7 +108,7 @@ static yk_status cannot_write(const yk_journal *journal, int error)
 
 /* Appends a block whose payload comes in two pieces. What got through of a block that could not be
  * written whole is taken back. */
-static yk_status append(yk_journal *journal, yk_block_kind kind, size_t items, const void *first,
+static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const void *first,
                         size_t first_bytes, const void *second, size_t second_bytes)
 {
     /* The checksum goes over all but itself. */
@@ -172,13 +169,13 @@ static yk_status open_locked(yk_journal *journal, int flags)
         /* A file system without locks does not stop the run. */
         if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             /* Who it is stands at the beginning of the file. */
-            journal_start start = {0};
+            yk_file_start start = {0};
             ssize_t got = pread(file, &start, sizeof start, 0);
             close(file);
             char process[48] = "";
-            if (got == (ssize_t)sizeof start && start.process > 0)
+            if (got == (ssize_t)sizeof start && start.number > 0)
                 snprintf(process, sizeof process, " (process %llu)",
-                         (unsigned long long)start.process);
+                         (unsigned long long)start.number);
             return yk_fail(journal->context, YK_ERROR_FILE,
                            "cannot write '%s': another run%s is writing it; wait until that run "
                            "has ended, or write to a file of another name",
@@ -202,7 +199,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
 /* Whether there is something in it besides the header. */
 static bool holds_samples(int file)
 {
-    journal_start start;
+    yk_file_start start;
     block_head head;
     bool ours = pread(file, &start, sizeof start, 0) == (ssize_t)sizeof start &&
                 memcmp(start.magic, MAGIC, sizeof MAGIC) == 0 &&
@@ -219,10 +216,10 @@ static bool holds_samples(int file)
 
 static yk_status write_start(yk_journal *journal)
 {
-    journal_start start = {
+    yk_file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
-        .process = (uint64_t)getpid(),
+        .number = (uint64_t)getpid(),
     };
 
     memcpy(start.magic, MAGIC, sizeof MAGIC);
@@ -305,12 +302,12 @@ yk_status yk_journal_sync(yk_journal *journal)
 
 yk_status yk_journal_rows(yk_journal *journal, const double *rows, size_t count, size_t stride)
 {
-    return append(journal, YK_BLOCK_ROWS, count, rows, count * stride * sizeof *rows, NULL, 0);
+    return append(journal, BLOCK_ROWS, count, rows, count * stride * sizeof *rows, NULL, 0);
 }
 
 yk_status yk_journal_frame(yk_journal *journal, double time, const float *values, size_t size)
 {
-    return append(journal, YK_BLOCK_FRAME, 1, &time, sizeof time, values, size * sizeof *values);
+    return append(journal, BLOCK_FRAME, 1, &time, sizeof time, values, size * sizeof *values);
 }
 
 /* Header and summary --------------------------------------------------------------------------- */
@@ -367,7 +364,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
     yk_pack_number(pack, (uint64_t)scene->watched);
 }
 
-static yk_status append_pack(yk_journal *journal, yk_block_kind kind, yk_pack *pack)
+static yk_status append_pack(yk_journal *journal, uint32_t kind, yk_pack *pack)
 {
     yk_status status = YK_ERROR_MEMORY;
     if (!pack->failed)
@@ -401,7 +398,7 @@ yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header)
 {
     yk_pack pack = {.context = journal->context};
     pack_header(&pack, header);
-    return append_pack(journal, YK_BLOCK_HEADER, &pack);
+    return append_pack(journal, BLOCK_HEADER, &pack);
 }
 
 yk_status yk_journal_summary(yk_journal *journal, const yk_record_summary *summary)
@@ -416,7 +413,7 @@ yk_status yk_journal_summary(yk_journal *journal, const yk_record_summary *summa
         yk_pack_text(&pack, value->text);
     }
 
-    return append_pack(journal, YK_BLOCK_SUMMARY, &pack);
+    return append_pack(journal, BLOCK_SUMMARY, &pack);
 }
 
 /* Reading --------------------------------------------------------------------------------------
@@ -688,13 +685,13 @@ static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_hea
 }
 
 /* Passes one block on. */
-static yk_status play_block(player *p, const block_head *head, yk_journal_contents *contents)
+static yk_status play_block(player *p, const block_head *head, yk_recovery *contents)
 {
     yk_unpack pack = {.data = p->payload, .size = head->bytes};
     yk_status status = YK_OK;
-    switch ((yk_block_kind)head->kind) {
-    case YK_BLOCK_HEADER: status = begin(p, &pack); break;
-    case YK_BLOCK_ROWS: {
+    switch (head->kind) {
+    case BLOCK_HEADER: status = begin(p, &pack); break;
+    case BLOCK_ROWS: {
         if (head->bytes != head->items * p->stride * sizeof(double))
             return damaged(p, "its rows are not as wide as its header says");
 
@@ -708,7 +705,7 @@ static yk_status play_block(player *p, const block_head *head, yk_journal_conten
         contents->rows += head->items;
         break;
     }
-    case YK_BLOCK_FRAME: {
+    case BLOCK_FRAME: {
         if (!p->has_scene || head->bytes != sizeof(double) + p->frame_size * sizeof(float))
             return damaged(p, "a frame is not as large as its scene");
 
@@ -719,7 +716,7 @@ static yk_status play_block(player *p, const block_head *head, yk_journal_conten
         contents->frames++;
         break;
     }
-    case YK_BLOCK_SUMMARY:
+    case BLOCK_SUMMARY:
         contents->complete = true;
         status = end(p, &pack);
         break;
@@ -734,9 +731,9 @@ static yk_status play_block(player *p, const block_head *head, yk_journal_conten
     return status;
 }
 
-static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
+static yk_status play(player *p, uint64_t size, yk_recovery *contents)
 {
-    journal_start start;
+    yk_file_start start;
     if (size < sizeof start || !read_all(p, &start, sizeof start, 0))
         return damaged(p, "it ends before its header");
     if (start.byte_order != BYTE_ORDER_MARK)
@@ -762,7 +759,7 @@ static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
 
         /* Exactly one header, at the beginning. */
         bool first = offset == sizeof start;
-        if (first != (head.kind == YK_BLOCK_HEADER))
+        if (first != (head.kind == BLOCK_HEADER))
             return damaged(p, "its header is not its first block");
 
         status = play_block(p, &head, contents);
@@ -770,8 +767,7 @@ static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
     }
 
     /* What is behind the last whole block was being written when the run was killed. */
-    contents->length = offset;
-    contents->damaged = size - offset;
+    contents->damaged_bytes = size - offset;
     if (status == YK_OK && offset == sizeof start)
         return damaged(p, "it ends before its header");
 
@@ -792,9 +788,9 @@ bool yk_is_journal(const void *start, size_t bytes)
 }
 
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
-                          yk_journal_contents *contents)
+                          yk_recovery *contents)
 {
-    *contents = (yk_journal_contents){0};
+    *contents = (yk_recovery){0};
     struct stat found;
     if (fstat(file, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
@@ -806,11 +802,11 @@ yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_re
 }
 
 yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_journal_contents *contents)
+                                 yk_recovery *contents)
 {
     /* Its length is not known; no single block is this long. */
     static const uint64_t longest = (uint64_t)1 << 40;
-    *contents = (yk_journal_contents){0};
+    *contents = (yk_recovery){0};
     player p = {.context = context, .path = path, .to = to, .file = pipe, .stream = true};
     yk_status status = play(&p, longest, contents);
     release_player(&p);
@@ -818,7 +814,7 @@ yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe
 }
 
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
-                               yk_journal_contents *contents)
+                               yk_recovery *contents)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
@@ -845,7 +841,7 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
     /* The same channels, scene and texts: a record goes on where its header would be the same to
      * the byte. */
     yk_status status = YK_OK;
-    uint64_t offset = sizeof(journal_start);
+    uint64_t offset = sizeof(yk_file_start);
     bool same = true, sound = true;
     while (offset < length && status == YK_OK && same && sound) {
         block_head head;
@@ -853,8 +849,8 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
         if (status != YK_OK || !sound)
             break;
 
-        if (offset == sizeof(journal_start))
-            same = head.kind == YK_BLOCK_HEADER && head.bytes == pack.size && p->payload &&
+        if (offset == sizeof(yk_file_start))
+            same = head.kind == BLOCK_HEADER && head.bytes == pack.size && p->payload &&
                    memcmp(p->payload, pack.data, pack.size) == 0;
         offset += sizeof head + head.bytes;
     }
@@ -862,7 +858,7 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
     yk_pack_destroy(&pack);
     if (status != YK_OK)
         return status;
-    if (!same || offset == sizeof(journal_start))
+    if (!same || offset == sizeof(yk_file_start))
         return yk_fail(
             p->context, YK_ERROR_INPUT,
             "'%s' is the journal of another run than the one that was stopped, or files that "
@@ -906,7 +902,7 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
     /* What came after is done again. The process is the one that writes it from now on. */
     uint64_t process = (uint64_t)getpid();
     if (status == YK_OK &&
-        (!yk_write_all(file, &process, sizeof process, offsetof(journal_start, process)) ||
+        (!yk_write_all(file, &process, sizeof process, offsetof(yk_file_start, number)) ||
          ftruncate(file, (off_t)length) != 0))
         status = cannot_write(journal, errno);
     if (status != YK_OK) {

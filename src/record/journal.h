@@ -20,12 +20,12 @@
 
 #include "yoke/record.h"
 
-typedef enum yk_block_kind {
-    YK_BLOCK_HEADER = 1,
-    YK_BLOCK_ROWS,
-    YK_BLOCK_FRAME,
-    YK_BLOCK_SUMMARY
-} yk_block_kind;
+/* How files of our own begin: journals, and checkpoints. */
+typedef struct yk_file_start {
+    char magic[8];
+    uint32_t version, byte_order;
+    uint64_t number; /* the process that writes a journal; sections of a checkpoint */
+} yk_file_start;
 
 /* Writing -------------------------------------------------------------------------------------- */
 
@@ -65,25 +65,18 @@ void yk_sync_folder(const char *path_of_file);
 
 /* Reading -------------------------------------------------------------------------------------- */
 
-typedef struct yk_journal_contents {
-    bool complete; /* it has its summary */
-    size_t rows, frames;
-    uint64_t length;  /* of its whole blocks */
-    uint64_t damaged; /* bytes behind them, which were left out */
-} yk_journal_contents;
-
 /* Whether a file begins as a journal does. */
 bool yk_is_journal(const void *start, size_t bytes);
 
 /* Passes everything to a recorder: begin, samples and frames, and the end of a journal that is
- * complete. `path` is for messages; the file is one that is open for reading. */
+ * complete; what there was in `contents`. `path` is for messages; the file is one that is open for reading. */
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
-                          yk_journal_contents *contents);
+                          yk_recovery *contents);
 /* The same of one that comes through a pipe. */
 yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_journal_contents *contents);
+                                 yk_recovery *contents);
 /* The same of a file that is not open yet. */
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
-                               yk_journal_contents *contents);
+                               yk_recovery *contents);
 
 #endif

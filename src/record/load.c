@@ -1,6 +1,7 @@
-/* Reading a record back: HDF5 and journals are known by how they begin, all else is taken for
- * CSV. */
+/* Reading a record back, whole or thinned to a bounded size. HDF5 and journals are known by how
+ * they begin, all else is taken for CSV. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -48,7 +49,7 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
     if (yk_hdf5_begins(start, got)) {
         status = yk_hdf5_load(context, path, to, complete);
     } else if (yk_is_journal(start, got)) {
-        yk_journal_contents contents;
+        yk_recovery contents;
         status = yk_journal_play_file(context, path, to, &contents);
         *complete = contents.complete;
     } else {
@@ -81,5 +82,206 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
 
     *record = made;
 
+    return YK_OK;
+}
+
+/* A record of bounded size that looks like the whole one -----------------------------------------
+ *
+ * Rows are gathered in buckets of equally many, of each of which the first and the last time and
+ * the lowest and the highest value of every column stay. When all buckets are full, neighbours are
+ * joined and take twice as many rows. So a record of any length passes once, in memory that does
+ * not depend on its length; a picture that has fewer columns of pixels than there are buckets shows
+ * every peak. A record that fits is kept as it is. */
+
+/* Memory of all buckets, and how few of them there are in any case. */
+static const double BYTES_MOST = 64e6;
+enum { BUCKETS_LEAST = 256 };
+
+typedef struct thin {
+    yk_recorder base;
+    yk_context *context;
+    yk_record *record;
+    size_t rows_most;
+    size_t width;                 /* columns, without time */
+    size_t capacity, count;       /* of buckets */
+    size_t rows, rows_per_bucket; /* in the last one; in each */
+    double *first, *last;         /* times of a bucket */
+    double *low, *high;           /* by buckets, then columns */
+    bool *low_first;              /* of the two, which came before the other */
+} thin;
+
+static yk_status thin_begin(yk_recorder *recorder, const yk_record_header *header)
+{
+    thin *self = (thin *)recorder;
+    yk_context *context = self->context;
+
+    /* What it looked like is not kept: only columns are thinned. */
+    yk_record_header plain = *header;
+    plain.scene = NULL;
+    yk_status status = yk_recorder_begin(yk_record_recorder(self->record), &plain);
+    if (status != YK_OK)
+        return status;
+
+    /* As many buckets as rows are wanted, two rows each, and as the memory allows; an even number,
+     * so that they can be joined two and two. */
+    self->width = yk_header_width(header);
+    double bytes = (double)(self->width + 1) * (2 * sizeof(double) + sizeof(bool));
+    self->capacity = (size_t)fmin((double)self->rows_most / 2, BYTES_MOST / bytes);
+    if (self->capacity < BUCKETS_LEAST)
+        self->capacity = BUCKETS_LEAST;
+    self->capacity -= self->capacity % 2;
+    self->rows_per_bucket = 1;
+
+    size_t values = self->capacity * self->width;
+    self->first = yk_allocate(context, self->capacity, sizeof *self->first);
+    self->last = yk_allocate(context, self->capacity, sizeof *self->last);
+    self->low = yk_allocate(context, values, sizeof *self->low);
+    self->high = yk_allocate(context, values, sizeof *self->high);
+    self->low_first = yk_allocate(context, values, sizeof *self->low_first);
+    bool all = self->first && self->last && self->low && self->high && self->low_first;
+    return all ? YK_OK : YK_ERROR_MEMORY;
+}
+
+/* Joins the values of one bucket with those that come behind them. Numbers that are none are left
+ * out beside others. */
+static void join(double *low, double *high, bool *low_first, double next_low, double next_high,
+                 bool next_low_first)
+{
+    bool lower = next_low < *low || isnan(*low);
+    bool higher = next_high > *high || isnan(*high);
+    if (lower && higher)
+        *low_first = next_low_first;
+    else if (lower || higher)
+        *low_first = higher;
+    if (lower)
+        *low = next_low;
+    if (higher)
+        *high = next_high;
+}
+
+/* Two and two neighbours become one. */
+static void halve(thin *self)
+{
+    /* In place: what is written lies before what is still to be read. */
+    size_t width = self->width;
+    for (size_t i = 0; i < self->count / 2; i++) {
+        size_t a = 2 * i * width;
+        size_t b = a + width;
+        for (size_t c = 0; c < width; c++) {
+            double low = self->low[a + c];
+            double high = self->high[a + c];
+            bool low_first = self->low_first[a + c];
+            join(&low, &high, &low_first, self->low[b + c], self->high[b + c],
+                 self->low_first[b + c]);
+            self->low[i * width + c] = low;
+            self->high[i * width + c] = high;
+            self->low_first[i * width + c] = low_first;
+        }
+
+        self->first[i] = self->first[2 * i];
+        self->last[i] = self->last[2 * i + 1];
+    }
+
+    /* The last bucket is full, so the next row opens another. */
+    self->count /= 2;
+    self->rows_per_bucket *= 2;
+    self->rows = self->rows_per_bucket;
+}
+
+static yk_status thin_sample(yk_recorder *recorder, double time, const double *row)
+{
+    thin *self = (thin *)recorder;
+
+    /* A new bucket, where the last one is full. Where there are no more, each becomes twice as
+     * long: what is kept is as fine as the length of the run allows, which nobody knows before. */
+    if (self->count == 0 || self->rows == self->rows_per_bucket) {
+        if (self->count == self->capacity)
+            halve(self);
+
+        self->first[self->count] = time;
+        self->rows = 0;
+        size_t at = self->count++ * self->width;
+        memcpy(self->low + at, row, self->width * sizeof *row);
+        memcpy(self->high + at, row, self->width * sizeof *row);
+        memset(self->low_first + at, 0, self->width * sizeof *self->low_first);
+    } else {
+        size_t at = (self->count - 1) * self->width;
+        for (size_t c = 0; c < self->width; c++)
+            join(&self->low[at + c], &self->high[at + c], &self->low_first[at + c], row[c], row[c],
+                 false);
+    }
+
+    self->last[self->count - 1] = time;
+    self->rows++;
+    return YK_OK;
+}
+
+static yk_status thin_end(yk_recorder *recorder, const yk_record_summary *summary)
+{
+    (void)recorder;
+    (void)summary;
+    return YK_OK;
+}
+
+static const yk_recorder_ops thin_ops = {
+    .size = sizeof thin_ops,
+    .kind = "thin",
+    .begin = thin_begin,
+    .sample = thin_sample,
+    .end = thin_end,
+};
+
+yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows_most,
+                              yk_record **record)
+{
+    *record = NULL;
+    thin self = {.base.ops = &thin_ops, .context = context, .rows_most = rows_most};
+    yk_status status = yk_record_create(context, &self.record);
+    bool complete = false;
+    if (status == YK_OK)
+        status = yk_record_play(context, path, &self.base, &complete);
+    if (status == YK_OK && self.count == 0)
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "'%s' holds no samples: the run ended before its first one", path);
+
+    /* Buckets as rows: one of a single row as that, others as two, their lowest and highest values
+     * in the order in which they came. */
+    double *row = NULL;
+    yk_recorder *to = NULL;
+    if (status == YK_OK) {
+        row = yk_allocate(context, self.width + 1, sizeof *row);
+        to = yk_record_recorder(self.record);
+        if (!row)
+            status = YK_ERROR_MEMORY;
+    }
+
+    for (size_t i = 0; status == YK_OK && i < self.count; i++) {
+        size_t at = i * self.width;
+        for (int second = 0; second < 2 && status == YK_OK; second++) {
+            if (second && self.rows_per_bucket == 1)
+                break;
+
+            for (size_t c = 0; c < self.width; c++) {
+                bool low = self.low_first[at + c] != (second == 1);
+                row[c] = low ? self.low[at + c] : self.high[at + c];
+            }
+
+            status = yk_recorder_sample(to, second ? self.last[i] : self.first[i], row);
+        }
+    }
+
+    yk_release(context, row);
+    yk_release(context, self.first);
+    yk_release(context, self.last);
+    yk_release(context, self.low);
+    yk_release(context, self.high);
+    yk_release(context, self.low_first);
+    if (status != YK_OK) {
+        yk_record_destroy(self.record);
+        return status;
+    }
+
+    yk_record_close(self.record);
+    *record = self.record;
     return YK_OK;
 }

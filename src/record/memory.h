@@ -1,38 +1,13 @@
-/* The record in memory, the readers that fill it, and the copies that recorders keep. */
+/* The record in memory, the copies that recorders keep, and readers and writers of all formats. */
 #ifndef YK_RECORD_MEMORY_H
 #define YK_RECORD_MEMORY_H
 
 #include "yoke/record.h"
 
-/* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many
- * cache lines as there are columns. So rows are staged first, side by side, and moved to the
- * columns many at a time. */
-typedef struct yk_columns {
-    size_t width;    /* columns, time included */
-    size_t rows;     /* in the columns, without those on the stage */
-    size_t capacity; /* rows that fit in the columns; at least rows + stage_rows while recording */
-    size_t staged;   /* rows on the stage */
-    size_t stage_rows; /* that fit there; 0 outside begin and end, so that sample notices */
-    double *stage;
-    double *columns[]; /* time first */
-} yk_columns;
-
-struct yk_record {
-    yk_recorder base;
-    yk_context *context;
-    yk_record_header *header; /* this and all below never NULL after creation */
-    yk_record_summary *summary;
-    yk_columns *data;
-    size_t frame_size, frame_count, frame_capacity;
-    double *frame_times;
-    float *frames; /* frame_size values each */
-    bool complete;
-};
-
 /* Closes the record without a summary, as after a run that did not finish. */
 void yk_record_close(yk_record *record);
 
-/* Checked copies of what a recorder is given at its beginning and its end (header.c).
+/* Checked copies of what a recorder is given at its beginning and its end (recorder.c).
  *
  * A deep copy in one block of memory, to be released with yk_release: strings "" where they were
  * NULL, labels always present (that of a lone component is "" unless given). Refuses names that
@@ -55,9 +30,16 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to);
 
+/* Writers: recorders that write one format straight to a file. What users get
+ * (yk_file_recorder_create, file.c) keeps a journal while the run goes on and plays it to one of
+ * these at the end. The file must not be there yet; its end is on the disk when `end` returns.
+ * Nothing is given back of a file that fails: whoever asked for it removes it. */
+yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorder **writer);
+yk_status yk_hdf5_writer_create(yk_context *context, const char *path, yk_recorder **writer);
+
 /* Loads a file as a record of at most so many rows (at least 512) that looks the same: where there
  * are more, the lowest and highest values of neighbours stay. Without scene, frames and summary, in
- * memory that does not depend on the length of the file. (thin.c) */
+ * memory that does not depend on the length of the file. */
 yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows_most,
                               yk_record **record);
 

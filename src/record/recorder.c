@@ -1,7 +1,10 @@
-/* The operations of any recorder, and one that passes everything on to several others. */
+/* The operations of any recorder, one that passes everything on to several others, and checked
+ * copies of what recorders are given. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "yoke/record.h"
+#include "record/memory.h"
 
 yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *header)
 {
@@ -207,4 +210,355 @@ yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *record
     *made = &self->base;
 
     return YK_OK;
+}
+
+/* Copies of headers and summaries ----------------------------------------------------------------
+ *
+ * They are made in two passes over the same code: the first measures (its store has no memory), the
+ * second writes. */
+
+typedef struct text_store {
+    char *memory; /* NULL: measure only */
+    size_t used;
+} text_store;
+
+static void *take(text_store *store, size_t bytes, size_t alignment)
+{
+    /* While it is measured there is no memory, only its length. */
+    store->used = (store->used + alignment - 1) / alignment * alignment;
+    void *to = store->memory ? store->memory + store->used : NULL;
+    store->used += bytes;
+    return to;
+}
+
+static const char *put_text(text_store *store, const char *text)
+{
+    size_t bytes = text ? strlen(text) + 1 : 1;
+    char *to = take(store, bytes, 1);
+    if (to)
+        memcpy(to, text ? text : "", bytes);
+    return to;
+}
+
+static const char **put_labels(text_store *store, const yk_record_channel *channel)
+{
+    size_t count = (size_t)channel->components;
+    const char **labels = take(store, count * sizeof *labels, sizeof *labels);
+    for (size_t i = 0; i < count; i++) {
+        /* Where the channel does not say what its components are called, their number does. */
+        static const char *const position[] = {"x", "y", "z"};
+        static const char *const orientation[] = {"w", "x", "y", "z"};
+        char number[16] = "";
+        const char *given = number;
+        if (channel->labels)
+            given = channel->labels[i];
+        else if (count == 3)
+            given = position[i];
+        else if (count == 4)
+            given = orientation[i];
+        else if (count > 1)
+            snprintf(number, sizeof number, "%d", (int)i + 1);
+
+        const char *label = put_text(store, given);
+        if (labels)
+            labels[i] = label;
+    }
+
+    return labels;
+}
+
+static const char **put_texts(text_store *store, const char *const *texts, int count)
+{
+    const char **copy = take(store, (size_t)count * sizeof *copy, sizeof *copy);
+    for (int i = 0; i < count; i++) {
+        const char *text = put_text(store, texts[i]);
+        if (copy)
+            copy[i] = text;
+    }
+
+    return copy;
+}
+
+static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scene)
+{
+    /* The first pass only measures: then there is no memory to write to. */
+    yk_record_scene *copy = take(store, sizeof *copy, sizeof(double));
+    yk_record_scene filled = *scene;
+    filled.subsystems = put_texts(store, scene->subsystems, scene->subsystem_count);
+    filled.solvers = put_texts(store, scene->solvers, scene->subsystem_count);
+
+    /* Names are copied beside the records that they belong to. */
+    yk_record_body *bodies =
+        take(store, (size_t)scene->body_count * sizeof *bodies, sizeof(double));
+    filled.bodies = bodies;
+    for (int i = 0; i < scene->body_count; i++) {
+        const char *name = put_text(store, scene->bodies[i].name);
+        if (bodies) {
+            bodies[i] = scene->bodies[i];
+            bodies[i].name = name;
+        }
+    }
+
+    /* Shapes of lines and meshes have points of their own. */
+    yk_shape *shapes = take(store, (size_t)scene->shape_count * sizeof *shapes, sizeof(double));
+    filled.shapes = shapes;
+    for (int i = 0; i < scene->shape_count; i++) {
+        const yk_shape *shape = &scene->shapes[i];
+        const char *name = put_text(store, shape->name);
+        size_t bytes = (size_t)shape->point_count * sizeof *shape->points;
+        yk_vec3 *points = take(store, bytes, sizeof(double));
+        if (points && bytes)
+            memcpy(points, shape->points, bytes);
+        if (shapes) {
+            shapes[i] = *shape;
+            shapes[i].name = name;
+            shapes[i].points = points;
+        }
+    }
+
+    /* Interfaces and wires. */
+    yk_record_link *links = take(store, (size_t)scene->link_count * sizeof *links, sizeof(void *));
+    filled.links = links;
+    for (int i = 0; i < scene->link_count; i++) {
+        const char *name = put_text(store, scene->links[i].name);
+        if (links) {
+            links[i] = scene->links[i];
+            links[i].name = name;
+        }
+    }
+
+    if (copy)
+        *copy = filled;
+
+    return copy;
+}
+
+static yk_record_header *put_header(text_store *store, const yk_record_header *header)
+{
+    /* In the same order in both passes: each takes its memory behind what was taken before. */
+    yk_record_header *copy = take(store, sizeof *copy, sizeof(void *));
+    yk_record_channel *channels =
+        take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));
+    yk_record_header filled = {.title = put_text(store, header->title),
+                               .scenario = put_text(store, header->scenario),
+                               .command = put_text(store, header->command),
+                               .channels = channels,
+                               .channel_count = header->channel_count};
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        yk_record_channel filled_channel = {.name = put_text(store, channel->name),
+                                            .unit = put_text(store, channel->unit),
+                                            .components = channel->components,
+                                            .labels = put_labels(store, channel)};
+        if (channels)
+            channels[i] = filled_channel;
+    }
+
+    /* What is found through the copy lies in the same block behind it. */
+    if (header->scene)
+        filled.scene = put_scene(store, header->scene);
+    if (copy)
+        *copy = filled;
+
+    return copy;
+}
+
+static yk_record_summary *put_summary(text_store *store, const yk_record_summary *summary)
+{
+    int count = summary ? summary->count : 0;
+    yk_record_summary *copy = take(store, sizeof *copy, sizeof(void *));
+    yk_record_value *values = take(store, (size_t)count * sizeof *values, sizeof(double));
+    for (int i = 0; i < count; i++) {
+        const yk_record_value *value = &summary->values[i];
+        yk_record_value filled = {.name = put_text(store, value->name),
+                                  .value = value->value,
+                                  .unit = put_text(store, value->unit),
+                                  .text = put_text(store, value->text)};
+        if (values)
+            values[i] = filled;
+    }
+
+    if (copy)
+        *copy = (yk_record_summary){values, count};
+
+    return copy;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts `names`. */
+static yk_status check_names(yk_context *context, const char *what, const char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!names[i] || !*names[i])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what,
+                           i + 1);
+
+    /* Neighbours in the order of the alphabet show names that occur twice. */
+    qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int i = 1; i < count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s '%s' is recorded twice; names must be unique", what, names[i]);
+
+    return YK_OK;
+}
+
+/* Every index of a scene is in range. */
+static bool scene_is_sound(const yk_record_scene *scene)
+{
+    /* From a file these may be any numbers, and lists are made by them. */
+    if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
+        scene->link_count < 0 || scene->contact_count < 0 || scene->watched < 0 ||
+        scene->watched > YK_WATCHED)
+        return false;
+
+    /* Bodies belong to subsystems, shapes and links to bodies and subsystems. */
+    int subsystems = scene->subsystem_count, bodies = scene->body_count;
+    for (int i = 0; i < bodies; i++) {
+        const yk_record_body *body = &scene->bodies[i];
+        if (body->subsystem < 0 || body->subsystem >= subsystems || body->motion < 0 ||
+            body->motion > YK_BODY_MOVES)
+            return false;
+    }
+
+    for (int i = 0; i < scene->shape_count; i++) {
+        const yk_shape *shape = &scene->shapes[i];
+        if (shape->kind < 0 || shape->kind >= YK_SHAPES || shape->point_count < 0 ||
+            shape->body < YK_SCENE_GROUND || shape->body >= bodies ||
+            shape->end < YK_SCENE_GROUND || shape->end >= bodies)
+            return false;
+    }
+
+    for (int i = 0; i < scene->link_count; i++) {
+        const yk_record_link *link = &scene->links[i];
+        if (link->from < 0 || link->from >= subsystems || link->to < 0 || link->to >= subsystems ||
+            link->kind < 0 || link->kind > YK_LINK_WIRE)
+            return false;
+    }
+
+    return true;
+}
+
+size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
+{
+    size_t size = 0;
+
+    /* Numbers per frame: bodies only what of them changes. */
+    for (int i = 0; i < scene->body_count; i++) {
+        const yk_record_body *body = &scene->bodies[i];
+        if (table == YK_FRAME_POSITION && body->motion != YK_BODY_FIXED)
+            size += 3;
+        if (table == YK_FRAME_ORIENTATION && body->motion == YK_BODY_MOVES)
+            size += 4;
+        if (table == YK_FRAME_STRAIN && body->strained)
+            size += 1;
+    }
+
+    for (int i = 0; i < scene->link_count; i++) {
+        yk_link_kind kind = scene->links[i].kind;
+        if (table == YK_FRAME_WRENCH && kind == YK_LINK_MARKERS)
+            size += 9;
+        if (table == YK_FRAME_WATCH && scene->watched && kind != YK_LINK_WIRE)
+            size += scene->watched == 1 ? YK_WATCH_INTERFACE - 1 : YK_WATCH_INTERFACE;
+    }
+
+    /* Of the subsystems, in the first layout one figure each, and the iterations. */
+    size_t figures = scene->watched == 1 ? 1 : YK_WATCH_SUBSYSTEM;
+    if (table == YK_FRAME_WATCH && scene->watched)
+        size += figures * (size_t)scene->subsystem_count + 1;
+    if (table == YK_FRAME_CONTACT)
+        size = 9 * (size_t)scene->contact_count;
+
+    return size;
+}
+
+size_t yk_scene_frame_size(const yk_record_scene *scene)
+{
+    size_t size = 0;
+    for (int i = 0; i < YK_FRAME_TABLES; i++)
+        size += yk_scene_table_size(scene, (yk_frame_table)i);
+    return size;
+}
+
+yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
+                         yk_record_header **copy)
+{
+    *copy = NULL;
+    int count = header->channel_count;
+    if (count < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
+
+    /* Names part channels from each other in every format. */
+    const char **names = yk_allocate(context, (size_t)count, sizeof *names);
+    if (!names)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++)
+        names[i] = header->channels[i].name;
+    yk_status status = check_names(context, "channel", names, count);
+    yk_release(context, names);
+    for (int i = 0; i < count && status == YK_OK; i++)
+        if (header->channels[i].components < 1)
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "channel '%s' has %d components; it needs at least one",
+                             header->channels[i].name, header->channels[i].components);
+    if (status != YK_OK)
+        return status;
+
+    if (header->scene && !scene_is_sound(header->scene))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the scene of the record names a body or a subsystem that it does not have");
+
+    /* Measured first, then written. */
+    text_store store = {0};
+    put_header(&store, header);
+    store.memory = yk_allocate(context, store.used, 1);
+    if (!store.memory)
+        return YK_ERROR_MEMORY;
+
+    store.used = 0;
+    *copy = put_header(&store, header);
+
+    return YK_OK;
+}
+
+yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
+                          yk_record_summary **copy)
+{
+    *copy = NULL;
+    int count = summary ? summary->count : 0;
+    const char **names = yk_allocate(context, (size_t)count, sizeof *names);
+    if (!names)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++)
+        names[i] = summary->values[i].name;
+    yk_status status = check_names(context, "value", names, count);
+    yk_release(context, names);
+    if (status != YK_OK)
+        return status;
+
+    /* Measured first, then written. */
+    text_store store = {0};
+    put_summary(&store, summary);
+    store.memory = yk_allocate(context, store.used, 1);
+    if (!store.memory)
+        return YK_ERROR_MEMORY;
+
+    store.used = 0;
+    *copy = put_summary(&store, summary);
+
+    return YK_OK;
+}
+
+size_t yk_header_width(const yk_record_header *header)
+{
+    size_t width = 0;
+    for (int i = 0; i < header->channel_count; i++)
+        width += (size_t)header->channels[i].components;
+    return width;
 }

@@ -18,14 +18,13 @@
 
 #include "math/vec3.h"
 #include "record/hdf5_access.h"
-#include "record/hdf5_output.h"
 #include "record/pack.h"
 #include "yoke/record.h"
 
 enum { SIDES = 24, ARCS = 6, HULL_MAX = 200, DEFLATE = 3, CHUNK_ROWS = 16384 };
 
 /* The kinds of cells, in the order in which VTK counts them. */
-typedef enum topology { VERTICES, LINES, POLYGONS, STRIPS, TOPOLOGIES } topology;
+enum { VERTICES, LINES, POLYGONS, STRIPS, TOPOLOGIES };
 
 static const char *const topology_names[TOPOLOGIES] = {"Vertices", "Lines", "Polygons", "Strips"};
 
@@ -43,6 +42,10 @@ typedef struct mesh {
     yk_pack anchors;                  /* of anchor */
     yk_pack connectivity[TOPOLOGIES]; /* of int64_t: points of the cells */
     yk_pack offsets[TOPOLOGIES];      /* of int64_t: where cells begin there, and the end */
+    /* Where a frame has what belongs to a body: indices of the first numbers; -1: it has none. */
+    struct {
+        ptrdiff_t position, orientation, strain;
+    } * slots;
 } mesh;
 
 static size_t count_points(const mesh *m)
@@ -73,11 +76,11 @@ static int64_t add_corner(mesh *m, const yk_shape *shape, double x, double y, do
     return add_point(m, shape->body, yk_v3_add(shape->position, rotated), 0);
 }
 
-static void add_cell(mesh *m, topology kind, const int64_t *points, size_t count)
+static void add_cell(mesh *m, int topology, const int64_t *points, size_t count)
 {
-    yk_pack_bytes(&m->connectivity[kind], points, count * sizeof *points);
-    int64_t end = (int64_t)count_ids(&m->connectivity[kind]);
-    yk_pack_bytes(&m->offsets[kind], &end, sizeof end);
+    yk_pack_bytes(&m->connectivity[topology], points, count * sizeof *points);
+    int64_t end = (int64_t)count_ids(&m->connectivity[topology]);
+    yk_pack_bytes(&m->offsets[topology], &end, sizeof end);
 }
 
 /* The surface that a line in the plane of x and z makes about the z axis: `profile` has radius and height of
@@ -340,16 +343,12 @@ static void add_shape(mesh *m, const yk_shape *shape)
     }
 }
 
-/* Where a frame has what belongs to a body: indices of the first numbers; -1: it has none. */
-typedef struct body_slot {
-    ptrdiff_t position, orientation, strain;
-} body_slot;
-
-static body_slot *find_slots(yk_context *context, const yk_record_scene *scene)
+static bool find_slots(yk_context *context, mesh *m)
 {
-    body_slot *slots = yk_allocate(context, (size_t)scene->body_count + 1, sizeof *slots);
-    if (!slots)
-        return NULL;
+    const yk_record_scene *scene = m->scene;
+    m->slots = yk_allocate(context, (size_t)scene->body_count + 1, sizeof *m->slots);
+    if (!m->slots)
+        return false;
 
     /* One table behind the other, see yk_frame_table. */
     ptrdiff_t position = 0;
@@ -357,51 +356,54 @@ static body_slot *find_slots(yk_context *context, const yk_record_scene *scene)
     ptrdiff_t strain = orientation + (ptrdiff_t)yk_scene_table_size(scene, YK_FRAME_ORIENTATION);
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
-        slots[i] = (body_slot){-1, -1, -1};
+        m->slots[i].position = -1;
+        m->slots[i].orientation = -1;
+        m->slots[i].strain = -1;
         if (body->motion != YK_BODY_FIXED) {
-            slots[i].position = position;
+            m->slots[i].position = position;
             position += 3;
         }
 
         if (body->motion == YK_BODY_MOVES) {
-            slots[i].orientation = orientation;
+            m->slots[i].orientation = orientation;
             orientation += 4;
         }
 
         if (body->strained)
-            slots[i].strain = strain++;
+            m->slots[i].strain = strain++;
     }
 
-    return slots;
+    return true;
 }
 
 /* Whether the body of a point is there in a frame; and where the point is. */
-static bool is_there(const body_slot *slots, const float *frame, const anchor *a)
+static bool is_there(const mesh *m, const float *frame, const anchor *a)
 {
-    return a->body == YK_SCENE_GROUND || slots[a->body].position < 0 ||
-           isfinite(frame[slots[a->body].position]);
+    return a->body == YK_SCENE_GROUND || m->slots[a->body].position < 0 ||
+           isfinite(frame[m->slots[a->body].position]);
 }
 
-static yk_vec3 locate(const mesh *m, const body_slot *slots, const float *frame, const anchor *a)
+static yk_vec3 locate(const mesh *m, const float *frame, const anchor *a)
 {
     if (a->body == YK_SCENE_GROUND)
         return a->point;
 
     /* All points of what is not there fall together, so that nothing of it is seen. */
-    if (!is_there(slots, frame, a))
+    if (!is_there(m, frame, a))
         return yk_v3(0, 0, 0);
 
     const yk_record_body *body = &m->scene->bodies[a->body];
-    const body_slot *slot = &slots[a->body];
+    ptrdiff_t position_slot = m->slots[a->body].position;
+    ptrdiff_t orientation_slot = m->slots[a->body].orientation;
     yk_vec3 position = body->position;
     yk_quat orientation = body->orientation;
-    if (slot->position >= 0) {
-        const float *p = frame + slot->position;
+    if (position_slot >= 0) {
+        const float *p = frame + position_slot;
         position = yk_v3((double)p[0], (double)p[1], (double)p[2]);
     }
 
-    if (slot->orientation >= 0) {
-        const float *q = frame + slot->orientation;
+    if (orientation_slot >= 0) {
+        const float *q = frame + orientation_slot;
         orientation = (yk_quat){(double)q[0], (double)q[1], (double)q[2], (double)q[3]};
     }
 
@@ -525,7 +527,7 @@ static bool write_step(hid_t dataset, hsize_t step, hsize_t rows, hsize_t column
 
 /* Points of all steps, and the strain at them where anything is strained. */
 static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record *record,
-                         const body_slot *slots, float *scratch)
+                         float *scratch)
 {
     hsize_t steps = yk_record_frame_count(record);
     hsize_t points = count_points(m);
@@ -554,7 +556,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
     for (hsize_t step = 0; step < steps && done; step++) {
         const float *frame = yk_record_frame(record, step);
         for (hsize_t i = 0; i < points; i++) {
-            yk_vec3 p = locate(m, slots, frame, &anchors[i]);
+            yk_vec3 p = locate(m, frame, &anchors[i]);
             scratch[3 * i] = (float)p.x;
             scratch[3 * i + 1] = (float)p.y;
             scratch[3 * i + 2] = (float)p.z;
@@ -565,7 +567,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         /* What is not there has no size. */
         if (m->varies && done) {
             for (hsize_t i = 0; i < points; i++)
-                scratch[i] = is_there(slots, frame, &anchors[i]) ? anchors[i].radius : 0;
+                scratch[i] = is_there(m, frame, &anchors[i]) ? anchors[i].radius : 0;
             done = write_step(radii, step, points, 1, scratch);
         }
 
@@ -576,8 +578,8 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
         for (hsize_t i = 0; i < points; i++) {
             const anchor *a = &anchors[i];
             scratch[i] = 0;
-            if (a->body != YK_SCENE_GROUND && slots[a->body].strain >= 0)
-                scratch[i] = frame[slots[a->body].strain];
+            if (a->body != YK_SCENE_GROUND && m->slots[a->body].strain >= 0)
+                scratch[i] = frame[m->slots[a->body].strain];
         }
 
         done = write_step(strains, step, points, 1, scratch);
@@ -666,23 +668,21 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
 {
     /* Memory for a step of everything, and for a row of all steps. */
     size_t steps = yk_record_frame_count(record);
-    body_slot *slots = find_slots(context, m->scene);
     float *scratch = yk_allocate(context, 3 * count_points(m) + 1, sizeof *scratch);
     double *times = yk_allocate(context, steps + 1, sizeof *times);
     int64_t *ids = yk_allocate(context, 4 * steps + 1, sizeof *ids);
     yk_status status = YK_ERROR_MEMORY;
-    if (slots && scratch && times && ids) {
+    if (scratch && times && ids) {
         yk_hdf5_session session;
-        yk_hdf5_output output = {0};
+        int error = 0;
         yk_hdf5_enter(&session);
-        hid_t file = yk_hdf5_output_create(path, &output);
+        hid_t file = yk_hdf5_create(path, &error);
         bool done = file >= 0;
         if (done) {
             hid_t root = create_group(file, "VTKHDF");
             hid_t data = create_group(root, "PointData");
             done = root >= 0 && data >= 0 && write_cells(root, m) &&
-                   write_owners(data, m, scratch) &&
-                   write_points(root, data, m, record, slots, scratch) &&
+                   write_owners(data, m, scratch) && write_points(root, data, m, record, scratch) &&
                    write_steps(root, m, record, times, ids);
             if (data >= 0)
                 H5Gclose(data);
@@ -696,13 +696,12 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
         /* An error of the disk says more than what the library makes of it. */
         status = YK_OK;
         const char *reason = session.reason;
-        if (output.error != 0)
-            reason = strerror(output.error);
-        if (!done || output.error != 0)
+        if (error != 0)
+            reason = strerror(error);
+        if (!done || error != 0)
             status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, reason);
     }
 
-    yk_release(context, slots);
     yk_release(context, scratch);
     yk_release(context, times);
     yk_release(context, ids);
@@ -734,7 +733,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
 
     for (int i = 0; i < scene->shape_count; i++)
         add_shape(&m, &scene->shapes[i]);
-    bool failed = m.anchors.failed;
+    bool failed = m.anchors.failed || !find_slots(context, &m);
     for (int i = 0; i < TOPOLOGIES; i++)
         failed = failed || m.connectivity[i].failed || m.offsets[i].failed;
 
@@ -754,6 +753,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
     }
 
     yk_release(context, part);
+    yk_release(context, m.slots);
     yk_pack_destroy(&m.anchors);
     for (int i = 0; i < TOPOLOGIES; i++) {
         yk_pack_destroy(&m.connectivity[i]);

@@ -232,22 +232,17 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
 
 /* Handing over the memory ---------------------------------------------------------------------- */
 
-typedef union control {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
-} control;
+/* Bytes of the message that a descriptor travels in. */
+enum { CONTROL = CMSG_SPACE(sizeof(int)) };
 
 bool yk_send_descriptor(int socket, int fd)
 {
     /* A descriptor travels beside at least one byte. */
     char byte = 'M';
     struct iovec part = {&byte, 1};
-    control buffer;
-    memset(&buffer, 0, sizeof buffer);
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = buffer.bytes,
-                             .msg_controllen = sizeof buffer.bytes};
+    _Alignas(struct cmsghdr) char buffer[CONTROL] = {0};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = buffer, .msg_controllen = sizeof buffer};
 
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
@@ -267,11 +262,9 @@ int yk_receive_descriptor(int socket, double deadline)
     /* The byte, with anything but one descriptor beside it, counts as none. */
     char byte;
     struct iovec part = {&byte, 1};
-    control buffer;
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = buffer.bytes,
-                             .msg_controllen = sizeof buffer.bytes};
+    _Alignas(struct cmsghdr) char buffer[CONTROL];
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = buffer, .msg_controllen = sizeof buffer};
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
         return -1;
 

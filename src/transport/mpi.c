@@ -4,7 +4,7 @@
 
 #include "transport/ranks.h"
 
-_Static_assert(sizeof(MPI_Request) <= sizeof(yk_ranks_request), "requests are kept in one word");
+_Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "requests are kept in one word");
 
 static MPI_Comm all = MPI_COMM_NULL;
 
@@ -66,23 +66,23 @@ static bool receive(void *bytes, size_t count, int from, int tag)
     return MPI_Recv(bytes, (int)count, MPI_BYTE, from, tag, all, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
-static bool send(const void *bytes, size_t count, int to, int tag, yk_ranks_request *request)
+static bool send(const void *bytes, size_t count, int to, int tag, uint64_t *request)
 {
     MPI_Request own;
     if (MPI_Isend(bytes, (int)count, MPI_BYTE, to, tag, all, &own) != MPI_SUCCESS)
         return false;
 
-    memcpy(&request->word, &own, sizeof own);
+    memcpy(request, &own, sizeof own);
     return true;
 }
 
-static bool sent(yk_ranks_request *request)
+static bool sent(uint64_t *request)
 {
     MPI_Request own;
     int done = 0;
-    memcpy(&own, &request->word, sizeof own);
+    memcpy(&own, request, sizeof own);
     MPI_Test(&own, &done, MPI_STATUS_IGNORE);
-    memcpy(&request->word, &own, sizeof own);
+    memcpy(request, &own, sizeof own);
     return done;
 }
 

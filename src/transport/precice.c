@@ -21,7 +21,6 @@
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "transport/precice.h"
-#include "transport/precice_vertices.h"
 
 enum { PORTS_MAX = 10000, VERTICES_MAX = 10000000 };
 

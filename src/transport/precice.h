@@ -1,12 +1,16 @@
-/* The library preCICE in a process of its own, and what is asked of it.
+/* What stands behind a participant of the library preCICE: the process that holds the library
+ * (precice_host.c), and the vertices of its mesh (precice_vertices.c).
  *
- * Its C interface has one participant per process, and ends the process on every mistake: in its
- * configuration, or when a partner has gone. So a child process loads it; this one stays alive, and
- * says what the library wrote before it ended. */
+ * The library's C interface has one participant per process, and ends the process on every mistake:
+ * in its configuration, or when a partner has gone. So a child process loads it; this one stays
+ * alive, and says what the library wrote before it ended. */
 #ifndef YK_TRANSPORT_PRECICE_H
 #define YK_TRANSPORT_PRECICE_H
 
+#include "math/vec3.h"
 #include "yoke/transport.h"
+
+/* The process ---------------------------------------------------------------------------------- */
 
 enum { YK_PRECICE_DATA_MAX = 2 };
 
@@ -46,5 +50,37 @@ yk_status yk_precice_advance(yk_precice_host *host, double step, const double *w
 const char *yk_precice_message(const yk_precice_host *host);
 /* Lets the library end its connections, and ends the process. */
 void yk_precice_close(yk_precice_host *host);
+
+/* Vertices ------------------------------------------------------------------------------------- */
+
+/* Those that a marker carries as a rigid body does. */
+typedef struct yk_vertices {
+    yk_vec3 position; /* of the marker, in the reference */
+    yk_quat orientation;
+    const yk_vec3 *points; /* in the reference */
+    int count;
+    int dimensions; /* of the mesh: 2 leaves z out */
+    yk_vec3 mean;   /* of the arms */
+    /* J^-1 in the reference; zero where the vertices do not determine a rotation. */
+    yk_mat3 inverse;
+    bool rotates;
+} yk_vertices;
+
+/* Finds mean, inverse and rotates; the rest is set. */
+void yk_vertices_prepare(yk_vertices *vertices);
+
+/* Values are `dimensions` numbers for each vertex. */
+void yk_vertices_displace(const yk_vertices *vertices, const yk_motion *motion,
+                          double *displacements);
+void yk_vertices_move(const yk_vertices *vertices, const yk_motion *motion, double *velocities);
+yk_wrench yk_vertices_reduce(const yk_vertices *vertices, const yk_motion *motion,
+                             const double *forces);
+void yk_vertices_distribute(const yk_vertices *vertices, const yk_motion *motion,
+                            const yk_wrench *wrench, double *forces);
+/* Position and orientation from displacements, beginning at the orientation of the motion; then
+ * velocities from velocities of the vertices. */
+void yk_vertices_fit(const yk_vertices *vertices, const double *displacements, yk_motion *motion);
+void yk_vertices_fit_velocity(const yk_vertices *vertices, const double *velocities,
+                              yk_motion *motion);
 
 #endif

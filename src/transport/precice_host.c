@@ -39,10 +39,8 @@ static const double CLOSING = 5;
 /* A library that warns in every window is not repeated every time. */
 enum { PRINTED_MAX = 1 << 16, LINE_MAX_BYTES = 400, WARNINGS_MAX = 5 };
 
-typedef enum request_kind { INITIALIZE = 1, ADVANCE, FINALIZE } request_kind;
-
 typedef struct request {
-    request_kind kind;
+    enum { INITIALIZE = 1, ADVANCE, FINALIZE } kind;
     double step;
     double ahead;
 } request;
@@ -88,16 +86,14 @@ struct yk_precice_host {
     X(requiresWritingCheckpoint, int, (void))                                           \
     X(finalize, void, (void))
 
-typedef struct library {
-#define MEMBER(name, result, arguments) result(*name) arguments;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
-} library;
-
 typedef struct child {
     const yk_precice_def *def;
     const yk_precice_data *data;
-    library library;
+    struct {
+#define MEMBER(name, result, arguments) result(*name) arguments;
+        FUNCTIONS(MEMBER)
+#undef MEMBER
+    } library;
     int socket;
     int vertices;
     int dimensions;
@@ -160,10 +156,9 @@ static yk_status load(child *c, answer *a)
 /* Mesh and data must be there, and the data vectors. */
 static yk_status create_participant(child *c, answer *a)
 {
-    const library *l = &c->library;
     const char *mesh = c->def->mesh;
-    l->createParticipant(c->def->participant, c->def->configuration, 0, 1);
-    c->dimensions = l->getMeshDimensions(mesh);
+    c->library.createParticipant(c->def->participant, c->def->configuration, 0, 1);
+    c->dimensions = c->library.getMeshDimensions(mesh);
     a->state.dimensions = c->dimensions;
 
     /* Motions and forces are vectors; a scalar would be read beyond its end. */
@@ -172,7 +167,7 @@ static yk_status create_participant(child *c, answer *a)
         const char *name = c->data->written[i % YK_PRECICE_DATA_MAX];
         if (i >= c->data->written_count)
             name = c->data->read[i - c->data->written_count];
-        if (l->getDataDimensions(mesh, name) == c->dimensions)
+        if (c->library.getDataDimensions(mesh, name) == c->dimensions)
             continue;
 
         snprintf(a->text, sizeof a->text,
@@ -239,12 +234,11 @@ static bool answer_one(child *c)
 {
     request q;
     answer a = {0};
-    const library *l = &c->library;
     size_t n = (size_t)c->vertices * (size_t)c->dimensions;
     if (!take(c->socket, &q, sizeof q))
         return false;
     if (q.kind == FINALIZE) {
-        l->finalize();
+        c->library.finalize();
         put(c->socket, &a, sizeof a);
         return false;
     }
@@ -257,23 +251,23 @@ static bool answer_one(child *c)
 
     /* The library must be asked for checkpoints wherever it may want one. */
     if (q.kind == INITIALIZE) {
-        l->setMeshVertices(c->def->mesh, c->vertices, c->coordinates, c->ids);
-        if (l->requiresInitialData())
+        c->library.setMeshVertices(c->def->mesh, c->vertices, c->coordinates, c->ids);
+        if (c->library.requiresInitialData())
             write_values(c);
-        l->initialize();
+        c->library.initialize();
     } else {
         write_values(c);
-        l->advance(q.step);
-        a.state.complete = l->isTimeWindowComplete();
-        a.state.repeats = l->requiresReadingCheckpoint();
+        c->library.advance(q.step);
+        a.state.complete = c->library.isTimeWindowComplete();
+        a.state.repeats = c->library.requiresReadingCheckpoint();
     }
 
     a.state.dimensions = c->dimensions;
-    a.state.ongoing = l->isCouplingOngoing();
+    a.state.ongoing = c->library.isCouplingOngoing();
     if (a.state.ongoing) {
-        a.state.longest = l->getMaxTimeStepSize();
+        a.state.longest = c->library.getMaxTimeStepSize();
         a.state.ahead = fmin(q.ahead, a.state.longest);
-        a.state.begins = l->requiresWritingCheckpoint();
+        a.state.begins = c->library.requiresWritingCheckpoint();
     }
 
     /* For now, and for the end of the step that follows. */
@@ -281,8 +275,8 @@ static bool answer_one(child *c)
     for (int i = 0; i < c->data->read_count; i++) {
         const char *name = c->data->read[i];
         double *values = c->read + (size_t)i * n;
-        l->readData(c->def->mesh, name, c->vertices, c->ids, 0, values);
-        l->readData(c->def->mesh, name, c->vertices, c->ids, a.state.ahead, values + read);
+        c->library.readData(c->def->mesh, name, c->vertices, c->ids, 0, values);
+        c->library.readData(c->def->mesh, name, c->vertices, c->ids, a.state.ahead, values + read);
     }
 
     return put(c->socket, &a, sizeof a) && put(c->socket, c->read, 2 * read * sizeof *c->read);

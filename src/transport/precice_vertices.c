@@ -1,4 +1,19 @@
-#include "transport/precice_vertices.h"
+/* Vertices that a marker carries as a rigid body does.
+ *
+ * With p and Q the position of the marker and its rotation from the reference, a_i the arm from the
+ * marker to vertex i in the reference and x_i the vertex there:
+ *
+ *   displacement   u_i = p + Q a_i - x_i             velocity   v_i = v + w x Q a_i
+ *   wrench         F = sum f_i                       torque     T = sum Q a_i x f_i
+ *
+ * The other way round a wrench becomes the smallest forces that have it as their resultant: about the
+ * mean of the vertices, with r_i the arms from there and J = sum (|r_i|^2 - r_i r_i^T),
+ *
+ *   f_i = F / n + (J^-1 T) x r_i
+ *
+ * and displacements the motion that fits them best in the sense of least squares. Power is the same
+ * on both sides: sum f_i . v_i = F . v + T . w. */
+#include "transport/precice.h"
 
 #include <math.h>
 

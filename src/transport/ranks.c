@@ -200,7 +200,7 @@ yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, c
 {
     /* The driver is called by one thread at a time. */
     const yk_ranks_driver *driver = ranks->driver;
-    yk_ranks_request request;
+    uint64_t request;
     pthread_mutex_lock(&ranks->lock);
     bool good = driver->send(bytes, count, to, tag, &request);
     bool sent = good && driver->sent(&request);
@@ -243,16 +243,16 @@ enum { OUTGOING = 4, USUAL_MESSAGE = 4096 };
 /* Whoever takes a message late keeps its sender from nothing else: the bytes wait here. */
 typedef struct yk_ranks_outgoing {
     yk_body body;
-    yk_ranks_request request;
+    uint64_t request;
     bool under_way; /* the library still reads the bytes */
     struct yk_ranks_outgoing *next;
-} outgoing;
+} yk_ranks_outgoing;
 
 typedef struct ranks_transport {
     yk_transport base;
     yk_ranks *ranks;
     int rank, tag;
-    outgoing out[OUTGOING]; /* whole messages, as is `in` */
+    yk_ranks_outgoing out[OUTGOING]; /* whole messages, as is `in` */
     int next;
     yk_body in;
 } ranks_transport;
@@ -273,9 +273,9 @@ static void count_frame(yk_ranks *ranks, const yk_body *frame)
 }
 
 /* With the lock: takes the message from the list of those that are under way. */
-static void strike(yk_ranks *ranks, outgoing *o)
+static void strike(yk_ranks *ranks, yk_ranks_outgoing *o)
 {
-    outgoing **at = &ranks->under_way;
+    yk_ranks_outgoing **at = &ranks->under_way;
     while (*at && *at != o)
         at = &(*at)->next;
     if (*at)
@@ -303,7 +303,7 @@ static void *push(void *user)
         size_t bytes;
         if (!closing)
             ranks->driver->probe(&from, &tag, &bytes);
-        for (outgoing *o = ranks->under_way, *next; o && !closing; o = next) {
+        for (yk_ranks_outgoing *o = ranks->under_way, *next; o && !closing; o = next) {
             next = o->next;
             if (ranks->driver->sent(&o->request))
                 strike(ranks, o);
@@ -320,7 +320,7 @@ static void *push(void *user)
 }
 
 /* Waits until a message has left. The bytes of one that nobody takes stay with the library. */
-static yk_status let_go(ranks_transport *t, outgoing *o, double deadline)
+static yk_status let_go(ranks_transport *t, yk_ranks_outgoing *o, double deadline)
 {
     yk_ranks *ranks = t->ranks;
     waiting w = {0};
@@ -338,7 +338,7 @@ static yk_status let_go(ranks_transport *t, outgoing *o, double deadline)
         pthread_mutex_lock(&ranks->lock);
         strike(ranks, o);
         pthread_mutex_unlock(&ranks->lock);
-        *o = (outgoing){.body = {.context = t->base.context}};
+        *o = (yk_ranks_outgoing){.body = {.context = t->base.context}};
         return report_silence(t->base.context, &w, deadline);
     }
 }
@@ -348,7 +348,7 @@ static yk_status ranks_send(yk_transport *self, const void *head, size_t head_co
 {
     /* Head and body as one message: the other side need not wait for a second. */
     ranks_transport *t = (ranks_transport *)self;
-    outgoing *o = &t->out[t->next];
+    yk_ranks_outgoing *o = &t->out[t->next];
     t->next = (t->next + 1) % OUTGOING;
     yk_status status = let_go(t, o, deadline);
     if (status != YK_OK)

@@ -18,11 +18,6 @@
 
 enum { YK_HOST_NAME = 64, YK_TAG_CONTROL = 0, YK_TAG_SUBSYSTEM = 1, YK_ANY = -1 };
 
-/* A message on its way. */
-typedef struct yk_ranks_request {
-    uint64_t word;
-} yk_ranks_request;
-
 /* What the module exports as yk_ranks_driver. All calls but `abort` from one thread at a time. */
 typedef struct yk_ranks_driver {
     size_t size; /* sizeof(yk_ranks_driver) of the header that it was compiled with */
@@ -37,9 +32,9 @@ typedef struct yk_ranks_driver {
     /* Whether a message has come; YK_ANY becomes what it has. */
     bool (*probe)(int *from, int *tag, size_t *bytes);
     bool (*receive)(void *bytes, size_t count, int from, int tag);
-    /* The bytes stay as they are until it is sent. */
-    bool (*send)(const void *bytes, size_t count, int to, int tag, yk_ranks_request *request);
-    bool (*sent)(yk_ranks_request *request);
+    /* The bytes stay as they are until it is sent; the request stands for the message on its way. */
+    bool (*send)(const void *bytes, size_t count, int to, int tag, uint64_t *request);
+    bool (*sent)(uint64_t *request);
 } yk_ranks_driver;
 
 /* What went between this rank and the others. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/load.h"
-#include "analysis/watch.h"
+#include "analysis/run.h"
 #include "context.h"
 #include "coupling/description.h"
 #include "damper.h"

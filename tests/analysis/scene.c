@@ -1,6 +1,6 @@
 /* What a run looks like: scenes of subsystems with units and axes of their own as one, in metres
  * and the axes of the system. */
-#include "analysis/scene.h"
+#include "analysis/run.h"
 
 #include <string.h>
 

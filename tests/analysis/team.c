@@ -125,7 +125,7 @@ static void keep(void *user, int index, const void *result)
 }
 
 typedef struct partner {
-    yk_shared_work work;
+    yk_trials_def work;
     yk_status status;
 } partner;
 
@@ -133,7 +133,7 @@ static void *be_partner(void *user)
 {
     partner *p = user;
     yk_context *context = yk_context_create(NULL);
-    p->status = yk_trials_share(context, &p->work);
+    p->status = yk_trials_run(context, &p->work);
     yk_context_destroy(context);
     return NULL;
 }
@@ -153,13 +153,13 @@ static void share(exchange *x)
     if (x->size_of_partner > 0)
         sides[0].received = &x->go;
 
-    yk_shared_work work = {.team = &teams[0],
-                           .count = RUNS,
-                           .result_size = sizeof(double),
-                           .work = square_at_rank_0,
-                           .finish = keep,
-                           .user = x,
-                           .progress = x->progress};
+    yk_trials_def work = {.team = &teams[0],
+                          .count = RUNS,
+                          .result_size = sizeof(double),
+                          .work = square_at_rank_0,
+                          .finish = keep,
+                          .user = x,
+                          .progress = x->progress};
     partner other = {.work = work};
     other.work.team = &teams[1];
     other.work.work = square_at_rank_1;
@@ -173,7 +173,7 @@ static void share(exchange *x)
     pthread_t thread;
     alarm(60);
     assert_int_equal(pthread_create(&thread, NULL, be_partner, &other), 0);
-    x->status = yk_trials_share(context, &work);
+    x->status = yk_trials_run(context, &work);
     snprintf(x->message, sizeof x->message, "%s", yk_last_message(context));
 
     /* Nothing comes to rank 1 any more. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/load.h"
-#include "analysis/watch.h"
+#include "analysis/run.h"
 #include "context.h"
 #include "test.h"
 #include "yoke/analysis.h"

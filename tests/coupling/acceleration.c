@@ -1,6 +1,6 @@
 /* Acceleration of fixed points whose answer is known: linear maps, and the corners of the least
  * squares. */
-#include "coupling/acceleration.h"
+#include "coupling/unknowns.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fmu/interface.h"
+#include "fmu/export.h"
 #include "system/scenario_run.h"
 
 static char folder[300];

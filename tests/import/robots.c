@@ -19,7 +19,7 @@ static char *import_with(const char *model, const yk_import_options *options, co
     return text;
 }
 
-static char *import_for(yk_import_solver solver, const char *model, const char *channels)
+static char *import_for(int solver, const char *model, const char *channels)
 {
     yk_import_options options = yk_import_default();
     options.solver = solver;
@@ -89,7 +89,7 @@ static void test_frames_follow_each_other(void **state)
         const char *recorded = channels;
         if (k == YK_IMPORT_NONSMOOTH)
             recorded = "robot.tool_1.position, robot.arm.position";
-        char *text = import_for((yk_import_solver)k, model, recorded);
+        char *text = import_for(k, model, recorded);
         run r = open_text("frames.yaml", text, NULL);
 
         /* Roll lifts y to z, then yaw turns x to y: the arm's x, y, z are y, z, x. */

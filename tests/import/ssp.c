@@ -4,7 +4,6 @@
 
 #include "fmus.h"
 #include "import/import.h"
-#include "import/ssp.h"
 #include "system/scenario_run.h"
 
 static yk_context *context;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/scenario.h"
-#include "model/yaml.h"
 
 static const yk_field fields[] = {
     {"parameters", YK_TYPE_PARAMETERS, .text = ""},

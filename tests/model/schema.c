@@ -6,7 +6,6 @@
 
 #include "math/so3.h"
 #include "model/schema.h"
-#include "model/yaml.h"
 
 static const yk_word colours[] = {
     {"red", "warm"}, {"green", "calm"}, {"blue", "cold"}, {NULL, NULL}};

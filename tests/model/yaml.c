@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/yaml.h"
+#include "model/node.h"
 
 typedef struct reading {
     yk_context *context;

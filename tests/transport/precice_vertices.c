@@ -1,5 +1,5 @@
 /* Vertices that a marker carries: wrenches, forces and motions against known answers. */
-#include "transport/precice_vertices.h"
+#include "transport/precice.h"
 
 #include <math.h>
 

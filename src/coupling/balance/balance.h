@@ -76,7 +76,7 @@ typedef struct yk_balance {
     bool asked;
 } yk_balance;
 
-/* create.c. A balance is a part of the schemes that use it; NULL where no interface is balanced,
+/* A balance is a part of the schemes that use it; NULL where no interface is balanced,
  * and then all of these do what is left to do without. */
 
 /* What the second side of an interface takes: a wrench, where it is to be balanced and both
@@ -94,7 +94,7 @@ const double *yk_balance_set(yk_balance *balance, const double *words);
  * those of all other interfaces. */
 yk_status yk_balance_start(yk_balance *balance, yk_system *system);
 
-/* balance.c: the wrenches of the step that follows, as inputs of both sides. Other interfaces are
+/* The wrenches of the step that follows, as inputs of both sides. Other interfaces are
  * known to have the inputs of the explicit scheme with the given weights. */
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights);
 /* After the state of a later step was set in a system that has made none: asks the subsystems what

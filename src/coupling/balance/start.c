@@ -143,10 +143,9 @@ static yk_status solve(yk_balance *balance, yk_system *system)
 
         /* Where the accelerations do not follow the wrenches they are left as they are. */
         if (i == 0) {
-            yk_conditions conditions = {CONDITION, CONDITION, 1};
             yk_jacobian_renew(balance->jacobian);
-            yk_status status =
-                yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions);
+            yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, balance,
+                                                    CONDITION, CONDITION, 1);
             if (status != YK_OK)
                 break;
         }

@@ -176,34 +176,27 @@ static void compare_predictions(const yk_system *system, yk_index1_interface *ow
 
 /* Runs of all subsystems ----------------------------------------------------------------------- */
 
-typedef struct all_run {
-    yk_system *system;
-    bool rewind, response;
-} all_run;
-
-static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
+static yk_status run_participant(yk_system *system, int participant)
 {
-    (void)chunk;
-
-    const all_run *run = user;
-    for (size_t i = begin; i < end; i++) {
-        int participant = (int)i;
-
-        /* A status that is an error stays with its participant. */
-        bool begun = run->system->participants[i].posted;
-        if (run->rewind && !begun && YK_FAILED(yk_system_rewind(run->system, participant)))
-            continue;
-        if (run->response)
-            yk_index1_advance_with_response(run->system, participant);
-        else
-            yk_system_advance(run->system, participant);
+    const yk_index1 *x = yk_index1_of(system);
+    bool begun = system->participants[participant].posted;
+    if (x->rewinds && !begun) {
+        yk_status status = yk_system_rewind(system, participant);
+        if (YK_FAILED(status))
+            return status;
     }
+
+    if (x->responds)
+        return yk_index1_advance_with_response(system, participant);
+    return yk_system_advance(system, participant);
 }
 
 /* All subsystems over the step, at the same time; the first that failed is reported. */
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
-    all_run run = {system, rewind, response};
+    yk_index1 *x = yk_index1_of(system);
+    x->rewinds = rewind;
+    x->responds = response;
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
 
@@ -216,7 +209,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     }
 
     /* Each by itself, on as many threads as there are. */
-    yk_system_for_participants(system, run_participants, &run);
+    yk_system_advance_all(system, run_participant);
 
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
@@ -226,6 +219,32 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
 }
 
 /* Conditions ----------------------------------------------------------------------------------- */
+
+/* A step that is being iterated. */
+typedef struct newton {
+    int corrections, limit;
+
+    /* Corrections that were taken back, or half of them. */
+    int retreats;
+
+    /* One correction, as it comes. */
+    bool single;
+
+    /* The Jacobian is of this step; the next run brings a new one. */
+    bool renewed, response;
+
+    /* Largest change of a multiplier at a node by the present correction, by the first, and by the
+     * one before; the largest multiplier there. */
+    double change, first_change, last_change;
+    double size;
+
+    /* By which corrections have shrunk in the mean, as long as they were of weight. */
+    double rate;
+
+    /* The size of what is left of the conditions, and of the numbers that they are differences of:
+     * of the scaled conditions on motions, of these motions, and of the wrenches of relations (N). */
+    double condition, motion, force;
+} newton;
 
 /* The size of the numbers that the scaled conditions are differences of: they cannot be known
  * better than its rounding. */
@@ -248,24 +267,26 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 }
 
 /* The scaled conditions of paper index1 (22). */
-static yk_index1_residual evaluate(const yk_system *system, double *residual)
+static void evaluate(const yk_system *system, double *residual, newton *n)
 {
     const yk_index1 *x = yk_index1_of(system);
     const yk_index1_basis *basis = x->basis;
     double h = system->h;
     const double scale[YK_LEVELS] = {1 / (h * h), 1 / h, 1};
-    yk_index1_residual size = {0};
+    n->condition = 0;
+    n->motion = 0;
+    n->force = 0;
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_constraint *constraint = &x->interfaces[i].constraint;
         yk_constraint_kinematics at;
         yk_index1_kinematics(system, i, system->t + h, &at);
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &at.a, h));
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &at.b, h));
+        n->motion = fmax(n->motion, motion_size(constraint->kind, &at.a, h));
+        n->motion = fmax(n->motion, motion_size(constraint->kind, &at.b, h));
 
         /* Relations have conditions of their own. */
         if (yk_index1_is_relation(&system->interfaces[i])) {
-            residual = yk_index1_evaluate_relation(system, i, residual, &size);
+            residual = yk_index1_evaluate_relation(system, i, residual, &n->condition, &n->force);
             continue;
         }
 
@@ -279,15 +300,13 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
                 for (int level = 0; level < YK_LEVELS; level++)
                     sum += basis->condition[e][level] * scale[level] * g[level][row];
 
-                size.largest = fmax(size.largest, fabs(sum));
+                n->condition = fmax(n->condition, fabs(sum));
                 *residual++ = sum;
             }
         }
     }
 
     yk_index1_evaluate_wires(system, residual);
-
-    return size;
 }
 
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
@@ -318,8 +337,8 @@ static yk_status find_jacobian(yk_system *system)
         yk_constraint_differentiate(&own->constraint, &at, &own->gradient);
     }
 
-    yk_conditions conditions = {x->basis->condition, x->basis->moment, system->h};
-    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, &conditions);
+    yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, x->basis->condition,
+                                            x->basis->moment, system->h);
     if (status == YK_OK)
         return status;
 
@@ -334,29 +353,6 @@ static yk_status find_jacobian(yk_system *system)
 }
 
 /* Corrections ---------------------------------------------------------------------------------- */
-
-/* A step that is being iterated. */
-typedef struct newton {
-    int corrections, limit;
-
-    /* Corrections that were taken back, or half of them. */
-    int retreats;
-
-    /* One correction, as it comes. */
-    bool single;
-
-    /* The Jacobian is of this step; the next run brings a new one. */
-    bool renewed, response;
-
-    /* Largest change of a multiplier at a node by the present correction, by the first, and by the
-     * one before; the largest multiplier there. */
-    double change, first_change, last_change;
-    double size;
-
-    /* By which corrections have shrunk in the mean, as long as they were of weight. */
-    double rate;
-    yk_index1_residual residual;
-} newton;
 
 /* What the correction would do to the multipliers. */
 static void measure(yk_system *system, newton *n)
@@ -450,22 +446,21 @@ static bool has_weight(const yk_system *system, double change, double size)
 static bool has_converged(const yk_system *system, const newton *n)
 {
     const yk_index1_options *options = &yk_index1_of(system)->options;
-    const yk_index1_residual *residual = &n->residual;
 
     /* Within the tolerance, or as exact as numbers are. */
     double relative = options->relative_tolerance * n->size;
     double limit = NOTHING + options->tolerance + relative;
-    bool motions = residual->largest <= 4 * DBL_EPSILON * residual->motion;
-    bool forces = residual->force <= 4 * DBL_EPSILON * n->size;
+    bool motions = n->condition <= 4 * DBL_EPSILON * n->motion;
+    bool forces = n->force <= 4 * DBL_EPSILON * n->size;
     if (n->change <= limit || (motions && forces))
         return true;
 
     /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers
      * leave. */
     bool stalls = n->corrections >= 2 && n->change > 0.5 * n->last_change;
-    bool unknowable = residual->largest <= UNKNOWABLE * residual->motion;
+    bool unknowable = n->condition <= UNKNOWABLE * n->motion;
     bool small = !has_weight(system, n->change, n->size);
-    if (unknowable && !has_weight(system, residual->force, n->size))
+    if (unknowable && !has_weight(system, n->force, n->size))
         small = true;
 
     return stalls && small;
@@ -476,7 +471,7 @@ static bool has_converged(const yk_system *system, const newton *n)
 static yk_status give_up(const yk_system *system, const newton *n)
 {
     bool small = n->change <= FAR * n->size;
-    bool held = n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
+    bool held = n->condition <= 1e3 * UNKNOWABLE * n->motion;
     if (small || held)
         return YK_NOT_CONVERGED;
     return yk_fail(system->context, YK_ERROR_DIVERGED,
@@ -559,7 +554,7 @@ static yk_status iterate(yk_system *system, newton *n)
         if (status != YK_OK)
             return status;
 
-        n->residual = evaluate(system, x->correction);
+        evaluate(system, x->correction, n);
         yk_jacobian_solve(x->jacobian, x->correction);
         n->last_change = n->change;
         measure(system, n);

@@ -18,7 +18,7 @@ enum {
     YK_INDEX1_MOTIONS = 2
 };
 
-/* The polynomials of one degree, in tau = (t - T) / H (see polynomials.c). */
+/* The polynomials of one degree, in tau = (t - T) / H (see wrench.c). */
 typedef struct yk_index1_basis {
     int degree;
 
@@ -82,29 +82,22 @@ typedef struct yk_index1_interface {
     double given[YK_INDEX1_MOTIONS];
 } yk_index1_interface;
 
-/* A wire that is solved for: its source gives at the end of the step what its target was given. */
-typedef struct yk_index1_wire {
-    int wire;
-    double end; /* of the step */
-
-    /* At the start of the last step; part of the state. */
-    double earlier;
-} yk_index1_wire;
-
-/* The size of what is left of the conditions, and of the numbers that they are differences of. */
-typedef struct yk_index1_residual {
-    double largest; /* of the scaled conditions on motions */
-    double motion;
-    double force; /* of the wrenches of relations (N) */
-} yk_index1_residual;
-
 typedef struct yk_index1 {
     yk_scheme base;
     yk_index1_options options;
     yk_index1_basis bases[YK_INPUT_COEFFICIENTS];
     yk_index1_interface *interfaces;
+
+    /* Wires that are solved for: the source of each gives at the end of the step what its target was
+     * given. */
     int wire_count;
-    yk_index1_wire *wires;
+    struct {
+        int wire;
+        double end; /* of the step */
+
+        /* At the start of the last step; part of the state. */
+        double earlier;
+    } * wires;
 
     /* Of constraints in the present step. */
     const yk_index1_basis *basis;
@@ -112,6 +105,10 @@ typedef struct yk_index1 {
     /* Of interfaces, then wires; and of accelerations by constant multipliers. */
     yk_jacobian *jacobian;
     yk_jacobian *start_jacobian;
+
+    /* Of the run that is being made: participants return to the mark first; it brings new
+     * responses. */
+    bool rewinds, responds;
 
     /* Per participant: of its last step; NULL: finite differences. */
     double **sensitivity;
@@ -156,7 +153,7 @@ static inline bool yk_index1_is_relation(const yk_interface *interface)
     return interface->takes == YK_TAKES_MOTION;
 }
 
-/* Paths, in polynomials.c: how a port moves between the two ends of a macro step, as far as the
+/* Paths, in wrench.c: how a port moves between the two ends of a macro step, as far as the
  * motions at its ends show: the polynomial of fifth degree that meets both with velocity and
  * acceleration, on SO(3) for orientations. Its error is of sixth order in the step; beyond the end
  * it extrapolates with the same order. */
@@ -216,10 +213,10 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int interface,
     /* A wire: what its source gives, or what its target was given. */
     const yk_index1 *x = yk_index1_of(system);
     if (interface >= system->interface_count) {
-        const yk_index1_wire *own = &x->wires[interface - system->interface_count];
-        double value = own->end;
+        int number = interface - system->interface_count;
+        double value = x->wires[number].end;
         if (side == 0)
-            value = system->wires[own->wire].now;
+            value = system->wires[x->wires[number].wire].now;
         return (yk_motion){.position.x = value};
     }
 
@@ -242,7 +239,7 @@ static inline bool yk_index1_has_sensitivity(const yk_system *system, int partic
     return p->subsystem->ops->sensitivity && p->substeps == 1;
 }
 
-/* wire.c: wires that are solved for. Memory for them at creation; their values at the end of the
+/* relation.c: wires that are solved for. Memory for them at creation; their values at the end of the
  * step as they are extrapolated, and after a correction; as inputs of a participant; one of them
  * as an input; a change for finite differences; conditions; and what is kept of the step. */
 yk_status yk_index1_create_wires(yk_system *system);
@@ -254,9 +251,10 @@ double yk_index1_wire_change(const yk_system *system, int number);
 void yk_index1_evaluate_wires(const yk_system *system, double *residual);
 void yk_index1_keep_wires(yk_system *system);
 
-/* relation.c: the motion that side B is given, first as A's is extrapolated, and as its input; a
+/* Relations: the motion that side B is given, first as A's is extrapolated, and as its input; a
  * change of it for finite differences, as an acceleration over the step; the conditions, which
- * follow each other in `residual`; the work. */
+ * follow each other in `residual` and raise the largest ones on motions and on wrenches (N); the
+ * work. */
 /* Moments: before a participant steps, and after each of its substeps, numbered from 1. */
 void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, int number);
 void yk_index1_predict_relation(yk_system *system, int interface);
@@ -264,14 +262,14 @@ void yk_index1_motion_input(const yk_system *system, int interface,
                             const double given[YK_INDEX1_MOTIONS], yk_input *input);
 double yk_index1_motion_change(const yk_system *system, int interface);
 double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual,
-                                    yk_index1_residual *size);
+                                    double *condition, double *force);
 void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work);
 
 /* response.c */
 /* A step of a participant with the derivatives of its motions by the parameters; the participant
  * must be at the mark. */
 yk_status yk_index1_advance_with_response(yk_system *system, int participant);
-/* create.c, start.c */
+/* create.c */
 yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **scheme);
 void yk_index1_destroy(yk_scheme *scheme, yk_system *system);
 yk_status yk_index1_start(yk_scheme *scheme, yk_system *system);

@@ -13,7 +13,7 @@
  * the step. L2 hands over the impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for
  * linear relations this is the method Radau IIA of third order, which takes stiff springs to
  * their rest in one step; the exact first moment would throw them farther each time. The shapes
- * of polynomials.c are dual to the moments, so that their part of the Jacobian is one. Integrals
+ * of wrench.c are dual to the moments, so that their part of the Jacobian is one. Integrals
  * over substeps are Gregory's; a relation that makes one step only is taken by its wrench at the
  * end. Relations have wrenches of at most the second degree: a cubic that has to begin where the
  * last one ended can swing about a stiff relation from step to step. */
@@ -157,7 +157,7 @@ double yk_index1_motion_change(const yk_system *system, int number)
 /* Conditions ----------------------------------------------------------------------------------- */
 
 double *yk_index1_evaluate_relation(const yk_system *system, int number, double *residual,
-                                    yk_index1_residual *size)
+                                    double *condition, double *force)
 {
     const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
     const yk_index1_basis *basis = own->basis;
@@ -182,7 +182,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
         for (int level = 0; level < YK_LEVELS; level++)
             sum += basis->moment[e][level] * (moments[level] - wrench[level]);
 
-        size->force = fmax(size->force, fabs(sum));
+        *force = fmax(*force, fabs(sum));
         *residual++ = sum;
     }
 
@@ -191,7 +191,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
     double h = system->h;
     double position = (own->given[0] - a->position.x) / (h * h);
     double velocity = (own->given[1] - a->velocity.x) / h;
-    size->largest = fmax(size->largest, fmax(fabs(position), fabs(velocity)));
+    *condition = fmax(*condition, fmax(fabs(position), fabs(velocity)));
     *residual++ = position;
     *residual++ = velocity;
     return residual;
@@ -223,4 +223,110 @@ void yk_index1_relation_work(const yk_system *system, int number, yk_interface_w
     }
 
     work->created = work->on[0] + work->on[1];
+}
+
+/* Wires that are solved for ----------------------------------------------------------------------
+ *
+ * A controller that measures a motion and commands a valve closes a loop within the step.
+ * Followed run by run, such a loop would be a fixed point of its own beside Newton's method for
+ * the wrenches, and need not converge. So the value of a wire at the end of the step is an
+ * unknown as the wrenches are, where both its ends are differenced; the condition is that its
+ * source gives it. Between the ends of the step the value is a straight line. Wires that hold,
+ * that end where they begin, or that touch a participant that gives its sensitivities (which have
+ * no signals) are followed run by run. */
+
+/* Change of a value for finite differences: relative, and where it is nothing. */
+static const double SIGNAL_CHANGE = 1e-6;
+static const double LEAST_SIGNAL_CHANGE = 1e-8;
+
+yk_status yk_index1_create_wires(yk_system *system)
+{
+    yk_index1 *x = yk_index1_of(system);
+    x->wires = yk_allocate(system->context, (size_t)system->wire_count, sizeof *x->wires);
+    if (!x->wires)
+        return YK_ERROR_MEMORY;
+
+    /* Which of them can be solved for. */
+    for (int i = 0; i < system->wire_count; i++) {
+        const yk_wire_def *def = &system->wires[i].def;
+        int source = def->source_subsystem;
+        int target = def->target_subsystem;
+        if (def->hold || source == target)
+            continue;
+
+        bool from = yk_index1_has_sensitivity(system, source);
+        bool to = yk_index1_has_sensitivity(system, target);
+        if (!from && !to)
+            x->wires[x->wire_count++].wire = i;
+    }
+
+    return YK_OK;
+}
+
+void yk_index1_predict_wires(yk_system *system)
+{
+    yk_index1 *x = yk_index1_of(system);
+    for (int i = 0; i < x->wire_count; i++) {
+        /* On the line through the starts of this step and the last. */
+        double now = system->wires[x->wires[i].wire].before;
+        double earlier = x->wires[i].earlier;
+        x->wires[i].end = now;
+        if (x->last_step > 0)
+            x->wires[i].end = now + (now - earlier) * system->h / x->last_step;
+    }
+}
+
+void yk_index1_correct_wires(yk_system *system, const double *correction)
+{
+    yk_index1 *x = yk_index1_of(system);
+    for (int i = 0; i < x->wire_count; i++)
+        x->wires[i].end -= correction[i];
+}
+
+void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input)
+{
+    /* A line between both ends of the step. */
+    int wire = yk_index1_of(system)->wires[number].wire;
+    double begin = system->wires[wire].before;
+    input->degree = 1;
+    input->linear[0].x = begin;
+    input->linear[1].x = (end - begin) / system->h;
+}
+
+void yk_index1_carry_signals(yk_system *system, int participant)
+{
+    const yk_index1 *x = yk_index1_of(system);
+
+    /* Those that are followed first, then those that are solved for. */
+    yk_system_carry_signals(system, participant);
+    for (int i = 0; i < x->wire_count; i++) {
+        const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
+        if (def->target_subsystem != participant)
+            continue;
+
+        yk_input *input = &system->participants[participant].inputs[def->target_port];
+        yk_index1_wire_input(system, i, x->wires[i].end, input);
+    }
+}
+
+double yk_index1_wire_change(const yk_system *system, int number)
+{
+    const yk_index1 *x = yk_index1_of(system);
+    double before = system->wires[x->wires[number].wire].before;
+    return LEAST_SIGNAL_CHANGE + SIGNAL_CHANGE * (fabs(x->wires[number].end) + fabs(before));
+}
+
+void yk_index1_evaluate_wires(const yk_system *system, double *residual)
+{
+    const yk_index1 *x = yk_index1_of(system);
+    /* The condition: what was given, less what the source gives. */
+    for (int i = 0; i < x->wire_count; i++)
+        residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
+}
+
+void yk_index1_keep_wires(yk_system *system)
+{
+    yk_index1 *x = yk_index1_of(system);
+    for (int i = 0; i < x->wire_count; i++)
+        x->wires[i].earlier = system->wires[x->wires[i].wire].before;
 }

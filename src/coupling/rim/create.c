@@ -180,7 +180,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
         return status;
 
     /* What each interface is then, and whose models that takes. */
-    static const yk_rim_role roles[2][2] = {
+    static const int roles[2][2] = {
         {YK_RIM_SLOW, YK_RIM_MODELLED},
         {YK_RIM_REVERSED, YK_RIM_FAST},
     };

@@ -279,7 +279,7 @@ static bool is_known(const yk_rim *rim, const yk_system *system, int participant
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
         bool touches = def->wrench_subsystem == participant || def->motion_subsystem == participant;
-        yk_rim_role role = rim->interfaces[i].role;
+        int role = rim->interfaces[i].role;
         if (touches && (role == YK_RIM_SLOW || (before_fast && role == YK_RIM_REVERSED)))
             return false;
     }

@@ -44,15 +44,14 @@ typedef struct yk_rim_participant {
     double *scratch;
 } yk_rim_participant;
 
-/* Interfaces by which of their sides are fast. Modelled, from a slow participant that takes the
- * wrench to a fast one: where the scheme makes a difference. Fast: at every exchange. Slow: as in
- * the explicit scheme. Reversed: from a fast participant that takes the wrench to a slow one. */
-typedef enum yk_rim_role { YK_RIM_MODELLED, YK_RIM_FAST, YK_RIM_SLOW, YK_RIM_REVERSED } yk_rim_role;
-
 enum { YK_RIM_PAST = 2 };
 
 typedef struct yk_rim_interface {
-    yk_rim_role role;
+    /* By which of its sides are fast. Modelled, from a slow participant that takes the wrench to a
+     * fast one: where the scheme makes a difference. Fast: at every exchange. Slow: as in the explicit
+     * scheme. Reversed: from a fast participant that takes the wrench to a slow one. */
+    enum { YK_RIM_MODELLED, YK_RIM_FAST, YK_RIM_SLOW, YK_RIM_REVERSED } role;
+
     /* On both sides, as far as they are fast, exchange by exchange. */
     double work[2];
 

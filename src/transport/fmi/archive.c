@@ -289,11 +289,12 @@ yk_status yk_archive_unpack_to(yk_context *context, const char *file, const char
 
 /* Folders ------------------------------------------------------------------------------------- */
 
-typedef bool (*visit_function)(void *user, const char *path, bool folder);
-
-/* Calls the function for all that is in a folder, and for each folder after its contents; stops at
- * the first that fails. Links are not followed. */
-static bool walk(const char *folder, visit_function visit, void *user)
+/* Calls the function for all that is in a folder, and for each folder after its contents, with the
+ * name that it has behind `prefix` bytes of its path; stops at the first that fails. Links are not
+ * followed. */
+static bool walk(const char *folder, size_t prefix,
+                 bool (*visit)(void *user, const char *path, const char *name, bool folder),
+                 void *user)
 {
     DIR *list = opendir(folder);
     if (!list)
@@ -314,18 +315,19 @@ static bool walk(const char *folder, visit_function visit, void *user)
 
         /* What is in a folder comes before it, so that it can be removed; links are not followed. */
         if (S_ISDIR(status.st_mode))
-            good = walk(path, visit, user) && visit(user, path, true);
+            good = walk(path, prefix, visit, user) && visit(user, path, path + prefix, true);
         else
-            good = visit(user, path, false);
+            good = visit(user, path, path + prefix, false);
     }
 
     closedir(list);
     return good;
 }
 
-static bool remove_one(void *user, const char *path, bool folder)
+static bool remove_one(void *user, const char *path, const char *name, bool folder)
 {
     (void)user;
+    (void)name;
     (void)folder;
     return remove(path) == 0;
 }
@@ -336,34 +338,29 @@ void yk_archive_remove(yk_context *context, char *folder)
         return;
 
     /* The folder itself is not visited. */
-    walk(folder, remove_one, NULL);
+    walk(folder, 0, remove_one, NULL);
     rmdir(folder);
     yk_release(context, folder);
 }
 
-typedef struct packing {
-    zip_t *archive;
-    size_t prefix; /* bytes of the folder's path and the slash after it */
-} packing;
-
-static bool pack_one(void *user, const char *path, bool folder)
+static bool pack_one(void *user, const char *path, const char *name, bool folder)
 {
-    packing *p = user;
+    zip_t *archive = user;
     if (folder)
         return true;
 
-    zip_source_t *source = zip_source_file(p->archive, path, 0, -1);
+    zip_source_t *source = zip_source_file(archive, path, 0, -1);
     if (!source)
         return false;
 
-    zip_int64_t index = zip_file_add(p->archive, path + p->prefix, source, ZIP_FL_ENC_UTF_8);
+    zip_int64_t index = zip_file_add(archive, name, source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
         zip_source_free(source);
         return false;
     }
 
     /* The fastest level: the others save a tenth at ten times the cost. */
-    zip_set_file_compression(p->archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1);
+    zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1);
     return true;
 }
 
@@ -374,8 +371,8 @@ yk_status yk_archive_pack(yk_context *context, const char *folder, const char *f
     if (!archive)
         return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, strerror(errno));
 
-    packing p = {archive, strlen(folder) + 1};
-    if (walk(folder, pack_one, &p) && zip_close(archive) == 0)
+    /* Names in the archive begin behind the folder's path and its slash. */
+    if (walk(folder, strlen(folder) + 1, pack_one, archive) && zip_close(archive) == 0)
         return YK_OK;
 
     yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, zip_strerror(archive));

@@ -21,18 +21,6 @@ typedef struct yk_fmi_store {
     char bytes[];
 } yk_fmi_store;
 
-/* Dimensions of arrays are known when all structural parameters have been read. */
-typedef struct dimension {
-    int variable;
-    bool fixed;
-    uint64_t size;      /* fixed */
-    uint32_t reference; /* of the structural parameter else */
-} dimension;
-
-typedef struct declared_type {
-    const char *name, *unit;
-} declared_type;
-
 typedef struct reader {
     yk_context *context;
     XML_Parser parser;
@@ -46,10 +34,22 @@ typedef struct reader {
     const char *type;    /* simple type that is being read (FMI 2) */
 
     size_t variable_capacity, state_capacity, terminal_capacity, member_capacity;
+
+    /* Dimensions of arrays are known when all structural parameters have been read. */
     size_t dimension_count, dimension_capacity;
-    dimension *dimensions;
+    struct {
+        int variable;
+        bool fixed;
+        uint64_t size;      /* fixed */
+        uint32_t reference; /* of the structural parameter else */
+    } * dimensions;
+
+    /* Types that variables refer to. */
     size_t declared_count, declared_capacity;
-    declared_type *declared;
+    struct {
+        const char *name, *unit;
+    } * declared;
+
     const char *terminal_path[16];
     int terminal_index[16];
     int terminal_depth;
@@ -366,8 +366,9 @@ static void declare_type(reader *r, const char *name, const char *unit)
               sizeof *r->declared))
         return;
 
-    declared_type *one = &r->declared[r->declared_count++];
-    *one = (declared_type){keep(r, name), keep(r, unit)};
+    size_t last = r->declared_count++;
+    r->declared[last].name = keep(r, name);
+    r->declared[last].unit = keep(r, unit);
 }
 
 /* An alias is another variable with the same reference. */
@@ -399,12 +400,13 @@ static void add_dimension(reader *r, const char **list)
 
     /* A fixed size, or that of a structural parameter, which may come later. */
     const char *start = attribute(list, "start");
-    dimension *one = &r->dimensions[r->dimension_count++];
-    *one = (dimension){.variable = r->last, .fixed = start != NULL};
+    size_t last = r->dimension_count++;
+    r->dimensions[last].variable = r->last;
+    r->dimensions[last].fixed = start != NULL;
     if (start)
-        one->size = strtoull(start, NULL, 10);
+        r->dimensions[last].size = strtoull(start, NULL, 10);
     else
-        one->reference = whole(r, list, "valueReference");
+        r->dimensions[last].reference = whole(r, list, "valueReference");
 }
 
 /* The derivative of a continuous state: by index from 1 in FMI 2, by reference in FMI 3. */
@@ -551,11 +553,11 @@ static yk_status resolve(reader *r)
 
     /* The sizes of arrays: each dimension multiplies. */
     for (size_t i = 0; i < r->dimension_count; i++) {
-        const dimension *one = &r->dimensions[i];
-        yk_fmi_variable *v = &d->variables[one->variable];
-        uint64_t size = one->size;
-        if (!one->fixed) {
-            int by = find_reference(d, one->reference, YK_FMI_STRUCTURAL_PARAMETER);
+        yk_fmi_variable *v = &d->variables[r->dimensions[i].variable];
+        uint64_t size = r->dimensions[i].size;
+        if (!r->dimensions[i].fixed) {
+            uint32_t reference = r->dimensions[i].reference;
+            int by = find_reference(d, reference, YK_FMI_STRUCTURAL_PARAMETER);
             if (by < 0) {
                 give_up(r, "'%.100s' has a dimension by a structural parameter that is not there",
                         v->name);

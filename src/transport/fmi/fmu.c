@@ -92,15 +92,16 @@ static yk_status read_outputs(yk_fmu *self, double h)
     /* Rates that are no variables: those that the FMU cannot be asked for are differences. */
     yk_fmi_instance *instance = self->instance;
     for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
-        const yk_fmu_rate *rate = &self->rates[i];
-        double *to = &list->values[rate->to];
+        int from = self->rates[i].from;
+        double *to = &list->values[self->rates[i].to];
+        uint32_t reference = self->rates[i].reference;
         const int order = 1;
         *to = 0;
 
-        if (rate->asked)
-            status = instance->calls->output_rates(instance, &rate->reference, 1, &order, to);
+        if (self->rates[i].asked)
+            status = instance->calls->output_rates(instance, &reference, 1, &order, to);
         else if (h > 0)
-            *to = (list->values[rate->from] - self->before[rate->from]) / h;
+            *to = (list->values[from] - self->before[from]) / h;
     }
 
     /* A step that has gone wrong in the FMU shows here first. */
@@ -283,7 +284,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         status = calls->initialise(instance);
 
     /* The events of the start: both kinds come out of the initialisation in event mode. */
-    bool exchange = instance->kind == YK_FMI_MODEL_EXCHANGE;
+    bool exchange = instance->exchange;
     if (status == YK_OK && (exchange || instance->events)) {
         /* Clocks without a shift tick at the start. */
         status = tick(self, t, 0, inputs && self->clock_count > 0);
@@ -416,7 +417,7 @@ static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
 yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     yk_fmu *self = (yk_fmu *)subsystem;
-    bool exchange = self->instance->kind == YK_FMI_MODEL_EXCHANGE;
+    bool exchange = self->instance->exchange;
     bool held = yk_fmu_inputs_are_held(self, inputs);
     self->step_inputs = inputs;
     self->step_begin = t;
@@ -619,7 +620,7 @@ static int input_degree(const yk_subsystem *subsystem)
     const yk_fmu *self = (const yk_fmu *)subsystem;
     const yk_fmi_description *d = &self->description;
     const yk_fmi_instance *instance = self->instance;
-    if (instance->kind == YK_FMI_MODEL_EXCHANGE)
+    if (instance->exchange)
         return YK_INPUT_DEGREE_MAX;
 
     /* Ports with power are what counts: signals are lines at most. */
@@ -907,7 +908,7 @@ static yk_status take_memory(yk_fmu *self)
 {
     /* Of model exchange the states and event indicators are ours to keep. */
     yk_fmi_instance *instance = self->instance;
-    if (instance->kind == YK_FMI_MODEL_EXCHANGE) {
+    if (instance->exchange) {
         yk_status status =
             instance->calls->counts(instance, &self->state_count, &self->indicator_count);
         if (status != YK_OK)
@@ -933,7 +934,7 @@ static yk_status take_memory(yk_fmu *self)
 
     /* In event mode only may inputs be set that are not continuous. */
     bool discrete = self->inputs.count > self->inputs.real_count;
-    bool has_events = instance->events || instance->kind == YK_FMI_MODEL_EXCHANGE;
+    bool has_events = instance->events || instance->exchange;
     self->discrete_inputs = discrete && has_events;
     return YK_OK;
 }
@@ -994,10 +995,9 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
         return yk_fail(context, YK_ERROR_INPUT, "%s has co-simulation, no model exchange",
                        self->file);
     bool exchange = def->kind == YK_FMU_MODEL_EXCHANGE || !d->co_simulation.identifier;
-    yk_fmi_kind kind = exchange ? YK_FMI_MODEL_EXCHANGE : YK_FMI_CO_SIMULATION;
 
     const char *name = def->name ? def->name : "fmu";
-    status = yk_fmi_load(context, d, kind, self->file, self->folder, name, &self->instance);
+    status = yk_fmi_load(context, d, exchange, self->file, self->folder, name, &self->instance);
     if (status != YK_OK)
         return status;
 

@@ -66,16 +66,14 @@ typedef struct yk_fmu_setting {
     const char *text; /* of variables of type String instead; NULL: values */
 } yk_fmu_setting;
 
-typedef enum yk_fmu_kind {
-    YK_FMU_AUTO, /* co-simulation where the FMU has it */
-    YK_FMU_CO_SIMULATION,
-    YK_FMU_MODEL_EXCHANGE
-} yk_fmu_kind;
-
 typedef struct yk_fmu_def {
     const char *file;
     const char *name; /* of the instance */
-    yk_fmu_kind kind;
+    enum {
+        YK_FMU_AUTO, /* co-simulation where the FMU has it */
+        YK_FMU_CO_SIMULATION,
+        YK_FMU_MODEL_EXCHANGE
+    } kind;
     const yk_fmu_port_def *ports;
     int port_count; /* 0: terminals, and a signal port for each other input and output */
     const yk_fmu_setting *settings;

@@ -29,13 +29,6 @@ typedef struct yk_fmu_port {
     int at[YK_FMU_QUANTITIES][YK_FMU_COMPONENTS_MAX];
 } yk_fmu_port;
 
-/* A value that the FMU does not have: the rate of another one. */
-typedef struct yk_fmu_rate {
-    int to, from; /* in the values of outputs */
-    bool asked;   /* by derivatives of outputs; else by differences */
-    uint32_t reference;
-} yk_fmu_rate;
-
 enum { YK_FMU_STATES_KEPT = 64 };
 
 typedef struct yk_fmu {
@@ -53,8 +46,12 @@ typedef struct yk_fmu {
     yk_port *ports;
     yk_fmu_port *maps;
     yk_fmu_list inputs, outputs;
-    int rate_count;
-    yk_fmu_rate *rates;
+    int rate_count; /* of values that the FMU does not have: rates of others */
+    struct {
+        int to, from; /* in the values of outputs */
+        bool asked;   /* by derivatives of outputs; else by differences */
+        uint32_t reference;
+    } * rates;
     int derived_count;    /* values after those of the outputs */
     double *before;       /* values of outputs at the last step's end */
     double *input_rates;  /* of Float64 inputs */

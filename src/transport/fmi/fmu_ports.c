@@ -116,23 +116,22 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
 
 /* Names ---------------------------------------------------------------------------------------- */
 
-/* One component as it was named: a variable and an element of it. */
-typedef struct component {
-    int variable; /* -1: always zero */
-    int element;
-} component;
-
+/* The components of a quantity as they were named: each a variable and an element of it. */
 typedef struct quantity_map {
     int count;
-    component parts[YK_FMU_COMPONENTS_MAX];
+    struct {
+        int variable; /* -1: always zero */
+        int element;
+    } parts[YK_FMU_COMPONENTS_MAX];
 } quantity_map;
 
 /* A name of a variable, or of one element of an array of FMI 3, as name[2]. */
-static bool find_component(const yk_fmi_description *d, const char *name, component *found)
+static bool find_component(const yk_fmi_description *d, const char *name, int *found, int *part)
 {
     /* In FMI 2 "name[2]" is a variable of its own. */
-    *found = (component){yk_fmi_find(d, name), 0};
-    if (found->variable >= 0)
+    *found = yk_fmi_find(d, name);
+    *part = 0;
+    if (*found >= 0)
         return true;
 
     /* "name[2]", counted from 1. */
@@ -151,7 +150,8 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     if (variable < 0 || element < 1 || element > d->variables[variable].size)
         return false;
 
-    *found = (component){variable, (int)element - 1};
+    *found = variable;
+    *part = (int)element - 1;
     return true;
 }
 
@@ -193,14 +193,15 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
             wanted = 9;
 
         for (int i = 0; i < wanted; i++) {
-            component *part = &map->parts[map->count++];
-            *part = (component){array, i};
+            map->parts[i].variable = array;
+            map->parts[i].element = i;
+            map->count++;
             if (array >= 0 && size == wanted)
                 continue;
 
             char element[320];
             snprintf(element, sizeof element, "%.300s[%d]", name, i + 1);
-            if (find_component(d, element, part))
+            if (find_component(d, element, &map->parts[i].variable, &map->parts[i].element))
                 continue;
             if (array < 0)
                 return refuse_name(self, port->name, quantity, name);
@@ -221,11 +222,14 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
 
         /* "0" is a component that is always zero. */
         for (int i = 0; i < names->count; i++) {
-            component *part = &map->parts[map->count++];
-            *part = (component){-1, 0};
+            int *variable = &map->parts[i].variable;
+            int *element = &map->parts[i].element;
+            *variable = -1;
+            *element = 0;
+            map->count++;
 
             bool zero = strcmp(names->names[i], "0") == 0;
-            if (!zero && !find_component(d, names->names[i], part))
+            if (!zero && !find_component(d, names->names[i], variable, element))
                 return refuse_name(self, port->name, quantity, names->names[i]);
         }
     }
@@ -480,12 +484,11 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
         quantity_map found = {.count = of->count};
         bool all = true;
         for (int i = 0; i < of->count && all; i++) {
-            const component *part = &of->parts[i];
-            found.parts[i] = (component){-1, part->element};
-            if (part->variable < 0)
+            found.parts[i] = of->parts[i];
+            if (of->parts[i].variable < 0)
                 continue;
 
-            int variable = yk_fmi_derivative_of(&self->description, part->variable);
+            int variable = yk_fmi_derivative_of(&self->description, of->parts[i].variable);
             found.parts[i].variable = variable;
             all = variable >= 0;
         }
@@ -618,10 +621,11 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
 
         port->count[q] = maps[i].count;
         for (int c = 0; c < maps[i].count; c++) {
-            const component *part = &maps[i].parts[c];
+            int variable = maps[i].parts[c].variable;
             port->at[q][c] = -1;
-            if (part->variable >= 0)
-                port->at[q][c] = list->first[list_find(self, list, part->variable)] + part->element;
+            if (variable >= 0)
+                port->at[q][c] =
+                    list->first[list_find(self, list, variable)] + maps[i].parts[c].element;
         }
     }
 
@@ -633,8 +637,7 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
 static void add_rates(yk_fmu *self, yk_fmu_port *port)
 {
     const yk_fmu_list *outputs = &self->outputs;
-    bool can_ask = self->instance->kind == YK_FMI_CO_SIMULATION &&
-                   self->instance->can->output_derivatives >= 1;
+    bool can_ask = !self->instance->exchange && self->instance->can->output_derivatives >= 1;
 
     for (int row = 0; row < RATE_ROWS; row++) {
         int to = rate_of[row][0];
@@ -649,10 +652,11 @@ static void add_rates(yk_fmu *self, yk_fmu_port *port)
             if (source < 0)
                 continue;
 
-            yk_fmu_rate *rate = &self->rates[self->rate_count++];
+            int rate = self->rate_count++;
             int index = outputs->value_count + self->derived_count++;
             port->at[to][i] = index;
-            *rate = (yk_fmu_rate){.to = index, .from = source};
+            self->rates[rate].to = index;
+            self->rates[rate].from = source;
 
             /* It can be asked for the rates of scalar outputs. */
             for (int k = 0; k < outputs->real_count && can_ask; k++) {
@@ -660,8 +664,8 @@ static void add_rates(yk_fmu *self, yk_fmu_port *port)
                 if (outputs->first[k] != source || v->size != 1 || v->causality != YK_FMI_OUTPUT)
                     continue;
 
-                rate->asked = true;
-                rate->reference = v->reference;
+                self->rates[rate].asked = true;
+                self->rates[rate].reference = v->reference;
             }
         }
     }

@@ -29,7 +29,7 @@ yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
         *offered = *offered && d->variables[inputs->variables[i]].size == 1;
     for (int i = 0; i < outputs->real_count; i++)
         *offered = *offered && d->variables[outputs->variables[i]].size == 1;
-    if (self->instance->kind == YK_FMI_MODEL_EXCHANGE)
+    if (self->instance->exchange)
         *offered = *offered && self->state_count == d->state_count;
 
     /* Derivatives of the last step are those of the macro step where it is made of one. */
@@ -258,8 +258,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
         int width = 6;
         if (self->ports[i].kind == YK_PORT_SCALAR)
             width = 1;
-        bool follows =
-            instance->kind == YK_FMI_MODEL_EXCHANGE || self->longest_step > 0 || port->asks;
+        bool follows = instance->exchange || self->longest_step > 0 || port->asks;
 
         for (int k = 0; k < (degree + 1) * width; k++, column++) {
             int power = k / width;

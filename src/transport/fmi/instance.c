@@ -32,13 +32,13 @@ yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
 {
     static const char *const words[] = {"OK",       "a warning",     "discard",
                                         "an error", "a fatal error", "pending"};
-    if (level == YK_FMI2_OK || level == YK_FMI2_WARNING)
+    if (level == YK_FMI_OK || level == YK_FMI_WARNING)
         return YK_OK;
-    if (level == YK_FMI2_FATAL)
+    if (level == YK_FMI_FATAL)
         self->dead = true;
 
     const char *word = "an unknown status";
-    if (level >= 0 && level <= YK_FMI2_PENDING)
+    if (level >= 0 && level <= YK_FMI_PENDING)
         word = words[level];
     yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM, "%s: fmi%d%s returned %s%s%s", self->file,
                   self->description->version, function, word, yk_fmi_log_link(self), self->log);
@@ -54,11 +54,11 @@ void yk_fmi_logged(yk_fmi_instance *self, int level, const char *category, const
         return;
 
     /* The last warning or error is kept for the message of a call that fails. */
-    if (level >= YK_FMI2_WARNING && level <= YK_FMI2_FATAL)
+    if (level >= YK_FMI_WARNING && level <= YK_FMI_FATAL)
         snprintf(self->log, sizeof self->log, "%s", text);
 
     /* Errors need no line of their own: they are in that message. */
-    if (level == YK_FMI2_WARNING)
+    if (level == YK_FMI_WARNING)
         yk_log(self->context, YK_LOG_WARNING, "%s: %s", self->name, text);
     else if (self->logging)
         yk_log(self->context, YK_LOG_INFO, "%s: %s: %s", self->name, category ? category : "",
@@ -70,16 +70,18 @@ void yk_fmi_logged(yk_fmi_instance *self, int level, const char *category, const
 typedef struct function_row {
     const char *name;
     unsigned who;
-    size_t offset; /* in the table of functions */
+    size_t offset; /* of the pointer in the instance */
 } function_row;
 
 static const function_row functions2[] = {
-#define ROW2(who, type, name, arguments) {"fmi2" #name, who, offsetof(yk_fmi2_functions, name)},
+#define ROW2(who, type, name, arguments) \
+    {"fmi2" #name, who, offsetof(yk_fmi_instance, functions.two.name)},
     YK_FMI2_LIST(ROW2)
 #undef ROW2
         {NULL, 0, 0}};
 static const function_row functions3[] = {
-#define ROW3(who, type, name, arguments) {"fmi3" #name, who, offsetof(yk_fmi3_functions, name)},
+#define ROW3(who, type, name, arguments) \
+    {"fmi3" #name, who, offsetof(yk_fmi_instance, functions.three.name)},
     YK_FMI3_LIST(ROW3)
 #undef ROW3
         {NULL, 0, 0}};
@@ -90,7 +92,7 @@ static yk_status find_functions(yk_fmi_instance *self)
 
     /* What the description promises has to be there. */
     unsigned needed = YK_FMI_ALL;
-    if (self->kind == YK_FMI_MODEL_EXCHANGE)
+    if (self->exchange)
         needed |= YK_FMI_ONLY_ME;
     else
         needed |= YK_FMI_ONLY_CS;
@@ -114,7 +116,7 @@ static yk_status find_functions(yk_fmi_instance *self)
                            "%s: its binary %s.so lacks the function %s", self->file,
                            can->identifier, row->name);
 
-        memcpy((char *)&self->functions + row->offset, &found, sizeof found);
+        memcpy((char *)self + row->offset, &found, sizeof found);
     }
 
     return YK_OK;
@@ -183,7 +185,7 @@ static yk_status open_library(yk_fmi_instance *self)
     return find_functions(self);
 }
 
-yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, yk_fmi_kind kind,
+yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, bool exchange,
                       const char *file, const char *folder, const char *name,
                       yk_fmi_instance **instance)
 {
@@ -194,15 +196,15 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
 
     self->context = context;
     self->description = description;
+    self->exchange = exchange;
     self->can = &description->co_simulation;
-
-    if (kind == YK_FMI_MODEL_EXCHANGE)
+    if (exchange)
         self->can = &description->model_exchange;
+
     self->calls = &yk_fmi3_calls;
     if (description->version == 2)
         self->calls = &yk_fmi2_calls;
 
-    self->kind = kind;
     self->file = file;
     self->folder = folder;
     self->name = yk_text_copy(context, name);

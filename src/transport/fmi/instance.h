@@ -9,9 +9,7 @@
 #define YK_TRANSPORT_FMI_INSTANCE_H
 
 #include "transport/fmi/description.h"
-#include "transport/fmi/fmi3.h"
-
-typedef enum yk_fmi_kind { YK_FMI_CO_SIMULATION, YK_FMI_MODEL_EXCHANGE } yk_fmi_kind;
+#include "transport/fmi/functions.h"
 
 /* What an event, or a step that ended at one, leaves. */
 typedef struct yk_fmi_event {
@@ -28,7 +26,7 @@ typedef struct yk_fmi_instance {
     const yk_fmi_description *description;
     const yk_fmi_capabilities *can; /* of the kind that is used */
     const yk_fmi_calls *calls;
-    yk_fmi_kind kind;
+    bool exchange;      /* model exchange, else co-simulation */
     const char *file;   /* names the FMU in messages */
     const char *folder; /* where it is unpacked */
     char *name;
@@ -38,9 +36,14 @@ typedef struct yk_fmi_instance {
     void *library;
     void *component; /* NULL: not instantiated */
     bool dead;       /* it reported a fatal error: nothing may be called any more */
+    /* NULL where the FMU has none of this name */
     union {
-        yk_fmi2_functions two;
-        yk_fmi3_functions three;
+        struct {
+            YK_FMI2_LIST(YK_FMI_POINTER)
+        } two;
+        struct {
+            YK_FMI3_LIST(YK_FMI_POINTER)
+        } three;
     } functions;
     yk_fmi2_callbacks callbacks;
     /* FMI 3: asked for inputs at a time within a step */
@@ -102,9 +105,9 @@ struct yk_fmi_calls {
 extern const yk_fmi_calls yk_fmi2_calls;
 extern const yk_fmi_calls yk_fmi3_calls;
 
-/* Loads the binary of an unpacked FMU. Description, file and folder must outlive the instance.
+/* Loads the binary of an unpacked FMU, for model exchange or for co-simulation. Description, file and folder must outlive the instance.
  * Failures are reported to the context. */
-yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, yk_fmi_kind kind,
+yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description, bool exchange,
                       const char *file, const char *folder, const char *name,
                       yk_fmi_instance **instance);
 void yk_fmi_unload(yk_fmi_instance *self);

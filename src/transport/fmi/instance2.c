@@ -12,10 +12,10 @@
 /* Calls a function of the FMU, and says what its status means. */
 #define CALL(self, name, ...) yk_fmi_judge(self, (int)F(self).name(__VA_ARGS__), #name)
 
-static void logger(void *environment, const char *instance, yk_fmi2_status status,
+static void logger(void *environment, const char *instance, yk_fmi_status status,
                    const char *category, const char *message, ...) YK_PRINTF(5, 6);
 
-static void logger(void *environment, const char *instance, yk_fmi2_status status,
+static void logger(void *environment, const char *instance, yk_fmi_status status,
                    const char *category, const char *message, ...)
 {
     (void)instance;
@@ -57,7 +57,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     };
 
     int kind = YK_FMI2_CO_SIMULATION;
-    if (self->kind == YK_FMI_MODEL_EXCHANGE)
+    if (self->exchange)
         kind = YK_FMI2_MODEL_EXCHANGE;
 
     self->component = F(self).Instantiate(self->name, kind, self->description->token, uri,
@@ -108,7 +108,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
     /* By far the most calls; one that went well needs no words. */
     if (type == YK_FMI_FLOAT64) {
         int level = F(self).GetReal(self->component, references, (size_t)count, values);
-        if (level == YK_FMI2_OK)
+        if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "GetReal");
     }
@@ -134,7 +134,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
     (void)value_count;
     if (type == YK_FMI_FLOAT64) {
         int level = F(self).SetReal(self->component, references, (size_t)count, values);
-        if (level == YK_FMI2_OK)
+        if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "SetReal");
     }
@@ -170,13 +170,13 @@ static yk_status set_clock(yk_fmi_instance *self, uint32_t reference)
 /* An FMU that works in the background is asked until it has ended. */
 static int wait_for(yk_fmi_instance *self)
 {
-    yk_fmi2_status value = YK_FMI2_PENDING;
+    yk_fmi_status value = YK_FMI_PENDING;
     struct timespec pause = {.tv_nsec = 50000};
     /* 50 us: short against a step that is worth a thread of its own. */
-    while (value == YK_FMI2_PENDING && F(self).GetStatus) {
+    while (value == YK_FMI_PENDING && F(self).GetStatus) {
         nanosleep(&pause, NULL);
-        if (F(self).GetStatus(self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI2_OK)
-            return YK_FMI2_ERROR;
+        if (F(self).GetStatus(self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI_OK)
+            return YK_FMI_ERROR;
     }
 
     return (int)value;
@@ -188,13 +188,13 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     *reached = t + h;
 
     int level = F(self).DoStep(self->component, t, h, !self->can->state);
-    if (level == YK_FMI2_OK)
+    if (level == YK_FMI_OK)
         return YK_OK;
 
     /* Some make their steps in another thread. */
-    if (level == YK_FMI2_PENDING)
+    if (level == YK_FMI_PENDING)
         level = wait_for(self);
-    if (level != YK_FMI2_DISCARD)
+    if (level != YK_FMI_DISCARD)
         return yk_fmi_judge(self, level, "DoStep");
 
     /* Part of the step was made, or the FMU wants to end. */
@@ -225,7 +225,7 @@ static yk_status input_rates(yk_fmi_instance *self, const uint32_t *references, 
                              const int *orders, const double *rates)
 {
     if (!F(self).SetRealInputDerivatives)
-        return yk_fmi_judge(self, YK_FMI2_ERROR, "SetRealInputDerivatives");
+        return yk_fmi_judge(self, YK_FMI_ERROR, "SetRealInputDerivatives");
 
     return CALL(self, SetRealInputDerivatives, self->component, references, (size_t)count, orders,
                 rates);
@@ -235,7 +235,7 @@ static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references,
                               const int *orders, double *rates)
 {
     if (!F(self).GetRealOutputDerivatives)
-        return yk_fmi_judge(self, YK_FMI2_ERROR, "GetRealOutputDerivatives");
+        return yk_fmi_judge(self, YK_FMI_ERROR, "GetRealOutputDerivatives");
 
     return CALL(self, GetRealOutputDerivatives, self->component, references, (size_t)count, orders,
                 rates);

@@ -10,7 +10,7 @@
 /* Calls a function of the FMU, and says what its status means. */
 #define CALL(self, name, ...) yk_fmi_judge(self, (int)F(self).name(__VA_ARGS__), #name)
 
-static void log_message(void *environment, yk_fmi3_status status, const char *category,
+static void log_message(void *environment, yk_fmi_status status, const char *category,
                         const char *message)
 {
     yk_fmi_logged(environment, (int)status, category, message);
@@ -42,13 +42,13 @@ static yk_status instantiate(yk_fmi_instance *self)
     char resources[4096];
     snprintf(resources, sizeof resources, "%s/resources/", self->folder);
 
-    if (self->kind == YK_FMI_MODEL_EXCHANGE) {
+    if (self->exchange) {
         self->component = F(self).InstantiateModelExchange(self->name, d->token, resources, false,
                                                            self->logging, self, log_message);
     } else {
         /* Inputs that may be set within a step. */
         enum { INTERMEDIATE_MAX = 256 };
-        yk_fmi3_reference list[INTERMEDIATE_MAX];
+        uint32_t list[INTERMEDIATE_MAX];
         size_t count = 0;
         yk_fmi3_intermediate_update update_within = NULL;
         if (self->can->intermediate_update)
@@ -162,10 +162,10 @@ static yk_status refuse_type(yk_fmi_instance *self, yk_fmi_type type, int size)
                          yk_fmi_type_name(type));
 }
 
-static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_reference reference,
+static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, uint32_t reference,
                          double *values, int size)
 {
-    int level = YK_FMI3_ERROR;
+    int level = YK_FMI_ERROR;
     switch (type) {
         GET_ONE(FLOAT32, float)
         GET_ONE(INT8, int8_t)
@@ -185,10 +185,10 @@ static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
     return yk_fmi_judge(self, level, "Get of a value");
 }
 
-static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_reference reference,
+static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, uint32_t reference,
                          const double *values, int size)
 {
-    int level = YK_FMI3_ERROR;
+    int level = YK_FMI_ERROR;
     switch (type) {
         SET_ONE(FLOAT32, float, )
         SET_ONE(INT8, int8_t, lround)
@@ -215,7 +215,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
     if (type == YK_FMI_FLOAT64) {
         int level = (int)F(self).GetFloat64(self->component, references, (size_t)count, values,
                                             (size_t)value_count);
-        if (level == YK_FMI3_OK)
+        if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "GetFloat64");
     }
@@ -237,7 +237,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
     if (type == YK_FMI_FLOAT64) {
         int level = (int)F(self).SetFloat64(self->component, references, (size_t)count, values,
                                             (size_t)value_count);
-        if (level == YK_FMI3_OK)
+        if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "SetFloat64");
     }
@@ -291,7 +291,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
                              "%s: the FMU ended the simulation at t = %.9g s%s%s", self->file, last,
                              yk_fmi_log_link(self), self->log);
 
-    if (level == YK_FMI3_DISCARD)
+    if (level == YK_FMI_DISCARD)
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s",
                              self->file, t, h, yk_fmi_log_link(self), self->log);
@@ -302,7 +302,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
 static yk_status step_mode(yk_fmi_instance *self)
 {
     if (!F(self).EnterStepMode)
-        return yk_fmi_judge(self, YK_FMI3_ERROR, "EnterStepMode (which its binary lacks)");
+        return yk_fmi_judge(self, YK_FMI_ERROR, "EnterStepMode (which its binary lacks)");
 
     return CALL(self, EnterStepMode, self->component);
 }
@@ -322,7 +322,7 @@ static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references,
                               const int *orders, double *values)
 {
     if (!F(self).GetOutputDerivatives)
-        return yk_fmi_judge(self, YK_FMI3_ERROR, "GetOutputDerivatives (which its binary lacks)");
+        return yk_fmi_judge(self, YK_FMI_ERROR, "GetOutputDerivatives (which its binary lacks)");
 
     return CALL(self, GetOutputDerivatives, self->component, references, (size_t)count, orders,
                 values, (size_t)count);
@@ -376,7 +376,7 @@ static yk_status directional(yk_fmi_instance *self, const uint32_t *unknowns, in
 static yk_status event_mode(yk_fmi_instance *self)
 {
     if (!F(self).EnterEventMode || !F(self).UpdateDiscreteStates)
-        return yk_fmi_judge(self, YK_FMI3_ERROR,
+        return yk_fmi_judge(self, YK_FMI_ERROR,
                             "EnterEventMode (which its binary lacks, or UpdateDiscreteStates)");
 
     return CALL(self, EnterEventMode, self->component);
@@ -391,7 +391,7 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
     bool defined = false;
     double next = INFINITY;
     if (!F(self).UpdateDiscreteStates)
-        return yk_fmi_judge(self, YK_FMI3_ERROR, "UpdateDiscreteStates (which its binary lacks)");
+        return yk_fmi_judge(self, YK_FMI_ERROR, "UpdateDiscreteStates (which its binary lacks)");
 
     /* Nominal values are not used here, so a change of them is no event. */
     int level = (int)F(self).UpdateDiscreteStates(self->component, &again, &terminate, &nominals,

@@ -38,12 +38,11 @@ static bool react(double *v, double t)
 #define INPUT_OF_A_CLOCK U
 #include "skeleton3.h"
 
-FUNCTION(yk_fmi3_status, SetClock,
-         (void *c, const yk_fmi3_reference *vr, size_t n, const bool *values))
+FUNCTION(yk_fmi_status, SetClock, (void *c, const uint32_t *vr, size_t n, const bool *values))
 {
     instance *self = c;
     if (n != 1 || vr[0] != 100 || !values[0] || !self->in_event_mode)
-        return YK_FMI3_ERROR;
+        return YK_FMI_ERROR;
     self->v[ACTIVE] = 1;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "transport/fmi/fmi3.h"
+#include "transport/fmi/functions.h"
 
 enum { NO_FAULT, DISCARDS, FAILS, CRASHES, HANGS, ENDS, LOSES_NUMBERS };
 

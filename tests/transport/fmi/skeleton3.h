@@ -27,7 +27,7 @@ FUNCTION(const char *, GetVersion, (void))
 static void *make(const char *token, void *environment, yk_fmi3_log log)
 {
     if (strcmp(token, TOKEN) != 0) {
-        log(environment, YK_FMI3_ERROR, "model", "the token is not that of the binary");
+        log(environment, YK_FMI_ERROR, "model", "the token is not that of the binary");
         return NULL;
     }
     instance *self = calloc(1, sizeof *self);
@@ -39,7 +39,7 @@ static void *make(const char *token, void *environment, yk_fmi3_log log)
 
 FUNCTION(void *, InstantiateCoSimulation,
          (const char *name, const char *token, const char *resources, bool visible, bool logging,
-          bool event_mode, bool early_return, const yk_fmi3_reference *intermediate, size_t count,
+          bool event_mode, bool early_return, const uint32_t *intermediate, size_t count,
           void *environment, yk_fmi3_log log, yk_fmi3_intermediate_update update))
 {
     (void)name, (void)resources, (void)visible, (void)logging;
@@ -66,81 +66,81 @@ FUNCTION(void, FreeInstance, (void *c))
     free(c);
 }
 
-FUNCTION(yk_fmi3_status, EnterInitializationMode,
+FUNCTION(yk_fmi_status, EnterInitializationMode,
          (void *c, bool tolerance_defined, double tolerance, double begin, bool stop_defined,
           double stop))
 {
     (void)tolerance_defined, (void)tolerance, (void)stop_defined, (void)stop;
     ((instance *)c)->time = begin;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, ExitInitializationMode, (void *c))
+FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
     instance *self = c;
     calculate(self->v, self->time);
     self->in_event_mode = self->event_mode;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, Terminate, (void *c))
+FUNCTION(yk_fmi_status, Terminate, (void *c))
 {
     (void)c;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
-FUNCTION(yk_fmi3_status, EnterEventMode, (void *c))
+FUNCTION(yk_fmi_status, EnterEventMode, (void *c))
 {
     ((instance *)c)->in_event_mode = true;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
-FUNCTION(yk_fmi3_status, EnterStepMode, (void *c))
+FUNCTION(yk_fmi_status, EnterStepMode, (void *c))
 {
     ((instance *)c)->in_event_mode = false;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
-FUNCTION(yk_fmi3_status, EnterContinuousTimeMode, (void *c))
+FUNCTION(yk_fmi_status, EnterContinuousTimeMode, (void *c))
 {
     (void)c;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, Reset, (void *c))
+FUNCTION(yk_fmi_status, Reset, (void *c))
 {
     instance *self = c;
     memcpy(self->v, start, sizeof self->v);
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetFloat64,
-         (void *c, const yk_fmi3_reference *vr, size_t n, double *values, size_t count))
+FUNCTION(yk_fmi_status, GetFloat64,
+         (void *c, const uint32_t *vr, size_t n, double *values, size_t count))
 {
     instance *self = c;
     calculate(self->v, self->time);
     for (size_t i = 0; i < n && i < count; i++) {
         if (vr[i] >= VALUES)
-            return YK_FMI3_ERROR;
+            return YK_FMI_ERROR;
         values[i] = self->v[vr[i]];
     }
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SetFloat64,
-         (void *c, const yk_fmi3_reference *vr, size_t n, const double *values, size_t count))
+FUNCTION(yk_fmi_status, SetFloat64,
+         (void *c, const uint32_t *vr, size_t n, const double *values, size_t count))
 {
     instance *self = c;
     for (size_t i = 0; i < n && i < count; i++) {
         if (vr[i] >= VALUES)
-            return YK_FMI3_ERROR;
+            return YK_FMI_ERROR;
 #ifdef INPUT_OF_A_CLOCK
         if (vr[i] == INPUT_OF_A_CLOCK && self->v[ACTIVE] == 0)
-            return YK_FMI3_ERROR;
+            return YK_FMI_ERROR;
 #endif
         self->v[vr[i]] = values[i];
     }
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
+FUNCTION(yk_fmi_status, GetFMUState, (void *c, void **state))
 {
     instance *self = c;
     if (!*state)
@@ -148,29 +148,29 @@ FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
     saved *s = *state;
     memcpy(s->v, self->v, sizeof s->v);
     s->time = self->time;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SetFMUState, (void *c, void *state))
+FUNCTION(yk_fmi_status, SetFMUState, (void *c, void *state))
 {
     instance *self = c;
     const saved *s = state;
     memcpy(self->v, s->v, sizeof s->v);
     self->time = s->time;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, FreeFMUState, (void *c, void **state))
+FUNCTION(yk_fmi_status, FreeFMUState, (void *c, void **state))
 {
     (void)c;
     free(*state);
     *state = NULL;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetDirectionalDerivative,
-         (void *c, const yk_fmi3_reference *unknowns, size_t n, const yk_fmi3_reference *knowns,
-          size_t m, const double *seed, size_t seeds, double *result, size_t results))
+FUNCTION(yk_fmi_status, GetDirectionalDerivative,
+         (void *c, const uint32_t *unknowns, size_t n, const uint32_t *knowns, size_t m,
+          const double *seed, size_t seeds, double *result, size_t results))
 {
     (void)seeds, (void)results;
     const instance *self = c;
@@ -179,12 +179,12 @@ FUNCTION(yk_fmi3_status, GetDirectionalDerivative,
         for (size_t k = 0; k < m; k++)
             result[i] += seed[k] * partial(self->v, self->time, unknowns[i], knowns[k]);
     }
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
 /* A step in four parts, with inputs asked for at the middle of each; where the model has event mode
  * it returns early, at the end of the third. It returns at these middles when it is asked to. */
-FUNCTION(yk_fmi3_status, DoStep,
+FUNCTION(yk_fmi_status, DoStep,
          (void *c, double t, double h, bool no_rollback, bool *event, bool *terminate, bool *early,
           double *last))
 {
@@ -201,12 +201,12 @@ FUNCTION(yk_fmi3_status, DoStep,
     while (fault == HANGS)
         pause();
     if (fault == FAILS) {
-        self->log(self->environment, YK_FMI3_ERROR, "model",
+        self->log(self->environment, YK_FMI_ERROR, "model",
                   "the model has failed as it was asked to");
-        return YK_FMI3_ERROR;
+        return YK_FMI_ERROR;
     }
     if (fault == DISCARDS)
-        return YK_FMI3_DISCARD;
+        return YK_FMI_DISCARD;
 
     static const double no_rates[VALUES];
     for (int i = 0; i < PARTS; i++) {
@@ -234,10 +234,10 @@ FUNCTION(yk_fmi3_status, DoStep,
     if (fault == LOSES_NUMBERS)
         self->v[state_of[0]] = NAN;
     calculate(self->v, self->time);
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, UpdateDiscreteStates,
+FUNCTION(yk_fmi_status, UpdateDiscreteStates,
          (void *c, bool *again, bool *terminate, bool *nominals, bool *changed, bool *next_defined,
           double *next))
 {
@@ -248,64 +248,64 @@ FUNCTION(yk_fmi3_status, UpdateDiscreteStates,
     *changed = react(self->v, self->time);
     *next_defined = false;
     *next = 0;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, CompletedIntegratorStep,
+FUNCTION(yk_fmi_status, CompletedIntegratorStep,
          (void *c, bool no_rollback, bool *event, bool *terminate))
 {
     (void)c, (void)no_rollback;
     *event = false;
     *terminate = false;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SetTime, (void *c, double t))
+FUNCTION(yk_fmi_status, SetTime, (void *c, double t))
 {
     ((instance *)c)->time = t;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, SetContinuousStates, (void *c, const double *x, size_t n))
+FUNCTION(yk_fmi_status, SetContinuousStates, (void *c, const double *x, size_t n))
 {
     for (size_t i = 0; i < n; i++)
         ((instance *)c)->v[state_of[i]] = x[i];
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetContinuousStates, (void *c, double *x, size_t n))
+FUNCTION(yk_fmi_status, GetContinuousStates, (void *c, double *x, size_t n))
 {
     for (size_t i = 0; i < n; i++)
         x[i] = ((instance *)c)->v[state_of[i]];
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetContinuousStateDerivatives, (void *c, double *rates, size_t n))
+FUNCTION(yk_fmi_status, GetContinuousStateDerivatives, (void *c, double *rates, size_t n))
 {
     instance *self = c;
     calculate(self->v, self->time);
     for (size_t i = 0; i < n; i++)
         rates[i] = self->v[rate_of[i]];
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetEventIndicators, (void *c, double *z, size_t n))
+FUNCTION(yk_fmi_status, GetEventIndicators, (void *c, double *z, size_t n))
 {
     (void)n;
     indicate(((instance *)c)->v, z);
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetNumberOfEventIndicators, (void *c, size_t *n))
+FUNCTION(yk_fmi_status, GetNumberOfEventIndicators, (void *c, size_t *n))
 {
     (void)c;
     *n = INDICATORS;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }
 
-FUNCTION(yk_fmi3_status, GetNumberOfContinuousStates, (void *c, size_t *n))
+FUNCTION(yk_fmi_status, GetNumberOfContinuousStates, (void *c, size_t *n))
 {
     (void)c;
     *n = STATES;
-    return YK_FMI3_OK;
+    return YK_FMI_OK;
 }

@@ -1,24 +1,20 @@
-/* What is watched in every run, and what follows from it: findings with their remedies.
+/* What goes with a run (run.c). It is watched, and findings with their remedies follow from what was
+ * seen; it is shown, and it can be taken up again.
  *
- *   energy   what coupling and integration made or lost, beside what moves (budget.c)
- *   ripple   wrenches that swing from step to step (ripple.c)
- *   limits   mass ratios and loops that the scheme does not bear, before the run (limits.c)
- *   watch    all of them, and gaps and iterations, as findings (watch.c) */
-#ifndef YK_ANALYSIS_WATCH_H
-#define YK_ANALYSIS_WATCH_H
+ *   energy       what coupling and integration made or lost, beside what moves (budget.c)
+ *   ripple       wrenches that swing from step to step (ripple.c)
+ *   limits       mass ratios and loops that the scheme does not bear, before the run (limits.c)
+ *   watch        all of them, and gaps and iterations, as findings (watch.c)
+ *   scene        what the system looks like (scene.c)
+ *   checkpoints  all that it takes to go on with a run (checkpoint.c) */
+#ifndef YK_ANALYSIS_RUN_H
+#define YK_ANALYSIS_RUN_H
 
 #include "yoke/analysis.h"
 
 /* Energy --------------------------------------------------------------------------------------- */
 
 enum { YK_BUDGET_WINDOWS = 64 };
-
-/* Sums over a window of instants. */
-typedef struct yk_budget_window {
-    int looks;
-    double made, created; /* J: by interfaces and integration together; by interfaces alone */
-    double scale; /* J: energy at the start and fed in by its end, at least what is not rounding */
-} yk_budget_window;
 
 typedef struct yk_budget {
     yk_system *system;
@@ -38,7 +34,12 @@ typedef struct yk_budget {
     int growing, doubling;
     double made;
     int count;
-    yk_budget_window windows[YK_BUDGET_WINDOWS];
+    /* Sums over windows of instants. */
+    struct {
+        int looks;
+        double made, created; /* J: by interfaces and integration together; by interfaces alone */
+        double scale; /* J: energy at the start and fed in by its end, or what is not rounding */
+    } windows[YK_BUDGET_WINDOWS];
 } yk_budget;
 
 /* After the start of the system. */
@@ -51,16 +52,11 @@ void yk_budget_step(yk_budget *budget, int64_t step);
 bool yk_budget_exploded(const yk_budget *budget);
 bool yk_budget_runs_away(const yk_budget *budget);
 
-/* What the run shows, as fractions of the energy at the start and fed in. */
-typedef struct yk_budget_result {
-    double made; /* by interfaces and integration: at the end, or where it was largest for long */
-    double lost; /* at the end, as far as the interfaces took it */
-    /* J: that these are fractions of; where more is made than there is, as it was before */
-    double scale;
-    double dissipated; /* J */
-} yk_budget_result;
-
-yk_budget_result yk_budget_conclude(const yk_budget *budget);
+/* What the run shows, as fractions of the energy at the start and fed in: what interfaces and
+ * integration made, at the end or where it was largest for long; what was lost at the end, as far as
+ * the interfaces took it. They are fractions of *scale (J); where more is made than there is, that is
+ * as it was before. */
+void yk_budget_conclude(const yk_budget *budget, double *made, double *lost, double *scale);
 
 /* Ripple --------------------------------------------------------------------------------------- */
 
@@ -70,17 +66,15 @@ enum { YK_RIPPLE_WINDOW = 16, YK_RIPPLE_SEEN = 10 };
 /* Windows in a row that are no accident. */
 enum { YK_RIPPLE_ALARM = 4 };
 
-/* One component of a wrench. */
-typedef struct yk_ripple_component {
-    double seen[YK_RIPPLE_SEEN]; /* its last values in this window */
-    double before;               /* squared differences of the window before */
-    double at_begin;             /* the same before the first of the windows in a row */
-    int rising;                  /* windows in a row that swung by the law and grew */
-} yk_ripple_component;
-
 typedef struct yk_ripple {
     int count; /* steps in this window */
-    yk_ripple_component components[6];
+    /* Of a wrench. */
+    struct {
+        double seen[YK_RIPPLE_SEEN]; /* its last values in this window */
+        double before;               /* squared differences of the window before */
+        double at_begin;             /* the same before the first of the windows in a row */
+        int rising;                  /* windows in a row that swung by the law and grew */
+    } components[6];
     /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a
      * fraction of the wrench. */
     double resolved, relative;
@@ -117,7 +111,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
 yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scenario_info *info,
                           int interface, double *limit);
 
-/* The whole ------------------------------------------------------------------------------------ */
+/* Watch ---------------------------------------------------------------------------------------- */
 
 /* One interface under watch. */
 typedef struct yk_watched {
@@ -171,12 +165,7 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
  * limit too; docs/trust.md says what each is a limit of. */
 enum { YK_WATCH_LIMITS = 16 };
 
-typedef struct yk_watch_limit {
-    const char *name;
-    double value;
-} yk_watch_limit;
-
-void yk_watch_limits(yk_watch_limit limits[YK_WATCH_LIMITS]);
+void yk_watch_limits(yk_record_value limits[YK_WATCH_LIMITS]);
 
 /* The number of a subsystem's channel with one component; -1 where there is none of this name. */
 int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name);
@@ -184,5 +173,82 @@ int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name)
 /* Its present value; false where there is none. */
 bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
                       const char *name, double *value);
+
+/* Scene ----------------------------------------------------------------------------------------
+ *
+ * What a running system looks like, for the record: the scenes of its subsystems as one, in metres
+ * and the axes of the system, and where everything is at the present time. */
+
+typedef struct yk_scene {
+    yk_context *context;
+    const yk_system *system;
+    const yk_scenario_info *info;
+    const yk_watch *watch;
+    yk_record_scene record; /* refers to the lists below and to names of the scenario */
+    yk_record_body *bodies;
+    yk_shape *shapes;
+    yk_record_link *links;
+    yk_vec3 *points;
+    /* What moves, once each. Its bodies begin at `first`. */
+    struct moving {
+        const yk_subsystem *subsystem;
+        yk_transform transform;
+        int first, count; /* bodies */
+        int shapes;
+        int contacts; /* in a frame at most */
+    } * moving;
+    int moving_count;
+    int *told; /* channels of what is watched, YK_WATCH_SUBSYSTEM of each subsystem; -1: none */
+    yk_scene_pose *poses;       /* of the largest of them */
+    yk_contact_point *contacts; /* of all of them */
+    float *frame;               /* the latest, see yk_frame_table */
+} yk_scene;
+
+/* After the system has started, with the watch over it. `contacts`: of a frame at most, for each
+ * subsystem. Must be closed, whatever the status. */
+yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
+                        const yk_watch *watch, int contacts, yk_scene *scene);
+void yk_scene_close(yk_scene *scene);
+
+/* The present time, into scene->frame. Allocates nothing. */
+void yk_scene_read(yk_scene *scene);
+
+/* Checkpoints ----------------------------------------------------------------------------------
+ *
+ * When they are due, what is in them, and how a run goes on from one. */
+
+typedef struct yk_checkpointer {
+    yk_context *context;
+    const yk_run_def *def;
+    yk_system *system;
+    yk_watch *watch;
+    const yk_scenario_info *info;
+    char *scenario; /* as text */
+    size_t state_words, memory_words, watch_words;
+    double *words; /* of all three */
+    int64_t last_step;
+    double last_time, last_clock;
+    bool written; /* there is one to go on from */
+
+    /* Of the checkpoint that the run is resumed from: whether it had converged until then, the time
+     * that it had taken (s), and where its record is to go on. */
+    bool converged;
+    double seconds;
+    yk_record_position position;
+} yk_checkpointer;
+
+/* After the start of the system and its watch. YK_ERROR_CAPABILITY with the name of what cannot be
+ * saved. */
+yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_scenario *scenario,
+                               yk_system *system, yk_watch *watch, yk_checkpointer *made);
+void yk_checkpointer_close(yk_checkpointer *self);
+
+/* After a step; `clock` is the time on it. */
+bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock);
+yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool converged,
+                                double seconds);
+
+/* System, watch and the step as they were. */
+yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from);
 
 #endif
