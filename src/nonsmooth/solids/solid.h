@@ -8,7 +8,7 @@
  *
  * Finite kinds are convex and meet each other in three ways: a sphere meets whatever tells its
  * nearest point, two of one kind may have a function of their own, and all others go through
- * support points and faces (collide_convex.c). Unbounded kinds are everything outside a region,
+ * support points and faces (collide.c). Unbounded kinds are everything outside a region,
  * whose walls meet the extreme points of finite solids (unbounded.c). */
 #ifndef YK_NONSMOOTH_SOLIDS_SOLID_H
 #define YK_NONSMOOTH_SOLIDS_SOLID_H
