@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "model/mechanism.h"
 #include "model/mesh_file.h"
 #include "nonsmooth/builder.h"

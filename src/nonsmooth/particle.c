@@ -1,6 +1,6 @@
 #include "nonsmooth/particle.h"
 
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 
 /* Columns across the overlaps of a clump, each way. */
 enum { COLUMNS = 400 };

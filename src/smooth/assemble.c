@@ -50,7 +50,7 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     /* Inertia as the step sees it, yk_inertia_tangent. */
     double tangent[6][6] = {{0}};
     if (mode == SINK_ADD) {
-        yk_inertia_global inertia;
+        yk_inertia inertia;
         yk_inertia_rotate(&node->inertia, &frame->rotation, &inertia);
         yk_inertia_tangent(&inertia, frame, s->c, work->rotation_weight, tangent);
         if (node->eccentric) {
@@ -193,7 +193,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
 
         /* Forces of velocities, or rates of momenta. */
         if (accelerations) {
-            yk_inertia_global inertia;
+            yk_inertia inertia;
             yk_vec3 bias_force, bias_torque;
             yk_inertia_rotate(&of->inertia, &node->frame.rotation, &inertia);
             yk_inertia_bias(&inertia, &node->frame, &bias_force, &bias_torque);
@@ -291,7 +291,7 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
     const trial_node *end[2] = {&work->trial[joint->node[0]], &work->trial[joint->node[1]]};
     double residual = yk_row_bias(row, &joint->joint, &end[0]->frame, &end[1]->frame, drive);
 
-    if (beta != 0 && yk_row_on_velocity(row->kind)) {
+    if (beta != 0 && yk_row_on_velocity(row)) {
         residual = residual + beta * yk_row_rate(row, kinematics);
     } else if (beta != 0) {
         residual = residual +
@@ -368,7 +368,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     yk_wrench *load_b = &work->load[node[1]];
     for (int r = 0; r < equations->row_count; r++) {
         const yk_row *row = &equations->row[r];
-        bool on_velocity = yk_row_on_velocity(row->kind);
+        bool on_velocity = yk_row_on_velocity(row);
 
         yk_gradient gradient;
         yk_row_gradient(row, &kinematics, &gradient);

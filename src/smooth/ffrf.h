@@ -28,8 +28,7 @@
 #ifndef YK_SMOOTH_FFRF_H
 #define YK_SMOOTH_FFRF_H
 
-#include "mechanics/frame.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "smooth/rotation.h"
 #include "yoke/base.h"
 

@@ -17,8 +17,8 @@
 #ifndef YK_SMOOTH_SMOOTH_H
 #define YK_SMOOTH_SMOOTH_H
 
+#include "mechanics/body.h"
 #include "mechanics/force.h"
-#include "mechanics/inertia.h"
 #include "mechanics/joint.h"
 #include "smooth/beam.h"
 #include "smooth/flexible.h"

@@ -68,8 +68,7 @@ void yk_smooth_convert_joint(const yk_transform *at, yk_joint_def *joint)
 
     /* Lengths, and drives that are lengths. */
     joint->length *= at->length;
-    const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
-    if (!drive->angular)
+    if (!yk_joint_traits_of(joint->kind)->drive.angular)
         joint->drive_unit *= at->length;
 }
 

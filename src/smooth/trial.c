@@ -119,7 +119,7 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const yk_frame *frame = &node->frame;
-        yk_inertia_global inertia;
+        yk_inertia inertia;
         yk_vec3 force, torque;
 
         yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
@@ -174,7 +174,7 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
         for (int r = 0; r < joint->joint.row_count; r++) {
             const yk_row *row = &joint->joint.row[r];
             double speed = yk_row_rate(row, &where);
-            if (yk_row_on_velocity(row->kind))
+            if (yk_row_on_velocity(row))
                 speed += where.drive.value;
             power -= work->lambda[joint->row + r] * speed;
         }

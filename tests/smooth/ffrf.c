@@ -352,7 +352,7 @@ static void rigid_motion_has_no_strain(void **state)
     double loads[SIZE];
     loads_vector(&rod.body, &s, loads);
     yk_inertia inertia = yk_ffrf_inertia(&rod.body, NULL);
-    yk_inertia_global global;
+    yk_inertia global;
     yk_vec3 force, torque;
     yk_inertia_rotate(&inertia, &s.motion.frame.rotation, &global);
     yk_inertia_bias(&global, &s.motion.frame, &force, &torque);
