@@ -1,6 +1,6 @@
 /* What a kind of flexible body does inside a model: one table of operations each, in
  * flexible_modal.c and flexible_rod.c. The loops over all bodies and attachments are in
- * flexible_attachment.c (where they are) and flexible_assemble.c (momenta, energies, equations). */
+ * flexible.c. */
 #ifndef YK_SMOOTH_FLEXIBLE_KIND_H
 #define YK_SMOOTH_FLEXIBLE_KIND_H
 

@@ -7,6 +7,41 @@
 
 enum { N = YK_ANCF_COORDINATES };
 
+yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
+                           const yk_beam_section_def *section, yk_flexible **body)
+{
+    *body = NULL;
+    if (elements < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d",
+                       elements);
+
+    yk_flexible *made = yk_flexible_begin(context);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    /* Nodes at the ends of elements and in their middles. */
+    made->kind = YK_FLEXIBLE_ROD;
+    made->length = length;
+    made->elements = elements;
+    made->coordinates = yk_flexible_rod_node(elements) + YK_ANCF_NODE;
+    made->attachments = elements + 1;
+
+    /* One element that is straight where it has no strain stands for all. */
+    double part = length / elements;
+    double coordinates[YK_ANCF_COORDINATES];
+    yk_frame origin = yk_frame_ground();
+    yk_ancf_straight(&origin, 0, part, coordinates, NULL);
+
+    yk_status status = yk_ancf_create(context, part, section, coordinates, &made->element);
+    if (status != YK_OK) {
+        yk_flexible_release(made);
+        return status;
+    }
+
+    *body = made;
+    return YK_OK;
+}
+
 static int attachment_columns(const yk_flexible *body)
 {
     (void)body;

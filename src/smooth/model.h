@@ -156,7 +156,7 @@ yk_status yk_smooth_model_compile(yk_smooth_model *model);
 void yk_smooth_model_release(yk_smooth_model *model);
 yk_joint yk_smooth_joint_of_port(const port_model *port);
 
-/* flexible_attachment.c */
+/* flexible.c */
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model);
 void yk_smooth_release_flexibles(yk_smooth_model *model);
 int yk_smooth_coordinates_of(const yk_smooth_description *def);

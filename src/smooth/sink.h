@@ -44,7 +44,7 @@ typedef struct scales {
     double rate;    /* c/s */
 } scales;
 
-/* flexible_assemble.c: shares of flexible bodies in a pass. */
+/* flexible.c: shares of flexible bodies in a pass. */
 
 /* Gradient of a joint's row whose ends may be attachments. */
 void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work,

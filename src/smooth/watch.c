@@ -22,7 +22,6 @@
  * which is 0.4 of the kinetic energy that is left out by that of the vibration. Near a resonance
  * even a thousandth changes the motion by several per cent. A cantilever is drawn in less, and
  * its stiffening makes up for it. */
-#include "smooth/ffrf_shape.h"
 #include "smooth/internal.h"
 
 /* Softening that is missed, as a fraction of the stiffness. */

@@ -142,7 +142,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
 void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state,
                                 yk_smooth_workspace *work);
 
-/* flexible_attachment.c: where the attachments of flexible bodies are. Frames of all attachments
+/* flexible.c: where the attachments of flexible bodies are. Frames of all attachments
  * at the trial; and what passes loads on from them; and maps to them from the unknowns; and in
  * the frames' accelerations what they have where those of the unknowns are zero. */
 enum { ATTACHMENT_FRAMES = 0, ATTACHMENT_LOADS = 1, ATTACHMENT_MAPS = 2, ATTACHMENT_BIASES = 4 };
@@ -170,7 +170,7 @@ void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspac
 void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                           const double *change, yk_vec3 *linear, yk_vec3 *angular);
 
-/* flexible_assemble.c: momenta, loads and energies of flexible bodies. */
+/* flexible.c: momenta, loads and energies of flexible bodies. */
 void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
                                  bool with_rates);
 /* Momenta and their rates from the trial's accelerations. */
