@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "smooth/builder.h"
-#include "smooth/generalised_alpha.h"
 #include "smooth/internal.h"
 
 enum { NAME_LENGTH = 96 };
