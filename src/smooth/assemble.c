@@ -1,12 +1,11 @@
 /* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports.
  * The same pass, run in recording mode, gives the pattern, so that pattern and assembly cannot
  * disagree: entry k of the pass is always added at values[entry[k]]. Equations: internal.h. */
-#include "smooth/assemble.h"
 
 #include <string.h>
 
 #include "math/polynomial.h"
-#include "smooth/sink.h"
+#include "smooth/assemble.h"
 
 /* A node that is to be kept in place is so much heavier while positions and velocities are
  * assembled. */
@@ -41,9 +40,9 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
         idle = weight * work->idle_mass;
     if (!node->massive) {
         for (int k = 0; k < 3; k++)
-            put(to, mode, u + k, u + k, idle);
+            sink_put(to, mode, u + k, u + k, idle);
         for (int k = 3; k < 6; k++)
-            put(to, mode, u + k, u + k, idle * square);
+            sink_put(to, mode, u + k, u + k, idle * square);
         return;
     }
 
@@ -73,11 +72,11 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     double point = idle * 1e-3 * square;
     double scale = weight * s->inertia * (1 + s->c * work->damping);
     for (int k = 0; k < 3; k++)
-        put(to, mode, u + k, u + k, scale * tangent[k][k]);
+        sink_put(to, mode, u + k, u + k, scale * tangent[k][k]);
     for (int j = 3; j < 6; j++) {
         for (int k = 3; k < 6; k++) {
             double added = k == j ? point : 0;
-            put(to, mode, u + k, u + j, scale * tangent[k][j] + added);
+            sink_put(to, mode, u + k, u + j, scale * tangent[k][j] + added);
         }
     }
 
@@ -87,8 +86,8 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     /* Displacements and rotations are coupled by the arm of the centre of mass. */
     for (int j = 0; j < 3; j++) {
         for (int k = 3; k < 6; k++) {
-            put(to, mode, u + k, u + j, scale * tangent[k][j]);
-            put(to, mode, u + j, u + k, scale * tangent[j][k]);
+            sink_put(to, mode, u + k, u + j, scale * tangent[k][j]);
+            sink_put(to, mode, u + j, u + k, scale * tangent[j][k]);
         }
     }
 }
@@ -337,12 +336,12 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
                 continue;
 
             double value = hold ? 0 : entry[3 * part + k];
-            put(to, mode, equation, u + 3 * torque + k, value);
-            put(to, mode, u + 3 * torque + k, equation, value);
+            sink_put(to, mode, equation, u + 3 * torque + k, value);
+            sink_put(to, mode, u + 3 * torque + k, equation, value);
         }
     }
 
-    put(to, mode, equation, equation, hold ? -1 : -work->compliance);
+    sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
 static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
@@ -435,7 +434,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             if (!(joint->stiffness_mask >> (4 * i + j) & 1u) || row < 0 || column < 0)
                 continue;
 
-            put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
+            sink_put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
         }
     }
 }
@@ -516,7 +515,7 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
                 continue;
 
             yk_mat3 block = pair_block(s, &tangent, i, j);
-            put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
+            sink_put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
         }
     }
 }
@@ -556,7 +555,7 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
                     continue;
                 if (mode == SINK_RECORD) {
                     for (int k = 0; k < 6; k++)
-                        put(to, mode, unknown[a] + k, unknown[b] + j, 0);
+                        sink_put(to, mode, unknown[a] + k, unknown[b] + j, 0);
                     continue;
                 }
 

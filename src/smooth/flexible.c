@@ -535,12 +535,12 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
                 value = load[k];
             for (int r = 0; r < 6 && e.jacobian && !hold; r++)
                 value += e.jacobian[e.count * r + k] * load[r];
-            put(to, mode, equation, e.column[k], value);
-            put(to, mode, e.column[k], equation, value);
+            sink_put(to, mode, equation, e.column[k], value);
+            sink_put(to, mode, e.column[k], equation, value);
         }
     }
 
-    put(to, mode, equation, equation, hold ? -1 : -work->compliance);
+    sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
 /* J_a^T part J_b: loads on end a by motion of end b. `bits` of the rows of force and of torque:
@@ -578,7 +578,7 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
                 sum = right[i];
             for (int r = 0; r < 6 && mode == SINK_ADD && a->jacobian; r++)
                 sum += a->jacobian[a->count * r + i] * right[r];
-            put(to, mode, a->column[i], b->column[j], sum);
+            sink_put(to, mode, a->column[i], b->column[j], sum);
         }
     }
 }
@@ -653,7 +653,8 @@ void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *wor
          * the frame's displacement. */
         for (int j = 3; j < n; j++) {
             for (int k = 3; k < n; k++)
-                put(to, mode, attachment->column[k], attachment->column[j], tangent[n * k + j]);
+                sink_put(to, mode, attachment->column[k], attachment->column[j],
+                         tangent[n * k + j]);
         }
     }
 }

@@ -4,7 +4,7 @@
 #ifndef YK_SMOOTH_FLEXIBLE_KIND_H
 #define YK_SMOOTH_FLEXIBLE_KIND_H
 
-#include "smooth/sink.h"
+#include "smooth/assemble.h"
 
 typedef struct flexible_kind {
     /* Unknowns that move an attachment, and doubles of the body's tangent in the workspace, and

@@ -138,19 +138,19 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     const attachment_model *attachment = &model->attachments[index];
     const flexible_model *of = &model->flexibles[attachment->flexible];
     const flexible_trial *at = &work->flexibles[attachment->flexible];
-    attachment_trial *there = &work->attachments[index];
+    yk_ffrf_pose *pose = &work->attachments[index].pose;
     const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     const yk_frame *frame = &work->trial[of->node].frame;
     trial_node *trial = &work->trial[attachment->frame];
     int modes = of->body->coordinates;
 
     /* The frame first: its pose is what the others need. */
-    yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
+    yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, pose, &trial->frame);
     if (what & ATTACHMENT_MAPS)
-        yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
+        yk_ffrf_node_jacobian(node, modes, frame, pose, work->attachments[index].jacobian);
     if (what & ATTACHMENT_BIASES)
-        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, &there->pose,
-                          &trial->acceleration, &trial->angular_acceleration);
+        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, pose, &trial->acceleration,
+                          &trial->angular_acceleration);
 }
 
 static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
@@ -386,7 +386,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     for (int j = 0; j < size; j++) {
         for (int i = 0; i < size; i++) {
             if (body->coupled[size * i + j])
-                put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
+                sink_put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
         }
     }
 }

@@ -321,7 +321,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
                     value -= s->node * transform[i][j];
                 if (damped)
                     value -= s->rate * rate[i][j];
-                put(to, mode, unknown + i, unknown + j, value);
+                sink_put(to, mode, unknown + i, unknown + j, value);
             }
         }
     }

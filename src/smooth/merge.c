@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "smooth/builder.h"
 #include "smooth/internal.h"
 
 enum { NAME_LENGTH = 96 };

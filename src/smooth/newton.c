@@ -9,7 +9,7 @@
  *
  * is below newton_relative times the first correction (and below newton_absolute). Factors are
  * made anew when a step took more than two iterations, when the step size changed, or when an
- * iteration hardly contracts; until then they turn with the bodies (corotation.c).
+ * iteration hardly contracts; until then they turn with the bodies (linear_solver.c).
  *
  * Steps may be so small that corrections are of the size of the positions' rounding, where
  * nothing can be measured. What old factors leave of them is then unseen, but it is not harmless:

@@ -38,14 +38,6 @@ typedef struct flexible_trial {
     yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_smooth_inertias on */
 } flexible_trial;
 
-/* An attachment of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of
- * its unknowns to its displacement and rotation. */
-typedef struct attachment_trial {
-    double *jacobian;
-    yk_ffrf_pose pose;
-    yk_wrench port; /* what ports exert on it, apart from its load */
-} attachment_trial;
-
 typedef struct yk_smooth_workspace {
     const yk_smooth *owner; /* whose channels feedbacks read */
 
@@ -57,7 +49,13 @@ typedef struct yk_smooth_workspace {
     trial_coordinate *coordinates;
     double *lambda;
     flexible_trial *flexibles;
-    attachment_trial *attachments;
+    /* of attachments: `jacobian` (6 x count, by rows) maps changes of the unknowns that move one to
+     * its displacement and rotation */
+    struct {
+        double *jacobian;
+        yk_ffrf_pose pose;
+        yk_wrench port; /* what ports exert on it, apart from its load */
+    } * attachments;
     double *flexible_store;
     yk_ffrf_loads *flexible_loads;
 
@@ -109,7 +107,6 @@ typedef struct yk_smooth_workspace {
 yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_workspace *work);
 void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspace *work);
 
-/* trial.c */
 double yk_smooth_damping_at(const yk_smooth_model *model, double t);
 /* Frames that the inputs prescribe, at the end of the trial. */
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work);
