@@ -38,6 +38,12 @@ typedef struct sink {
     const int *entry_index;
     double *values;
     size_t cursor;
+    /* Scales of what is added. At the levels of the start c is zero and the matrix is that of the
+     * masses. */
+    double c;
+    double inertia; /* 1/s */
+    double node;    /* c^2/s, of node equations in a step */
+    double rate;    /* c/s */
 } sink;
 
 static inline void sink_put(sink *to, sink_mode mode, int row, int column, double value)
@@ -60,15 +66,6 @@ static inline void sink_put_block(sink *to, sink_mode mode, int row, int column,
     }
 }
 
-/* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that
- * of the masses. */
-typedef struct scales {
-    double c;
-    double inertia; /* 1/s */
-    double node;    /* c^2/s */
-    double rate;    /* c/s */
-} scales;
-
 /* flexible.c: shares of flexible bodies in a pass. */
 
 /* Gradient of a joint's row whose ends may be attachments. */
@@ -82,10 +79,9 @@ void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_worksp
                             sink_mode mode);
 /* Inertia, elasticity and weight of all flexible bodies; `weight`: of nodes that are to be kept. */
 void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
-                             assembly_level level, double weight, const scales *s, sink *to,
-                             sink_mode mode);
+                             assembly_level level, double weight, sink *to, sink_mode mode);
 /* What acts on the attachments, passed on to the coordinates; comes last. */
-void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s,
-                          sink *to, sink_mode mode);
+void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, sink *to,
+                          sink_mode mode);
 
 #endif

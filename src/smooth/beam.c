@@ -175,9 +175,9 @@ static inline void apply_section(const double matrix[6][6], const double v[6], d
 }
 
 /* Strain, resultants and energy of the section at a point, and what it contributes to the loads. */
-static void evaluate_section(const yk_beam *beam, int index, const beam_state *state,
+static void evaluate_section(const yk_beam *beam, int index, beam_state *state,
                              const yk_frame *const node[], beam_section_state *section,
-                             yk_beam_loads *loads, beam_moments *moments)
+                             yk_beam_loads *loads)
 {
     const yk_beam_point *point = &beam->point[index];
     double *strain = loads->strain[index];
@@ -230,10 +230,10 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
     for (int k = 0; k < 2; k++) {
         int i = end_node[k];
         yk_vec3 part = yk_v3_axpy(point->slope[i], by_slope, yk_v3_scale(point->shape[i], by_psi));
-        moments->end[k] = yk_v3_axpy(point->length, part, moments->end[k]);
+        state->end[k] = yk_v3_axpy(point->length, part, state->end[k]);
     }
 
-    moments->all = yk_v3_axpy(point->length, a, moments->all);
+    state->all = yk_v3_axpy(point->length, a, state->all);
 }
 
 void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES],
@@ -241,7 +241,6 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
 {
     beam_state state;
     beam_section_state section[YK_BEAM_POINTS];
-    beam_moments moments = {0};
 
     /* Relative rotations of the end nodes, their tangents and their rates, as far as they are
      * needed. */
@@ -262,16 +261,19 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     loads->loss = 0;
     for (int i = 0; i < YK_BEAM_NODES; i++)
         loads->force[i] = yk_v3(0, 0, 0);
+    state.end[0] = yk_v3(0, 0, 0);
+    state.end[1] = yk_v3(0, 0, 0);
+    state.all = yk_v3(0, 0, 0);
     for (int p = 0; p < YK_BEAM_POINTS; p++)
-        evaluate_section(beam, p, &state, node, &section[p], loads, &moments);
+        evaluate_section(beam, p, &state, node, &section[p], loads);
 
     /* Torques: minus c_i, and the forces' moments about nodes that are off the line. */
     for (int k = 0; k < 2; k++) {
-        moments.c[k] = yk_back_inverse(state.psi[k], moments.end[k]);
-        loads->torque[end_node[k]] = yk_v3_neg(moments.c[k]);
+        state.c[k] = yk_back_inverse(state.psi[k], state.end[k]);
+        loads->torque[end_node[k]] = yk_v3_neg(state.c[k]);
     }
 
-    loads->torque[MIDDLE] = yk_v3_sub(yk_v3_add(moments.c[0], moments.c[1]), moments.all);
+    loads->torque[MIDDLE] = yk_v3_sub(yk_v3_add(state.c[0], state.c[1]), state.all);
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++)
         loads->torque[i] = yk_v3_add(loads->torque[i], yk_v3_cross(state.arm[i], loads->force[i]));
 
@@ -279,7 +281,7 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     if (!jacobian)
         return;
 
-    yk_beam_stiffness(beam, &state, section, &moments, jacobian->pose);
+    yk_beam_stiffness(beam, &state, section, jacobian->pose);
     if (beam->damped)
         yk_beam_damping(beam, &state, section, node, jacobian);
     if (beam->has_offset)

@@ -209,7 +209,6 @@ static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BE
 
 void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
                        const beam_section_state section[YK_BEAM_POINTS],
-                       const beam_moments *moments,
                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     static const int middle = 6 * MIDDLE + TORQUE;
@@ -221,7 +220,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
         differentiate_point(&point[p], &section[p], &h[p]);
 
     /* sum w a by the rotation of the middle node alone */
-    yk_mat3 all_rotate = yk_m3_skew(yk_v3_neg(moments->all));
+    yk_mat3 all_rotate = yk_m3_skew(yk_v3_neg(state->all));
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         yk_mat3 rotated = cross_rows(&h[p].a_by_line, section[p].line);
         add_times(&all_rotate, length[p], &rotated);
@@ -255,7 +254,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
         /* by the line, at both points */
         yk_mat3 part[YK_BEAM_POINTS];
         yk_mat3 all_psi = yk_m3_zero();
-        by_middle[e] = yk_m3_skew(yk_v3_neg(moments->c[e]));
+        by_middle[e] = yk_m3_skew(yk_v3_neg(state->c[e]));
         for (int p = 0; p < YK_BEAM_POINTS; p++) {
             double shape = length[p] * point[p].shape[i];
             double slope = length[p] * point[p].slope[i];
@@ -289,7 +288,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
         /* by its own psi: c = T^-T v, dc = T^-T (dv - d(T^T c)/dpsi dpsi) */
         yk_tangent reversed = yk_tangent_reversed(&state->tangent[e]);
         yk_mat3 own = end_block(beam, h, i, i);
-        yk_mat3 curved = yk_tangent_by_psi(&reversed, moments->c[e]);
+        yk_mat3 curved = yk_tangent_by_psi(&reversed, state->c[e]);
         add_to(&own, &curved);
         own = multiply_back(inverse, &own);
         own = multiply(&own, inverse);
@@ -564,7 +563,7 @@ typedef struct by_nodes {
     by_rotations rotation, position;
 } by_nodes;
 
-/* Rows of the forces, and what the point contributes to the sums of beam_moments, at a given
+/* Rows of the forces, and what the point contributes to the sums of the moments, at a given
  * placement: those of the end nodes, and that of all at the middle one. */
 static void vary_loads(const yk_beam_point *point, const beam_section_state *section,
                        const resultant_variation *r, by_nodes sums[YK_BEAM_NODES],

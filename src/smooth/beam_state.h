@@ -24,6 +24,10 @@ typedef struct beam_state {
     /* damping only: */
     yk_vec3 spin[2];     /* angular velocity relative to the middle node */
     yk_vec3 psi_rate[2]; /* as seen from the middle node: inverse * spin */
+    /* from the loads on: the moments c_i before they are shared out to the nodes */
+    yk_vec3 end[2]; /* sum w (N_i (T^T a + T'^T m) + N_i' T^T m) of the first and the last node */
+    yk_vec3 all;    /* sum w a: that of all three c_i */
+    yk_vec3 c[2];   /* c_1, c_3 */
 } beam_state;
 
 /* At one point of Gauss. */
@@ -40,17 +44,9 @@ typedef struct beam_section_state {
     yk_vec3 strain_rate, curvature_rate; /* S d(gamma)/dt, S d(kappa)/dt */
 } beam_section_state;
 
-/* The moments c_i before they are shared out to the nodes. */
-typedef struct beam_moments {
-    yk_vec3 end[2]; /* sum w (N_i (T^T a + T'^T m) + N_i' T^T m) of the first and the last node */
-    yk_vec3 all;    /* sum w a: that of all three c_i */
-    yk_vec3 c[2];   /* c_1, c_3 */
-} beam_moments;
-
 /* Derivatives of the loads without damping by the placement: writes all of the matrix. */
 void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
                        const beam_section_state section[YK_BEAM_POINTS],
-                       const beam_moments *moments,
                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
 /* Adds those of the viscous loads, and writes the derivatives by rates. */
 void yk_beam_damping(const yk_beam *beam, const beam_state *state,

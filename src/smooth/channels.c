@@ -77,11 +77,13 @@ static void add(yk_smooth_model *model, size_t *bytes, const char *owner, channe
     }
 }
 
+/* All channels; returns the bytes of their names. */
 static size_t add_all(yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
     size_t bytes = 0;
     model->channel_count = 0;
+
     add(model, &bytes, "", (channel_source){.group = CHANNEL_MODEL}, model_channels,
         MODEL_CHANNELS);
 

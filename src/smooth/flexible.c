@@ -611,17 +611,16 @@ void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_worksp
 }
 
 void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
-                             assembly_level level, double weight, const scales *s, sink *to,
-                             sink_mode mode)
+                             assembly_level level, double weight, sink *to, sink_mode mode)
 {
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_kind *kind = yk_flexible_kind_of(model->flexibles[i].body);
-        kind->pass(model, work, i, level, weight, s, to, mode);
+        kind->pass(model, work, i, level, weight, to, mode);
     }
 }
 
-void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s,
-                          sink *to, sink_mode mode)
+void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, sink *to,
+                          sink_mode mode)
 {
     for (int i = 0; i < model->def.attachment_count; i++) {
         const attachment_model *attachment = &model->attachments[i];
@@ -645,8 +644,8 @@ void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *wor
         double *tangent = work->flexibles[attachment->flexible].tangent;
         if (mode == SINK_ADD) {
             memset(tangent, 0, (size_t)(n * n) * sizeof *tangent);
-            if (s->node > 0)
-                kind->spread_stiffness(model, work, i, load, -s->node);
+            if (to->node > 0)
+                kind->spread_stiffness(model, work, i, load, -to->node);
         }
 
         /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by

@@ -37,7 +37,7 @@ typedef struct flexible_kind {
 
     /* Inertia, elasticity and weight in a pass of assembly. */
     void (*pass)(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
-                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode);
+                 assembly_level level, double weight, sink *to, sink_mode mode);
     /* J^T of a load on an attachment, to the coordinates; and scale times its derivative at a
      * fixed load, to the body's tangent. */
     void (*spread_load)(const yk_smooth_model *model, yk_smooth_workspace *work, int attachment,

@@ -338,7 +338,7 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
 /* Equations ------------------------------------------------------------------------------------ */
 
 static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
-                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode)
+                 assembly_level level, double weight, sink *to, sink_mode mode)
 {
     static const double still[YK_FFRF_MODES_MAX] = {0};
     const flexible_model *of = &model->flexibles[flexible];
@@ -370,10 +370,10 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
 
     /* The matrix, as far as it is coupled. */
     if (mode == SINK_ADD)
-        yk_ffrf_tangent(body, &motion, model->def.gravity, s->c, work->rotation_weight,
+        yk_ffrf_tangent(body, &motion, model->def.gravity, to->c, work->rotation_weight,
                         work->damping, at->tangent);
 
-    double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
+    double scale = to->inertia * (model->nodes[of->node].keep ? weight : 1);
 
     /* Unknowns of the frame and of the amplitudes. */
     int size = RIGID + body->modes;

@@ -268,7 +268,7 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
 /* Equations ------------------------------------------------------------------------------------ */
 
 static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
-                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode)
+                 assembly_level level, double weight, sink *to, sink_mode mode)
 {
     (void)level;
     (void)weight; /* of nodes, of which a rod has none */
@@ -299,9 +299,9 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     /* Mass, stiffness and damping. */
     double(*transform)[N] = (double(*)[N])at->tangent;
     double(*rate)[N] = transform + N;
-    bool stiff = mode == SINK_ADD && s->node > 0;
+    bool stiff = mode == SINK_ADD && to->node > 0;
     bool damped = stiff && element->damping_ratio > 0;
-    double inertia = s->inertia * (1 + s->c * work->damping);
+    double inertia = to->inertia * (1 + to->c * work->damping);
     for (int e = 0; e < of->body->elements; e++) {
         int first = yk_flexible_rod_node(e);
         int unknown = model->coordinate_first + of->coordinate + first;
@@ -318,9 +318,9 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
                 if (mode == SINK_ADD && i % 3 == j % 3)
                     value = inertia * element->mass[i / 3][j / 3];
                 if (stiff)
-                    value -= s->node * transform[i][j];
+                    value -= to->node * transform[i][j];
                 if (damped)
-                    value -= s->rate * rate[i][j];
+                    value -= to->rate * rate[i][j];
                 sink_put(to, mode, unknown + i, unknown + j, value);
             }
         }

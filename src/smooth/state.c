@@ -66,7 +66,7 @@ static yk_state_layout lay_out(const yk_smooth_model *model, yk_smooth_state *st
     state->reference = (yk_frame *)take(image, &used, frame_words);
     state->reference_coordinate = (coordinate_reference *)take(image, &used, reference_words);
     state->reference_lambda = take(image, &used, rows);
-    state->factor = (factor_state *)take(image, &used, sizeof(factor_state) / word);
+    state->factor = (void *)take(image, &used, sizeof *state->factor / word);
     state->clock = (clock_state *)take(image, &used, sizeof(clock_state) / word);
 
     return (yk_state_layout){.words = used, .continuous = continuous};
