@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "report_pack.h"
-#include "viewer.h"
+#include "report.h"
 
 /* At most so many samples are kept for pages, and about so many bytes go into one answer. */
 enum { SAMPLES_MAX = 20000, ANSWER_BYTES = 4000000 };
@@ -70,9 +69,9 @@ struct live_view {
 /* Packs what pages begin with; once more at the end, with the summary. */
 static yk_status pack_start(live_view *v)
 {
-    report_run run = {.file = "live", .record = v->record};
+    report_source run = {.file = "live", .record = v->record};
     size_t size = 0;
-    unsigned char *packed = report_pack(&run, 1, &(report_options){.bare = true}, &size);
+    unsigned char *packed = report_pack(&run, 1, true, 0, &size);
     if (!packed)
         return yk_fail(v->context, YK_ERROR_MEMORY, "out of memory");
 
