@@ -18,9 +18,13 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 /* A command or subcommand; argv[0] is its name. It returns the exit code. */
 typedef struct command_row {
     const char *name;
-    const char *summary;
+    const char *summary; /* NULL of a subcommand, which the usage of its command names */
     int (*run)(int argc, char **argv);
 } command_row;
+
+/* Runs the one of these subcommands that argv[1] names. Without one, prints the usage: to stdout
+ * where --help asks for it, else to stderr. */
+int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv);
 
 int command_run(int argc, char **argv);
 int command_recover(int argc, char **argv);
@@ -91,6 +95,9 @@ bool options_pick(const char *option, const char *word, const char *const *words
 /* The same among the names of the schemes of the library. */
 bool options_pick_scheme(const char *option, const char *word, int *index);
 
+/* Whether a name has this ending, such as ".csv", and something before it. */
+bool ends_in(const char *name, const char *ending);
+
 /* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
  * else. */
 bool read_range(const char *text, yk_map_axis *range);
@@ -139,6 +146,9 @@ bool find_beside_program(const char *const *candidates, size_t count, char *path
 
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);
+/* The same for work on a scenario that loads it by itself, after its mistakes were looked for; NULL
+ * after they were printed, with the exit code. */
+yk_context *open_checked(const char *path, const option_list *sets, int *code);
 
 /* From now on, what the library does while a scenario is loaded to run, such as settling particles,
  * goes here, a few times per second. */
@@ -185,18 +195,11 @@ void show_bar(double fraction);
 /* Leaves an empty line where progress was shown, on a terminal. */
 void clear_progress(void);
 
-/* Systems of FMUs (ssp.c) ---------------------------------------------------------------------- */
+/* Systems of FMUs (import.c) ------------------------------------------------------------------- */
 
-struct yk_import;
-
-/* By the ending of the name. */
-bool ssp_is_package(const char *path);
-bool ssp_is_description(const char *path);
-/* Makes a scenario of a package or description in a temporary folder, for yk_archive_remove; its
+/* Makes a scenario of a package (.ssp) or description (.ssd) in a temporary folder, for yk_archive_remove; its
  * path is to be freed. NULL after a message. */
 char *ssp_open(yk_context *context, const char *path, char **folder);
-/* What became of a model that was imported, on stderr. */
-void print_import(const struct yk_import *import, const char *path);
 
 /* The two-mass oscillator of yoke stability (two_mass.c) --------------------------------------- */
 

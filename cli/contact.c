@@ -14,7 +14,7 @@
 #include "nonsmooth/nonsmooth.h"
 #include "record/fclib.h"
 
-static const char usage[] =
+static const char solve_usage[] =
     "contact solve FILE|FOLDER... [--solver S]... [--friction F] [--tolerance T] [--iterations N] "
     "[--solution FILE.csv] [--history FILE.csv]\n\n"
     "Solves frictional contact problems (FCLIB's HDF5 files, text files of FCLIB and Siconos; also "
@@ -143,12 +143,6 @@ static void print_tally(const char *name, const tally *t, int least)
 {
     if (t->tried >= least)
         printf("%s: %d of %d solved, %.6f s\n", name, t->solved, t->tried, t->seconds);
-}
-
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
 static bool ends_in_hdf5(const char *name)
@@ -358,7 +352,7 @@ static int command_solve(int argc, char **argv)
         {.kind = OPTION_END},
     };
 
-    int count = options_parse(usage, rows, argc, argv, operands, 1, FILES_MAX);
+    int count = options_parse(solve_usage, rows, argc, argv, operands, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);
 
@@ -440,74 +434,6 @@ static int command_solve(int argc, char **argv)
 
 /* Dump ----------------------------------------------------------------------------------------- */
 
-/* Runs to the step that ends at `time`, and writes its problem. */
-static int dump_problem(loaded *l, double time, const char *name, const char *output)
-{
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
-
-    yk_system *system;
-    yk_status status = yk_scenario_system(l->scenario, &system);
-    if (!YK_FAILED(status))
-        status = yk_system_start(system);
-    if (YK_FAILED(status))
-        return print_failure(l->context);
-
-    /* The nonsmooth subsystem with this name, or the only one; merged ones are one. */
-    yk_nonsmooth *world = NULL;
-    bool several = false;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        int part;
-        yk_transform transform;
-        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
-        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
-            continue;
-        if (name && strcmp(info->names[i], name) != 0)
-            continue;
-
-        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
-        several = several || (world && world != found);
-        world = found;
-    }
-
-    if (several)
-        fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
-    else if (!world && name)
-        fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
-    else if (!world)
-        fprintf(stderr, "yoke: no subsystem has contacts\n");
-    if (several || !world)
-        return EXIT_MISUSE;
-
-    /* Steps end at whole counts, and `time` may be beside one by rounding. */
-    while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
-        status = yk_system_step(system, NULL);
-
-    /* Joints are eliminated, for the format has none. */
-    yk_contact_problem problem = {0};
-    yk_contact_problem reduced = {0};
-    if (!YK_FAILED(status))
-        status = yk_nonsmooth_problem(world, &problem);
-    bool joints = problem.w.block_rows > problem.contact_count;
-    if (status == YK_OK && joints)
-        status = yk_contact_eliminate_joints(l->context, &problem, &reduced);
-
-    /* The ending of the name says which format is wanted. */
-    const yk_contact_problem *written = joints ? &reduced : &problem;
-    if (status == YK_OK && ends_in_hdf5(output))
-        status = yk_fclib_write(l->context, output, written);
-    else if (status == YK_OK)
-        status = yk_contact_write(l->context, output, written);
-    if (status == YK_OK)
-        printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
-               yk_system_time(system));
-
-    yk_contact_problem_destroy(l->context, &problem);
-    yk_contact_problem_destroy(l->context, &reduced);
-    if (YK_FAILED(status))
-        return print_failure(l->context);
-    return EXIT_GOOD;
-}
-
 static int command_dump(int argc, char **argv)
 {
     const char *path;
@@ -541,13 +467,75 @@ static int command_dump(int argc, char **argv)
     double end = info->start + info->step * (double)info->steps;
     if (isnan(time))
         time = end;
-
-    int code = EXIT_MISUSE;
-    if (time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)
-        code = dump_problem(&l, time, name, output);
-    else
+    if (!(time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)) {
         fprintf(stderr, "yoke: --time is %g s, and the run has steps to %g s\n", time, end);
+        close_scenario(&l);
+        return EXIT_MISUSE;
+    }
 
+    yk_system *system;
+    yk_status status = yk_scenario_system(l.scenario, &system);
+    if (!YK_FAILED(status))
+        status = yk_system_start(system);
+
+    /* The nonsmooth subsystem with this name, or the only one; merged ones are one. */
+    yk_nonsmooth *world = NULL;
+    bool several = false;
+    for (int i = 0; !YK_FAILED(status) && i < info->subsystem_count; i++) {
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
+            continue;
+        if (name && strcmp(info->names[i], name) != 0)
+            continue;
+
+        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
+        several = several || (world && world != found);
+        world = found;
+    }
+
+    if (!YK_FAILED(status) && (several || !world)) {
+        if (several)
+            fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
+        else if (name)
+            fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
+        else
+            fprintf(stderr, "yoke: no subsystem has contacts\n");
+        close_scenario(&l);
+        return EXIT_MISUSE;
+    }
+
+    /* Steps end at whole counts, and `time` may be beside one by rounding. */
+    while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
+        status = yk_system_step(system, NULL);
+
+    /* Joints are eliminated, for the format has none. */
+    yk_contact_problem problem = {0};
+    yk_contact_problem reduced = {0};
+    const yk_contact_problem *written = &problem;
+    if (!YK_FAILED(status))
+        status = yk_nonsmooth_problem(world, &problem);
+    if (status == YK_OK && problem.w.block_rows > problem.contact_count) {
+        status = yk_contact_eliminate_joints(l.context, &problem, &reduced);
+        written = &reduced;
+    }
+
+    /* The ending of the name says which format is wanted. */
+    if (status == YK_OK && ends_in_hdf5(output))
+        status = yk_fclib_write(l.context, output, written);
+    else if (status == YK_OK)
+        status = yk_contact_write(l.context, output, written);
+
+    int code = EXIT_GOOD;
+    if (status == YK_OK)
+        printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
+               yk_system_time(system));
+    else if (YK_FAILED(status))
+        code = print_failure(l.context);
+
+    yk_contact_problem_destroy(l.context, &problem);
+    yk_contact_problem_destroy(l.context, &reduced);
     close_scenario(&l);
     return code;
 }
@@ -555,15 +543,11 @@ static int command_dump(int argc, char **argv)
 int command_contact(int argc, char **argv)
 {
     static const command_row commands[] = {
-        {"solve", "stored problems, solved and tabulated", command_solve},
-        {"dump", "the problem of a step of a run, stored", command_dump},
+        {.name = "solve", .run = command_solve},
+        {.name = "dump", .run = command_dump},
     };
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands && argc > 1; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    fprintf(help ? stdout : stderr, "usage: yoke %s\n\n       yoke %s\n", usage, dump_usage);
-    return help ? EXIT_GOOD : EXIT_MISUSE;
+    char usages[4096];
+    snprintf(usages, sizeof usages, "usage: yoke %s\n\n       yoke %s\n", solve_usage, dump_usage);
+    return run_subcommand(usages, commands, 2, argc, argv);
 }

@@ -90,7 +90,7 @@ static int run_command(int argc, char **argv)
         bool reads = commands[i].run == command_import || commands[i].run == command_ssp;
         char **system = NULL;
         for (int k = 1; k < argc && !reads && !system; k++)
-            if (ssp_is_package(argv[k]) || ssp_is_description(argv[k]))
+            if (ends_in(argv[k], ".ssp") || ends_in(argv[k], ".ssd"))
                 system = &argv[k];
         if (!system)
             return commands[i].run(argc, argv);

@@ -1,4 +1,4 @@
-/* Options of the commands, from tables. */
+/* Options of the commands, from tables; their subcommands and words. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -198,6 +198,29 @@ bool options_pick_scheme(const char *option, const char *word, int *index)
     for (int i = 0; yk_scheme_at(i) && i < 31; i++)
         words[i] = yk_scheme_at(i)->name;
     return options_pick(option, word, words, index);
+}
+
+int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv)
+{
+    for (int i = 0; i < count && argc > 1; i++)
+        if (strcmp(argv[1], rows[i].name) == 0)
+            return rows[i].run(argc - 1, argv + 1);
+
+    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    if (help) {
+        fputs(usage, stdout);
+        return EXIT_GOOD;
+    }
+
+    fputs(usage, stderr);
+    return EXIT_MISUSE;
+}
+
+bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name);
+    size_t tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
 bool read_range(const char *text, yk_map_axis *range)

@@ -143,8 +143,7 @@ static bool write_report(const char *file, const char *page, size_t length, cons
  * with time.step. */
 static bool is_table(const char *path)
 {
-    size_t length = strlen(path);
-    if (length < 4 || strcmp(path + length - 4, ".csv") != 0)
+    if (!ends_in(path, ".csv"))
         return false;
 
     /* A file that cannot be read is refused where it is loaded. */

@@ -697,10 +697,8 @@ int command_resume(int argc, char **argv)
     static const char previous[] = ".previous";
     char own[4096];
     snprintf(own, sizeof own, "%s", path);
-    size_t length = strlen(own);
-    size_t tail = strlen(previous);
-    if (length > tail && strcmp(own + length - tail, previous) == 0)
-        own[length - tail] = '\0';
+    if (ends_in(own, previous))
+        own[strlen(own) - strlen(previous)] = '\0';
     q.checkpoint = own;
 
     char *names = yk_text_copy(context, info->note);

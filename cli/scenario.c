@@ -125,6 +125,19 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
     return load_scenario_def(&def, purpose, out);
 }
 
+yk_context *open_checked(const char *path, const option_list *sets, int *code)
+{
+    loaded l;
+    if (!load_scenario(path, sets, LOAD_TO_RUN, &l)) {
+        *code = l.code;
+        return NULL;
+    }
+
+    close_scenario(&l);
+    *code = EXIT_FAILED;
+    return open_context();
+}
+
 bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loaded *out)
 {
     /* A check says more than a run; who watches the loading sees how far it is. */
