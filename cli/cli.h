@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "yoke/analysis.h"
 #include "yoke/model.h"
@@ -89,6 +90,12 @@ static inline int options_exit(int parsed)
     return parsed == -2 ? EXIT_GOOD : EXIT_MISUSE;
 }
 
+/* Whether an argument asks for the usage. */
+static inline bool is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
 /* Index of the word that an option was given among those it knows (NULL-terminated); false after
  * a message on stderr. */
 bool options_pick(const char *option, const char *word, const char *const *words, int *index);
@@ -125,6 +132,14 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
 /* The same of a scenario that is described already. */
 bool load_scenario_def(const yk_scenario_def *def, load_purpose purpose, loaded *out);
 void close_scenario(loaded *out);
+
+/* What a scenario is called in tables and pictures: its title, or without one its path. */
+static inline const char *scenario_title(const yk_scenario_info *info)
+{
+    if (*info->title)
+        return info->title;
+    return info->path;
+}
 
 /* A scenario with its overrides, for analyses that load it themselves. */
 yk_scenario_def scenario_def(const char *path, const option_list *sets);

@@ -264,7 +264,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
     }
 
     /* The drawing sees what the collection owns. */
-    d->title = *info->title ? info->title : info->path;
+    d->title = scenario_title(info);
     d->parts = c->parts;
     d->part_count = info->subsystem_count;
     d->shapes = c->shapes.list;

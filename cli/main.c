@@ -121,18 +121,6 @@ static int run_command(int argc, char **argv)
     return EXIT_MISUSE;
 }
 
-/* A stream that the caller has closed leaves its number to the next file that is opened, and messages
- * would go into results. What is written to the standard output is still to fail. */
-static void hold_streams(void)
-{
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
-        if (fcntl(stream, F_GETFD) >= 0)
-            continue;
-        if (open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream)
-            _exit(EXIT_FAILED);
-    }
-}
-
 /* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that would
  * end it. Where memory is limited, there must be room for them; false after a message. */
 static bool has_room(void)
@@ -157,7 +145,18 @@ static bool has_room(void)
 
 int main(int argc, char **argv)
 {
-    hold_streams();
+    /* A stream that the caller has closed leaves its number to the next file that is opened, and
+     * messages would go into results. What is written to the standard output is still to fail. */
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+        if (fcntl(stream, F_GETFD) >= 0)
+            continue;
+
+        int mode = O_RDONLY;
+        if (stream == STDERR_FILENO)
+            mode = O_WRONLY;
+        if (open("/dev/null", mode) != stream)
+            _exit(EXIT_FAILED);
+    }
 
     /* A limit on the size of files is then an error of the write. */
     signal(SIGXFSZ, SIG_IGN);
@@ -181,7 +180,7 @@ int main(int argc, char **argv)
 
     /* yoke help COMMAND is yoke COMMAND --help. */
     const char *word = argv[1];
-    bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+    bool help = is_help(word) || strcmp(word, "help") == 0;
 
     int code = EXIT_GOOD;
     if (help && argc > 2) {

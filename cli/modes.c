@@ -184,7 +184,7 @@ int command_modes(int argc, char **argv)
     /* The table, the shapes for other programs, and a picture of them. */
     int code = EXIT_GOOD;
     if (modes) {
-        printf("%s\n", *info->title ? info->title : info->path);
+        printf("%s\n", scenario_title(info));
         if (!report_modes(model, modes, options.count, output))
             code = EXIT_FAILED;
         else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)

@@ -142,7 +142,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         bool option = !only_operands && argument[0] == '-' && argument[1];
         if (option && strcmp(argument, "--") == 0) {
             only_operands = true;
-        } else if (option && (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
+        } else if (option && is_help(argument)) {
             /* A line per row of the table. */
             printf("usage: yoke %s\n\n", usage);
             for (const option_row *row = rows; row->kind != OPTION_END; row++) {
@@ -206,8 +206,7 @@ int run_subcommand(const char *usage, const command_row *rows, int count, int ar
         if (strcmp(argv[1], rows[i].name) == 0)
             return rows[i].run(argc - 1, argv + 1);
 
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (help) {
+    if (argc > 1 && is_help(argv[1])) {
         fputs(usage, stdout);
         return EXIT_GOOD;
     }

@@ -233,7 +233,9 @@ static double rank_of(const yk_channel_error *e)
     return e->error;
 }
 
-static void print_errors(const yk_error_report *r)
+/* Finer runs after the run itself, then its record with the bars, in any case, and a table. */
+static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
+                                double seconds, yk_recorder *recorder)
 {
     enum { ROWS_MAX = 16 };
     static const char *const notes[] = {
@@ -245,55 +247,6 @@ static void print_errors(const yk_error_report *r)
         [YK_ACCURACY_LOST] = "not predictable",
     };
 
-    /* The worst rows first, as many as can be read; sorted by looking for the next each time. */
-    printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean",
-           "order");
-    double above = INFINITY;
-    int printed = 0;
-    int last = -1;
-    while (printed < ROWS_MAX && printed < r->count) {
-        /* The next below the last that was printed; of equal ones in their order. */
-        int next = -1;
-        for (int i = 0; i < r->count; i++) {
-            double rank = rank_of(&r->channels[i]);
-            bool open = rank < above || (rank == above && i > last);
-            if (open && (next < 0 || rank > rank_of(&r->channels[next])))
-                next = i;
-        }
-        if (next < 0)
-            break;
-
-        /* What is not known, or does not count, has no number. */
-        const yk_channel_error *e = &r->channels[next];
-        char order[16] = "-";
-        char relative[16] = "-";
-        char mean[16] = "-";
-        if (isfinite(e->order))
-            snprintf(order, sizeof order, "%.1f", e->order);
-        if (!e->exempt) {
-            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative);
-            snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
-        }
-
-        printf("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative, mean,
-               order, notes[e->accuracy]);
-        if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
-            printf(" beyond t = %.4g s", e->horizon);
-        printf("\n");
-
-        above = rank_of(e);
-        last = next;
-        printed++;
-    }
-
-    if (printed < r->count)
-        printf("  and %d more, in the record\n", r->count - printed);
-}
-
-/* Finer runs after the run itself, then its record with the bars, in any case, and a table. */
-static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
-                                double seconds, yk_recorder *recorder)
-{
     /* It takes several times as long as the run: said before it begins. */
     if (!q->quiet)
         printf("\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
@@ -324,19 +277,69 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             status = written;
     }
 
-    /* What it means for each channel, and what contacts add. */
-    if (report && !q->quiet) {
-        if (report->known)
-            print_errors(report);
-        printf("\n  error: %s\n", report->text);
-        const yk_scenario_info *info = yk_scenario_get(l->scenario);
-        for (int i = 0; i < info->subsystem_count; i++) {
-            double residual;
-            if (yk_run_contact_residual(l->scenario, i, &residual))
-                printf(
-                    "  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
-                    info->names[i], residual);
+    if (!report || q->quiet) {
+        yk_error_report_destroy(l->context, report);
+        return status;
+    }
+
+    /* What it means for each channel: the worst first, as many as can be read, sorted by looking for
+     * the next each time. */
+    int shown = report->known ? report->count : 0;
+    if (shown > ROWS_MAX)
+        shown = ROWS_MAX;
+    if (report->known)
+        printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range",
+               "% mean", "order");
+
+    double above = INFINITY;
+    int last = -1;
+    for (int row = 0; row < shown; row++) {
+        /* The next below the last that was printed; of equal ones in their order. */
+        int next = -1;
+        for (int i = 0; i < report->count; i++) {
+            double rank = rank_of(&report->channels[i]);
+            bool open = rank < above || (rank == above && i > last);
+            if (open && (next < 0 || rank > rank_of(&report->channels[next])))
+                next = i;
         }
+        if (next < 0) {
+            shown = row;
+            break;
+        }
+
+        /* What is not known, or does not count, has no number. */
+        const yk_channel_error *e = &report->channels[next];
+        char order[16] = "-";
+        char relative[16] = "-";
+        char mean[16] = "-";
+        if (isfinite(e->order))
+            snprintf(order, sizeof order, "%.1f", e->order);
+        if (!e->exempt) {
+            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative);
+            snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
+        }
+
+        printf("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative, mean,
+               order, notes[e->accuracy]);
+        if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
+            printf(" beyond t = %.4g s", e->horizon);
+        printf("\n");
+
+        above = rank_of(e);
+        last = next;
+    }
+
+    if (report->known && shown < report->count)
+        printf("  and %d more, in the record\n", report->count - shown);
+    printf("\n  error: %s\n", report->text);
+
+    /* What contacts add. */
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    for (int i = 0; i < info->subsystem_count; i++) {
+        double residual;
+        if (yk_run_contact_residual(l->scenario, i, &residual))
+            printf("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
+                   info->names[i], residual);
     }
 
     yk_error_report_destroy(l->context, report);
@@ -345,45 +348,41 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
 
 /* The run -------------------------------------------------------------------------------------- */
 
-/* One recorder for all files; `recorders` receives those of the single files. */
-static yk_status open_files(yk_context *context, const option_list *files, yk_recorder **recorders,
-                            yk_recorder **tee)
-{
-    for (int i = 0; i < files->count; i++) {
-        for (int k = 0; k < i; k++)
-            if (strcmp(files->items[k], files->items[i]) == 0)
-                return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "the results would go twice to '%s'; remove one -o",
-                               files->items[i]);
-
-        yk_file_recorder_def def = yk_file_recorder_default();
-        def.path = files->items[i];
-        yk_status status = yk_file_recorder_create(context, &def, &recorders[i]);
-        if (status != YK_OK)
-            return status;
-    }
-
-    return yk_tee_recorder_create(context, recorders, files->count, tee);
-}
-
 /* Runs and records, with error bars where they are asked for. Prints all but what went wrong. */
 static yk_status run_and_record(const loaded *l, request *q, yk_run_report *report)
 {
     const option_list *files = &q->files;
     *report = (yk_run_report){.recorded = true};
 
-    /* With error bars the files wait until these are known. */
+    /* One recorder for all files. */
     yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
-    yk_recorder *tee = NULL, *shown = NULL;
+    yk_recorder *tee = NULL;
+    yk_status status = YK_OK;
+    for (int i = 0; i < files->count && status == YK_OK; i++) {
+        for (int k = 0; k < i; k++)
+            if (strcmp(files->items[k], files->items[i]) == 0)
+                status =
+                    yk_fail(l->context, YK_ERROR_ARGUMENT,
+                            "the results would go twice to '%s'; remove one -o", files->items[i]);
+
+        yk_file_recorder_def def = yk_file_recorder_default();
+        def.path = files->items[i];
+        if (status == YK_OK)
+            status = yk_file_recorder_create(l->context, &def, &recorders[i]);
+    }
+    if (status == YK_OK)
+        status = yk_tee_recorder_create(l->context, recorders, files->count, &tee);
+
+    /* With error bars the files wait until these are known. */
+    yk_recorder *shown = NULL;
     yk_record *kept = NULL;
-    yk_status status = open_files(l->context, files, recorders, &tee);
     if (status == YK_OK && q->error)
         status = yk_record_create(l->context, &kept);
 
     if (status == YK_OK) {
         const yk_scenario_info *info = yk_scenario_get(l->scenario);
         if (!q->quiet) {
-            printf("%s\n", *info->title ? info->title : info->path);
+            printf("%s\n", scenario_title(info));
             printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step,
                    info->end);
             char title[80];
