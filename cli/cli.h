@@ -52,16 +52,6 @@ int command_import(int argc, char **argv);
 
 /* Options -------------------------------------------------------------------------------------- */
 
-/* One row per option gives its parsing, its errors and its line in --help. */
-typedef enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_NUMBER, /* double */
-    OPTION_COUNT,  /* int, 0 or more */
-    OPTION_TEXT,   /* const char * */
-    OPTION_LIST,   /* option_list: may be given several times */
-    OPTION_END
-} option_kind;
-
 enum { OPTION_LIST_MAX = 64 };
 
 typedef struct option_list {
@@ -69,9 +59,17 @@ typedef struct option_list {
     const char *items[OPTION_LIST_MAX];
 } option_list;
 
+/* One row per option gives its parsing, its errors and its line in --help. */
 typedef struct option_row {
     const char *name; /* without the dashes; a one-letter name is given with one dash */
-    option_kind kind;
+    enum {
+        OPTION_FLAG,   /* bool */
+        OPTION_NUMBER, /* double */
+        OPTION_COUNT,  /* int, 0 or more */
+        OPTION_TEXT,   /* const char * */
+        OPTION_LIST,   /* option_list: may be given several times */
+        OPTION_END
+    } kind;
     void *target;
     const char *argument; /* what stands for the value in --help: "FILE" */
     const char *help;

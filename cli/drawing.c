@@ -833,7 +833,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     /* From where it is seen: along the axis in which the model is thinnest, and along the one that
      * points up only where no other is thin and the model is flat as a sheet. Else from above and
      * aside. */
-    drawing_view view = o->view;
+    int view = o->view;
     int up = o->up;
     if (view == VIEW_AUTO && in_space) {
         const yk_vec3 space[3] = {axis_of(0), axis_of(1), axis_of(2)};
@@ -856,7 +856,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
                 continue;
 
             thin = k;
-            view = (drawing_view)(VIEW_X + k);
+            view = VIEW_X + k;
         }
     }
 

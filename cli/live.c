@@ -24,8 +24,6 @@ static const double CLOSE_SECONDS = 10;
 
 enum { KEY_BYTES = 16 };
 
-typedef enum live_state { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } live_state;
-
 /* Frames of particles that settle: at least so far apart on the clock, and by this part of the time
  * that they have taken, so that they stay few however long it takes. */
 static const double SETTLING_SECONDS = 0.1;
@@ -40,7 +38,7 @@ struct live_view {
     char hosts[2][32]; /* by which a browser may call it */
 
     pthread_mutex_t lock;
-    live_state state;
+    enum { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } state;
     int act;           /* what is shown: each settling of particles is one, the run the last */
     char loading[128]; /* what is done before the run */
     yk_run_progress progress;
@@ -283,41 +281,6 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
     return status;
 }
 
-/* Where everything in the bed is now, and how fast it still is. With the lock held. */
-static yk_status add_settling(live_view *v, const yk_settling *settling)
-{
-    const yk_scene_ops *ops = settling->bed->ops->scene;
-    const yk_record_scene *scene = yk_record_get_header(v->record)->scene;
-    size_t bodies = (size_t)scene->body_count;
-    yk_scene_pose *poses = yk_allocate(v->context, bodies, sizeof *poses);
-    float *frame = yk_allocate(v->context, v->frame_size, sizeof *frame);
-    yk_status status = YK_ERROR_MEMORY;
-    if (poses && frame) {
-        /* Positions, then orientations, of those that have them. */
-        ops->poses(settling->bed, poses);
-        poses[settling->container].position = settling->middle;
-        float *position = frame;
-        float *orientation = frame + yk_scene_table_size(scene, YK_FRAME_POSITION);
-        for (size_t i = 0; i < bodies; i++) {
-            const double *x = &poses[i].position.x;
-            const double *q = &poses[i].orientation.w;
-            for (int k = 0; k < 3 && scene->bodies[i].motion != YK_BODY_FIXED; k++)
-                *position++ = (float)x[k];
-            for (int k = 0; k < 4 && scene->bodies[i].motion == YK_BODY_MOVES; k++)
-                *orientation++ = (float)q[k];
-        }
-
-        yk_recorder *recorder = yk_record_recorder(v->record);
-        status = yk_recorder_sample(recorder, settling->time, &settling->speed);
-        if (status == YK_OK)
-            status = yk_recorder_frame(recorder, settling->time, frame);
-    }
-
-    yk_release(v->context, poses);
-    yk_release(v->context, frame);
-    return status;
-}
-
 void live_settling(live_view *view, const yk_settling *settling)
 {
     pthread_mutex_lock(&view->lock);
@@ -337,7 +300,36 @@ void live_settling(live_view *view, const yk_settling *settling)
     if (fresh)
         status = begin_settling(view, settling);
     if (status == YK_OK && due) {
-        status = add_settling(view, settling);
+        const yk_scene_ops *ops = settling->bed->ops->scene;
+        const yk_record_scene *scene = yk_record_get_header(view->record)->scene;
+        size_t bodies = (size_t)scene->body_count;
+        yk_scene_pose *poses = yk_allocate(view->context, bodies, sizeof *poses);
+        float *frame = yk_allocate(view->context, view->frame_size, sizeof *frame);
+        status = YK_ERROR_MEMORY;
+        if (poses && frame) {
+            /* Where everything in the bed is now, positions, then orientations, of those that have
+             * them; and how fast it still is. */
+            ops->poses(settling->bed, poses);
+            poses[settling->container].position = settling->middle;
+            float *position = frame;
+            float *orientation = frame + yk_scene_table_size(scene, YK_FRAME_POSITION);
+            for (size_t i = 0; i < bodies; i++) {
+                const double *x = &poses[i].position.x;
+                const double *q = &poses[i].orientation.w;
+                for (int k = 0; k < 3 && scene->bodies[i].motion != YK_BODY_FIXED; k++)
+                    *position++ = (float)x[k];
+                for (int k = 0; k < 4 && scene->bodies[i].motion == YK_BODY_MOVES; k++)
+                    *orientation++ = (float)q[k];
+            }
+
+            yk_recorder *recorder = yk_record_recorder(view->record);
+            status = yk_recorder_sample(recorder, settling->time, &settling->speed);
+            if (status == YK_OK)
+                status = yk_recorder_frame(recorder, settling->time, frame);
+        }
+
+        yk_release(view->context, poses);
+        yk_release(view->context, frame);
         view->settling_shown = now;
     }
     if (status == YK_OK)
