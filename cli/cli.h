@@ -106,6 +106,9 @@ bool ends_in(const char *name, const char *ending);
 /* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
  * else. */
 bool read_range(const char *text, yk_map_axis *range);
+/* The values of a range as they stand after `=` in an override, with their letters in *letters; both
+ * are to be freed. NULL where there is no memory. */
+const char **spell_range(const yk_map_axis *range, char **letters);
 
 /* Scenarios ------------------------------------------------------------------------------------ */
 
@@ -213,31 +216,5 @@ void clear_progress(void);
 /* Makes a scenario of a package (.ssp) or description (.ssd) in a temporary folder, for yk_archive_remove; its
  * path is to be freed. NULL after a message. */
 char *ssp_open(yk_context *context, const char *path, char **folder);
-
-/* The two-mass oscillator of yoke stability (two_mass.c) --------------------------------------- */
-
-typedef struct two_mass_request {
-    yk_two_mass model;
-    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
-    const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
-    double iterations;
-    option_list maps;
-    const char *output, *plot;
-} two_mass_request;
-
-int two_mass_run(two_mass_request *request); /* the exit code */
-
-enum { MAP_NAME_MAX = 160 };
-
-/* The values of an axis as they stand after `=` in an override, with their letters in *letters; both
- * are to be freed. NULL where there is no memory. */
-const char **map_axis_spell(const yk_map_axis *axis, char **letters);
-/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points.
- * False after a message. */
-bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity);
-/* Writes the map, if a file was asked for, prints the stable fraction and draws the picture.
- * Returns the exit code. */
-int map_report(yk_context *context, const two_mass_request *request, const char *title,
-               const yk_map_axis *x, const yk_map_axis *y, const double *radii);
 
 #endif

@@ -243,3 +243,22 @@ bool read_range(const char *text, yk_map_axis *range)
     range->logarithmic = strcmp(after, ":log") == 0;
     return !*after || range->logarithmic;
 }
+
+const char **spell_range(const yk_map_axis *range, char **letters)
+{
+    enum { WIDTH = 32 };
+    const char **values = malloc((size_t)range->count * sizeof *values);
+    *letters = malloc((size_t)range->count * WIDTH);
+    if (!values || !*letters) {
+        free((void *)(uintptr_t)values);
+        return NULL;
+    }
+
+    for (int i = 0; i < range->count; i++) {
+        char *word = *letters + (size_t)i * WIDTH;
+        snprintf(word, WIDTH, "%.15g", yk_map_axis_value(range, i));
+        values[i] = word;
+    }
+
+    return values;
+}

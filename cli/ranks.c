@@ -510,75 +510,6 @@ static void *send_signs(void *user)
     return NULL;
 }
 
-/* Loads what rank 0 wants to be here and answers its questions. True: it has asked for the costs,
- * and will say again what is to be here. */
-static bool serve_once(const yk_scenario_def *def)
-{
-    pthread_t thread;
-    signs.over = false;
-    bool shows = pthread_create(&thread, NULL, send_signs, NULL) == 0;
-
-    /* The mistakes of a scenario are listed by rank 0. */
-    place_count = -1;
-    yk_scenario *scenario = NULL;
-    yk_status status = yk_scenario_load(context, def, NULL, &scenario);
-    char *failure = NULL;
-    if (status != YK_OK)
-        failure = yk_text_copy(context, yk_last_message(context));
-
-    pthread_mutex_lock(&signs.lock);
-    signs.over = true;
-    pthread_cond_signal(&signs.changed);
-    pthread_mutex_unlock(&signs.lock);
-    if (shows)
-        pthread_join(thread, NULL);
-
-    /* A scenario that could not be read: rank 0 may have been able to. */
-    message m = {0};
-    while (!ended && place_count < 0 && take_message(0, &m, INFINITY) == YK_OK)
-        if (m.kind == MESSAGE_PLACES)
-            place_count = m.count;
-
-    bool again = false;
-    if (!ended) {
-        m = (message){.kind = MESSAGE_READY};
-        send_message(0, &m, INFINITY);
-        yk_subsystem *const *subsystems = NULL;
-        int threads = 1;
-        if (scenario) {
-            /* A rank solves as many subsystems at the same time as the scheme would. */
-            const yk_scenario_info *info = yk_scenario_get(scenario);
-            const yk_option *rows = info->scheme.ops->options;
-            for (int i = 0; rows && rows[i].key; i++) {
-                if (strcmp(rows[i].key, "threads") != 0)
-                    continue;
-
-                const char *options = info->scheme.options;
-                memcpy(&threads, options + rows[i].offset, sizeof threads);
-                if (threads <= 0)
-                    threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
-            }
-            subsystems = info->subsystems;
-        }
-
-        /* Until rank 0 has something else to say. */
-        double seconds[SUBSYSTEMS_MAX] = {0};
-        status = yk_ranks_serve(context, all, subsystems, place_count, failure, threads, seconds);
-        if (status == YK_OK)
-            status = take_message(0, &m, INFINITY);
-        again = status == YK_OK && m.kind == MESSAGE_COSTS;
-        if (again) {
-            m.count = place_count;
-            memcpy(m.numbers, seconds, (size_t)place_count * sizeof *seconds);
-            again = send_message(0, &m, INFINITY) == YK_OK;
-        }
-    }
-
-    yk_scenario_destroy(scenario);
-    yk_release(context, failure);
-    return again;
-}
-
 int ranks_serve(const yk_scenario_def *given)
 {
     /* Interrupts are for rank 0, which asks for the last step and lets the others go. */
@@ -592,8 +523,77 @@ int ranks_serve(const yk_scenario_def *given)
     yk_scenario_def def = *given;
     def.hosts = &hosts;
     def.cache = yk_cache_create();
-    while (serve_once(&def))
-        continue;
+
+    /* Again where rank 0 has asked for the costs: it will say anew what is to be here. */
+    bool again = true;
+    while (again) {
+        pthread_t thread;
+        signs.over = false;
+        bool shows = pthread_create(&thread, NULL, send_signs, NULL) == 0;
+
+        /* The mistakes of a scenario are listed by rank 0. */
+        place_count = -1;
+        yk_scenario *scenario = NULL;
+        yk_status status = yk_scenario_load(context, &def, NULL, &scenario);
+        char *failure = NULL;
+        if (status != YK_OK)
+            failure = yk_text_copy(context, yk_last_message(context));
+
+        pthread_mutex_lock(&signs.lock);
+        signs.over = true;
+        pthread_cond_signal(&signs.changed);
+        pthread_mutex_unlock(&signs.lock);
+        if (shows)
+            pthread_join(thread, NULL);
+
+        /* A scenario that could not be read: rank 0 may have been able to. */
+        message m = {0};
+        while (!ended && place_count < 0 && take_message(0, &m, INFINITY) == YK_OK)
+            if (m.kind == MESSAGE_PLACES)
+                place_count = m.count;
+
+        /* A rank solves as many subsystems at the same time as the scheme would. */
+        yk_subsystem *const *subsystems = NULL;
+        const yk_option *rows = NULL;
+        const char *options = NULL;
+        if (scenario) {
+            const yk_scenario_info *info = yk_scenario_get(scenario);
+            subsystems = info->subsystems;
+            rows = info->scheme.ops->options;
+            options = info->scheme.options;
+        }
+
+        int threads = 1;
+        for (int i = 0; rows && rows[i].key; i++) {
+            if (strcmp(rows[i].key, "threads") != 0)
+                continue;
+
+            memcpy(&threads, options + rows[i].offset, sizeof threads);
+            if (threads <= 0)
+                threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+        }
+
+        /* Answers, until rank 0 has something else to say. */
+        again = false;
+        if (!ended) {
+            m = (message){.kind = MESSAGE_READY};
+            send_message(0, &m, INFINITY);
+            double seconds[SUBSYSTEMS_MAX] = {0};
+            status =
+                yk_ranks_serve(context, all, subsystems, place_count, failure, threads, seconds);
+            if (status == YK_OK)
+                status = take_message(0, &m, INFINITY);
+            again = status == YK_OK && m.kind == MESSAGE_COSTS;
+            if (again) {
+                m.count = place_count;
+                memcpy(m.numbers, seconds, (size_t)place_count * sizeof *seconds);
+                again = send_message(0, &m, INFINITY) == YK_OK;
+            }
+        }
+
+        yk_scenario_destroy(scenario);
+        yk_release(context, failure);
+    }
 
     yk_cache_destroy(def.cache);
     return EXIT_GOOD;

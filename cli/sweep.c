@@ -42,7 +42,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     /* Memory for as many values as there may be; numbers become words, for an override is a text. */
     const char **values = NULL;
     if (is_range) {
-        values = map_axis_spell(&range, words);
+        values = spell_range(&range, words);
         axis->count = range.count;
     } else {
         int most = 1;
