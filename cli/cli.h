@@ -102,6 +102,9 @@ bool options_pick_scheme(const char *option, const char *word, int *index);
 
 /* Whether a name has this ending, such as ".csv", and something before it. */
 bool ends_in(const char *name, const char *ending);
+/* What stands behind the last of these marks, such as the name of a file without its folder; all of
+ * the text where there is none. */
+const char *behind_last(const char *text, char mark);
 
 /* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
  * else. */
@@ -157,6 +160,8 @@ static inline int input_code(yk_status status)
 struct yk_text;
 void join_arguments(yk_context *context, struct yk_text *text, int argc, const char *const *argv);
 
+/* The file of this program; false: it cannot be known. */
+bool find_program(char *path, size_t capacity);
 /* The first of the files, given from the folder of the program, that there is; false: none. */
 bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity);
 
@@ -177,6 +182,9 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
 
 /* Prints the context's last message as the program's; returns EXIT_FAILED. */
 int print_failure(const yk_context *context);
+/* The same of a message that does not name the file which it is about. */
+int print_failure_of(const char *file, const yk_context *context);
+int print_no_memory(void);
 /* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
 int print_unwritable(const char *file);
 /* Closes what a command has written; NULL is a file that could not be opened. False after a message
@@ -187,8 +195,13 @@ bool close_written(FILE *stream, const char *file);
  * Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
 
-/* What was found in a run, and what can be done about it, in one sentence without a full stop. */
-void print_finding(FILE *file, const char *path, const yk_finding *finding);
+/* What was found in a run of the scenario, and what can be done about it: a line behind the lead for
+ * each. */
+void print_findings(FILE *file, const char *lead, const char *path, const yk_finding *findings,
+                    int count);
+
+/* " --set 'PATH=VALUE'" for each, as a command takes them. */
+void print_overrides(const option_list *sets);
 
 /* "s" of a plural. */
 static inline const char *plural(long long count)

@@ -57,14 +57,6 @@ typedef struct session {
     int unreadable;
 } session;
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash)
-        return slash + 1;
-    return path;
-}
-
 /* A row of the table, counted in a tally. */
 static void add_row(tally *t, const char *file, const char *kind, int size, const char *solver,
                     yk_status status, int iterations, double residual, double seconds)
@@ -77,8 +69,8 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
     else if (status == YK_ERROR_NO_SOLUTION)
         outcome = "no solution";
 
-    printf("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", base_name(file), kind, size,
-           solver, outcome, iterations, residual, seconds);
+    printf("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", behind_last(file, '/'), kind,
+           size, solver, outcome, iterations, residual, seconds);
 
     t->tried++;
     if (status == YK_OK)
@@ -118,19 +110,19 @@ static yk_status solve_contact(session *s, const char *file)
         add_row(&s->contacts[m], file, "contact", problem.contact_count, name, status,
                 report.iterations, report.residual, report.seconds);
         if (YK_FAILED(status))
-            fprintf(stderr, "yoke: %s: %s\n", file, yk_last_message(s->context));
+            print_failure_of(file, s->context);
 
         /* Where residuals are wanted, all of them. */
         for (int k = 0; s->history && k < report.history_count; k++)
-            fprintf(s->history, "%s,%s,%d,%.9e\n", base_name(file), name, k + 1,
+            fprintf(s->history, "%s,%s,%d,%.9e\n", behind_last(file, '/'), name, k + 1,
                     s->options.history[k]);
 
         /* Impulses and velocities, row by row, also of a solution that did not converge. */
         bool keep = s->solution && !YK_FAILED(status);
         for (int i = 0; keep && i < problem.contact_count; i++)
             for (int k = problem.w.first[i]; k < problem.w.first[i + 1]; k++)
-                fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", base_name(file), name, i + 1,
-                        components[k - problem.w.first[i]], r[k], u[k]);
+                fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", behind_last(file, '/'), name,
+                        i + 1, components[k - problem.w.first[i]], r[k], u[k]);
     }
 
     yk_release(s->context, r);
@@ -263,8 +255,8 @@ static int solve_files(session *s, char *const *files, int count)
                 printf("    %s\n", yk_last_message(s->context));
 
             for (int k = 0; s->solution && status == YK_OK && k < mlcp.n; k++)
-                fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", base_name(file), k + 1, z[k],
-                        z[mlcp.n + k]);
+                fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", behind_last(file, '/'), k + 1,
+                        z[k], z[mlcp.n + k]);
         }
 
         yk_release(s->context, z);

@@ -343,7 +343,7 @@ int command_draw(int argc, char **argv)
     int code = EXIT_FAILED;
     FILE *out = NULL;
     if (!collect(info, &c)) {
-        fprintf(stderr, "yoke: out of memory\n");
+        print_no_memory();
     } else if (!(out = to_file ? fopen(file, "w") : stdout)) {
         print_unwritable(file);
     } else {

@@ -2,6 +2,7 @@
  * And systems of FMUs by the standard SSP in place of scenarios, for all commands. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,48 +59,6 @@ static bool write_scenario(const yk_import *import, const char *file, const char
     for (int i = 0; i < note_count; i++)
         fprintf(stderr, "  %s:%d: %s\n", notes[i].file, notes[i].line, notes[i].text);
     return true;
-}
-
-/* Meshes lie where the model says, seen from the scenario: in the same folder as they are, else by
- * the whole path. The text is to be freed; NULL after a message. */
-static char *folder_from_scenario(const char *model, const char *scenario)
-{
-    const char *const paths[2] = {model, scenario};
-    char *whole[2] = {NULL, NULL};
-
-    for (int i = 0; i < 2; i++) {
-        char folder[4096] = ".";
-        size_t length = 0;
-        if (paths[i])
-            length = yk_text_folder(paths[i]);
-        if (length > 0)
-            snprintf(folder, sizeof folder, "%.*s", (int)length, paths[i]);
-
-        whole[i] = realpath(folder, NULL);
-        if (whole[i])
-            continue;
-
-        fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
-        free(whole[0]);
-        return NULL;
-    }
-
-    /* An empty text where both are in the same folder: names stay as they are. */
-    char *text = NULL;
-    if (strcmp(whole[0], whole[1]) == 0) {
-        text = strdup("");
-    } else {
-        size_t size = strlen(whole[0]) + 2;
-        text = malloc(size);
-        if (text)
-            snprintf(text, size, "%s/", whole[0]);
-    }
-
-    free(whole[0]);
-    free(whole[1]);
-    if (!text)
-        fprintf(stderr, "yoke: out of memory\n");
-    return text;
 }
 
 int command_import(int argc, char **argv)
@@ -165,23 +124,39 @@ int command_import(int argc, char **argv)
         snprintf(inside, sizeof inside, "%.4000s/%s", unpacked, YK_SSP_DESCRIPTION);
     }
 
-    /* Files that the model names are found from the scenario, wherever that is written. */
-    const char *model = inside[0] ? inside : path;
-    char *folder = folder_from_scenario(model, output);
-    options.mesh_folder = folder;
+    /* Files that the model names are found from the scenario, wherever that is written: by their
+     * names in the same folder, else by the whole path. */
+    const char *model = path;
+    if (inside[0])
+        model = inside;
+    const char *const ends[2] = {model, output};
+    char whole[2][PATH_MAX];
+    bool found = true;
+    for (int i = 0; i < 2 && found; i++) {
+        char folder[4096] = ".";
+        size_t length = 0;
+        if (ends[i])
+            length = yk_text_folder(ends[i]);
+        if (length > 0)
+            snprintf(folder, sizeof folder, "%.*s", (int)length, ends[i]);
+
+        found = realpath(folder, whole[i]) != NULL;
+        if (!found)
+            fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
+    }
 
     /* FMUs of a package lie in its own folder, which is named after the scenario. */
-    char prefix[4200];
-    if (inside[0]) {
-        const char *slash = strrchr(unpacked, '/');
-        snprintf(prefix, sizeof prefix, "%.4000s/", slash ? slash + 1 : unpacked);
-        options.mesh_folder = prefix;
-    }
+    char prefix[PATH_MAX + 2] = "";
+    if (inside[0])
+        snprintf(prefix, sizeof prefix, "%.4000s/", behind_last(unpacked, '/'));
+    else if (found && strcmp(whole[0], whole[1]) != 0)
+        snprintf(prefix, sizeof prefix, "%s/", whole[0]);
+    options.mesh_folder = prefix;
 
     /* What cannot be read is wrong input. */
     yk_import *import = NULL;
     int code = EXIT_MISUSE;
-    if (folder) {
+    if (found) {
         yk_status status = yk_import_read(context, model, &options, &import);
         if (status != YK_OK)
             print_failure(context);
@@ -198,7 +173,6 @@ int command_import(int argc, char **argv)
 
     yk_import_destroy(import);
     yk_context_destroy(context);
-    free(folder);
     return code;
 }
 

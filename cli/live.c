@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli.h"
 #include "report.h"
 
 /* At most so many samples are kept for pages, and about so many bytes go into one answer. */
@@ -79,8 +80,8 @@ static yk_status pack_start(live_view *v)
     return YK_OK;
 }
 
-/* An empty record in place of what was shown, which pages see by its number. With the lock held. */
-static yk_status begin_act(live_view *v)
+/* A new record in place of what was shown, which pages see by its number. With the lock held. */
+static yk_status begin_act(live_view *v, const yk_record_header *header)
 {
     yk_record *record;
     yk_status status = yk_record_create(v->context, &record);
@@ -90,7 +91,14 @@ static yk_status begin_act(live_view *v)
     yk_record_destroy(v->record);
     v->record = record;
     v->act++;
-    return YK_OK;
+    v->frame_size = 0;
+    if (header->scene)
+        v->frame_size = yk_scene_frame_size(header->scene);
+
+    status = yk_recorder_begin(yk_record_recorder(record), header);
+    if (status == YK_OK)
+        status = pack_start(v);
+    return status;
 }
 
 static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
@@ -131,12 +139,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     /* Long runs are shown by every stride-th sample; pages may begin now. */
     pthread_mutex_lock(&v->lock);
     v->stride = (int64_t)(v->expected / SAMPLES_MAX) + 1;
-    v->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
-    yk_status status = begin_act(v);
-    if (status == YK_OK)
-        status = yk_recorder_begin(yk_record_recorder(v->record), &shown);
-    if (status == YK_OK)
-        status = pack_start(v);
+    yk_status status = begin_act(v, &shown);
     v->state = LIVE_RUNNING;
     pthread_mutex_unlock(&v->lock);
 
@@ -236,10 +239,7 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
     yk_record_body *list = yk_allocate(v->context, (size_t)bodies, sizeof *list);
     yk_shape *drawn = yk_allocate(v->context, (size_t)shapes, sizeof *drawn);
     yk_status status = YK_ERROR_MEMORY;
-    if (seen && poses && list && drawn)
-        status = begin_act(v);
-
-    if (status == YK_OK) {
+    if (seen && poses && list && drawn) {
         ops->bodies(bed, seen, bodies);
         ops->poses(bed, poses);
         ops->shapes(bed, drawn, shapes);
@@ -268,11 +268,8 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
         yk_record_header header = {
             .title = title, .channels = &channel, .channel_count = 1, .scene = &scene};
         v->width = 1;
-        v->frame_size = yk_scene_frame_size(&scene);
-        status = yk_recorder_begin(yk_record_recorder(v->record), &header);
+        status = begin_act(v, &header);
     }
-    if (status == YK_OK)
-        status = pack_start(v);
 
     yk_release(v->context, seen);
     yk_release(v->context, poses);
@@ -613,7 +610,7 @@ live_view *live_open(int port)
         v->context = yk_context_create(&def);
     if (!v || !v->context || yk_record_create(v->context, &v->record) != YK_OK ||
         getrandom(key, sizeof key, 0) != sizeof key) {
-        fprintf(stderr, "yoke: out of memory\n");
+        print_no_memory();
         if (v && v->context)
             yk_context_destroy(v->context);
         free(v);

@@ -121,28 +121,6 @@ static int run_command(int argc, char **argv)
     return EXIT_MISUSE;
 }
 
-/* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that would
- * end it. Where memory is limited, there must be room for them; false after a message. */
-static bool has_room(void)
-{
-    static const double REST = 40e6;
-    struct rlimit most;
-    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
-        return true;
-
-    int threads = yk_blas_threads();
-    double needed = (double)YK_BLAS_BUFFER * threads + REST;
-    if ((double)most.rlim_cur >= needed)
-        return true;
-
-    fprintf(stderr,
-            "yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of addresses "
-            "(threads: %d); allow more%s\n",
-            1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
-            threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
-    return false;
-}
-
 int main(int argc, char **argv)
 {
     /* A stream that the caller has closed leaves its number to the next file that is opened, and
@@ -172,9 +150,22 @@ int main(int argc, char **argv)
         argv++;
     }
 
-    /* Its end would wait for these threads as well. */
-    if (!has_room())
-        _exit(EXIT_FAILED);
+    /* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that
+     * would end it. Where memory is limited, there must be room for them. */
+    static const double REST = 40e6;
+    struct rlimit most;
+    bool limited = getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
+    int threads = yk_blas_threads();
+    double needed = (double)YK_BLAS_BUFFER * threads + REST;
+    if (limited && (double)most.rlim_cur < needed) {
+        fprintf(stderr,
+                "yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of "
+                "addresses (threads: %d); allow more%s\n",
+                1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
+                threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
+        _exit(EXIT_FAILED); /* its end would wait for these threads as well */
+    }
+
     if (!ranks_begin())
         return EXIT_FAILED;
 

@@ -222,6 +222,14 @@ bool ends_in(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
+const char *behind_last(const char *text, char mark)
+{
+    const char *last = strrchr(text, mark);
+    if (last)
+        return last + 1;
+    return text;
+}
+
 bool read_range(const char *text, yk_map_axis *range)
 {
     /* Two ends, each with a ':' behind it. */

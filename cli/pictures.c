@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli.h"
+
 extern char **environ;
 
 static const struct {
@@ -336,11 +338,7 @@ int picture_panels(const picture_curve *curves, int count)
 /* The last word of a channel's name: "position" of "left.mass.position". */
 static const char *quantity_of(const picture_curve *curve)
 {
-    const char *name = channel_of(curve)->name;
-    const char *dot = strrchr(name, '.');
-    if (dot)
-        return dot + 1;
-    return name;
+    return behind_last(channel_of(curve)->name, '.');
 }
 
 void curve_extremes(const double *values, size_t from, size_t end, size_t rows[2])

@@ -250,10 +250,8 @@ int command_report(int argc, char **argv)
         packed = report_pack_tables(sources, count, &bytes);
     else if (code == EXIT_GOOD)
         packed = report_pack(sources, count, false, frames, &bytes);
-    if (code == EXIT_GOOD && !packed) {
-        fprintf(stderr, "yoke: out of memory\n");
-        code = EXIT_FAILED;
-    }
+    if (code == EXIT_GOOD && !packed)
+        code = print_no_memory();
 
     const char *id = "yoke-data";
     if (tables)

@@ -78,49 +78,6 @@ static void print_time(const char *name, int64_t calls, double own, double all)
     printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
 }
 
-/* Gaps of the interfaces, and where the energy of each subsystem came from. */
-static void print_coupling(const yk_scenario_info *info, yk_system *system)
-{
-    /* Rotations are gaps only of interfaces between markers. */
-    bool rotations = false;
-    for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *def = &info->interfaces[i];
-        yk_subsystem *side = info->subsystems[def->wrench_subsystem];
-        const yk_port *ports;
-        side->ops->ports(side, &ports);
-        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
-            rotations = true;
-    }
-
-    /* A gap, and what it did: energy that no side gave. */
-    printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
-    if (rotations)
-        printf(" %14s %14s", "gap rad", "gap rad/s");
-    printf(" %16s\n", "energy made J");
-
-    for (int i = 0; i < info->interface_count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(system, i);
-        printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
-               s.largest.velocity);
-        if (rotations)
-            printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
-        printf(" %16.4g\n", s.energy_created);
-    }
-
-    /* Subsystems that report no energy are left out. */
-    printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated",
-           "fed in", "interfaces", "numerical");
-    for (int i = 0; i < info->subsystem_count; i++) {
-        yk_energy energy;
-        if (!yk_system_energy(system, i, &energy))
-            continue;
-
-        yk_energy_balance b = yk_system_balance(system, i);
-        printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
-               b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
-    }
-}
-
 static bool is_serious(const yk_run_report *report)
 {
     for (int i = 0; i < report->finding_count; i++)
@@ -187,8 +144,46 @@ static void print_summary(const loaded *l, const yk_run_report *report)
             printf("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i], residual);
     }
 
-    if (coupled)
-        print_coupling(info, system);
+    /* Rotations are gaps only of interfaces between markers. */
+    bool rotations = false;
+    for (int i = 0; coupled && i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        yk_subsystem *side = info->subsystems[def->wrench_subsystem];
+        const yk_port *ports;
+        side->ops->ports(side, &ports);
+        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
+            rotations = true;
+    }
+
+    if (coupled) {
+        /* A gap, and what it did: energy that no side gave. */
+        printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
+        if (rotations)
+            printf(" %14s %14s", "gap rad", "gap rad/s");
+        printf(" %16s\n", "energy made J");
+
+        for (int i = 0; i < info->interface_count; i++) {
+            yk_interface_statistics s = yk_system_interface_statistics(system, i);
+            printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
+                   s.largest.velocity);
+            if (rotations)
+                printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
+            printf(" %16.4g\n", s.energy_created);
+        }
+
+        /* Where the energy of each subsystem came from; those that report none are left out. */
+        printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now",
+               "dissipated", "fed in", "interfaces", "numerical");
+        for (int i = 0; i < info->subsystem_count; i++) {
+            yk_energy energy;
+            if (!yk_system_energy(system, i, &energy))
+                continue;
+
+            yk_energy_balance b = yk_system_balance(system, i);
+            printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
+                   b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
+        }
+    }
 
     /* Whether to trust the run. Many times the energy is a finding below. */
     double made = fabs(report->energy_made);
@@ -205,11 +200,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     else if (report->finding_count > 0)
         printf("\n");
 
-    for (int i = 0; i < report->finding_count; i++) {
-        printf("  - ");
-        print_finding(stdout, info->path, &report->findings[i]);
-        printf("\n");
-    }
+    print_findings(stdout, "  - ", info->path, report->findings, report->finding_count);
 }
 
 /* Error bars ----------------------------------------------------------------------------------- */
@@ -464,7 +455,7 @@ static int run_loaded(const loaded *l, request *q)
     /* A system that cannot be made is a mistake of the scenario. */
     yk_system *system;
     if (yk_scenario_system(l->scenario, &system) != YK_OK) {
-        fprintf(stderr, "yoke: %s: %s\n", q->path, yk_last_message(l->context));
+        print_failure_of(q->path, l->context);
         return EXIT_MISUSE;
     }
 
@@ -485,11 +476,8 @@ static int run_loaded(const loaded *l, request *q)
         if (!is_serious(&report))
             return EXIT_GOOD;
 
-        if (q->quiet) {
-            fprintf(stderr, "yoke: do not trust this run: ");
-            print_finding(stderr, q->path, &report.findings[0]);
-            fprintf(stderr, "\n");
-        }
+        if (q->quiet)
+            print_findings(stderr, "yoke: do not trust this run: ", q->path, report.findings, 1);
         return EXIT_UNTRUSTED;
     }
 

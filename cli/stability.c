@@ -236,8 +236,7 @@ static int look_at(const request *q)
     if (*r->remedy) {
         printf("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
                q->path);
-        for (int i = 0; i < q->sets.count; i++)
-            printf(" --set '%s'", q->sets.items[i]);
+        print_overrides(&q->sets);
 
         /* One line per override. */
         for (const char *line = r->remedy; *line;) {
@@ -326,11 +325,6 @@ static int map_report(yk_context *context, const request *q, const char *title,
 static int map_scenario(const request *q)
 {
     const option_list *maps = &q->maps;
-    if (maps->count != 2) {
-        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
-        return EXIT_MISUSE;
-    }
-
     /* Both axes as options give them. */
     yk_map_axis x;
     yk_map_axis y;
@@ -526,20 +520,10 @@ static int run_two_mass(request *q)
 
     /* The two axes of a map, if there is one. */
     const option_list *maps = &q->maps;
-    if (good && maps->count != 0 && maps->count != 2) {
-        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
-        good = false;
-    }
-
     for (int i = 0; good && i < maps->count; i++) {
         good = map_axis_read(maps->items[i], &axes[i], names[i], MAP_NAME_MAX) &&
                options_pick("map", names[i], yk_two_mass_parameters(), &index) &&
                check_parameter(names[i], axes[i].first) && check_parameter(names[i], axes[i].last);
-    }
-
-    if (good && maps->count == 0 && (q->output || q->plot)) {
-        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
-        good = false;
     }
 
     if (good && maps->count == 2 && strcmp(names[0], names[1]) == 0) {
@@ -659,6 +643,16 @@ int command_stability(int argc, char **argv)
     if (ranks_own() > 0 && (!q.path || q.maps.count == 0))
         return EXIT_GOOD;
 
+    if (q.maps.count != 0 && q.maps.count != 2) {
+        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
+        return EXIT_MISUSE;
+    }
+
+    if (q.maps.count == 0 && (q.output || q.plot)) {
+        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
+        return EXIT_MISUSE;
+    }
+
     /* Without a scenario the question is about the test equation. */
     if (!q.path)
         return run_two_mass(&q);
@@ -676,11 +670,6 @@ int command_stability(int argc, char **argv)
     /* A map over two values, or one state. */
     if (q.maps.count > 0)
         return map_scenario(&q);
-
-    if (q.output || q.plot) {
-        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
-        return EXIT_MISUSE;
-    }
 
     return look_at(&q);
 }
