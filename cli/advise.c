@@ -86,11 +86,7 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
         printf("  - its coupling is stable: spectral radius %.9g\n", stability->radius);
 
     /* What was found in its runs, and whether merging would be cheaper. */
-    for (int i = 0; i < a->watched.finding_count; i++) {
-        printf("  - ");
-        print_finding(stdout, path, &a->watched.findings[i]);
-        printf("\n");
-    }
+    print_findings(stdout, "  - ", path, a->watched.findings, a->watched.finding_count);
 
     /* A row before the best one is good and cheaper: only the merged system stands there. */
     for (int i = 0; i < a->best; i++)
@@ -113,8 +109,7 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
 
     /* The same as overrides of a run that estimates its own error. */
     printf("\ncheck it:\n\n  yoke run %s", path);
-    for (int i = 0; i < sets->count; i++)
-        printf(" --set '%s'", sets->items[i]);
+    print_overrides(sets);
     for (int i = 0; i < a->override_count; i++)
         printf(" --set %s", a->overrides[i]);
     printf(" --error\n");

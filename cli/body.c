@@ -101,9 +101,7 @@ int command_body(int argc, char **argv)
         if (attachment->flexible != index)
             continue;
 
-        const char *last = strrchr(attachment->name, '.');
-        const char *point = last ? last + 1 : attachment->name;
-        printf("%s%s: %d", lead, point, attachment->attachment + 1);
+        printf("%s%s: %d", lead, behind_last(attachment->name, '.'), attachment->attachment + 1);
         lead = ", ";
     }
 

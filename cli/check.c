@@ -35,7 +35,7 @@ int command_check(int argc, char **argv)
         status = yk_system_start(system);
 
     if (YK_FAILED(status)) {
-        fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
+        print_failure_of(path, l.context);
         code = input_code(status);
     } else if (print) {
         char *text = yk_scenario_text(l.scenario);
@@ -78,11 +78,9 @@ int command_check(int argc, char **argv)
     yk_run_report report = {0};
     if (starts)
         status = yk_limits(l.context, l.scenario, &report);
-    for (int i = 0; status == YK_OK && i < report.finding_count; i++) {
-        fprintf(stderr, "yoke: warning: ");
-        print_finding(stderr, info->path, &report.findings[i]);
-        fprintf(stderr, "\n");
-    }
+    if (status == YK_OK)
+        print_findings(stderr, "yoke: warning: ", info->path, report.findings,
+                       report.finding_count);
 
     /* What it consists of, and whose code it loads. */
     printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,

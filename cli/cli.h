@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "yoke/analysis.h"
 #include "yoke/model.h"
@@ -18,9 +19,13 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 /* A command or subcommand; argv[0] is its name. It returns the exit code. */
 typedef struct command_row {
     const char *name;
-    const char *summary;
+    const char *summary; /* NULL of a subcommand, which the usage of its command names */
     int (*run)(int argc, char **argv);
 } command_row;
+
+/* Runs the one of these subcommands that argv[1] names. Without one, prints the usage: to stdout
+ * where --help asks for it, else to stderr. */
+int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv);
 
 int command_run(int argc, char **argv);
 int command_recover(int argc, char **argv);
@@ -47,16 +52,6 @@ int command_import(int argc, char **argv);
 
 /* Options -------------------------------------------------------------------------------------- */
 
-/* One row per option gives its parsing, its errors and its line in --help. */
-typedef enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_NUMBER, /* double */
-    OPTION_COUNT,  /* int, 0 or more */
-    OPTION_TEXT,   /* const char * */
-    OPTION_LIST,   /* option_list: may be given several times */
-    OPTION_END
-} option_kind;
-
 enum { OPTION_LIST_MAX = 64 };
 
 typedef struct option_list {
@@ -64,9 +59,17 @@ typedef struct option_list {
     const char *items[OPTION_LIST_MAX];
 } option_list;
 
+/* One row per option gives its parsing, its errors and its line in --help. */
 typedef struct option_row {
     const char *name; /* without the dashes; a one-letter name is given with one dash */
-    option_kind kind;
+    enum {
+        OPTION_FLAG,   /* bool */
+        OPTION_NUMBER, /* double */
+        OPTION_COUNT,  /* int, 0 or more */
+        OPTION_TEXT,   /* const char * */
+        OPTION_LIST,   /* option_list: may be given several times */
+        OPTION_END
+    } kind;
     void *target;
     const char *argument; /* what stands for the value in --help: "FILE" */
     const char *help;
@@ -85,15 +88,30 @@ static inline int options_exit(int parsed)
     return parsed == -2 ? EXIT_GOOD : EXIT_MISUSE;
 }
 
+/* Whether an argument asks for the usage. */
+static inline bool is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
 /* Index of the word that an option was given among those it knows (NULL-terminated); false after
  * a message on stderr. */
 bool options_pick(const char *option, const char *word, const char *const *words, int *index);
 /* The same among the names of the schemes of the library. */
 bool options_pick_scheme(const char *option, const char *word, int *index);
 
+/* Whether a name has this ending, such as ".csv", and something before it. */
+bool ends_in(const char *name, const char *ending);
+/* What stands behind the last of these marks, such as the name of a file without its folder; all of
+ * the text where there is none. */
+const char *behind_last(const char *text, char mark);
+
 /* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
  * else. */
 bool read_range(const char *text, yk_map_axis *range);
+/* The values of a range as they stand after `=` in an override, with their letters in *letters; both
+ * are to be freed. NULL where there is no memory. */
+const char **spell_range(const yk_map_axis *range, char **letters);
 
 /* Scenarios ------------------------------------------------------------------------------------ */
 
@@ -119,6 +137,14 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
 bool load_scenario_def(const yk_scenario_def *def, load_purpose purpose, loaded *out);
 void close_scenario(loaded *out);
 
+/* What a scenario is called in tables and pictures: its title, or without one its path. */
+static inline const char *scenario_title(const yk_scenario_info *info)
+{
+    if (*info->title)
+        return info->title;
+    return info->path;
+}
+
 /* A scenario with its overrides, for analyses that load it themselves. */
 yk_scenario_def scenario_def(const char *path, const option_list *sets);
 /* Of all scenarios from now on. */
@@ -134,11 +160,16 @@ static inline int input_code(yk_status status)
 struct yk_text;
 void join_arguments(yk_context *context, struct yk_text *text, int argc, const char *const *argv);
 
+/* The file of this program; false: it cannot be known. */
+bool find_program(char *path, size_t capacity);
 /* The first of the files, given from the folder of the program, that there is; false: none. */
 bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity);
 
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);
+/* The same for work on a scenario that loads it by itself, after its mistakes were looked for; NULL
+ * after they were printed, with the exit code. */
+yk_context *open_checked(const char *path, const option_list *sets, int *code);
 
 /* From now on, what the library does while a scenario is loaded to run, such as settling particles,
  * goes here, a few times per second. */
@@ -151,6 +182,9 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
 
 /* Prints the context's last message as the program's; returns EXIT_FAILED. */
 int print_failure(const yk_context *context);
+/* The same of a message that does not name the file which it is about. */
+int print_failure_of(const char *file, const yk_context *context);
+int print_no_memory(void);
 /* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
 int print_unwritable(const char *file);
 /* Closes what a command has written; NULL is a file that could not be opened. False after a message
@@ -161,8 +195,13 @@ bool close_written(FILE *stream, const char *file);
  * Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
 
-/* What was found in a run, and what can be done about it, in one sentence without a full stop. */
-void print_finding(FILE *file, const char *path, const yk_finding *finding);
+/* What was found in a run of the scenario, and what can be done about it: a line behind the lead for
+ * each. */
+void print_findings(FILE *file, const char *lead, const char *path, const yk_finding *findings,
+                    int count);
+
+/* " --set 'PATH=VALUE'" for each, as a command takes them. */
+void print_overrides(const option_list *sets);
 
 /* "s" of a plural. */
 static inline const char *plural(long long count)
@@ -185,43 +224,10 @@ void show_bar(double fraction);
 /* Leaves an empty line where progress was shown, on a terminal. */
 void clear_progress(void);
 
-/* Systems of FMUs (ssp.c) ---------------------------------------------------------------------- */
+/* Systems of FMUs (import.c) ------------------------------------------------------------------- */
 
-struct yk_import;
-
-/* By the ending of the name. */
-bool ssp_is_package(const char *path);
-bool ssp_is_description(const char *path);
-/* Makes a scenario of a package or description in a temporary folder, for yk_archive_remove; its
+/* Makes a scenario of a package (.ssp) or description (.ssd) in a temporary folder, for yk_archive_remove; its
  * path is to be freed. NULL after a message. */
 char *ssp_open(yk_context *context, const char *path, char **folder);
-/* What became of a model that was imported, on stderr. */
-void print_import(const struct yk_import *import, const char *path);
-
-/* The two-mass oscillator of yoke stability (two_mass.c) --------------------------------------- */
-
-typedef struct two_mass_request {
-    yk_two_mass model;
-    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
-    const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
-    double iterations;
-    option_list maps;
-    const char *output, *plot;
-} two_mass_request;
-
-int two_mass_run(two_mass_request *request); /* the exit code */
-
-enum { MAP_NAME_MAX = 160 };
-
-/* The values of an axis as they stand after `=` in an override, with their letters in *letters; both
- * are to be freed. NULL where there is no memory. */
-const char **map_axis_spell(const yk_map_axis *axis, char **letters);
-/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points.
- * False after a message. */
-bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity);
-/* Writes the map, if a file was asked for, prints the stable fraction and draws the picture.
- * Returns the exit code. */
-int map_report(yk_context *context, const two_mass_request *request, const char *title,
-               const yk_map_axis *x, const yk_map_axis *y, const double *radii);
 
 #endif

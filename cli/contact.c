@@ -14,7 +14,7 @@
 #include "nonsmooth/nonsmooth.h"
 #include "record/fclib.h"
 
-static const char usage[] =
+static const char solve_usage[] =
     "contact solve FILE|FOLDER... [--solver S]... [--friction F] [--tolerance T] [--iterations N] "
     "[--solution FILE.csv] [--history FILE.csv]\n\n"
     "Solves frictional contact problems (FCLIB's HDF5 files, text files of FCLIB and Siconos; also "
@@ -57,14 +57,6 @@ typedef struct session {
     int unreadable;
 } session;
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash)
-        return slash + 1;
-    return path;
-}
-
 /* A row of the table, counted in a tally. */
 static void add_row(tally *t, const char *file, const char *kind, int size, const char *solver,
                     yk_status status, int iterations, double residual, double seconds)
@@ -77,8 +69,8 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
     else if (status == YK_ERROR_NO_SOLUTION)
         outcome = "no solution";
 
-    printf("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", base_name(file), kind, size,
-           solver, outcome, iterations, residual, seconds);
+    printf("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", behind_last(file, '/'), kind,
+           size, solver, outcome, iterations, residual, seconds);
 
     t->tried++;
     if (status == YK_OK)
@@ -118,19 +110,19 @@ static yk_status solve_contact(session *s, const char *file)
         add_row(&s->contacts[m], file, "contact", problem.contact_count, name, status,
                 report.iterations, report.residual, report.seconds);
         if (YK_FAILED(status))
-            fprintf(stderr, "yoke: %s: %s\n", file, yk_last_message(s->context));
+            print_failure_of(file, s->context);
 
         /* Where residuals are wanted, all of them. */
         for (int k = 0; s->history && k < report.history_count; k++)
-            fprintf(s->history, "%s,%s,%d,%.9e\n", base_name(file), name, k + 1,
+            fprintf(s->history, "%s,%s,%d,%.9e\n", behind_last(file, '/'), name, k + 1,
                     s->options.history[k]);
 
         /* Impulses and velocities, row by row, also of a solution that did not converge. */
         bool keep = s->solution && !YK_FAILED(status);
         for (int i = 0; keep && i < problem.contact_count; i++)
             for (int k = problem.w.first[i]; k < problem.w.first[i + 1]; k++)
-                fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", base_name(file), name, i + 1,
-                        components[k - problem.w.first[i]], r[k], u[k]);
+                fprintf(s->solution, "%s,%s,%d,%s,%.17g,%.17g\n", behind_last(file, '/'), name,
+                        i + 1, components[k - problem.w.first[i]], r[k], u[k]);
     }
 
     yk_release(s->context, r);
@@ -143,12 +135,6 @@ static void print_tally(const char *name, const tally *t, int least)
 {
     if (t->tried >= least)
         printf("%s: %d of %d solved, %.6f s\n", name, t->solved, t->tried, t->seconds);
-}
-
-static bool ends_in(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
 static bool ends_in_hdf5(const char *name)
@@ -269,8 +255,8 @@ static int solve_files(session *s, char *const *files, int count)
                 printf("    %s\n", yk_last_message(s->context));
 
             for (int k = 0; s->solution && status == YK_OK && k < mlcp.n; k++)
-                fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", base_name(file), k + 1, z[k],
-                        z[mlcp.n + k]);
+                fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", behind_last(file, '/'), k + 1,
+                        z[k], z[mlcp.n + k]);
         }
 
         yk_release(s->context, z);
@@ -358,7 +344,7 @@ static int command_solve(int argc, char **argv)
         {.kind = OPTION_END},
     };
 
-    int count = options_parse(usage, rows, argc, argv, operands, 1, FILES_MAX);
+    int count = options_parse(solve_usage, rows, argc, argv, operands, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);
 
@@ -440,74 +426,6 @@ static int command_solve(int argc, char **argv)
 
 /* Dump ----------------------------------------------------------------------------------------- */
 
-/* Runs to the step that ends at `time`, and writes its problem. */
-static int dump_problem(loaded *l, double time, const char *name, const char *output)
-{
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
-
-    yk_system *system;
-    yk_status status = yk_scenario_system(l->scenario, &system);
-    if (!YK_FAILED(status))
-        status = yk_system_start(system);
-    if (YK_FAILED(status))
-        return print_failure(l->context);
-
-    /* The nonsmooth subsystem with this name, or the only one; merged ones are one. */
-    yk_nonsmooth *world = NULL;
-    bool several = false;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        int part;
-        yk_transform transform;
-        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
-        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
-            continue;
-        if (name && strcmp(info->names[i], name) != 0)
-            continue;
-
-        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
-        several = several || (world && world != found);
-        world = found;
-    }
-
-    if (several)
-        fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
-    else if (!world && name)
-        fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
-    else if (!world)
-        fprintf(stderr, "yoke: no subsystem has contacts\n");
-    if (several || !world)
-        return EXIT_MISUSE;
-
-    /* Steps end at whole counts, and `time` may be beside one by rounding. */
-    while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
-        status = yk_system_step(system, NULL);
-
-    /* Joints are eliminated, for the format has none. */
-    yk_contact_problem problem = {0};
-    yk_contact_problem reduced = {0};
-    if (!YK_FAILED(status))
-        status = yk_nonsmooth_problem(world, &problem);
-    bool joints = problem.w.block_rows > problem.contact_count;
-    if (status == YK_OK && joints)
-        status = yk_contact_eliminate_joints(l->context, &problem, &reduced);
-
-    /* The ending of the name says which format is wanted. */
-    const yk_contact_problem *written = joints ? &reduced : &problem;
-    if (status == YK_OK && ends_in_hdf5(output))
-        status = yk_fclib_write(l->context, output, written);
-    else if (status == YK_OK)
-        status = yk_contact_write(l->context, output, written);
-    if (status == YK_OK)
-        printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
-               yk_system_time(system));
-
-    yk_contact_problem_destroy(l->context, &problem);
-    yk_contact_problem_destroy(l->context, &reduced);
-    if (YK_FAILED(status))
-        return print_failure(l->context);
-    return EXIT_GOOD;
-}
-
 static int command_dump(int argc, char **argv)
 {
     const char *path;
@@ -541,13 +459,75 @@ static int command_dump(int argc, char **argv)
     double end = info->start + info->step * (double)info->steps;
     if (isnan(time))
         time = end;
-
-    int code = EXIT_MISUSE;
-    if (time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)
-        code = dump_problem(&l, time, name, output);
-    else
+    if (!(time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)) {
         fprintf(stderr, "yoke: --time is %g s, and the run has steps to %g s\n", time, end);
+        close_scenario(&l);
+        return EXIT_MISUSE;
+    }
 
+    yk_system *system;
+    yk_status status = yk_scenario_system(l.scenario, &system);
+    if (!YK_FAILED(status))
+        status = yk_system_start(system);
+
+    /* The nonsmooth subsystem with this name, or the only one; merged ones are one. */
+    yk_nonsmooth *world = NULL;
+    bool several = false;
+    for (int i = 0; !YK_FAILED(status) && i < info->subsystem_count; i++) {
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        if (strcmp(shown->ops->kind, "nonsmooth") != 0)
+            continue;
+        if (name && strcmp(info->names[i], name) != 0)
+            continue;
+
+        yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;
+        several = several || (world && world != found);
+        world = found;
+    }
+
+    if (!YK_FAILED(status) && (several || !world)) {
+        if (several)
+            fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
+        else if (name)
+            fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
+        else
+            fprintf(stderr, "yoke: no subsystem has contacts\n");
+        close_scenario(&l);
+        return EXIT_MISUSE;
+    }
+
+    /* Steps end at whole counts, and `time` may be beside one by rounding. */
+    while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
+        status = yk_system_step(system, NULL);
+
+    /* Joints are eliminated, for the format has none. */
+    yk_contact_problem problem = {0};
+    yk_contact_problem reduced = {0};
+    const yk_contact_problem *written = &problem;
+    if (!YK_FAILED(status))
+        status = yk_nonsmooth_problem(world, &problem);
+    if (status == YK_OK && problem.w.block_rows > problem.contact_count) {
+        status = yk_contact_eliminate_joints(l.context, &problem, &reduced);
+        written = &reduced;
+    }
+
+    /* The ending of the name says which format is wanted. */
+    if (status == YK_OK && ends_in_hdf5(output))
+        status = yk_fclib_write(l.context, output, written);
+    else if (status == YK_OK)
+        status = yk_contact_write(l.context, output, written);
+
+    int code = EXIT_GOOD;
+    if (status == YK_OK)
+        printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
+               yk_system_time(system));
+    else if (YK_FAILED(status))
+        code = print_failure(l.context);
+
+    yk_contact_problem_destroy(l.context, &problem);
+    yk_contact_problem_destroy(l.context, &reduced);
     close_scenario(&l);
     return code;
 }
@@ -555,15 +535,11 @@ static int command_dump(int argc, char **argv)
 int command_contact(int argc, char **argv)
 {
     static const command_row commands[] = {
-        {"solve", "stored problems, solved and tabulated", command_solve},
-        {"dump", "the problem of a step of a run, stored", command_dump},
+        {.name = "solve", .run = command_solve},
+        {.name = "dump", .run = command_dump},
     };
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands && argc > 1; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-
-    bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    fprintf(help ? stdout : stderr, "usage: yoke %s\n\n       yoke %s\n", usage, dump_usage);
-    return help ? EXIT_GOOD : EXIT_MISUSE;
+    char usages[4096];
+    snprintf(usages, sizeof usages, "usage: yoke %s\n\n       yoke %s\n", solve_usage, dump_usage);
+    return run_subcommand(usages, commands, 2, argc, argv);
 }

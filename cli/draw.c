@@ -22,43 +22,52 @@ static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
     return yk_v3_add(p->position, yk_q_rotate(p->orientation, yk_v3_scale(p->length, x)));
 }
 
-/* Shapes in the system's axes and units, as the picture takes them: each where it is now, with
- * lines instead of what is hollow or made of points. */
-typedef struct shape_list {
-    drawing_shape *list;
-    int count, capacity;
-    int part;
-    bool failed; /* out of memory */
-} shape_list;
+/* What is drawn, and who owns it. */
+typedef struct collection {
+    drawing_part *parts;
+    drawing_mark *marks;
+    drawing_link *links;
+    char (*names)[96]; /* of marks */
 
-static void add(shape_list *to, const yk_shape *shape)
+    /* In the system's axes and units, as the picture takes them: each where it is now, with lines
+     * instead of what is hollow or made of points. */
+    struct {
+        drawing_shape *list;
+        int count, capacity;
+        int part;
+        bool failed; /* out of memory */
+    } shapes;
+    drawing drawing;
+} collection;
+
+static void add(collection *c, const yk_shape *shape)
 {
     /* Twice as many each time, so that few copies are made. */
-    if (to->count == to->capacity) {
-        int capacity = to->capacity > 0 ? 2 * to->capacity : 64;
-        drawing_shape *grown = realloc(to->list, (size_t)capacity * sizeof *grown);
+    if (c->shapes.count == c->shapes.capacity) {
+        int capacity = 2 * c->shapes.capacity + 64;
+        drawing_shape *grown = realloc(c->shapes.list, (size_t)capacity * sizeof *grown);
         if (!grown) {
-            to->failed = true;
+            c->shapes.failed = true;
             return;
         }
 
-        to->list = grown;
-        to->capacity = capacity;
+        c->shapes.list = grown;
+        c->shapes.capacity = capacity;
     }
 
-    to->list[to->count++] = (drawing_shape){.shape = *shape, .part = to->part};
+    c->shapes.list[c->shapes.count++] = (drawing_shape){.shape = *shape, .part = c->shapes.part};
 }
 
 /* An edge between two points in the axes of a shape that is where it is drawn. */
-static void add_edge(shape_list *to, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
+static void add_edge(collection *c, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
 {
     yk_shape edge = {.kind = YK_SHAPE_EDGE, .orientation = yk_q_identity()};
     edge.position = yk_v3_add(shape->position, yk_q_rotate(shape->orientation, from));
     edge.size = yk_q_rotate(shape->orientation, yk_v3_sub(end, from));
-    add(to, &edge);
+    add(c, &edge);
 }
 
-static void add_shape(shape_list *to, const yk_transform *transform, const yk_shape *shape,
+static void add_shape(collection *c, const yk_transform *transform, const yk_shape *shape,
                       const yk_scene_pose *poses)
 {
     /* Where it is: from the axes of its body to those of the subsystem and of the system. */
@@ -94,10 +103,10 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
             yk_vec3 from = {r * cos(a), r * sin(a), -z};
             yk_vec3 end = {r * cos(b), r * sin(b), -z};
             yk_vec3 above = {from.x, from.y, z};
-            add_edge(to, &moved, from, end);
-            add_edge(to, &moved, above, yk_v3(end.x, end.y, z));
+            add_edge(c, &moved, from, end);
+            add_edge(c, &moved, above, yk_v3(end.x, end.y, z));
             if (i % 6 == 0)
-                add_edge(to, &moved, from, above);
+                add_edge(c, &moved, from, above);
         }
         break;
     }
@@ -118,7 +127,7 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
 
             double end[3] = {from[0], from[1], from[2]};
             end[along] = half[along];
-            add_edge(to, &moved, yk_v3(from[0], from[1], from[2]), yk_v3(end[0], end[1], end[2]));
+            add_edge(c, &moved, yk_v3(from[0], from[1], from[2]), yk_v3(end[0], end[1], end[2]));
         }
         break;
     }
@@ -128,35 +137,25 @@ static void add_shape(shape_list *to, const yk_transform *transform, const yk_sh
         for (int i = 0; i < shape->point_count; i++) {
             yk_vec3 from = yk_v3_scale(transform->length, shape->points[i]);
             for (int k = 0; k < i; k++)
-                add_edge(to, &moved, from, yk_v3_scale(transform->length, shape->points[k]));
+                add_edge(c, &moved, from, yk_v3_scale(transform->length, shape->points[k]));
         }
         break;
 
     case YK_SHAPE_LINE:
     case YK_SHAPE_EDGE:
         if (yk_v3_norm(moved.size) > 0)
-            add(to, &moved);
+            add(c, &moved);
         break;
 
     case YK_SHAPE_ACTUATOR:
         moved.kind = YK_SHAPE_EDGE;
-        add(to, &moved);
+        add(c, &moved);
         break;
 
     /* Solids, planes and joints, as they are. */
-    default: add(to, &moved);
+    default: add(c, &moved);
     }
 }
-
-/* What is drawn, and who owns it. */
-typedef struct collection {
-    drawing_part *parts;
-    shape_list shapes;
-    drawing_mark *marks;
-    drawing_link *links;
-    char (*names)[96]; /* of marks */
-    drawing drawing;
-} collection;
 
 /* False when out of memory. */
 static bool collect(const yk_scenario_info *info, collection *c)
@@ -202,7 +201,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
         }
 
         for (int k = 0; k < count && !c->shapes.failed; k++)
-            add_shape(&c->shapes, &info->transforms[i], &shapes[k], poses);
+            add_shape(c, &info->transforms[i], &shapes[k], poses);
 
         free(poses);
         free(shapes);
@@ -264,7 +263,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
     }
 
     /* The drawing sees what the collection owns. */
-    d->title = *info->title ? info->title : info->path;
+    d->title = scenario_title(info);
     d->parts = c->parts;
     d->part_count = info->subsystem_count;
     d->shapes = c->shapes.list;
@@ -306,7 +305,7 @@ int command_draw(int argc, char **argv)
     int index;
     if (!options_pick("view", view, views, &index))
         return EXIT_MISUSE;
-    options.view = (drawing_view)index;
+    options.view = index;
     if (up && !options_pick("up", up, axes, &options.up))
         return EXIT_MISUSE;
 
@@ -344,7 +343,7 @@ int command_draw(int argc, char **argv)
     int code = EXIT_FAILED;
     FILE *out = NULL;
     if (!collect(info, &c)) {
-        fprintf(stderr, "yoke: out of memory\n");
+        print_no_memory();
     } else if (!(out = to_file ? fopen(file, "w") : stdout)) {
         print_unwritable(file);
     } else {

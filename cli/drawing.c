@@ -133,7 +133,7 @@ static point project(const canvas *c, yk_vec3 p)
 /* A shape as the box around it: enough to find which of two is nearer to the viewer. */
 typedef struct body {
     int shape;
-    bool solid, round;
+    bool solid, round, line;
     yk_vec3 centre, axes[3];
     double half[3];         /* of a round one: the radius in all directions */
     double depth;           /* towards the viewer */
@@ -142,7 +142,7 @@ typedef struct body {
 
 /* Which of two is painted first, by the face of a that parts them most: what is beyond a face
  * that looks at the viewer is nearer. -1: a; 1: b; 0: no face parts them. */
-static int compare_by_faces(const canvas *c, const body *a, const body *b, bool line)
+static int compare_by_faces(const canvas *c, const body *a, const body *b)
 {
     double widest = -INFINITY;
     int order = 0;
@@ -157,7 +157,7 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
         double other = 0;
         for (int i = 0; i < 3; i++) {
             double part = b->half[i] * yk_v3_dot(b->axes[i], normal);
-            other += line ? part : fabs(part);
+            other += b->line ? part : fabs(part);
         }
 
         other = b->round ? b->half[0] : fabs(other);
@@ -186,12 +186,6 @@ static int compare_depths(const void *a, const void *b)
     return p->shape - q->shape;
 }
 
-static bool is_line(const canvas *c, const body *b)
-{
-    yk_shape_kind kind = c->model->shapes[b->shape].shape.kind;
-    return kind == YK_SHAPE_LINE || kind == YK_SHAPE_EDGE;
-}
-
 /* The shapes in the order of painting. By depth of their centres, except where the faces of a
  * solid say otherwise. NULL when out of memory. */
 static body *order_shapes(const canvas *c, int *count)
@@ -217,6 +211,7 @@ static body *order_shapes(const canvas *c, int *count)
         /* Where it is in the picture, and how near. */
         body *b = &bodies[n++];
         *b = (body){.shape = i, .round = s->kind == YK_SHAPE_SPHERE};
+        b->line = s->kind == YK_SHAPE_LINE || s->kind == YK_SHAPE_EDGE;
         yk_vec3 half = shape_extent(s, view, &b->centre);
         yk_vec3 seen = along(b->centre, view);
         b->depth = seen.z;
@@ -279,9 +274,9 @@ static body *order_shapes(const canvas *c, int *count)
             /* By the faces of the one or of the other; where none parts them, by depth. */
             int order = 0;
             if (a->solid)
-                order = compare_by_faces(c, a, b, is_line(c, b));
+                order = compare_by_faces(c, a, b);
             if (order == 0 && b->solid)
-                order = -compare_by_faces(c, b, a, is_line(c, a));
+                order = -compare_by_faces(c, b, a);
 
             int first = i;
             int second = k;
@@ -298,17 +293,9 @@ static body *order_shapes(const canvas *c, int *count)
     /* The farthest that waits for nobody; where they wait in a circle, the farthest. */
     for (*count = 0; *count < n; ++*count) {
         int next = -1;
-        for (int i = 0; i < n; i++) {
-            if (waits[i] < 0)
-                continue;
-            if (next < 0)
+        for (int i = 0; i < n && (next < 0 || waits[next] > 0); i++)
+            if (waits[i] == 0 || (waits[i] > 0 && next < 0))
                 next = i;
-            if (waits[i] > 0)
-                continue;
-
-            next = i;
-            break;
-        }
 
         ordered[*count] = bodies[next];
         waits[next] = -1;
@@ -833,7 +820,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     /* From where it is seen: along the axis in which the model is thinnest, and along the one that
      * points up only where no other is thin and the model is flat as a sheet. Else from above and
      * aside. */
-    drawing_view view = o->view;
+    int view = o->view;
     int up = o->up;
     if (view == VIEW_AUTO && in_space) {
         const yk_vec3 space[3] = {axis_of(0), axis_of(1), axis_of(2)};
@@ -856,7 +843,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
                 continue;
 
             thin = k;
-            view = (drawing_view)(VIEW_X + k);
+            view = VIEW_X + k;
         }
     }
 

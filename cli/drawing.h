@@ -12,8 +12,6 @@
 
 #include "yoke/subsystem.h"
 
-typedef enum drawing_view { VIEW_AUTO, VIEW_X, VIEW_Y, VIEW_Z, VIEW_ISO } drawing_view;
-
 typedef struct drawing_part {
     const char *name, *kind;
     bool in_space; /* false: it has no shapes that say where it is */
@@ -25,10 +23,8 @@ typedef struct drawing_shape {
     int part;
 } drawing_shape;
 
-typedef enum drawing_mark_kind { MARK_PORT, MARK_INTERFACE } drawing_mark_kind;
-
 typedef struct drawing_mark {
-    drawing_mark_kind kind;
+    enum { MARK_PORT, MARK_INTERFACE } kind;
     yk_vec3 position;
     const char *name;
 } drawing_mark;
@@ -51,7 +47,7 @@ typedef struct drawing {
 
 typedef struct drawing_options {
     /* Auto: along the axis in which the model is thin, else from above and aside. */
-    drawing_view view;
+    enum { VIEW_AUTO, VIEW_X, VIEW_Y, VIEW_Z, VIEW_ISO } view;
     int up;       /* axis that points up, 0 to 2 */
     bool names;   /* of ports and interfaces, beside their marks */
     bool bare;    /* without title, legend and scale */

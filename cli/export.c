@@ -1,11 +1,12 @@
-/* yoke export: recorded runs in the formats of other programs. */
-#include <stdlib.h>
+/* yoke export: recorded runs in the formats of other programs. yoke recover: the results file of a
+ * run that did not come to write it, from its journal. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "yoke/record.h"
 
-static const char usage[] =
+static const char export_usage[] =
     "export RESULTS -o FILE.vtkhdf\n"
     "       yoke export RESULTS -o FILE.csv\n\n"
     "Writes a recorded run for other programs. .vtkhdf is what the run looks like, for ParaView "
@@ -15,12 +16,12 @@ static const char usage[] =
     "as\n"
     "polygons. .csv has every recorded channel with its unit, one line per sample.";
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text);
-    size_t tail = strlen(ending);
-    return length > tail && strcmp(text + length - tail, ending) == 0;
-}
+static const char recover_usage[] =
+    "recover FILE.part [-o FILE]\n\n"
+    "A run records to a journal, FILE.part, and makes FILE of it at its end. Where it did not get\n"
+    "there, because it was killed or the disk was full, this makes FILE of what the journal "
+    "holds:\n"
+    "everything up to about the last second before the end. The journal stays.";
 
 int command_export(int argc, char **argv)
 {
@@ -32,13 +33,13 @@ int command_export(int argc, char **argv)
         {.kind = OPTION_END},
     };
 
-    int parsed = options_parse(usage, rows, argc, argv, &results, 1, 1);
+    int parsed = options_parse(export_usage, rows, argc, argv, &results, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
     /* The ending says what is wanted: the motion, or the numbers. */
-    bool scene = file && ends_with(file, ".vtkhdf");
-    if (!scene && !(file && ends_with(file, ".csv"))) {
+    bool scene = file && ends_in(file, ".vtkhdf");
+    if (!scene && !(file && ends_in(file, ".csv"))) {
         fprintf(stderr, "yoke: name the file with -o: FILE.vtkhdf for ParaView, FILE.csv for the "
                         "numbers\n");
         return EXIT_MISUSE;
@@ -115,6 +116,75 @@ int command_export(int argc, char **argv)
     }
 
     yk_record_destroy(record);
+    yk_context_destroy(context);
+    return code;
+}
+
+int command_recover(int argc, char **argv)
+{
+    const char *part = NULL;
+    const char *output = NULL;
+
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &output, "FILE", "the results file, .h5 or .csv [FILE without .part]"},
+        {.kind = OPTION_END},
+    };
+
+    int parsed = options_parse(recover_usage, rows, argc, argv, &part, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+
+    /* A journal has the name of its results and one of two endings. A results file of another run
+     * is not overwritten unless it is named. */
+    static const char *const endings[] = {".part", ".part.old"};
+    char name[4096];
+    if (!output) {
+        size_t kept = 0;
+        for (int i = 0; i < 2; i++)
+            if (ends_in(part, endings[i]))
+                kept = strlen(part) - strlen(endings[i]);
+
+        snprintf(name, sizeof name, "%.*s", (int)kept, part);
+        if (kept == 0 || kept >= sizeof name) {
+            fprintf(stderr,
+                    "yoke: '%s' does not end in .part: name the results file with -o FILE\n", part);
+            return EXIT_MISUSE;
+        }
+
+        if (access(name, F_OK) == 0) {
+            fprintf(stderr,
+                    "yoke: '%s' is there already, of another run: name the results file with -o "
+                    "FILE\n",
+                    name);
+            return EXIT_MISUSE;
+        }
+
+        output = name;
+    }
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    /* All that was written before the run ended, whatever ended it. */
+    yk_recovery recovery;
+    yk_status status = yk_record_recover(context, part, output, &recovery);
+
+    int code = EXIT_GOOD;
+    if (status != YK_OK) {
+        code = print_refusal(context, NULL, status);
+    } else {
+        printf("%s: %zu sample%s", output, recovery.rows, plural((long long)recovery.rows));
+        if (recovery.frames > 0)
+            printf(", %zu frame%s", recovery.frames, plural((long long)recovery.frames));
+        printf("%s\n", recovery.complete ? ", complete" : "; the run did not come to its end");
+
+        /* What a crash left half written cannot be trusted. */
+        if (recovery.damaged_bytes > 0)
+            printf("  %llu damaged bytes at the end of %s were left out\n",
+                   (unsigned long long)recovery.damaged_bytes, part);
+    }
+
     yk_context_destroy(context);
     return code;
 }

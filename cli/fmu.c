@@ -350,17 +350,11 @@ static int export(int argc, char **argv)
         return EXIT_FAILED;
     }
 
-    /* The scenario's mistakes, as every command prints them. */
-    loaded l;
-    if (!load_scenario(scenario, &sets, LOAD_TO_RUN, &l))
-        return l.code;
-
-    close_scenario(&l);
-
     /* It is loaded again there, with a context of its own. */
-    yk_context *context = open_context();
+    int code;
+    yk_context *context = open_checked(scenario, &sets, &code);
     if (!context)
-        return EXIT_FAILED;
+        return code;
 
     yk_fmu_export_def def = {
         .model =
@@ -376,7 +370,7 @@ static int export(int argc, char **argv)
         .file = output,
     };
 
-    int code = EXIT_GOOD;
+    code = EXIT_GOOD;
     yk_status status = yk_fmu_export(context, &def);
     if (status == YK_OK)
         printf("%s: FMI %d.0\n", output, def.version);
@@ -395,23 +389,12 @@ static int export(int argc, char **argv)
 
 int command_fmu(int argc, char **argv)
 {
+    static const char usage[] = "usage: yoke fmu COMMAND ...\n\n"
+                                "  info         what is inside of an FMU, and how it is connected\n"
+                                "  export       an FMU from a scenario or one of its subsystems\n";
     static const command_row commands[] = {
-        {"info", "what is inside of an FMU, and how it is connected", info},
-        {"export", "an FMU from a scenario or one of its subsystems", export},
+        {.name = "info", .run = info},
+        {.name = "export", .run = export},
     };
-
-    enum { COUNT = sizeof commands / sizeof *commands };
-    bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    for (int i = 0; i < COUNT && argc >= 2; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
-
-    FILE *stream = help ? stdout : stderr;
-    fprintf(stream, "usage: yoke fmu COMMAND ...\n\n");
-    for (int i = 0; i < COUNT; i++)
-        fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-
-    if (help)
-        return EXIT_GOOD;
-    return EXIT_MISUSE;
+    return run_subcommand(usage, commands, 2, argc, argv);
 }

@@ -1,6 +1,8 @@
-/* yoke import: scenarios from models of other programs. */
+/* yoke import: scenarios from models of other programs. yoke ssp: packages of FMUs from scenarios.
+ * And systems of FMUs by the standard SSP in place of scenarios, for all commands. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 #include "import/import.h"
 #include "transport/fmi/archive.h"
 
-static const char usage[] =
+static const char import_usage[] =
     "import MODEL [options]\n\n"
     "Writes a scenario from a robot in URDF, a model of MuJoCo (MJCF) or one of MBDyn (.mbd), or\n"
     "from a system of FMUs (SSP: .ssd, or a package .ssp, which is unpacked beside the scenario),\n"
@@ -20,44 +22,43 @@ static const char usage[] =
     "<connect> and <weld>, and inertia from geoms are understood. Fixed links become part of what\n"
     "they are fixed to, and ports with their names. docs/import.md lists what is read.";
 
-/* Meshes lie where the model says, seen from the scenario: in the same folder as they are, else by
- * the whole path. The text is to be freed; NULL after a message. */
-static char *folder_from_scenario(const char *model, const char *scenario)
+static const char ssp_usage[] =
+    "usage: yoke ssp COMMAND ...\n\n"
+    "  export       a package of SSP from a scenario of FMUs\n\n"
+    "Commands that take a scenario take a package (.ssp) or a description (.ssd) in its\n"
+    "place; `yoke import` makes a scenario of it.\n";
+static const char ssp_export_usage[] =
+    "ssp export SCENARIO -o FILE.ssp\n\n"
+    "Makes a package of SSP 1.0 of a scenario whose subsystems are FMUs: components with their\n"
+    "values, wires as connections. Ports with power, interfaces and the coupling scheme are in\n"
+    "an annotation, which other programs pass over.";
+
+/* Writes the scenario, to the standard output where there is no file, and says on stderr what became
+ * of the model. False after a message: what is half written is not used. */
+static bool write_scenario(const yk_import *import, const char *file, const char *model)
 {
-    const char *const paths[2] = {model, scenario};
-    char *whole[2] = {NULL, NULL};
-
-    for (int i = 0; i < 2; i++) {
-        char folder[4096] = ".";
-        size_t length = paths[i] ? yk_text_folder(paths[i]) : 0;
-        if (length > 0)
-            snprintf(folder, sizeof folder, "%.*s", (int)length, paths[i]);
-
-        whole[i] = realpath(folder, NULL);
-        if (whole[i])
-            continue;
-
-        fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
-        free(whole[0]);
-        return NULL;
+    FILE *to = stdout;
+    if (file)
+        to = fopen(file, "w");
+    bool written = to && yk_import_write(import, to);
+    if (file && to)
+        written = fclose(to) == 0 && written;
+    if (!written) {
+        print_unwritable(file ? file : "the standard output");
+        return false;
     }
 
-    /* An empty text where both are in the same folder: names stay as they are. */
-    char *text = NULL;
-    if (strcmp(whole[0], whole[1]) == 0) {
-        text = strdup("");
-    } else {
-        size_t size = strlen(whole[0]) + 2;
-        text = malloc(size);
-        if (text)
-            snprintf(text, size, "%s/", whole[0]);
-    }
+    const yk_import_note *notes;
+    int note_count = yk_import_notes(import, &notes);
+    char summary[200];
+    yk_import_summary(import, summary, sizeof summary);
+    fprintf(stderr, "%s: %s\n", model, summary);
 
-    free(whole[0]);
-    free(whole[1]);
-    if (!text)
-        fprintf(stderr, "yoke: out of memory\n");
-    return text;
+    if (note_count > 0)
+        fprintf(stderr, "Not as in the model, or left out:\n");
+    for (int i = 0; i < note_count; i++)
+        fprintf(stderr, "  %s:%d: %s\n", notes[i].file, notes[i].line, notes[i].text);
+    return true;
 }
 
 int command_import(int argc, char **argv)
@@ -81,7 +82,7 @@ int command_import(int argc, char **argv)
         {.kind = OPTION_END},
     };
 
-    int count = options_parse(usage, rows, argc, argv, &path, 1, 1);
+    int count = options_parse(import_usage, rows, argc, argv, &path, 1, 1);
     if (count < 0)
         return options_exit(count);
 
@@ -103,7 +104,7 @@ int command_import(int argc, char **argv)
     /* A package lies beside the scenario, in a folder of the scenario's name. */
     char inside[4200] = "";
     char unpacked[4096] = "";
-    if (ssp_is_package(path)) {
+    if (ends_in(path, ".ssp")) {
         const char *dot = output ? strrchr(output, '.') : NULL;
         if (!dot || strchr(dot, '/')) {
             fprintf(stderr,
@@ -123,43 +124,48 @@ int command_import(int argc, char **argv)
         snprintf(inside, sizeof inside, "%.4000s/%s", unpacked, YK_SSP_DESCRIPTION);
     }
 
-    /* Files that the model names are found from the scenario, wherever that is written. */
-    const char *model = inside[0] ? inside : path;
-    char *folder = folder_from_scenario(model, output);
-    options.mesh_folder = folder;
+    /* Files that the model names are found from the scenario, wherever that is written: by their
+     * names in the same folder, else by the whole path. */
+    const char *model = path;
+    if (inside[0])
+        model = inside;
+    const char *const ends[2] = {model, output};
+    char whole[2][PATH_MAX];
+    bool found = true;
+    for (int i = 0; i < 2 && found; i++) {
+        char folder[4096] = ".";
+        size_t length = 0;
+        if (ends[i])
+            length = yk_text_folder(ends[i]);
+        if (length > 0)
+            snprintf(folder, sizeof folder, "%.*s", (int)length, ends[i]);
+
+        found = realpath(folder, whole[i]) != NULL;
+        if (!found)
+            fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
+    }
 
     /* FMUs of a package lie in its own folder, which is named after the scenario. */
-    char prefix[4200];
-    if (inside[0]) {
-        const char *slash = strrchr(unpacked, '/');
-        snprintf(prefix, sizeof prefix, "%.4000s/", slash ? slash + 1 : unpacked);
-        options.mesh_folder = prefix;
-    }
+    char prefix[PATH_MAX + 2] = "";
+    if (inside[0])
+        snprintf(prefix, sizeof prefix, "%.4000s/", behind_last(unpacked, '/'));
+    else if (found && strcmp(whole[0], whole[1]) != 0)
+        snprintf(prefix, sizeof prefix, "%s/", whole[0]);
+    options.mesh_folder = prefix;
 
     /* What cannot be read is wrong input. */
     yk_import *import = NULL;
     int code = EXIT_MISUSE;
-    if (folder) {
+    if (found) {
         yk_status status = yk_import_read(context, model, &options, &import);
         if (status != YK_OK)
             print_failure(context);
     }
 
-    /* The whole scenario, or a message: what is half written is not used. */
-    if (import) {
-        FILE *to = output ? fopen(output, "w") : stdout;
-        bool written = to && yk_import_write(import, to);
-        if (output && to)
-            written = fclose(to) == 0 && written;
-
+    if (import && write_scenario(import, output, path))
         code = EXIT_GOOD;
-        if (!written)
-            code = print_unwritable(output ? output : "the standard output");
-    }
-
-    /* What became of it. */
-    if (import && code == EXIT_GOOD)
-        print_import(import, path);
+    else if (import)
+        code = EXIT_FAILED;
 
     /* What was unpacked for nothing goes again. */
     if (code != EXIT_GOOD && unpacked[0])
@@ -167,6 +173,103 @@ int command_import(int argc, char **argv)
 
     yk_import_destroy(import);
     yk_context_destroy(context);
-    free(folder);
     return code;
+}
+
+/* Systems of FMUs ------------------------------------------------------------------------------ */
+
+/* The FMUs of a description lie beside it, those of a package in the folder of the scenario. */
+char *ssp_open(yk_context *context, const char *path, char **folder)
+{
+    yk_import_options options = yk_import_default();
+    char description[4200];
+    char beside[4200] = "";
+    yk_status status;
+    *folder = NULL;
+
+    /* What a description names is found from where it is, though the scenario lies elsewhere. */
+    if (ends_in(path, ".ssp")) {
+        status = yk_archive_unpack(context, path, folder);
+        if (status == YK_OK)
+            snprintf(description, sizeof description, "%.4000s/%s", *folder, YK_SSP_DESCRIPTION);
+    } else {
+        status = yk_archive_folder(context, folder);
+        snprintf(description, sizeof description, "%.4000s", path);
+        char *whole = realpath(path, NULL);
+        if (whole) {
+            *(strrchr(whole, '/') + 1) = '\0';
+            snprintf(beside, sizeof beside, "%.4000s", whole);
+        }
+
+        free(whole);
+        options.mesh_folder = beside;
+    }
+
+    yk_import *import = NULL;
+    if (status == YK_OK)
+        status = yk_import_read(context, description, &options, &import);
+
+    /* A scenario of its own, which commands read as any other. */
+    char file[4200];
+    bool written = false;
+    if (status == YK_OK) {
+        snprintf(file, sizeof file, "%.4000s/scenario.yaml", *folder);
+        written = write_scenario(import, file, path);
+    } else {
+        print_failure(context);
+    }
+
+    /* Without a scenario the folder is of no use to anybody. */
+    yk_import_destroy(import);
+    if (written)
+        return strdup(file);
+
+    yk_archive_remove(context, *folder);
+    *folder = NULL;
+    return NULL;
+}
+
+static int export_ssp(int argc, char **argv)
+{
+    option_list sets = {0};
+    const char *output = NULL;
+    const char *scenario;
+
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &output, "FILE", "the package to be written"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {.kind = OPTION_END},
+    };
+
+    int parsed = options_parse(ssp_export_usage, rows, argc, argv, &scenario, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+
+    if (!output) {
+        fprintf(stderr, "yoke: name the package to be written with -o FILE.ssp\n");
+        return EXIT_MISUSE;
+    }
+
+    /* The writer reads it again: it packs the files that the scenario names. */
+    int code;
+    yk_context *context = open_checked(scenario, &sets, &code);
+    if (!context)
+        return code;
+
+    code = EXIT_GOOD;
+    yk_status status = yk_ssp_write(context, scenario, sets.items, sets.count, output);
+    if (status == YK_OK)
+        printf("%s: SSP 1.0\n", output);
+    else
+        code = print_refusal(context, NULL, status);
+
+    yk_context_destroy(context);
+    return code;
+}
+
+int command_ssp(int argc, char **argv)
+{
+    /* There is one command, so that others may come beside it. */
+    static const command_row commands[] = {{.name = "export", .run = export_ssp}};
+    return run_subcommand(ssp_usage, commands, 1, argc, argv);
 }

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "report_pack.h"
-#include "viewer.h"
+#include "cli.h"
+#include "report.h"
 
 /* At most so many samples are kept for pages, and about so many bytes go into one answer. */
 enum { SAMPLES_MAX = 20000, ANSWER_BYTES = 4000000 };
@@ -24,8 +24,6 @@ static const double QUIET_SECONDS = 1.5;
 static const double CLOSE_SECONDS = 10;
 
 enum { KEY_BYTES = 16 };
-
-typedef enum live_state { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } live_state;
 
 /* Frames of particles that settle: at least so far apart on the clock, and by this part of the time
  * that they have taken, so that they stay few however long it takes. */
@@ -41,7 +39,7 @@ struct live_view {
     char hosts[2][32]; /* by which a browser may call it */
 
     pthread_mutex_t lock;
-    live_state state;
+    enum { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } state;
     int act;           /* what is shown: each settling of particles is one, the run the last */
     char loading[128]; /* what is done before the run */
     yk_run_progress progress;
@@ -70,9 +68,9 @@ struct live_view {
 /* Packs what pages begin with; once more at the end, with the summary. */
 static yk_status pack_start(live_view *v)
 {
-    report_run run = {.file = "live", .record = v->record};
+    report_source run = {.file = "live", .record = v->record};
     size_t size = 0;
-    unsigned char *packed = report_pack(&run, 1, &(report_options){.bare = true}, &size);
+    unsigned char *packed = report_pack(&run, 1, true, 0, &size);
     if (!packed)
         return yk_fail(v->context, YK_ERROR_MEMORY, "out of memory");
 
@@ -82,8 +80,8 @@ static yk_status pack_start(live_view *v)
     return YK_OK;
 }
 
-/* An empty record in place of what was shown, which pages see by its number. With the lock held. */
-static yk_status begin_act(live_view *v)
+/* A new record in place of what was shown, which pages see by its number. With the lock held. */
+static yk_status begin_act(live_view *v, const yk_record_header *header)
 {
     yk_record *record;
     yk_status status = yk_record_create(v->context, &record);
@@ -93,7 +91,14 @@ static yk_status begin_act(live_view *v)
     yk_record_destroy(v->record);
     v->record = record;
     v->act++;
-    return YK_OK;
+    v->frame_size = 0;
+    if (header->scene)
+        v->frame_size = yk_scene_frame_size(header->scene);
+
+    status = yk_recorder_begin(yk_record_recorder(record), header);
+    if (status == YK_OK)
+        status = pack_start(v);
+    return status;
 }
 
 static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
@@ -134,12 +139,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     /* Long runs are shown by every stride-th sample; pages may begin now. */
     pthread_mutex_lock(&v->lock);
     v->stride = (int64_t)(v->expected / SAMPLES_MAX) + 1;
-    v->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
-    yk_status status = begin_act(v);
-    if (status == YK_OK)
-        status = yk_recorder_begin(yk_record_recorder(v->record), &shown);
-    if (status == YK_OK)
-        status = pack_start(v);
+    yk_status status = begin_act(v, &shown);
     v->state = LIVE_RUNNING;
     pthread_mutex_unlock(&v->lock);
 
@@ -239,10 +239,7 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
     yk_record_body *list = yk_allocate(v->context, (size_t)bodies, sizeof *list);
     yk_shape *drawn = yk_allocate(v->context, (size_t)shapes, sizeof *drawn);
     yk_status status = YK_ERROR_MEMORY;
-    if (seen && poses && list && drawn)
-        status = begin_act(v);
-
-    if (status == YK_OK) {
+    if (seen && poses && list && drawn) {
         ops->bodies(bed, seen, bodies);
         ops->poses(bed, poses);
         ops->shapes(bed, drawn, shapes);
@@ -271,51 +268,13 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
         yk_record_header header = {
             .title = title, .channels = &channel, .channel_count = 1, .scene = &scene};
         v->width = 1;
-        v->frame_size = yk_scene_frame_size(&scene);
-        status = yk_recorder_begin(yk_record_recorder(v->record), &header);
+        status = begin_act(v, &header);
     }
-    if (status == YK_OK)
-        status = pack_start(v);
 
     yk_release(v->context, seen);
     yk_release(v->context, poses);
     yk_release(v->context, list);
     yk_release(v->context, drawn);
-    return status;
-}
-
-/* Where everything in the bed is now, and how fast it still is. With the lock held. */
-static yk_status add_settling(live_view *v, const yk_settling *settling)
-{
-    const yk_scene_ops *ops = settling->bed->ops->scene;
-    const yk_record_scene *scene = yk_record_get_header(v->record)->scene;
-    size_t bodies = (size_t)scene->body_count;
-    yk_scene_pose *poses = yk_allocate(v->context, bodies, sizeof *poses);
-    float *frame = yk_allocate(v->context, v->frame_size, sizeof *frame);
-    yk_status status = YK_ERROR_MEMORY;
-    if (poses && frame) {
-        /* Positions, then orientations, of those that have them. */
-        ops->poses(settling->bed, poses);
-        poses[settling->container].position = settling->middle;
-        float *position = frame;
-        float *orientation = frame + yk_scene_table_size(scene, YK_FRAME_POSITION);
-        for (size_t i = 0; i < bodies; i++) {
-            const double *x = &poses[i].position.x;
-            const double *q = &poses[i].orientation.w;
-            for (int k = 0; k < 3 && scene->bodies[i].motion != YK_BODY_FIXED; k++)
-                *position++ = (float)x[k];
-            for (int k = 0; k < 4 && scene->bodies[i].motion == YK_BODY_MOVES; k++)
-                *orientation++ = (float)q[k];
-        }
-
-        yk_recorder *recorder = yk_record_recorder(v->record);
-        status = yk_recorder_sample(recorder, settling->time, &settling->speed);
-        if (status == YK_OK)
-            status = yk_recorder_frame(recorder, settling->time, frame);
-    }
-
-    yk_release(v->context, poses);
-    yk_release(v->context, frame);
     return status;
 }
 
@@ -338,7 +297,36 @@ void live_settling(live_view *view, const yk_settling *settling)
     if (fresh)
         status = begin_settling(view, settling);
     if (status == YK_OK && due) {
-        status = add_settling(view, settling);
+        const yk_scene_ops *ops = settling->bed->ops->scene;
+        const yk_record_scene *scene = yk_record_get_header(view->record)->scene;
+        size_t bodies = (size_t)scene->body_count;
+        yk_scene_pose *poses = yk_allocate(view->context, bodies, sizeof *poses);
+        float *frame = yk_allocate(view->context, view->frame_size, sizeof *frame);
+        status = YK_ERROR_MEMORY;
+        if (poses && frame) {
+            /* Where everything in the bed is now, positions, then orientations, of those that have
+             * them; and how fast it still is. */
+            ops->poses(settling->bed, poses);
+            poses[settling->container].position = settling->middle;
+            float *position = frame;
+            float *orientation = frame + yk_scene_table_size(scene, YK_FRAME_POSITION);
+            for (size_t i = 0; i < bodies; i++) {
+                const double *x = &poses[i].position.x;
+                const double *q = &poses[i].orientation.w;
+                for (int k = 0; k < 3 && scene->bodies[i].motion != YK_BODY_FIXED; k++)
+                    *position++ = (float)x[k];
+                for (int k = 0; k < 4 && scene->bodies[i].motion == YK_BODY_MOVES; k++)
+                    *orientation++ = (float)q[k];
+            }
+
+            yk_recorder *recorder = yk_record_recorder(view->record);
+            status = yk_recorder_sample(recorder, settling->time, &settling->speed);
+            if (status == YK_OK)
+                status = yk_recorder_frame(recorder, settling->time, frame);
+        }
+
+        yk_release(view->context, poses);
+        yk_release(view->context, frame);
         view->settling_shown = now;
     }
     if (status == YK_OK)
@@ -622,7 +610,7 @@ live_view *live_open(int port)
         v->context = yk_context_create(&def);
     if (!v || !v->context || yk_record_create(v->context, &v->record) != YK_OK ||
         getrandom(key, sizeof key, 0) != sizeof key) {
-        fprintf(stderr, "yoke: out of memory\n");
+        print_no_memory();
         if (v && v->context)
             yk_context_destroy(v->context);
         free(v);

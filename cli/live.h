@@ -5,7 +5,7 @@
  *
  *   GET  /KEY/        the viewer
  *   GET  /KEY/start   title, channels and scene, packed as a report without samples and frames
- *                     (report_pack.h); 204 where there is nothing yet, while the scenario is loaded
+ *                     (report.h); 204 where there is nothing yet, while the scenario is loaded
  *   GET  /KEY/more?rows=N&frames=M
  *                     how far the run is, samples from N and frames from M on:
  *                     "YKL1", u32 length of the JSON, JSON, zeros up to a multiple of 8 bytes, then

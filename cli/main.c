@@ -90,7 +90,7 @@ static int run_command(int argc, char **argv)
         bool reads = commands[i].run == command_import || commands[i].run == command_ssp;
         char **system = NULL;
         for (int k = 1; k < argc && !reads && !system; k++)
-            if (ssp_is_package(argv[k]) || ssp_is_description(argv[k]))
+            if (ends_in(argv[k], ".ssp") || ends_in(argv[k], ".ssd"))
                 system = &argv[k];
         if (!system)
             return commands[i].run(argc, argv);
@@ -121,44 +121,20 @@ static int run_command(int argc, char **argv)
     return EXIT_MISUSE;
 }
 
-/* A stream that the caller has closed leaves its number to the next file that is opened, and messages
- * would go into results. What is written to the standard output is still to fail. */
-static void hold_streams(void)
+int main(int argc, char **argv)
 {
+    /* A stream that the caller has closed leaves its number to the next file that is opened, and
+     * messages would go into results. What is written to the standard output is still to fail. */
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
         if (fcntl(stream, F_GETFD) >= 0)
             continue;
-        if (open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream)
+
+        int mode = O_RDONLY;
+        if (stream == STDERR_FILENO)
+            mode = O_WRONLY;
+        if (open("/dev/null", mode) != stream)
             _exit(EXIT_FAILED);
     }
-}
-
-/* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that would
- * end it. Where memory is limited, there must be room for them; false after a message. */
-static bool has_room(void)
-{
-    static const double REST = 40e6;
-    struct rlimit most;
-    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
-        return true;
-
-    int threads = yk_blas_threads();
-    double needed = (double)YK_BLAS_BUFFER * threads + REST;
-    if ((double)most.rlim_cur >= needed)
-        return true;
-
-    fprintf(
-        stderr,
-        "yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of addresses "
-        "(threads: %d); allow more%s\n",
-        1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
-        threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
-    return false;
-}
-
-int main(int argc, char **argv)
-{
-    hold_streams();
 
     /* A limit on the size of files is then an error of the write. */
     signal(SIGXFSZ, SIG_IGN);
@@ -174,15 +150,28 @@ int main(int argc, char **argv)
         argv++;
     }
 
-    /* Its end would wait for these threads as well. */
-    if (!has_room())
-        _exit(EXIT_FAILED);
+    /* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that
+     * would end it. Where memory is limited, there must be room for them. */
+    static const double REST = 40e6;
+    struct rlimit most;
+    bool limited = getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
+    int threads = yk_blas_threads();
+    double needed = (double)YK_BLAS_BUFFER * threads + REST;
+    if (limited && (double)most.rlim_cur < needed) {
+        fprintf(stderr,
+                "yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of "
+                "addresses (threads: %d); allow more%s\n",
+                1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
+                threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
+        _exit(EXIT_FAILED); /* its end would wait for these threads as well */
+    }
+
     if (!ranks_begin())
         return EXIT_FAILED;
 
     /* yoke help COMMAND is yoke COMMAND --help. */
     const char *word = argv[1];
-    bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+    bool help = is_help(word) || strcmp(word, "help") == 0;
 
     int code = EXIT_GOOD;
     if (help && argc > 2) {

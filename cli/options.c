@@ -1,4 +1,4 @@
-/* Options of the commands, from tables. */
+/* Options of the commands, from tables; their subcommands and words. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -142,7 +142,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         bool option = !only_operands && argument[0] == '-' && argument[1];
         if (option && strcmp(argument, "--") == 0) {
             only_operands = true;
-        } else if (option && (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
+        } else if (option && is_help(argument)) {
             /* A line per row of the table. */
             printf("usage: yoke %s\n\n", usage);
             for (const option_row *row = rows; row->kind != OPTION_END; row++) {
@@ -200,6 +200,36 @@ bool options_pick_scheme(const char *option, const char *word, int *index)
     return options_pick(option, word, words, index);
 }
 
+int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv)
+{
+    for (int i = 0; i < count && argc > 1; i++)
+        if (strcmp(argv[1], rows[i].name) == 0)
+            return rows[i].run(argc - 1, argv + 1);
+
+    if (argc > 1 && is_help(argv[1])) {
+        fputs(usage, stdout);
+        return EXIT_GOOD;
+    }
+
+    fputs(usage, stderr);
+    return EXIT_MISUSE;
+}
+
+bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name);
+    size_t tail = strlen(ending);
+    return length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+const char *behind_last(const char *text, char mark)
+{
+    const char *last = strrchr(text, mark);
+    if (last)
+        return last + 1;
+    return text;
+}
+
 bool read_range(const char *text, yk_map_axis *range)
 {
     /* Two ends, each with a ':' behind it. */
@@ -220,4 +250,23 @@ bool read_range(const char *text, yk_map_axis *range)
     range->count = (int)count;
     range->logarithmic = strcmp(after, ":log") == 0;
     return !*after || range->logarithmic;
+}
+
+const char **spell_range(const yk_map_axis *range, char **letters)
+{
+    enum { WIDTH = 32 };
+    const char **values = malloc((size_t)range->count * sizeof *values);
+    *letters = malloc((size_t)range->count * WIDTH);
+    if (!values || !*letters) {
+        free((void *)(uintptr_t)values);
+        return NULL;
+    }
+
+    for (int i = 0; i < range->count; i++) {
+        char *word = *letters + (size_t)i * WIDTH;
+        snprintf(word, WIDTH, "%.15g", yk_map_axis_value(range, i));
+        values[i] = word;
+    }
+
+    return values;
 }

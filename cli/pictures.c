@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli.h"
+
 extern char **environ;
 
 static const struct {
@@ -336,11 +338,23 @@ int picture_panels(const picture_curve *curves, int count)
 /* The last word of a channel's name: "position" of "left.mass.position". */
 static const char *quantity_of(const picture_curve *curve)
 {
-    const char *name = channel_of(curve)->name;
-    const char *dot = strrchr(name, '.');
-    if (dot)
-        return dot + 1;
-    return name;
+    return behind_last(channel_of(curve)->name, '.');
+}
+
+void curve_extremes(const double *values, size_t from, size_t end, size_t rows[2])
+{
+    size_t least = from;
+    size_t largest = from;
+    for (size_t i = from; i < end; i++) {
+        if (values[i] < values[least])
+            least = i;
+        if (values[i] > values[largest])
+            largest = i;
+    }
+
+    bool falls = largest < least;
+    rows[falls] = least;
+    rows[!falls] = largest;
 }
 
 static void add_point(yk_context *context, yk_text *script, double time, double value)
@@ -367,21 +381,11 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
         size_t stretch = rows / STRETCHES + 1;
         yk_text_add(context, &script, "$curve%d << EOD\n", i);
         for (size_t begin = 0; begin < rows; begin += stretch) {
-            size_t end = begin + stretch < rows ? begin + stretch : rows;
-            size_t low = begin;
-            size_t high = begin;
-            for (size_t k = begin; k < end; k++) {
-                if (value[k] < value[low])
-                    low = k;
-                if (value[k] > value[high])
-                    high = k;
-            }
-
-            size_t first = low < high ? low : high;
-            size_t second = low < high ? high : low;
-            add_point(context, &script, time[first], value[first]);
-            if (second != first)
-                add_point(context, &script, time[second], value[second]);
+            size_t ends[2];
+            curve_extremes(value, begin, begin + stretch < rows ? begin + stretch : rows, ends);
+            add_point(context, &script, time[ends[0]], value[ends[0]]);
+            if (ends[1] != ends[0])
+                add_point(context, &script, time[ends[1]], value[ends[1]]);
         }
         yk_text_add(context, &script, "EOD\n");
 

@@ -4,7 +4,6 @@
 #define YOKE_CLI_PICTURES_H
 
 #include "base/text.h"
-#include "smooth/modes.h"
 #include "yoke/analysis.h"
 
 /* A map of spectral radii: stable points in one colour, others by how much the radius exceeds 1. */
@@ -22,6 +21,10 @@ typedef struct picture_curve {
     const char *title;
 } picture_curve;
 
+/* The rows of the least and the largest value from row `from` to before `end`, in the order in which
+ * they come: of a stretch of a curve that is narrower than a pixel, these are what is seen. */
+void curve_extremes(const double *values, size_t from, size_t end, size_t rows[2]);
+
 /* Curves over time, one panel per unit; and how many panels these are. */
 int picture_panels(const picture_curve *curves, int count);
 yk_status picture_curves(yk_context *context, const char *base, const char *title,
@@ -31,11 +34,6 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
  * of the other axes. */
 yk_status picture_sweep(yk_context *context, const char *base, const char *title,
                         const yk_sweep_def *def, const double *results);
-
-/* The first modes of a mechanism (at most twelve), one panel each: the model as beams and lines
- * between its joints, at rest and displaced, in the plane in which the mode moves most. */
-yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
-                        const yk_modes *modes);
 
 /* The names of the pictures that were drawn for BASE, on the standard output. */
 void print_pictures(const char *base);

@@ -26,11 +26,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
 
     /* The name of the file without folder and ending is part of the legend where there are
      * several. */
-    const char *stem = p->files[file];
-    const char *slash = strrchr(stem, '/');
-    if (slash)
-        stem = slash + 1;
-
+    const char *stem = behind_last(p->files[file], '/');
     int length = (int)strlen(stem);
     const char *dot = strrchr(stem, '.');
     if (dot && dot > stem)

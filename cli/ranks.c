@@ -130,25 +130,6 @@ bool ranks_begin(void)
     return true;
 }
 
-/* Messages that nobody needs any more, such as the last question for a run: an MPI wants all of them
- * to be received before it ends. */
-static void drop_messages(void)
-{
-    for (;;) {
-        int from = YK_ANY;
-        int tag = YK_ANY;
-        size_t size = 0;
-        if (yk_ranks_wait(context, all, &from, &tag, &size, 0) != YK_OK)
-            return;
-
-        void *bytes = malloc(size + 1);
-        bool taken = bytes && yk_ranks_take(context, all, from, tag, bytes, size) == YK_OK;
-        free(bytes);
-        if (!taken)
-            return;
-    }
-}
-
 int ranks_end(int code)
 {
     if (!all)
@@ -183,8 +164,21 @@ int ranks_end(int code)
     fflush(NULL);
     if (!together)
         all->driver->abort(code);
-    if (all->rank == 0)
-        drop_messages();
+
+    /* Messages that nobody needs any more, such as the last question for a run: an MPI wants all of
+     * them to be received before it ends. */
+    bool more = all->rank == 0;
+    while (more) {
+        int from = YK_ANY;
+        int tag = YK_ANY;
+        size_t size = 0;
+        more = yk_ranks_wait(context, all, &from, &tag, &size, 0) == YK_OK;
+
+        void *bytes = malloc(size + 1);
+        more = more && bytes && yk_ranks_take(context, all, from, tag, bytes, size) == YK_OK;
+        free(bytes);
+    }
+
     yk_ranks_close(all);
     all = NULL;
     free(ready);
@@ -391,36 +385,34 @@ void ranks_print_traffic(int64_t steps)
 
 /* Costs ---------------------------------------------------------------------------------------- */
 
-/* Whether another placement could be better, and the first steps may be made twice. */
-static bool is_worth_measuring(const yk_scenario_info *info)
-{
-    /* Partners outside of the scenario are met once. */
-    bool good = !(yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES);
-    for (int i = 0; i < info->subsystem_count; i++)
-        if (strcmp(info->solvers[i], "remote") == 0 || strcmp(info->solvers[i], "mbdyn") == 0)
-            good = false;
-    if (!good)
-        return false;
-
-    /* One that can go elsewhere shares its rank with others. */
-    for (int i = 0; i < place_count; i++)
-        for (int k = 0; !fixed[i] && k < place_count; k++)
-            if (k != i && places[k] == places[i])
-                return true;
-    return false;
-}
-
 bool ranks_measure(const loaded *l)
 {
     enum { STEPS_MOST = 20, STEPS_FRACTION = 50 };
     static const double SECONDS_MOST = 2;
+    if (!all)
+        return false;
+
+    /* The first steps are made twice, but partners outside of the scenario are met once. */
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    if (yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES)
+        return false;
+    for (int i = 0; i < info->subsystem_count; i++)
+        if (strcmp(info->solvers[i], "remote") == 0 || strcmp(info->solvers[i], "mbdyn") == 0)
+            return false;
+
+    /* Another placement could be better where one that can go elsewhere shares its rank with
+     * others. */
+    bool shares = false;
+    for (int i = 0; i < place_count; i++)
+        for (int k = 0; !fixed[i] && k < place_count; k++)
+            if (k != i && places[k] == places[i])
+                shares = true;
+
     yk_system *system;
-    if (!all || !is_worth_measuring(yk_scenario_get(l->scenario)) ||
-        yk_scenario_system(l->scenario, &system) != YK_OK)
+    if (!shares || yk_scenario_system(l->scenario, &system) != YK_OK)
         return false;
 
     /* The first macro steps, a small fraction of all, but one at least. */
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
     int64_t most = info->steps / STEPS_FRACTION;
     if (most < 1)
         most = 1;
@@ -493,111 +485,29 @@ static yk_status hear_places(void *user, yk_context *own, const char *const *nam
 }
 
 /* Signs of life to rank 0 while this rank loads its subsystems, from a thread of its own. */
-typedef struct signs {
-    pthread_t thread;
+static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool running, over;
-} signs;
+    bool over;
+} signs = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
 
 static void *send_signs(void *user)
 {
-    signs *s = user;
-    pthread_mutex_lock(&s->lock);
-    while (!s->over) {
+    (void)user;
+    pthread_mutex_lock(&signs.lock);
+    while (!signs.over) {
         struct timespec next;
         clock_gettime(CLOCK_REALTIME, &next);
         next.tv_sec += SIGN_SECONDS;
-        if (pthread_cond_timedwait(&s->changed, &s->lock, &next) == 0)
+        if (pthread_cond_timedwait(&signs.changed, &signs.lock, &next) == 0)
             continue;
 
         message m = {.kind = MESSAGE_LOADING};
         send_message(0, &m, yk_clock_seconds() + SIGN_SECONDS);
     }
 
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&signs.lock);
     return NULL;
-}
-
-static void begin_signs(signs *s)
-{
-    *s = (signs){.over = false};
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
-    s->running = pthread_create(&s->thread, NULL, send_signs, s) == 0;
-}
-
-static void end_signs(signs *s)
-{
-    pthread_mutex_lock(&s->lock);
-    s->over = true;
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-    if (s->running)
-        pthread_join(s->thread, NULL);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
-}
-
-/* Loads what rank 0 wants to be here and answers its questions. True: it has asked for the costs,
- * and will say again what is to be here. */
-static bool serve_once(const yk_scenario_def *def)
-{
-    /* The mistakes of a scenario are listed by rank 0. */
-    signs s;
-    place_count = -1;
-    begin_signs(&s);
-    yk_scenario *scenario = NULL;
-    yk_status status = yk_scenario_load(context, def, NULL, &scenario);
-    char *failure = NULL;
-    if (status != YK_OK)
-        failure = yk_text_copy(context, yk_last_message(context));
-    end_signs(&s);
-
-    /* A scenario that could not be read: rank 0 may have been able to. */
-    message m = {0};
-    while (!ended && place_count < 0 && take_message(0, &m, INFINITY) == YK_OK)
-        if (m.kind == MESSAGE_PLACES)
-            place_count = m.count;
-
-    bool again = false;
-    if (!ended) {
-        m = (message){.kind = MESSAGE_READY};
-        send_message(0, &m, INFINITY);
-        yk_subsystem *const *subsystems = NULL;
-        int threads = 1;
-        if (scenario) {
-            /* A rank solves as many subsystems at the same time as the scheme would. */
-            const yk_scenario_info *info = yk_scenario_get(scenario);
-            const yk_option *rows = info->scheme.ops->options;
-            for (int i = 0; rows && rows[i].key; i++) {
-                if (strcmp(rows[i].key, "threads") != 0)
-                    continue;
-
-                const char *options = info->scheme.options;
-                memcpy(&threads, options + rows[i].offset, sizeof threads);
-                if (threads <= 0)
-                    threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
-            }
-            subsystems = info->subsystems;
-        }
-
-        /* Until rank 0 has something else to say. */
-        double seconds[SUBSYSTEMS_MAX] = {0};
-        status = yk_ranks_serve(context, all, subsystems, place_count, failure, threads, seconds);
-        if (status == YK_OK)
-            status = take_message(0, &m, INFINITY);
-        again = status == YK_OK && m.kind == MESSAGE_COSTS;
-        if (again) {
-            m.count = place_count;
-            memcpy(m.numbers, seconds, (size_t)place_count * sizeof *seconds);
-            again = send_message(0, &m, INFINITY) == YK_OK;
-        }
-    }
-
-    yk_scenario_destroy(scenario);
-    yk_release(context, failure);
-    return again;
 }
 
 int ranks_serve(const yk_scenario_def *given)
@@ -613,8 +523,77 @@ int ranks_serve(const yk_scenario_def *given)
     yk_scenario_def def = *given;
     def.hosts = &hosts;
     def.cache = yk_cache_create();
-    while (serve_once(&def))
-        continue;
+
+    /* Again where rank 0 has asked for the costs: it will say anew what is to be here. */
+    bool again = true;
+    while (again) {
+        pthread_t thread;
+        signs.over = false;
+        bool shows = pthread_create(&thread, NULL, send_signs, NULL) == 0;
+
+        /* The mistakes of a scenario are listed by rank 0. */
+        place_count = -1;
+        yk_scenario *scenario = NULL;
+        yk_status status = yk_scenario_load(context, &def, NULL, &scenario);
+        char *failure = NULL;
+        if (status != YK_OK)
+            failure = yk_text_copy(context, yk_last_message(context));
+
+        pthread_mutex_lock(&signs.lock);
+        signs.over = true;
+        pthread_cond_signal(&signs.changed);
+        pthread_mutex_unlock(&signs.lock);
+        if (shows)
+            pthread_join(thread, NULL);
+
+        /* A scenario that could not be read: rank 0 may have been able to. */
+        message m = {0};
+        while (!ended && place_count < 0 && take_message(0, &m, INFINITY) == YK_OK)
+            if (m.kind == MESSAGE_PLACES)
+                place_count = m.count;
+
+        /* A rank solves as many subsystems at the same time as the scheme would. */
+        yk_subsystem *const *subsystems = NULL;
+        const yk_option *rows = NULL;
+        const char *options = NULL;
+        if (scenario) {
+            const yk_scenario_info *info = yk_scenario_get(scenario);
+            subsystems = info->subsystems;
+            rows = info->scheme.ops->options;
+            options = info->scheme.options;
+        }
+
+        int threads = 1;
+        for (int i = 0; rows && rows[i].key; i++) {
+            if (strcmp(rows[i].key, "threads") != 0)
+                continue;
+
+            memcpy(&threads, options + rows[i].offset, sizeof threads);
+            if (threads <= 0)
+                threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+        }
+
+        /* Answers, until rank 0 has something else to say. */
+        again = false;
+        if (!ended) {
+            m = (message){.kind = MESSAGE_READY};
+            send_message(0, &m, INFINITY);
+            double seconds[SUBSYSTEMS_MAX] = {0};
+            status =
+                yk_ranks_serve(context, all, subsystems, place_count, failure, threads, seconds);
+            if (status == YK_OK)
+                status = take_message(0, &m, INFINITY);
+            again = status == YK_OK && m.kind == MESSAGE_COSTS;
+            if (again) {
+                m.count = place_count;
+                memcpy(m.numbers, seconds, (size_t)place_count * sizeof *seconds);
+                again = send_message(0, &m, INFINITY) == YK_OK;
+            }
+        }
+
+        yk_scenario_destroy(scenario);
+        yk_release(context, failure);
+    }
 
     yk_cache_destroy(def.cache);
     return EXIT_GOOD;

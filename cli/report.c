@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "report_pack.h"
-#include "viewer.h"
+#include "report.h"
 
 static const char usage[] =
     "report RESULTS [RESULTS ...] [-o FILE.html] [--frames N]\n"
@@ -19,6 +18,39 @@ static const char usage[] =
     "shapes.";
 
 enum { FILES_MAX = 16 };
+
+/* The page ------------------------------------------------------------------------------------- */
+
+/* The file is put into the program by the assembler: a literal of its size would be slow to
+ * compile. CMake defines YOKE_VIEWER_PAGE. */
+__asm__(".section .rodata\n"
+        ".global yoke_viewer_begin\n"
+        ".global yoke_viewer_end\n"
+        "yoke_viewer_begin:\n"
+        ".incbin \"" YOKE_VIEWER_PAGE "\"\n"
+        "yoke_viewer_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+
+extern const char yoke_viewer_begin[], yoke_viewer_end[];
+
+const char *viewer_page(size_t *length)
+{
+    *length = (size_t)(yoke_viewer_end - yoke_viewer_begin);
+    return yoke_viewer_begin;
+}
+
+const char *viewer_mark(const char *page, size_t length)
+{
+    size_t size = strlen(VIEWER_MARK);
+    for (size_t i = 0; i + size <= length; i++)
+        if (page[i] == '<' && memcmp(page + i, VIEWER_MARK, size) == 0)
+            return page + i;
+
+    return NULL;
+}
+
+/* The report ----------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path, size_t *length)
 {
@@ -111,8 +143,7 @@ static bool write_report(const char *file, const char *page, size_t length, cons
  * with time.step. */
 static bool is_table(const char *path)
 {
-    size_t length = strlen(path);
-    if (length < 4 || strcmp(path + length - 4, ".csv") != 0)
+    if (!ends_in(path, ".csv"))
         return false;
 
     /* A file that cannot be read is refused where it is loaded. */
@@ -131,75 +162,23 @@ static bool is_table(const char *path)
     return !time;
 }
 
-/* The data of all files, which are tables of analyses or records of runs, and whether they
- * have something that can be drawn. NULL after a message; the exit code says whether the files were the
- * cause. */
-static unsigned char *pack(yk_context *context, const char **files, int count, bool tables,
-                           const report_options *options, bool *drawn, size_t *bytes, int *code)
-{
-    report_table table_list[FILES_MAX] = {0};
-    report_run runs[FILES_MAX] = {0};
-    char *texts[FILES_MAX] = {NULL};
-    yk_record *records[FILES_MAX] = {NULL};
-    *code = EXIT_GOOD;
-    for (int i = 0; i < count && *code == EXIT_GOOD; i++) {
-        if (tables && !is_table(files[i])) {
-            fprintf(stderr,
-                    "yoke: '%s' is a run and others are tables of an analysis; a report has "
-                    "the one or the other\n",
-                    files[i]);
-            *code = EXIT_MISUSE;
-        } else if (tables) {
-            size_t length = 0;
-            texts[i] = read_file(files[i], &length);
-            if (!texts[i])
-                *code = EXIT_MISUSE;
-        } else if (yk_record_load(context, files[i], &records[i]) != YK_OK) {
-            print_failure(context);
-            *code = EXIT_MISUSE;
-        }
-
-        const yk_record_scene *scene = NULL;
-        if (records[i])
-            scene = yk_record_get_header(records[i])->scene;
-        if (scene && scene->shape_count > 0)
-            *drawn = true;
-        table_list[i] = (report_table){files[i], texts[i]};
-        runs[i] = (report_run){files[i], records[i]};
-    }
-
-    /* Packing fails for want of memory alone. */
-    unsigned char *packed = NULL;
-    if (*code == EXIT_GOOD) {
-        if (tables)
-            packed = report_pack_tables(table_list, count, bytes);
-        else
-            packed = report_pack(runs, count, options, bytes);
-        if (!packed)
-            fprintf(stderr, "yoke: out of memory\n");
-    }
-
-    for (int i = 0; i < count; i++) {
-        free(texts[i]);
-        yk_record_destroy(records[i]);
-    }
-    return packed;
-}
-
 int command_report(int argc, char **argv)
 {
     const char *files[FILES_MAX];
-    const char *file = "report.html", *viewer = NULL;
-    report_options options = {0};
+    const char *file = "report.html";
+    const char *viewer = NULL;
+    int frames = 0;
+
     const option_row rows[] = {
         {"o", OPTION_TEXT, &file, "FILE", "the page [report.html]"},
-        {"frames", OPTION_COUNT, &options.frames, "N",
+        {"frames", OPTION_COUNT, &frames, "N",
          "at most so many frames of the animation of each run [as many as fit in 64 MB]"},
         {"viewer", OPTION_TEXT, &viewer, "FILE",
          "another viewer than the one in the program: viewer/dist/index.html after `npm run "
          "build`"},
         {.kind = OPTION_END},
     };
+
     int count = options_parse(usage, rows, argc, argv, files, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);
@@ -223,27 +202,67 @@ int command_report(int argc, char **argv)
         return EXIT_FAILED;
     }
 
-    /* The data: of runs, or of analyses. */
     yk_context *context = open_context();
     if (!context) {
         free(own);
         return EXIT_FAILED;
     }
 
-    /* One table says that all must be. */
+    /* The data: of runs, or of analyses. One table says that all must be. */
     bool tables = false;
     for (int i = 0; i < count; i++)
         tables = tables || is_table(files[i]);
 
-    size_t bytes = 0;
-    int code;
+    report_source sources[FILES_MAX] = {{0}};
     bool drawn = false;
-    unsigned char *packed = pack(context, files, count, tables, &options, &drawn, &bytes, &code);
-    const char *id = tables ? "yoke-tables" : "yoke-data";
-    if (code == EXIT_GOOD &&
-        (!packed || !write_report(file, page, length, id, drawn, packed, bytes)))
+    int code = EXIT_GOOD;
+    for (int i = 0; i < count && code == EXIT_GOOD; i++) {
+        report_source *source = &sources[i];
+        source->file = files[i];
+        if (tables && !is_table(files[i])) {
+            fprintf(stderr,
+                    "yoke: '%s' is a run and others are tables of an analysis; a report has "
+                    "the one or the other\n",
+                    files[i]);
+            code = EXIT_MISUSE;
+        } else if (tables) {
+            size_t size = 0;
+            source->text = read_file(files[i], &size);
+            if (!source->text)
+                code = EXIT_MISUSE;
+        } else if (yk_record_load(context, files[i], &source->record) != YK_OK) {
+            print_failure(context);
+            code = EXIT_MISUSE;
+        }
+
+        /* Whether there is something to be seen in 3D. */
+        const yk_record_scene *scene = NULL;
+        if (source->record)
+            scene = yk_record_get_header(source->record)->scene;
+        if (scene && scene->shape_count > 0)
+            drawn = true;
+    }
+
+    /* Packing fails for want of memory alone. */
+    unsigned char *packed = NULL;
+    size_t bytes = 0;
+    if (code == EXIT_GOOD && tables)
+        packed = report_pack_tables(sources, count, &bytes);
+    else if (code == EXIT_GOOD)
+        packed = report_pack(sources, count, false, frames, &bytes);
+    if (code == EXIT_GOOD && !packed)
+        code = print_no_memory();
+
+    const char *id = "yoke-data";
+    if (tables)
+        id = "yoke-tables";
+    if (packed && !write_report(file, page, length, id, drawn, packed, bytes))
         code = EXIT_FAILED;
 
+    for (int i = 0; i < count; i++) {
+        free(sources[i].text);
+        yk_record_destroy(sources[i].record);
+    }
     free(packed);
     yk_context_destroy(context);
     free(own);

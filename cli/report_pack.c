@@ -1,4 +1,4 @@
-#include "report_pack.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+#include "pictures.h"
 
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 
@@ -149,14 +151,7 @@ static void put_array(buffer *json, buffer *arrays, const void *values, size_t c
 
 /* Channels ------------------------------------------------------------------------------------- */
 
-/* Rows of a record in the report: all of them, or the least and the largest value of pieces. */
-typedef struct thinning {
-    size_t rows;  /* of the record */
-    size_t piece; /* rows that two stand for; 1: all are kept */
-    size_t kept;
-} thinning;
-
-static thinning thin(const yk_record *record)
+static void put_channels(buffer *json, buffer *arrays, const yk_record *record, bool bare)
 {
     const yk_record_header *header = yk_record_get_header(record);
     size_t columns = 1;
@@ -171,56 +166,19 @@ static thinning thin(const yk_record *record)
     if (most > ROWS_MAX)
         most = ROWS_MAX;
 
-    /* Two rows stand for a piece, and the last one for itself. */
-    thinning t = {.rows = yk_record_rows(record), .piece = 1};
-    t.kept = t.rows;
-    if (t.rows > most) {
-        t.piece = (2 * t.rows + most - 1) / most;
-        t.kept = 2 * ((t.rows + t.piece - 1) / t.piece) + 1;
-    }
-    return t;
-}
-
-/* Less the first value, in single precision. */
-static void thin_column(const thinning *t, const double *values, double base, float *out)
-{
-    if (t->piece == 1) {
-        for (size_t i = 0; i < t->rows; i++)
-            out[i] = (float)(values[i] - base);
-        return;
+    /* All rows are kept, or two stand for a piece, and the last one for itself. */
+    size_t rows = 0;
+    if (!bare)
+        rows = yk_record_rows(record);
+    size_t piece = 1;
+    size_t kept = rows;
+    if (rows > most) {
+        piece = (2 * rows + most - 1) / most;
+        kept = 2 * ((rows + piece - 1) / piece) + 1;
     }
 
-    /* The least and the largest value of each piece, so that no peak is lost. */
-    for (size_t from = 0; from < t->rows; from += t->piece) {
-        size_t end = from + t->piece < t->rows ? from + t->piece : t->rows;
-        size_t least = from;
-        size_t largest = from;
-        for (size_t i = from; i < end; i++) {
-            if (values[i] < values[least])
-                least = i;
-            if (values[i] > values[largest])
-                largest = i;
-        }
-
-        /* In the order in which they came. */
-        size_t first = least < largest ? least : largest;
-        size_t second = least < largest ? largest : least;
-        *out++ = (float)(values[first] - base);
-        *out++ = (float)(values[second] - base);
-    }
-    *out = (float)(values[t->rows - 1] - base);
-}
-
-static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
-                         const report_options *options)
-{
-    const yk_record_header *header = yk_record_get_header(record);
-    thinning t = {.piece = 1};
-    if (!options->bare)
-        t = thin(record);
-
-    double *time = calloc(t.kept + 1, sizeof *time);
-    float *column = calloc(t.kept + 1, sizeof *column);
+    double *time = calloc(kept + 1, sizeof *time);
+    float *column = calloc(kept + 1, sizeof *column);
     if (!time || !column) {
         json->failed = true;
         free(time);
@@ -232,16 +190,19 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
      * of its rows has the least value differs from channel to channel. */
     const double *times = yk_record_time(record);
     double *next = time;
-    for (size_t from = 0; from < t.rows; from += t.piece) {
-        size_t middle = from + t.piece / 2;
+    for (size_t from = 0; from < rows; from += piece) {
+        size_t middle = from + piece / 2;
+        if (middle >= rows)
+            middle = rows - 1;
+
         *next++ = times[from];
-        if (t.piece > 1)
-            *next++ = times[middle < t.rows ? middle : t.rows - 1];
+        if (piece > 1)
+            *next++ = times[middle];
     }
-    if (t.piece > 1)
-        *next = times[t.rows - 1];
-    put_format(json, ",\"recorded\":%zu,\"rows\":%zu,\"time\":", t.rows, t.kept);
-    put_array(json, arrays, time, t.kept, sizeof *time);
+    if (piece > 1)
+        *next = times[rows - 1];
+    put_format(json, ",\"recorded\":%zu,\"rows\":%zu,\"time\":", rows, kept);
+    put_array(json, arrays, time, kept, sizeof *time);
 
     put(json, ",\"channels\":[");
     bool first = true;
@@ -257,20 +218,31 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record,
         put(json, ",\"labels\":");
         put_texts(json, channel->labels, channel->components);
 
-        /* Differences from a first value that is kept whole: single precision is enough for
-         * them. */
         put(json, ",\"columns\":[");
         for (int k = 0; k < channel->components; k++) {
+            /* Differences from a first value that is kept whole: single precision is enough for
+             * them. */
             const double *values = yk_record_column(record, i, k);
             double base = 0;
-            if (t.rows > 0 && isfinite(values[0]))
+            if (rows > 0 && isfinite(values[0]))
                 base = values[0];
 
-            thin_column(&t, values, base, column);
+            /* The least and the largest value of each piece, so that no peak is lost. */
+            float *to = column;
+            for (size_t from = 0; from < rows; from += piece) {
+                size_t ends[2];
+                curve_extremes(values, from, from + piece < rows ? from + piece : rows, ends);
+                *to++ = (float)(values[ends[0]] - base);
+                if (piece > 1)
+                    *to++ = (float)(values[ends[1]] - base);
+            }
+            if (piece > 1)
+                *to = (float)(values[rows - 1] - base);
+
             put(json, k ? ",{\"base\":" : "{\"base\":");
             put_number(json, base);
             put(json, ",\"data\":");
-            put_array(json, arrays, column, t.kept, sizeof *column);
+            put_array(json, arrays, column, kept, sizeof *column);
             put(json, "}");
         }
         put(json, "]}");
@@ -356,19 +328,6 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
 
 /* Frames --------------------------------------------------------------------------------------- */
 
-/* The frames of a record that the report has: every stride-th, and the last. */
-typedef struct selection {
-    size_t all, stride, count;
-} selection;
-
-static size_t selected(const selection *s, size_t i)
-{
-    size_t frame = i * s->stride;
-    if (i + 1 == s->count || frame >= s->all)
-        return s->all - 1;
-    return frame;
-}
-
 /* Differences from frame to frame, which wrap around. */
 static void put_words(buffer *json, buffer *arrays, uint16_t *words, size_t frames, size_t size)
 {
@@ -382,7 +341,7 @@ enum { LAST_POSITION = 65534, NO_POSITION = 65535 };
 
 /* Positions between the least and the largest of each coordinate; the last word says that there is
  * no position in that frame. */
-static void put_positions(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
+static void put_positions(buffer *json, buffer *arrays, const float *const *frames, size_t count,
                           size_t size, uint16_t *words)
 {
     float *low = calloc(size + 1, sizeof *low);
@@ -398,10 +357,9 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
     for (size_t k = 0; k < size; k++) {
         float least = INFINITY;
         float largest = -INFINITY;
-        for (size_t i = 0; i < s->count; i++) {
-            float value = yk_record_frame(record, selected(s, i))[k];
-            least = fminf(least, value);
-            largest = fmaxf(largest, value);
+        for (size_t i = 0; i < count; i++) {
+            least = fminf(least, frames[i][k]);
+            largest = fmaxf(largest, frames[i][k]);
         }
 
         if (!(largest >= least)) {
@@ -413,14 +371,13 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
     }
 
     /* Positions as parts of it. */
-    for (size_t i = 0; i < s->count; i++) {
-        const float *values = yk_record_frame(record, selected(s, i));
+    for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < size; k++) {
             float at = 0;
             if (scale[k] > 0)
-                at = (values[k] - low[k]) / scale[k];
+                at = (frames[i][k] - low[k]) / scale[k];
             words[i * size + k] = NO_POSITION;
-            if (isfinite(values[k]))
+            if (isfinite(frames[i][k]))
                 words[i * size + k] = (uint16_t)lroundf(fminf(at, LAST_POSITION));
         }
     }
@@ -431,19 +388,18 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
     put(json, ",\"scale\":");
     put_array(json, arrays, scale, size, sizeof *scale);
     put(json, ",\"position\":");
-    put_words(json, arrays, words, s->count, size);
+    put_words(json, arrays, words, count, size);
 
     free(low);
     free(scale);
 }
 
-static void put_floats(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
+static void put_floats(buffer *json, buffer *arrays, const float *const *frames, size_t count,
                        size_t from, size_t size, float *values)
 {
-    for (size_t i = 0; i < s->count; i++)
-        memcpy(values + i * size, yk_record_frame(record, selected(s, i)) + from,
-               size * sizeof *values);
-    put_array(json, arrays, values, s->count * size, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        memcpy(values + i * size, frames[i] + from, size * sizeof *values);
+    put_array(json, arrays, values, count * size, sizeof *values);
 }
 
 static int compare_descending(const void *a, const void *b)
@@ -461,23 +417,14 @@ static float contact_force(const float *contact)
     return finite ? size : 0;
 }
 
-/* The contacts of a report, frame by frame, each frame as many as it has. */
-typedef struct contact_choice {
-    const float **kept; /* in the record: point, normal, force */
-    size_t total;
-    uint16_t *counts;       /* of each frame */
-    float *peaks;           /* largest force of each frame (N) */
-    double low[3], high[3]; /* what bounds the points */
-} contact_choice;
-
-/* False when out of memory. Of each frame the strongest are kept, and none that could not be seen
- * beside the strongest. */
-static bool choose_contacts(contact_choice *choice, const yk_record *record, const selection *s,
-                            size_t from, size_t size)
+/* Contacts frame by frame, each frame as many as it has: points between the least and the largest of
+ * each coordinate, normals in bytes, forces as parts of the largest of their frame. */
+static void put_contacts(buffer *json, buffer *arrays, const float *const *frames, size_t count,
+                         size_t from, size_t size)
 {
     /* As many in each frame as fit into the page, if all frames had so many. */
     size_t all = size / CONTACT_COLUMNS;
-    size_t most = CONTACTS_MAX / s->count;
+    size_t most = CONTACTS_MAX / count;
     if (most > UINT16_MAX)
         most = UINT16_MAX;
     if (most < 1)
@@ -485,133 +432,115 @@ static bool choose_contacts(contact_choice *choice, const yk_record *record, con
     if (most > all)
         most = all;
 
-    *choice = (contact_choice){
-        .kept = calloc(s->count * most + 1, sizeof *choice->kept),
-        .counts = calloc(s->count, sizeof *choice->counts),
-        .peaks = calloc(s->count, sizeof *choice->peaks),
-        .low = {INFINITY, INFINITY, INFINITY},
-        .high = {-INFINITY, -INFINITY, -INFINITY},
-    };
+    const float **kept = calloc(count * most + 1, sizeof *kept); /* point, normal, force */
+    uint16_t *words = calloc(3 * count * most + 1, sizeof *words);
+    uint16_t *counts = calloc(count, sizeof *counts); /* of each frame */
+    float *peaks = calloc(count, sizeof *peaks);      /* largest force of each frame (N) */
     float *forces = calloc(all + 1, sizeof *forces);
-    bool ready = choice->kept && choice->counts && choice->peaks && forces;
+    bool ready = kept && words && counts && peaks && forces;
+    if (!ready)
+        json->failed = true;
 
-    for (size_t i = 0; i < s->count && ready; i++) {
-        /* The smallest force that is kept: of those that can be seen, and of as many as fit. */
-        const float *contacts = yk_record_frame(record, selected(s, i)) + from;
+    /* Of each frame the strongest, and none that could not be seen beside the strongest. */
+    size_t total = 0;
+    double low[3] = {INFINITY, INFINITY, INFINITY};
+    double high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (size_t i = 0; i < count && ready; i++) {
+        const float *contacts = frames[i] + from;
         for (size_t k = 0; k < all; k++)
             forces[k] = contact_force(contacts + CONTACT_COLUMNS * k);
         qsort(forces, all, sizeof *forces, compare_descending);
         float least = fmaxf(CONTACT_LEAST * forces[0], forces[most - 1]);
-        choice->peaks[i] = forces[0];
+        peaks[i] = forces[0];
 
-        /* Those above it in the order of the record, and what bounds their points. */
-        for (size_t k = 0; k < all && choice->counts[i] < most; k++) {
+        /* In the order of the record, with what bounds their points. */
+        for (size_t k = 0; k < all && counts[i] < most; k++) {
             const float *contact = contacts + CONTACT_COLUMNS * k;
             float force = contact_force(contact);
             if (!(force > 0) || force < least)
                 continue;
 
-            choice->kept[choice->total++] = contact;
-            choice->counts[i]++;
+            kept[total++] = contact;
+            counts[i]++;
             for (int c = 0; c < 3; c++) {
-                choice->low[c] = fmin(choice->low[c], contact[c]);
-                choice->high[c] = fmax(choice->high[c], contact[c]);
+                low[c] = fmin(low[c], contact[c]);
+                high[c] = fmax(high[c], contact[c]);
             }
         }
     }
 
-    free(forces);
-    return ready;
-}
+    if (ready) {
+        /* How many each frame has, and the scales of what follows. */
+        size_t numbers = 3 * total;
+        double scale[3] = {0, 0, 0};
+        for (int c = 0; c < 3 && numbers > 0; c++)
+            scale[c] = (high[c] - low[c]) / UINT16_MAX;
+        put(json, "{\"low\":");
+        put_numbers(json, low, 3);
+        put(json, ",\"scale\":");
+        put_numbers(json, scale, 3);
+        put(json, ",\"count\":");
+        put_array(json, arrays, counts, count, sizeof *counts);
+        put(json, ",\"peak\":");
+        put_array(json, arrays, peaks, count, sizeof *peaks);
 
-static void release_contacts(contact_choice *choice)
-{
-    free(choice->kept);
-    free(choice->counts);
-    free(choice->peaks);
-}
-
-/* Points between the least and the largest of each coordinate, normals in bytes, forces as parts of
- * the largest of their frame. */
-static void put_contacts(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
-                         size_t from, size_t size)
-{
-    contact_choice choice;
-    bool chosen = choose_contacts(&choice, record, s, from, size);
-    size_t numbers = 3 * choice.total;
-    uint16_t *words = calloc(numbers + 1, sizeof *words);
-    if (!chosen || !words) {
-        json->failed = true;
-        release_contacts(&choice);
-        free(words);
-        return;
-    }
-
-    /* How many each frame has, and the scales of what follows. */
-    double scale[3] = {0, 0, 0};
-    for (int c = 0; c < 3 && numbers > 0; c++)
-        scale[c] = (choice.high[c] - choice.low[c]) / UINT16_MAX;
-    put(json, "{\"low\":");
-    put_numbers(json, choice.low, 3);
-    put(json, ",\"scale\":");
-    put_numbers(json, scale, 3);
-    put(json, ",\"count\":");
-    put_array(json, arrays, choice.counts, s->count, sizeof *choice.counts);
-    put(json, ",\"peak\":");
-    put_array(json, arrays, choice.peaks, s->count, sizeof *choice.peaks);
-
-    /* One block of memory serves points, normals and forces in turn. */
-    for (size_t i = 0; i < numbers; i++) {
-        double at = 0;
-        if (scale[i % 3] > 0)
-            at = (choice.kept[i / 3][i % 3] - choice.low[i % 3]) / scale[i % 3];
-        words[i] = (uint16_t)lround(fmin(at, UINT16_MAX));
-    }
-    put(json, ",\"point\":");
-    put_array(json, arrays, words, numbers, sizeof *words);
-
-    /* Normals are only drawn: a byte per component is finer than a pixel. */
-    int8_t *bytes = (int8_t *)words;
-    for (size_t i = 0; i < numbers; i++) {
-        float normal = choice.kept[i / 3][3 + i % 3];
-        bytes[i] = (int8_t)lroundf(127 * fmaxf(-1, fminf(1, normal)));
-    }
-    put(json, ",\"normal\":");
-    put_array(json, arrays, bytes, numbers, sizeof *bytes);
-
-    /* Forces as parts of the largest of their frame. */
-    int16_t *parts = (int16_t *)words;
-    size_t next = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        for (size_t k = 0; k < 3 * (size_t)choice.counts[i]; k++, next++) {
-            float part = choice.kept[next / 3][6 + next % 3] / choice.peaks[i];
-            parts[next] = (int16_t)lroundf(INT16_MAX * part);
+        /* One block of memory serves points, normals and forces in turn. */
+        for (size_t i = 0; i < numbers; i++) {
+            double at = 0;
+            if (scale[i % 3] > 0)
+                at = (kept[i / 3][i % 3] - low[i % 3]) / scale[i % 3];
+            words[i] = (uint16_t)lround(fmin(at, UINT16_MAX));
         }
-    }
-    put(json, ",\"force\":");
-    put_array(json, arrays, parts, numbers, sizeof *parts);
-    put(json, "}");
+        put(json, ",\"point\":");
+        put_array(json, arrays, words, numbers, sizeof *words);
 
-    release_contacts(&choice);
+        /* Normals are only drawn: a byte per component is finer than a pixel. */
+        int8_t *bytes = (int8_t *)words;
+        for (size_t i = 0; i < numbers; i++) {
+            float normal = kept[i / 3][3 + i % 3];
+            bytes[i] = (int8_t)lroundf(127 * fmaxf(-1, fminf(1, normal)));
+        }
+        put(json, ",\"normal\":");
+        put_array(json, arrays, bytes, numbers, sizeof *bytes);
+
+        /* Forces as parts of the largest of their frame. */
+        int16_t *parts = (int16_t *)words;
+        size_t next = 0;
+        for (size_t i = 0; i < count; i++) {
+            for (size_t k = 0; k < 3 * (size_t)counts[i]; k++, next++) {
+                float part = kept[next / 3][6 + next % 3] / peaks[i];
+                parts[next] = (int16_t)lroundf(INT16_MAX * part);
+            }
+        }
+        put(json, ",\"force\":");
+        put_array(json, arrays, parts, numbers, sizeof *parts);
+        put(json, "}");
+    }
+
+    free(kept);
     free(words);
+    free(counts);
+    free(peaks);
+    free(forces);
 }
 
-static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
-                       const report_options *options)
+static void put_frames(buffer *json, buffer *arrays, const yk_record *record, int wanted)
 {
     /* As many frames as are asked for, or as fit into the memory; the first and the last in any
      * case. */
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
-    selection s = {.all = yk_record_frame_count(record), .stride = 1};
-    size_t most = (size_t)options->frames;
+    size_t all = yk_record_frame_count(record);
+    size_t most = (size_t)wanted;
     if (most == 0)
         most = FRAMES_BYTES / (2 * yk_scene_frame_size(scene) + 16);
     if (most < 2)
         most = 2;
-    if (s.all > most)
-        s.stride = (s.all + most - 2) / (most - 1);
-    if (s.all > 0)
-        s.count = (s.all - 1 + s.stride - 1) / s.stride + 1;
+
+    /* Every stride-th, and the last. */
+    size_t stride = 1;
+    if (all > most)
+        stride = (all + most - 2) / (most - 1);
+    size_t count = (all - 1 + stride - 1) / stride + 1;
 
     /* A frame is a row of tables, one after the other. */
     size_t size[YK_FRAME_TABLES];
@@ -626,36 +555,44 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
             widest = size[i];
     }
 
-    double *times = calloc(s.count + 1, sizeof *times);
-    float *scratch = calloc(s.count * widest + 1, sizeof *scratch);
-    if (!times || !scratch) {
+    double *times = calloc(count + 1, sizeof *times);
+    const float **frames = calloc(count + 1, sizeof *frames);
+    float *scratch = calloc(count * widest + 1, sizeof *scratch);
+    if (!times || !frames || !scratch) {
         json->failed = true;
         free(times);
+        free(frames);
         free(scratch);
         return;
     }
 
-    /* When they were. */
-    for (size_t i = 0; i < s.count; i++)
-        times[i] = yk_record_frame_time(record, selected(&s, i));
-    put_format(json, "{\"count\":%zu,\"recorded\":%zu,\"time\":", s.count, s.all);
-    put_array(json, arrays, times, s.count, sizeof *times);
+    for (size_t i = 0; i < count; i++) {
+        size_t index = i * stride;
+        if (i + 1 == count || index >= all)
+            index = all - 1;
+        times[i] = yk_record_frame_time(record, index);
+        frames[i] = yk_record_frame(record, index);
+    }
+    put_format(json, "{\"count\":%zu,\"recorded\":%zu,\"time\":", count, all);
+    put_array(json, arrays, times, count, sizeof *times);
 
     /* One block of memory serves all tables, whose numbers have at most four bytes. */
     uint16_t *words = (uint16_t *)scratch;
-    put_positions(json, arrays, record, &s, size[YK_FRAME_POSITION], words);
+    put_positions(json, arrays, frames, count, size[YK_FRAME_POSITION], words);
 
     /* Orientations: both q and -q are one, and a jump between them would not compress, so the one
      * is taken that is nearer to that of the frame before. */
     size_t width = size[YK_FRAME_ORIENTATION];
-    for (size_t i = 0; i < s.count; i++) {
-        const float *values = yk_record_frame(record, selected(&s, i)) + from[YK_FRAME_ORIENTATION];
+    for (size_t i = 0; i < count; i++) {
+        const float *values = frames[i] + from[YK_FRAME_ORIENTATION];
         for (size_t k = 0; k < width; k += 4) {
             int16_t *to = (int16_t *)words + i * width + k;
             double along = 0;
             for (size_t c = 0; c < 4 && i > 0; c++)
                 along += (double)values[k + c] * to[(ptrdiff_t)c - (ptrdiff_t)width];
-            double sign = along < 0 ? -1 : 1;
+            double sign = 1;
+            if (along < 0)
+                sign = -1;
 
             for (size_t c = 0; c < 4; c++) {
                 double value = sign * values[k + c];
@@ -666,38 +603,50 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
         }
     }
     put(json, ",\"orientation\":");
-    put_words(json, arrays, words, s.count, width);
+    put_words(json, arrays, words, count, width);
 
     /* The others are few, and stay as they are. */
     put(json, ",\"strain\":");
-    put_floats(json, arrays, record, &s, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
+    put_floats(json, arrays, frames, count, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
     put(json, ",\"wrench\":");
-    put_floats(json, arrays, record, &s, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
+    put_floats(json, arrays, frames, count, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
     put(json, ",\"watch\":");
-    put_floats(json, arrays, record, &s, from[YK_FRAME_WATCH], size[YK_FRAME_WATCH], scratch);
+    put_floats(json, arrays, frames, count, from[YK_FRAME_WATCH], size[YK_FRAME_WATCH], scratch);
     put(json, ",\"contact\":");
     if (size[YK_FRAME_CONTACT] > 0)
-        put_contacts(json, arrays, record, &s, from[YK_FRAME_CONTACT], size[YK_FRAME_CONTACT]);
+        put_contacts(json, arrays, frames, count, from[YK_FRAME_CONTACT], size[YK_FRAME_CONTACT]);
     else
         put(json, "null");
     put(json, "}");
 
     free(times);
+    free(frames);
     free(scratch);
 }
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-unsigned char *report_pack(const report_run *runs, int count, const report_options *options,
+/* Compressed by zlib; NULL when out of memory. */
+static unsigned char *deflate_bytes(const unsigned char *from, size_t count, size_t *bytes)
+{
+    /* The usual level: higher ones take long for little. */
+    uLongf length = compressBound((uLong)count);
+    unsigned char *packed = malloc(length);
+    if (packed && compress2(packed, &length, from, (uLong)count, 6) != Z_OK) {
+        free(packed);
+        packed = NULL;
+    }
+
+    *bytes = length;
+    return packed;
+}
+
+unsigned char *report_pack(const report_source *runs, int count, bool bare, int frames,
                            size_t *bytes)
 {
     buffer json = {0};
     buffer arrays = {0};
-    put(&json, "{\"software\":");
-    char software[64];
-    snprintf(software, sizeof software, "yoke %s", yk_version());
-    put_text(&json, software);
-    put(&json, ",\"runs\":[");
+    put_format(&json, "{\"software\":\"yoke %s\",\"runs\":[", yk_version());
     for (int i = 0; i < count; i++) {
         const yk_record *record = runs[i].record;
         const yk_record_header *header = yk_record_get_header(record);
@@ -713,7 +662,7 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
         put(&json, ",\"scenario\":");
         put_text(&json, header->scenario);
         put_format(&json, ",\"complete\":%s", yk_record_complete(record) ? "true" : "false");
-        put_channels(&json, &arrays, record, options);
+        put_channels(&json, &arrays, record, bare);
 
         /* The figures of the run, as the summary printed them. */
         put(&json, ",\"summary\":[");
@@ -738,8 +687,8 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
             put(&json, "null");
 
         put(&json, ",\"frames\":");
-        if (header->scene && !options->bare && yk_record_frame_count(record) > 0)
-            put_frames(&json, &arrays, record, options);
+        if (header->scene && !bare && yk_record_frame_count(record) > 0)
+            put_frames(&json, &arrays, record, frames);
         else
             put(&json, "null");
         put(&json, "}");
@@ -751,29 +700,14 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
     unsigned char *whole = calloc(start + arrays.count + 1, 1);
     unsigned char *packed = NULL;
     if (whole && !json.failed && !arrays.failed) {
-        const unsigned char head[8] = {
-            'Y',
-            'K',
-            'R',
-            '1',
-            (unsigned char)json.count,
-            (unsigned char)(json.count >> 8),
-            (unsigned char)(json.count >> 16),
-            (unsigned char)(json.count >> 24),
-        };
-        memcpy(whole, head, sizeof head);
-        memcpy(whole + sizeof head, json.data, json.count);
+        memcpy(whole, "YKR1", 4);
+        for (int i = 0; i < 4; i++)
+            whole[4 + i] = (unsigned char)(json.count >> 8 * i);
+        memcpy(whole + 8, json.data, json.count);
         if (arrays.count > 0)
             memcpy(whole + start, arrays.data, arrays.count);
 
-        /* The usual level: higher ones take long for little. */
-        uLongf length = compressBound((uLong)(start + arrays.count));
-        packed = malloc(length);
-        if (packed && compress2(packed, &length, whole, (uLong)(start + arrays.count), 6) != Z_OK) {
-            free(packed);
-            packed = NULL;
-        }
-        *bytes = length;
+        packed = deflate_bytes(whole, start + arrays.count, bytes);
     }
 
     free(whole);
@@ -782,14 +716,10 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
     return packed;
 }
 
-unsigned char *report_pack_tables(const report_table *tables, int count, size_t *bytes)
+unsigned char *report_pack_tables(const report_source *tables, int count, size_t *bytes)
 {
     buffer json = {0};
-    char software[64];
-    snprintf(software, sizeof software, "yoke %s", yk_version());
-    put(&json, "{\"software\":");
-    put_text(&json, software);
-    put(&json, ",\"tables\":[");
+    put_format(&json, "{\"software\":\"yoke %s\",\"tables\":[", yk_version());
     for (int i = 0; i < count; i++) {
         put(&json, i ? ",{\"file\":" : "{\"file\":");
         put_text(&json, tables[i].file);
@@ -799,16 +729,10 @@ unsigned char *report_pack_tables(const report_table *tables, int count, size_t 
     }
     put(&json, "]}");
 
-    uLongf length = compressBound((uLong)json.count);
     unsigned char *packed = NULL;
     if (!json.failed)
-        packed = malloc(length);
-    if (packed && compress2(packed, &length, json.data, (uLong)json.count, 6) != Z_OK) {
-        free(packed);
-        packed = NULL;
-    }
+        packed = deflate_bytes(json.data, json.count, bytes);
 
     free(json.data);
-    *bytes = length;
     return packed;
 }

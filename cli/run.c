@@ -78,49 +78,6 @@ static void print_time(const char *name, int64_t calls, double own, double all)
     printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
 }
 
-/* Gaps of the interfaces, and where the energy of each subsystem came from. */
-static void print_coupling(const yk_scenario_info *info, yk_system *system)
-{
-    /* Rotations are gaps only of interfaces between markers. */
-    bool rotations = false;
-    for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *def = &info->interfaces[i];
-        yk_subsystem *side = info->subsystems[def->wrench_subsystem];
-        const yk_port *ports;
-        side->ops->ports(side, &ports);
-        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
-            rotations = true;
-    }
-
-    /* A gap, and what it did: energy that no side gave. */
-    printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
-    if (rotations)
-        printf(" %14s %14s", "gap rad", "gap rad/s");
-    printf(" %16s\n", "energy made J");
-
-    for (int i = 0; i < info->interface_count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(system, i);
-        printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
-               s.largest.velocity);
-        if (rotations)
-            printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
-        printf(" %16.4g\n", s.energy_created);
-    }
-
-    /* Subsystems that report no energy are left out. */
-    printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated",
-           "fed in", "interfaces", "numerical");
-    for (int i = 0; i < info->subsystem_count; i++) {
-        yk_energy energy;
-        if (!yk_system_energy(system, i, &energy))
-            continue;
-
-        yk_energy_balance b = yk_system_balance(system, i);
-        printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
-               b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
-    }
-}
-
 static bool is_serious(const yk_run_report *report)
 {
     for (int i = 0; i < report->finding_count; i++)
@@ -187,8 +144,46 @@ static void print_summary(const loaded *l, const yk_run_report *report)
             printf("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i], residual);
     }
 
-    if (coupled)
-        print_coupling(info, system);
+    /* Rotations are gaps only of interfaces between markers. */
+    bool rotations = false;
+    for (int i = 0; coupled && i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        yk_subsystem *side = info->subsystems[def->wrench_subsystem];
+        const yk_port *ports;
+        side->ops->ports(side, &ports);
+        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
+            rotations = true;
+    }
+
+    if (coupled) {
+        /* A gap, and what it did: energy that no side gave. */
+        printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
+        if (rotations)
+            printf(" %14s %14s", "gap rad", "gap rad/s");
+        printf(" %16s\n", "energy made J");
+
+        for (int i = 0; i < info->interface_count; i++) {
+            yk_interface_statistics s = yk_system_interface_statistics(system, i);
+            printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
+                   s.largest.velocity);
+            if (rotations)
+                printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
+            printf(" %16.4g\n", s.energy_created);
+        }
+
+        /* Where the energy of each subsystem came from; those that report none are left out. */
+        printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now",
+               "dissipated", "fed in", "interfaces", "numerical");
+        for (int i = 0; i < info->subsystem_count; i++) {
+            yk_energy energy;
+            if (!yk_system_energy(system, i, &energy))
+                continue;
+
+            yk_energy_balance b = yk_system_balance(system, i);
+            printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
+                   b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
+        }
+    }
 
     /* Whether to trust the run. Many times the energy is a finding below. */
     double made = fabs(report->energy_made);
@@ -205,11 +200,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     else if (report->finding_count > 0)
         printf("\n");
 
-    for (int i = 0; i < report->finding_count; i++) {
-        printf("  - ");
-        print_finding(stdout, info->path, &report->findings[i]);
-        printf("\n");
-    }
+    print_findings(stdout, "  - ", info->path, report->findings, report->finding_count);
 }
 
 /* Error bars ----------------------------------------------------------------------------------- */
@@ -233,7 +224,9 @@ static double rank_of(const yk_channel_error *e)
     return e->error;
 }
 
-static void print_errors(const yk_error_report *r)
+/* Finer runs after the run itself, then its record with the bars, in any case, and a table. */
+static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
+                                double seconds, yk_recorder *recorder)
 {
     enum { ROWS_MAX = 16 };
     static const char *const notes[] = {
@@ -245,55 +238,6 @@ static void print_errors(const yk_error_report *r)
         [YK_ACCURACY_LOST] = "not predictable",
     };
 
-    /* The worst rows first, as many as can be read; sorted by looking for the next each time. */
-    printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean",
-           "order");
-    double above = INFINITY;
-    int printed = 0;
-    int last = -1;
-    while (printed < ROWS_MAX && printed < r->count) {
-        /* The next below the last that was printed; of equal ones in their order. */
-        int next = -1;
-        for (int i = 0; i < r->count; i++) {
-            double rank = rank_of(&r->channels[i]);
-            bool open = rank < above || (rank == above && i > last);
-            if (open && (next < 0 || rank > rank_of(&r->channels[next])))
-                next = i;
-        }
-        if (next < 0)
-            break;
-
-        /* What is not known, or does not count, has no number. */
-        const yk_channel_error *e = &r->channels[next];
-        char order[16] = "-";
-        char relative[16] = "-";
-        char mean[16] = "-";
-        if (isfinite(e->order))
-            snprintf(order, sizeof order, "%.1f", e->order);
-        if (!e->exempt) {
-            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative);
-            snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
-        }
-
-        printf("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative, mean,
-               order, notes[e->accuracy]);
-        if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
-            printf(" beyond t = %.4g s", e->horizon);
-        printf("\n");
-
-        above = rank_of(e);
-        last = next;
-        printed++;
-    }
-
-    if (printed < r->count)
-        printf("  and %d more, in the record\n", r->count - printed);
-}
-
-/* Finer runs after the run itself, then its record with the bars, in any case, and a table. */
-static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
-                                double seconds, yk_recorder *recorder)
-{
     /* It takes several times as long as the run: said before it begins. */
     if (!q->quiet)
         printf("\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
@@ -324,19 +268,69 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             status = written;
     }
 
-    /* What it means for each channel, and what contacts add. */
-    if (report && !q->quiet) {
-        if (report->known)
-            print_errors(report);
-        printf("\n  error: %s\n", report->text);
-        const yk_scenario_info *info = yk_scenario_get(l->scenario);
-        for (int i = 0; i < info->subsystem_count; i++) {
-            double residual;
-            if (yk_run_contact_residual(l->scenario, i, &residual))
-                printf(
-                    "  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
-                    info->names[i], residual);
+    if (!report || q->quiet) {
+        yk_error_report_destroy(l->context, report);
+        return status;
+    }
+
+    /* What it means for each channel: the worst first, as many as can be read, sorted by looking for
+     * the next each time. */
+    int shown = report->known ? report->count : 0;
+    if (shown > ROWS_MAX)
+        shown = ROWS_MAX;
+    if (report->known)
+        printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range",
+               "% mean", "order");
+
+    double above = INFINITY;
+    int last = -1;
+    for (int row = 0; row < shown; row++) {
+        /* The next below the last that was printed; of equal ones in their order. */
+        int next = -1;
+        for (int i = 0; i < report->count; i++) {
+            double rank = rank_of(&report->channels[i]);
+            bool open = rank < above || (rank == above && i > last);
+            if (open && (next < 0 || rank > rank_of(&report->channels[next])))
+                next = i;
         }
+        if (next < 0) {
+            shown = row;
+            break;
+        }
+
+        /* What is not known, or does not count, has no number. */
+        const yk_channel_error *e = &report->channels[next];
+        char order[16] = "-";
+        char relative[16] = "-";
+        char mean[16] = "-";
+        if (isfinite(e->order))
+            snprintf(order, sizeof order, "%.1f", e->order);
+        if (!e->exempt) {
+            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative);
+            snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
+        }
+
+        printf("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative, mean,
+               order, notes[e->accuracy]);
+        if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
+            printf(" beyond t = %.4g s", e->horizon);
+        printf("\n");
+
+        above = rank_of(e);
+        last = next;
+    }
+
+    if (report->known && shown < report->count)
+        printf("  and %d more, in the record\n", report->count - shown);
+    printf("\n  error: %s\n", report->text);
+
+    /* What contacts add. */
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    for (int i = 0; i < info->subsystem_count; i++) {
+        double residual;
+        if (yk_run_contact_residual(l->scenario, i, &residual))
+            printf("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
+                   info->names[i], residual);
     }
 
     yk_error_report_destroy(l->context, report);
@@ -345,45 +339,41 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
 
 /* The run -------------------------------------------------------------------------------------- */
 
-/* One recorder for all files; `recorders` receives those of the single files. */
-static yk_status open_files(yk_context *context, const option_list *files, yk_recorder **recorders,
-                            yk_recorder **tee)
-{
-    for (int i = 0; i < files->count; i++) {
-        for (int k = 0; k < i; k++)
-            if (strcmp(files->items[k], files->items[i]) == 0)
-                return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "the results would go twice to '%s'; remove one -o",
-                               files->items[i]);
-
-        yk_file_recorder_def def = yk_file_recorder_default();
-        def.path = files->items[i];
-        yk_status status = yk_file_recorder_create(context, &def, &recorders[i]);
-        if (status != YK_OK)
-            return status;
-    }
-
-    return yk_tee_recorder_create(context, recorders, files->count, tee);
-}
-
 /* Runs and records, with error bars where they are asked for. Prints all but what went wrong. */
 static yk_status run_and_record(const loaded *l, request *q, yk_run_report *report)
 {
     const option_list *files = &q->files;
     *report = (yk_run_report){.recorded = true};
 
-    /* With error bars the files wait until these are known. */
+    /* One recorder for all files. */
     yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
-    yk_recorder *tee = NULL, *shown = NULL;
+    yk_recorder *tee = NULL;
+    yk_status status = YK_OK;
+    for (int i = 0; i < files->count && status == YK_OK; i++) {
+        for (int k = 0; k < i; k++)
+            if (strcmp(files->items[k], files->items[i]) == 0)
+                status =
+                    yk_fail(l->context, YK_ERROR_ARGUMENT,
+                            "the results would go twice to '%s'; remove one -o", files->items[i]);
+
+        yk_file_recorder_def def = yk_file_recorder_default();
+        def.path = files->items[i];
+        if (status == YK_OK)
+            status = yk_file_recorder_create(l->context, &def, &recorders[i]);
+    }
+    if (status == YK_OK)
+        status = yk_tee_recorder_create(l->context, recorders, files->count, &tee);
+
+    /* With error bars the files wait until these are known. */
+    yk_recorder *shown = NULL;
     yk_record *kept = NULL;
-    yk_status status = open_files(l->context, files, recorders, &tee);
     if (status == YK_OK && q->error)
         status = yk_record_create(l->context, &kept);
 
     if (status == YK_OK) {
         const yk_scenario_info *info = yk_scenario_get(l->scenario);
         if (!q->quiet) {
-            printf("%s\n", *info->title ? info->title : info->path);
+            printf("%s\n", scenario_title(info));
             printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step,
                    info->end);
             char title[80];
@@ -465,7 +455,7 @@ static int run_loaded(const loaded *l, request *q)
     /* A system that cannot be made is a mistake of the scenario. */
     yk_system *system;
     if (yk_scenario_system(l->scenario, &system) != YK_OK) {
-        fprintf(stderr, "yoke: %s: %s\n", q->path, yk_last_message(l->context));
+        print_failure_of(q->path, l->context);
         return EXIT_MISUSE;
     }
 
@@ -486,11 +476,8 @@ static int run_loaded(const loaded *l, request *q)
         if (!is_serious(&report))
             return EXIT_GOOD;
 
-        if (q->quiet) {
-            fprintf(stderr, "yoke: do not trust this run: ");
-            print_finding(stderr, q->path, &report.findings[0]);
-            fprintf(stderr, "\n");
-        }
+        if (q->quiet)
+            print_findings(stderr, "yoke: do not trust this run: ", q->path, report.findings, 1);
         return EXIT_UNTRUSTED;
     }
 
@@ -697,10 +684,8 @@ int command_resume(int argc, char **argv)
     static const char previous[] = ".previous";
     char own[4096];
     snprintf(own, sizeof own, "%s", path);
-    size_t length = strlen(own);
-    size_t tail = strlen(previous);
-    if (length > tail && strcmp(own + length - tail, previous) == 0)
-        own[length - tail] = '\0';
+    if (ends_in(own, previous))
+        own[strlen(own) - strlen(previous)] = '\0';
     q.checkpoint = own;
 
     char *names = yk_text_copy(context, info->note);

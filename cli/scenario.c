@@ -63,16 +63,24 @@ void join_arguments(yk_context *context, yk_text *text, int argc, const char *co
     }
 }
 
-bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity)
+bool find_program(char *path, size_t capacity)
 {
     /* By the link of the kernel: argv[0] may be a name that a shell looked up. */
-    char program[3000];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
     if (length <= 0)
         return false;
 
+    path[length] = '\0';
+    return true;
+}
+
+bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity)
+{
     /* The folder of the program, wherever it was installed or built. */
-    program[length] = '\0';
+    char program[3000];
+    if (!find_program(program, sizeof program))
+        return false;
+
     *strrchr(program, '/') = '\0';
     for (size_t i = 0; i < count; i++) {
         snprintf(path, capacity, "%s/%s", program, candidates[i]);
@@ -110,7 +118,7 @@ static yk_context *open_context_at(yk_log_level level)
 
     yk_context *context = yk_context_create(&def);
     if (!context)
-        fprintf(stderr, "yoke: out of memory\n");
+        print_no_memory();
     return context;
 }
 
@@ -123,6 +131,19 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
 {
     yk_scenario_def def = scenario_def(path, sets);
     return load_scenario_def(&def, purpose, out);
+}
+
+yk_context *open_checked(const char *path, const option_list *sets, int *code)
+{
+    loaded l;
+    if (!load_scenario(path, sets, LOAD_TO_RUN, &l)) {
+        *code = l.code;
+        return NULL;
+    }
+
+    close_scenario(&l);
+    *code = EXIT_FAILED;
+    return open_context();
 }
 
 bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loaded *out)
@@ -202,6 +223,18 @@ int print_failure(const yk_context *context)
     return EXIT_FAILED;
 }
 
+int print_failure_of(const char *file, const yk_context *context)
+{
+    fprintf(stderr, "yoke: %s: %s\n", file, yk_last_message(context));
+    return EXIT_FAILED;
+}
+
+int print_no_memory(void)
+{
+    fprintf(stderr, "yoke: out of memory\n");
+    return EXIT_FAILED;
+}
+
 int print_unwritable(const char *file)
 {
     fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
@@ -234,31 +267,41 @@ int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_sta
     return EXIT_FAILED;
 }
 
-void print_finding(FILE *file, const char *path, const yk_finding *finding)
+void print_findings(FILE *file, const char *lead, const char *path, const yk_finding *findings,
+                    int count)
 {
     static const char *const leads[] = {"use", " with", " and"};
-    fputs(finding->text, file);
+    for (int f = 0; f < count; f++) {
+        fprintf(file, "%s%s", lead, findings[f].text);
 
-    /* Remedies are data; here they become values to be changed, or a command that finds them. */
-    for (int i = 0; i < finding->remedy_count; i++) {
-        const yk_remedy *remedy = &finding->remedies[i];
-        fputs(i == 0 ? "; " : ", or ", file);
-        if (remedy->kind == YK_REMEDY_ADVICE)
-            fprintf(file, "let `yoke advise %s` find a scheme and a step", path);
-        if (remedy->kind == YK_REMEDY_STEP)
-            fprintf(file, "let `yoke converge %s` find a step that is small enough", path);
+        /* Remedies are data; here they become values to be changed, or a command that finds them. */
+        for (int i = 0; i < findings[f].remedy_count; i++) {
+            const yk_remedy *remedy = &findings[f].remedies[i];
+            fputs(i == 0 ? "; " : ", or ", file);
+            if (remedy->kind == YK_REMEDY_ADVICE)
+                fprintf(file, "let `yoke advise %s` find a scheme and a step", path);
+            if (remedy->kind == YK_REMEDY_STEP)
+                fprintf(file, "let `yoke converge %s` find a step that is small enough", path);
 
-        /* "use coupling.scheme tight with coupling.acceleration aitken" */
-        for (int k = 0; k < remedy->override_count; k++) {
-            const char *lead = leads[k < 2 ? k : 2];
-            const char *key = remedy->overrides[k];
-            const char *equals = strchr(key, '=');
-            fprintf(file, "%s %.*s %s", lead, (int)(equals - key), key, equals + 1);
+            /* "use coupling.scheme tight with coupling.acceleration aitken" */
+            for (int k = 0; k < remedy->override_count; k++) {
+                const char *key = remedy->overrides[k];
+                const char *equals = strchr(key, '=');
+                fprintf(file, "%s %.*s %s", leads[k < 2 ? k : 2], (int)(equals - key), key,
+                        equals + 1);
+            }
+
+            if (remedy->tried > 0)
+                fprintf(file, " (tried: good up to t = %.4g s)", remedy->tried);
         }
-
-        if (remedy->tried > 0)
-            fprintf(file, " (tried: good up to t = %.4g s)", remedy->tried);
+        fputs("\n", file);
     }
+}
+
+void print_overrides(const option_list *sets)
+{
+    for (int i = 0; i < sets->count; i++)
+        printf(" --set '%s'", sets->items[i]);
 }
 
 /* Progress ------------------------------------------------------------------------------------- */

@@ -90,15 +90,10 @@ int command_serve(int argc, char **argv)
     }
 
     /* The mistakes of a scenario are shown before the first client comes. */
-    loaded l;
-    if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
-        return l.code;
-
-    close_scenario(&l);
-
-    yk_context *context = open_context();
+    int code;
+    yk_context *context = open_checked(r.path, &r.sets, &code);
     if (!context)
-        return EXIT_FAILED;
+        return code;
 
     /* A secret stands in a file, because all users see the options of a command. */
     char secret[YK_SECRET_MAX];
@@ -119,7 +114,7 @@ int command_serve(int argc, char **argv)
     def.user = &r;
     def.once = r.once;
 
-    int code = EXIT_GOOD;
+    code = EXIT_GOOD;
     if (YK_FAILED(yk_serve(context, &def)))
         code = print_failure(context);
 

@@ -1,12 +1,16 @@
 /* yoke stability: whether the coupling of a scenario is stable, at a state of its run or as a map
- * over two of its values. */
+ * over two of its values; without a scenario, the spectral radius of a coupling scheme on the
+ * two-mass oscillator. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "pictures.h"
 #include "ranks.h"
+
+enum { MAP_NAME_MAX = 160 };
 
 static char noun[] = "point"; /* that progress counts */
 
@@ -27,14 +31,19 @@ static const char usage[] =
     "motion. Exit codes: 0 stable or undecided, 3 unstable, 1 the work failed, 2 wrong input.";
 
 typedef struct request {
-    const char *path;
-    option_list sets;
+    const char *path; /* NULL: the two masses */
+    option_list sets, maps;
     yk_stability_def def;
     bool all, quiet;
     int jobs;
     double deadline; /* s, of other ranks */
-    const char *journal;
-    two_mass_request oscillator; /* also holds --map, -o and --plot */
+    const char *journal, *output, *plot;
+
+    /* Of the two-mass oscillator. */
+    yk_two_mass model;
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
+    const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
+    double iterations;
 } request;
 
 static void show_doing(void *user, const char *what)
@@ -46,8 +55,8 @@ static void show_doing(void *user, const char *what)
 
 /* One state ------------------------------------------------------------------------------------ */
 
-/* The cause, in one line that can be read alone. */
-static void print_verdict(const yk_scenario_info *info, const yk_stability_report *r)
+/* The cause, in one line that can be read alone, and what the verdict rests on. */
+static void print_verdict(const yk_scenario_info *info, const yk_stability_report *r, bool alone)
 {
     /* The interface that the mode which grows moves most, where one was found. */
     const yk_stability_rate *rate = &r->rates[0];
@@ -105,6 +114,33 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
 
     case YK_VERDICT_UNDECIDED: printf("UNDECIDED: %s\n", r->reason); break;
     }
+
+    if (alone)
+        return;
+
+    if (r->verdict == YK_VERDICT_UNDECIDED)
+        printf("(--at chooses another state, --seconds allows more time)\n");
+
+    /* What the verdict rests on: the derivative at one state, and what the run did there. */
+    printf("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
+    if (isfinite(r->tracked))
+        printf("growth along the run %.9g per step\n", r->tracked);
+    if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
+        printf("(the derivative at this instant grows, the run does not: its contacts change)\n");
+
+    /* Growth per second, which steps and schemes can be compared by. */
+    if (r->rate_count > 1 || *r->reference) {
+        printf("growth per second:");
+        for (int i = 0; i < r->rate_count; i++)
+            printf("%s %.4g (error %.1g) in steps of %g s", i ? "," : "", r->rates[i].rate,
+                   r->rates[i].error, r->rates[i].step);
+        printf("\n");
+    }
+
+    if (*r->reference)
+        printf("  of the reference, %s: %.4g (error %.1g) in steps of %g s: that is the motion's\n",
+               r->reference, r->reference_rate.rate, r->reference_rate.error,
+               r->reference_rate.step);
 }
 
 static int look_at(const request *q)
@@ -138,35 +174,11 @@ static int look_at(const request *q)
     if (yk_verdict_unstable(r->verdict))
         code = EXIT_UNTRUSTED;
 
-    print_verdict(info, r);
+    print_verdict(info, r, q->quiet);
     if (q->quiet) {
         close_scenario(&l);
         return code;
     }
-
-    if (r->verdict == YK_VERDICT_UNDECIDED)
-        printf("(--at chooses another state, --seconds allows more time)\n");
-
-    /* What the verdict rests on: the derivative at one state, and what the run did there. */
-    printf("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
-    if (isfinite(r->tracked))
-        printf("growth along the run %.9g per step\n", r->tracked);
-    if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
-        printf("(the derivative at this instant grows, the run does not: its contacts change)\n");
-
-    /* Growth per second, which steps and schemes can be compared by. */
-    if (r->rate_count > 1 || *r->reference) {
-        printf("growth per second:");
-        for (int i = 0; i < r->rate_count; i++)
-            printf("%s %.4g (error %.1g) in steps of %g s", i ? "," : "", r->rates[i].rate,
-                   r->rates[i].error, r->rates[i].step);
-        printf("\n");
-    }
-
-    if (*r->reference)
-        printf("  of the reference, %s: %.4g (error %.1g) in steps of %g s: that is the motion's\n",
-               r->reference, r->reference_rate.rate, r->reference_rate.error,
-               r->reference_rate.step);
 
     /* All states that were looked at, and the modes of the worst. */
     if (r->sample_count > 1) {
@@ -224,8 +236,7 @@ static int look_at(const request *q)
     if (*r->remedy) {
         printf("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
                q->path);
-        for (int i = 0; i < q->sets.count; i++)
-            printf(" --set '%s'", q->sets.items[i]);
+        print_overrides(&q->sets);
 
         /* One line per override. */
         for (const char *line = r->remedy; *line;) {
@@ -244,16 +255,76 @@ static int look_at(const request *q)
 
 /* Maps ----------------------------------------------------------------------------------------- */
 
+/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points. False
+ * after a message. */
+static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity)
+{
+    /* NAME=FIRST:LAST:COUNT, and :log behind it for equal ratios. */
+    *axis = (yk_map_axis){0};
+    const char *equals = strchr(text, '=');
+    bool good = equals && (size_t)(equals - text) < capacity && read_range(equals + 1, axis);
+
+    /* What cannot be an axis. */
+    bool finite = isfinite(axis->first) && isfinite(axis->last);
+    if (!good || !finite || axis->count < 1 || axis->count > 10000) {
+        fprintf(stderr,
+                "yoke: --map '%s': write parameter=first:last:count, such as "
+                "time.step=1e-4:1e-2:21 (or ...:21:log)\n",
+                text);
+        return false;
+    }
+
+    if (axis->logarithmic && !(axis->first > 0 && axis->last > 0)) {
+        fprintf(stderr, "yoke: --map '%s': it is spaced by ratios, so its ends must be positive\n",
+                text);
+        return false;
+    }
+
+    snprintf(name, capacity, "%.*s", (int)(equals - text), text);
+    axis->parameter = name;
+    return true;
+}
+
+/* Writes the map, if a file was asked for, prints the stable fraction and draws the picture. Returns
+ * the exit code. */
+static int map_report(yk_context *context, const request *q, const char *title,
+                      const yk_map_axis *x, const yk_map_axis *y, const double *radii)
+{
+    /* As a table. */
+    if (q->output) {
+        FILE *out = fopen(q->output, "w");
+        if (out)
+            fprintf(out, "%s,%s,spectral_radius,stable\n", x->parameter, y->parameter);
+
+        for (int i = 0; out && i < x->count; i++) {
+            for (int j = 0; j < y->count; j++) {
+                double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
+                fprintf(out, "%.17g,%.17g,%.17g,%d\n", yk_map_axis_value(x, i),
+                        yk_map_axis_value(y, j), radius, radius <= YK_STABILITY_LIMIT);
+            }
+        }
+
+        if (!close_written(out, q->output))
+            return EXIT_FAILED;
+    }
+
+    /* The map in one number, and as a picture. */
+    size_t count = (size_t)x->count * (size_t)y->count;
+    printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
+    if (!q->plot)
+        return EXIT_GOOD;
+    if (picture_map(context, q->plot, title, x, y, radii) != YK_OK)
+        return print_failure(context);
+
+    print_pictures(q->plot);
+    return EXIT_GOOD;
+}
+
 /* A map is a sweep of the growth by the coupling. The axis that varies last is the fast one: rows
  * of y, columns of x. */
 static int map_scenario(const request *q)
 {
-    const option_list *maps = &q->oscillator.maps;
-    if (maps->count != 2) {
-        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
-        return EXIT_MISUSE;
-    }
-
+    const option_list *maps = &q->maps;
     /* Both axes as options give them. */
     yk_map_axis x;
     yk_map_axis y;
@@ -289,8 +360,8 @@ static int map_scenario(const request *q)
 
     /* Every point is a run of its own; a journal lets them be taken up again. */
     char *texts[2] = {NULL, NULL};
-    axes[0] = (yk_sweep_axis){y.parameter, map_axis_spell(&y, &texts[0]), y.count};
-    axes[1] = (yk_sweep_axis){x.parameter, map_axis_spell(&x, &texts[1]), x.count};
+    axes[0] = (yk_sweep_axis){y.parameter, spell_range(&y, &texts[0]), y.count};
+    axes[1] = (yk_sweep_axis){x.parameter, spell_range(&x, &texts[1]), x.count};
     double *radii = malloc((size_t)x.count * (size_t)y.count * sizeof *radii);
     yk_diagnostics *diagnostics = NULL;
     yk_status status = YK_ERROR_MEMORY;
@@ -312,7 +383,7 @@ static int map_scenario(const request *q)
     } else {
         char title[256];
         snprintf(title, sizeof title, "growth by the coupling per macro step, %s", q->path);
-        code = map_report(context, &q->oscillator, title, &x, &y, radii);
+        code = map_report(context, q, title, &x, &y, radii);
     }
 
     if (status == YK_INTERRUPTED && q->journal)
@@ -328,20 +399,190 @@ static int map_scenario(const request *q)
     return code;
 }
 
+/* Two masses ----------------------------------------------------------------------------------- */
+
+/* Sets an option, where it was given or the scheme has it. */
+static bool set_option(yk_context *context, request *q, const char *key, const char *given,
+                       const char *usual)
+{
+    const yk_scheme_ops *scheme = q->model.scheme.ops;
+    const yk_option *row = yk_scheme_option(scheme, key);
+    if (!given && !row)
+        return true;
+
+    /* A word that is not known is refused with the nearest one. */
+    const char *words[16] = {NULL};
+    for (int i = 0; row && row->words && row->words[i].word && i < 15; i++)
+        words[i] = row->words[i].word;
+
+    int index;
+    if (given && words[0] && !strchr(given, ',') && !options_pick(key, given, words, &index))
+        return false;
+
+    const char *value = given ? given : usual;
+    if (yk_scheme_set(context, scheme, q->options, key, value) == YK_OK)
+        return true;
+
+    print_failure(context);
+    return false;
+}
+
+/* The same limits hold for a value and for the ends of an axis. */
+static bool check_parameter(const char *name, double value)
+{
+    /* Without a step or without the second mass there is nothing to couple. */
+    double low = 0;
+    double high = 1e12;
+    if (strcmp(name, "rho-inf") == 0)
+        high = 1;
+    if (strcmp(name, "omega-h") == 0 || strcmp(name, "mass-ratio") == 0)
+        low = 1e-12;
+
+    if (value >= low && value <= high)
+        return true;
+
+    fprintf(stderr, "yoke: --%s is %g, must lie between %g and %g\n", name, value, low, high);
+    return false;
+}
+
+static void show_map(void *user, double fraction)
+{
+    (void)user;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\rmap %3.0f %%%s", 100 * fraction, fraction >= 1 ? "\n" : "");
+}
+
+static int run_two_mass(request *q)
+{
+    yk_context *context = yk_context_create(NULL);
+    if (!context)
+        return EXIT_FAILED;
+
+    int index = 0;
+    if (q->scheme && !options_pick_scheme("scheme", q->scheme, &index)) {
+        yk_context_destroy(context);
+        return EXIT_MISUSE;
+    }
+
+    /* The scheme with the options that it has by itself. */
+    const yk_scheme_ops *scheme = yk_scheme_at(index);
+    yk_scheme_fill(scheme, q->options);
+    q->scheme = scheme->name;
+    q->model.scheme = (yk_scheme_def){.ops = scheme, .options = q->options};
+
+    /* The map is that of the converged scheme, up to rounding of deviations of 1; or that of a
+     * fixed number of repetitions, converged or not, by tolerances that nothing meets: a question
+     * about the plain iteration. */
+    const char *acceleration = "quasi-newton";
+    const char *absolute = "1e-12";
+    const char *relative = "1e-14";
+    char iterations[24] = "100";
+    q->model.fixed_iterations = q->iterations >= 0;
+    if (q->model.fixed_iterations) {
+        acceleration = "none";
+        absolute = "0";
+        relative = "0";
+        snprintf(iterations, sizeof iterations, "%.0f", q->iterations);
+    }
+
+    bool good = set_option(context, q, "order", q->order, "gauss-seidel") &&
+                set_option(context, q, "exchange", q->exchange, "motion") &&
+                set_option(context, q, "inputs", q->inputs, "index-1") &&
+                set_option(context, q, "acceleration", q->acceleration, acceleration) &&
+                set_option(context, q, "iterations", NULL, iterations) &&
+                set_option(context, q, "tolerance", NULL, absolute) &&
+                set_option(context, q, "relative_tolerance", NULL, relative);
+
+    /* "two-step,exact": the integrators of both masses. */
+    static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
+    const char *integrators = q->integrators ? q->integrators : "two-step,semi-implicit";
+
+    char integrator[2][32];
+    char rest;
+    if (good &&
+        sscanf(integrators, "%31[^,],%31[^,]%c", integrator[0], integrator[1], &rest) != 2) {
+        fprintf(stderr, "yoke: --integrators '%s': name two, such as two-step,semi-implicit\n",
+                integrators);
+        good = false;
+    }
+
+    for (int i = 0; i < 2 && good; i++) {
+        good = options_pick("integrators", integrator[i], words, &index);
+        if (good)
+            q->model.integrators[i] = (yk_two_mass_integrator)index;
+    }
+
+    /* Parameters, within the limits that hold for axes too. */
+    yk_map_axis axes[2];
+    char names[2][MAP_NAME_MAX];
+    for (const char *const *name = yk_two_mass_parameters(); good && *name; name++)
+        good = check_parameter(*name, *yk_two_mass_parameter(&q->model, *name));
+
+    /* The two axes of a map, if there is one. */
+    const option_list *maps = &q->maps;
+    for (int i = 0; good && i < maps->count; i++) {
+        good = map_axis_read(maps->items[i], &axes[i], names[i], MAP_NAME_MAX) &&
+               options_pick("map", names[i], yk_two_mass_parameters(), &index) &&
+               check_parameter(names[i], axes[i].first) && check_parameter(names[i], axes[i].last);
+    }
+
+    if (good && maps->count == 2 && strcmp(names[0], names[1]) == 0) {
+        fprintf(stderr, "yoke: both axes of the map are %s\n", names[0]);
+        good = false;
+    }
+
+    /* A map, or one point. */
+    int code = EXIT_MISUSE;
+    double radius;
+    if (good && q->maps.count > 0) {
+        const yk_map_axis *x = &axes[0];
+        const yk_map_axis *y = &axes[1];
+        size_t count = (size_t)x->count * (size_t)y->count;
+        double *radii = malloc(count * sizeof *radii);
+        code = EXIT_FAILED;
+        if (!radii) {
+            fprintf(stderr, "yoke: out of memory for a map of %zu points\n", count);
+        } else if (yk_two_mass_map(context, &q->model, x, y, radii, show_map, NULL) != YK_OK) {
+            code = print_failure(context);
+        } else {
+            char title[160];
+            int length = snprintf(title, sizeof title, "spectral radius of scheme %s", q->scheme);
+            if (yk_scheme_option(q->model.scheme.ops, "inputs"))
+                snprintf(title + length, sizeof title - (size_t)length, ", inputs %s",
+                         q->inputs ? q->inputs : "index-1");
+
+            code = map_report(context, q, title, x, y, radii);
+        }
+        free(radii);
+    } else if (good && yk_two_mass_radius(context, &q->model, &radius) != YK_OK) {
+        print_failure(context);
+    } else if (good) {
+        printf("spectral radius %.12g\n", radius);
+        if (radius <= YK_STABILITY_LIMIT)
+            printf("stable\n");
+        else
+            printf("unstable: errors grow with every macro step\n");
+        code = EXIT_GOOD;
+    }
+
+    yk_context_destroy(context);
+    return code;
+}
+
 int command_stability(int argc, char **argv)
 {
     request q = {
         .def = yk_stability_default(),
-        .oscillator = {.model = yk_two_mass_default(), .iterations = -1},
         .deadline = RANKS_DEADLINE,
+        .model = yk_two_mass_default(),
+        .iterations = -1,
     };
 
     q.def.samples = YK_STABILITY_SAMPLES;
     q.def.remedies = true;
 
     /* The values before the options are read, to see which of them were given. */
-    two_mass_request *o = &q.oscillator;
-    yk_two_mass *m = &o->model;
+    yk_two_mass *m = &q.model;
     yk_two_mass untouched;
     memcpy(&untouched, m, sizeof untouched);
 
@@ -358,29 +599,29 @@ int command_stability(int argc, char **argv)
          "time of the processor for all of it, roughly [60]"},
         {"all", OPTION_FLAG, &q.all, NULL, "print all modes that were found"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "print the verdict alone"},
-        {"map", OPTION_LIST, &o->maps, "P=FIRST:LAST:N",
+        {"map", OPTION_LIST, &q.maps, "P=FIRST:LAST:N",
          "vary a value; give it twice for the two axes; :log for ratios"},
         {"jobs", OPTION_COUNT, &q.jobs, "N", "points of a map at the same time [one per core]"},
         {"deadline", OPTION_NUMBER, &q.deadline, "S", RANKS_DEADLINE_TEXT},
         {"journal", OPTION_TEXT, &q.journal, "FILE",
          "keep finished points there; the same command then goes on after a stop"},
-        {"o", OPTION_TEXT, &o->output, "FILE", "write the map as CSV"},
-        {"plot", OPTION_TEXT, &o->plot, "BASE",
+        {"o", OPTION_TEXT, &q.output, "FILE", "write the map as CSV"},
+        {"plot", OPTION_TEXT, &q.plot, "BASE",
          "draw the map as BASE.svg and BASE.png (needs gnuplot)"},
-        {"scheme", OPTION_TEXT, &o->scheme, "NAME",
+        {"scheme", OPTION_TEXT, &q.scheme, "NAME",
          "two masses: explicit, tight, loose or monolithic [explicit]"},
-        {"order", OPTION_TEXT, &o->order, "NAME",
+        {"order", OPTION_TEXT, &q.order, "NAME",
          "two masses, explicit: gauss-seidel or jacobi [gauss-seidel]"},
-        {"exchange", OPTION_TEXT, &o->exchange, "NAME",
+        {"exchange", OPTION_TEXT, &q.exchange, "NAME",
          "two masses, explicit, loose: motion or forces [motion]"},
-        {"inputs", OPTION_TEXT, &o->inputs, "NAME",
+        {"inputs", OPTION_TEXT, &q.inputs, "NAME",
          "two masses, explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma "
          "[index-1]"},
-        {"iterations", OPTION_NUMBER, &o->iterations, "N",
+        {"iterations", OPTION_NUMBER, &q.iterations, "N",
          "two masses, tight: exactly N repetitions [until converged]"},
-        {"acceleration", OPTION_TEXT, &o->acceleration, "NAME",
+        {"acceleration", OPTION_TEXT, &q.acceleration, "NAME",
          "two masses, tight: none, aitken or quasi-newton [quasi-newton]"},
-        {"integrators", OPTION_TEXT, &o->integrators, "A,B",
+        {"integrators", OPTION_TEXT, &q.integrators, "A,B",
          "two masses: two-step, semi-implicit or exact [two-step,semi-implicit]"},
         {"rho-inf", OPTION_NUMBER, &m->rho_inf, "R",
          "asymptotic spectral radius of the two-step method [0.6]"},
@@ -399,16 +640,26 @@ int command_stability(int argc, char **argv)
         return options_exit(parsed);
 
     /* Only maps of scenarios are shared. */
-    if (ranks_own() > 0 && (!q.path || o->maps.count == 0))
+    if (ranks_own() > 0 && (!q.path || q.maps.count == 0))
         return EXIT_GOOD;
+
+    if (q.maps.count != 0 && q.maps.count != 2) {
+        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
+        return EXIT_MISUSE;
+    }
+
+    if (q.maps.count == 0 && (q.output || q.plot)) {
+        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
+        return EXIT_MISUSE;
+    }
 
     /* Without a scenario the question is about the test equation. */
     if (!q.path)
-        return two_mass_run(o);
+        return run_two_mass(&q);
 
     /* A scenario: what belongs to the two masses is refused. */
-    bool words = o->scheme || o->order || o->exchange || o->inputs;
-    bool methods = o->acceleration || o->integrators || o->iterations >= 0;
+    bool words = q.scheme || q.order || q.exchange || q.inputs;
+    bool methods = q.acceleration || q.integrators || q.iterations >= 0;
     bool numbers = memcmp(m, &untouched, sizeof untouched) != 0;
     if (words || methods || numbers) {
         fprintf(stderr, "yoke: the options of the two-mass oscillator do not go with a scenario; "
@@ -417,13 +668,8 @@ int command_stability(int argc, char **argv)
     }
 
     /* A map over two values, or one state. */
-    if (o->maps.count > 0)
+    if (q.maps.count > 0)
         return map_scenario(&q);
-
-    if (o->output || o->plot) {
-        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
-        return EXIT_MISUSE;
-    }
 
     return look_at(&q);
 }

@@ -42,7 +42,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     /* Memory for as many values as there may be; numbers become words, for an override is a text. */
     const char **values = NULL;
     if (is_range) {
-        values = map_axis_spell(&range, words);
+        values = spell_range(&range, words);
         axis->count = range.count;
     } else {
         int most = 1;
@@ -55,7 +55,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     axis->path = strndup(text, (size_t)(equals - text));
     axis->values = values;
     if (!values || !axis->path || !*words) {
-        fprintf(stderr, "yoke: out of memory\n");
+        print_no_memory();
         return false;
     }
 
@@ -197,12 +197,11 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
     yk_context *context = open_context();
     char program[4096] = "";
     char folder[4096] = "";
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
 
     yk_text command = {0};
     yk_text place = {0};
     FILE *out = NULL;
-    if (context && length > 0 && getcwd(folder, sizeof folder)) {
+    if (context && find_program(program, sizeof program) && getcwd(folder, sizeof folder)) {
         const char *const where[] = {"cd", folder};
         join_arguments(context, &command, count, words);
         join_arguments(context, &place, 2, where);

@@ -29,23 +29,17 @@ typedef struct study {
 
 /* Runs ----------------------------------------------------------------------------------------- */
 
-typedef struct finer_run {
-    study *s;
-    int index;
-} finer_run;
-
 /* The work of a run doubles with its steps. */
-static bool report_progress(void *user, const yk_run_progress *progress)
+static bool report_progress(void *user, const yk_trial *trial, const yk_run_progress *progress)
 {
-    const finer_run *run = user;
-    study *s = run->s;
+    study *s = user;
     double fraction = 1;
     if (progress->steps > 0)
         fraction = (double)progress->step / (double)progress->steps;
 
     /* Runs report from threads of their own. */
     pthread_mutex_lock(&s->lock);
-    s->fractions[run->index] = fraction;
+    s->fractions[trial - s->finer] = fraction;
     double done = 0;
     double all = 0;
 
@@ -69,7 +63,6 @@ static void run_finer(void *user, int index, void *result)
     /* The longest first. */
     study *s = user;
     int at = s->begun - 1 - index;
-    finer_run run = {.s = s, .index = at};
     yk_trial_def def = {
         .scenario = &s->def->scenario,
         .step = NAN,
@@ -78,7 +71,7 @@ static void run_finer(void *user, int index, void *result)
         .seconds = INFINITY,
         .caller = s->context,
         .progress = report_progress,
-        .user = &run,
+        .user = s,
     };
 
     yk_trial_run(&def, &s->finer[at]);

@@ -230,8 +230,9 @@ typedef struct attempts {
     bool stopped;   /* by the user */
 } attempts;
 
-static bool goes_on(void *user, const yk_run_progress *progress)
+static bool goes_on(void *user, const yk_trial *trial, const yk_run_progress *progress)
 {
+    (void)trial;
     attempts *a = user;
     if (a->run->progress && !a->run->progress(a->run->user, progress))
         a->stopped = true;

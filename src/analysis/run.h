@@ -38,7 +38,8 @@ typedef struct yk_budget {
     struct {
         int looks;
         double made, created; /* J: by interfaces and integration together; by interfaces alone */
-        double scale; /* J: energy at the start and fed in by its end, or what is not rounding */
+        /* J: energy at the start and fed in by its end, at least what is not rounding */
+        double scale;
     } windows[YK_BUDGET_WINDOWS];
 } yk_budget;
 

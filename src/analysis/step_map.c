@@ -1,4 +1,16 @@
-#include "analysis/step_map.h"
+/* The macro step of a coupled system as a map of state images, differentiated by running it.
+ *
+ *   deviation of the image at t  ->  deviation of the image some macro steps later
+ *
+ * Perturbing single words of an image leaves the set of states that the system can reach:
+ * quaternions lose their length, constraints open, what a multistep method remembers no longer
+ * fits. Such parts die out within some steps, but as long as they live they are amplified by 1/h
+ * and 1/h^2, and small errors of the differences would appear as eigenvalues that are not there.
+ * So the map is taken over several macro steps at once, in which they vanish and what belongs to
+ * the spectrum stays; its eigenvalues are powers of those of one step. Words are scaled by what
+ * they show when all words were perturbed and the perturbation has passed some steps: that is how
+ * much each moves with the others, whatever its unit. */
+#include "analysis/stability.h"
 
 #include <float.h>
 #include <math.h>

@@ -84,13 +84,12 @@ static bool gives_up(void *user)
 /* Between steps. */
 static bool goes_on(void *user, const yk_run_progress *progress)
 {
+    const yk_trial *trial = user;
     if (gives_up(user))
         return false;
-
-    const yk_trial_def *def = ((const yk_trial *)user)->def;
-    if (!def->progress)
+    if (!trial->def->progress)
         return true;
-    return def->progress(def->user, progress);
+    return trial->def->progress(trial->def->user, trial, progress);
 }
 
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial)

@@ -6,6 +6,8 @@
 
 #include "yoke/analysis.h"
 
+struct yk_trial;
+
 typedef struct yk_trial_def {
     const yk_scenario_def *scenario;
     const yk_variant *variant; /* NULL: the scenario as it is */
@@ -22,8 +24,8 @@ typedef struct yk_trial_def {
     const double *weights;
     /* receives the time that a step of each subsystem takes, on the clock; NULL: not wanted */
     double *call_seconds;
-    bool (*progress)(void *user,
-                     const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
+    /* as in yk_run_def, of the trial that runs; may be NULL */
+    bool (*progress)(void *user, const struct yk_trial *trial, const yk_run_progress *progress);
     void *user;
 } yk_trial_def;
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "math/eigen.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 
 /* Radius of gyration of bodies that a model gives no extent, m. */
 static const double SMALLEST_GYRATION = 1e-3;

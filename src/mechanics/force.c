@@ -11,6 +11,17 @@
 
 enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
 
+yk_force_def yk_force_default(void)
+{
+    return (yk_force_def){
+        .kind = YK_FORCE_VECTOR,
+        .body = {YK_GROUND, YK_GROUND},
+        .marker = {yk_marker_default(), yk_marker_default()},
+        .input = YK_NO_ID,
+        .load_unit = 1,
+    };
+}
+
 yk_force_law yk_force_of(const yk_force_def *def)
 {
     yk_force_law law = {

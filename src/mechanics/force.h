@@ -17,7 +17,7 @@
 #ifndef YK_MECHANICS_FORCE_H
 #define YK_MECHANICS_FORCE_H
 
-#include "mechanics/frame.h"
+#include "mechanics/body.h"
 
 typedef struct yk_force_law {
     yk_force_kind kind;
@@ -46,16 +46,14 @@ typedef struct yk_force_tangent {
     yk_mat3 rate[4][4];
 } yk_force_tangent;
 
-/* The relative motion that a force law works on: what a sensor beside it reads. */
-typedef enum yk_force_motion {
-    YK_FORCE_LENGTH, /* of the line between the origins */
-    YK_FORCE_ANGLE,  /* of b about z of a */
-    YK_FORCE_SLIDE   /* of b along z of a */
-} yk_force_motion;
-
 typedef struct yk_force_traits {
     const char *name; /* "spring" */
-    yk_force_motion motion;
+    /* the relative motion that the law works on: what a sensor beside it reads */
+    enum {
+        YK_FORCE_LENGTH, /* of the line between the origins */
+        YK_FORCE_ANGLE,  /* of b about z of a */
+        YK_FORCE_SLIDE   /* of b along z of a */
+    } motion;
     bool on_both; /* acts on both bodies, else on b alone */
     bool torque;  /* the load is a torque, else a force */
     bool vector;  /* the load has the direction of `vector` */

@@ -1,26 +1,419 @@
-/* The joints, as lists of rows; see joint.h for the equations of the rows, which joint_row.c
- * computes. */
+/* The joints of joint.h: first the fundamental constraints, kind by kind, with value, gradient and
+ * stiffness of each and one table over all; then the joints as lists of them.
+ *
+ * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies'
+ * origins to the markers,
+ *
+ *   d(origin of a) = dx_a + dtheta_a x r_a,   d(a_k) = dtheta_a x a_k,   and the same for b.
+ *
+ * A row whose direction e turns with a acts on a at the origin of b: its arm there is r_a + d. */
 #include "mechanics/joint.h"
 
-enum { X = 0, Y = 1, Z = 2 };
+#include "math/so3.h"
 
-static const yk_drive_traits drives[YK_JOINT_DRIVES] = {
-    [YK_JOINT_DRIVE_LENGTH] = {.name = "length"},
-    [YK_JOINT_DRIVE_ANGLE] = {.name = "angle", .required = true, .angular = true},
-    [YK_JOINT_DRIVE_POSITION] = {.name = "distance", .required = true},
-    [YK_JOINT_DRIVE_SPIN] = {.name = "rate",
-                             .required = true,
-                             .angular = true,
-                             .on_velocity = true},
-    [YK_JOINT_DRIVE_SPEED] = {.name = "rate", .required = true, .on_velocity = true},
+enum { X = 0, Y = 1, Z = 2 };
+enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
+
+static double component(yk_vec3 v, int k)
+{
+    const double values[3] = {v.x, v.y, v.z};
+    return values[k];
+}
+
+/* A unit force e on b at its marker, the opposite on a with the given arm. */
+static void unit_force(const yk_joint_kinematics *kinematics, yk_vec3 e, yk_vec3 arm_a,
+                       yk_gradient *gradient)
+{
+    gradient->force[0] = yk_v3_neg(e);
+    gradient->torque[0] = yk_v3_cross(e, arm_a);
+    gradient->force[1] = e;
+    gradient->torque[1] = yk_v3_cross(kinematics->b.arm, e);
+}
+
+/* From the origin of body a to that of marker b. */
+static yk_vec3 arm_to_b(const yk_joint_kinematics *kinematics)
+{
+    return yk_v3_add(kinematics->a.arm, kinematics->d);
+}
+
+/* Point: g = d . E_k --------------------------------------------------------------------------- */
+
+static double point_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    return component(kinematics->d, row->k);
+}
+
+static void point_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                           yk_gradient *gradient)
+{
+    yk_vec3 e = {row->k == X, row->k == Y, row->k == Z};
+    unit_force(kinematics, e, kinematics->a.arm, gradient);
+}
+
+/* sum += factor (theta x arm) x E_k by theta, which has only a column and a diagonal. */
+static void add_turned_arm(int k, yk_vec3 arm, double factor, yk_mat3 *sum)
+{
+    double along = factor * component(arm, k);
+
+    sum->m[0][k] += factor * arm.x;
+    sum->m[1][k] += factor * arm.y;
+    sum->m[2][k] += factor * arm.z;
+
+    for (int i = 0; i < 3; i++)
+        sum->m[i][i] -= along;
+}
+
+static void point_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                            yk_mat3 stiffness[4][4])
+{
+    add_turned_arm(row->k, kinematics->a.arm, -lambda, &stiffness[TORQUE_A][TORQUE_A]);
+    add_turned_arm(row->k, kinematics->b.arm, lambda, &stiffness[TORQUE_B][TORQUE_B]);
+}
+
+/* In plane: g = a_k . d - drive ---------------------------------------------------------------- */
+
+static double in_plane_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    return yk_v3_dot(kinematics->a.axis[row->k], kinematics->d) - kinematics->drive.value;
+}
+
+static void along_a_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                             yk_gradient *gradient)
+{
+    unit_force(kinematics, kinematics->a.axis[row->k], arm_to_b(kinematics), gradient);
+}
+
+static void in_plane_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics,
+                               double lambda, yk_mat3 stiffness[4][4])
+{
+    yk_vec3 e = kinematics->a.axis[row->k];
+    yk_vec3 arm_a = arm_to_b(kinematics);
+    yk_vec3 arm_b = kinematics->b.arm;
+    yk_mat3 skew_e = yk_m3_skew(e);
+    yk_mat3 both = yk_m3_mul(skew_e, yk_m3_skew(arm_b));
+
+    /* Forces -e and e: de = theta_a x e. */
+    yk_m3_add_to(&stiffness[FORCE_A][TORQUE_A], lambda, skew_e);
+    yk_m3_add_to(&stiffness[FORCE_B][TORQUE_A], -lambda, skew_e);
+
+    /* Torque e x arm_a on a, where arm_a = x_b + r_b - x_a. */
+    yk_m3_add_to(&stiffness[TORQUE_A][FORCE_A], -lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][FORCE_B], lambda, skew_e);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, yk_m3_rotated_cross(e, arm_a));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], -lambda, both);
+
+    /* Torque r_b x e on b. */
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, yk_m3_transpose(both));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(arm_b, e));
+}
+
+/* Axes: g = a_k . b_l -------------------------------------------------------------------------- */
+
+static double axes_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    return yk_v3_dot(kinematics->a.axis[row->k], kinematics->b.axis[row->l]);
+}
+
+static void axes_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                          yk_gradient *gradient)
+{
+    yk_vec3 normal = yk_v3_cross(kinematics->a.axis[row->k], kinematics->b.axis[row->l]);
+    *gradient = (yk_gradient){.torque = {normal, yk_v3_neg(normal)}};
+}
+
+static void axes_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                           yk_mat3 stiffness[4][4])
+{
+    yk_vec3 a_k = kinematics->a.axis[row->k];
+    yk_vec3 b_l = kinematics->b.axis[row->l];
+    yk_mat3 by_a = yk_m3_rotated_cross(a_k, b_l);                  /* (theta_a x a_k) x b_l */
+    yk_mat3 by_b = yk_m3_scale(-1, yk_m3_rotated_cross(b_l, a_k)); /* a_k x (theta_b x b_l) */
+
+    /* Opposite torques on both bodies. */
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], lambda, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], lambda, by_b);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], -lambda, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], -lambda, by_b);
+}
+
+/* Distance: g = |d| - drive -------------------------------------------------------------------- */
+
+static double distance_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    (void)row;
+    return yk_v3_norm(kinematics->d) - kinematics->drive.value;
+}
+
+static void distance_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                              yk_gradient *gradient)
+{
+    (void)row;
+    unit_force(kinematics, yk_v3_unit(kinematics->d), kinematics->a.arm, gradient);
+}
+
+static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics,
+                               double lambda, yk_mat3 stiffness[4][4])
+{
+    (void)row;
+    yk_vec3 e = yk_v3_unit(kinematics->d);
+    double length = yk_v3_norm(kinematics->d);
+
+    /* e = d/|d| turns with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a,
+     * dx_b, dtheta_b). */
+    yk_mat3 across = yk_m3_scale(1 / length, yk_m3_sub(yk_m3_identity(), yk_m3_outer(e, e)));
+    yk_mat3 jacobian[4] = {
+        yk_m3_scale(-1, yk_m3_identity()),
+        yk_m3_skew(kinematics->a.arm),
+        yk_m3_identity(),
+        yk_m3_scale(-1, yk_m3_skew(kinematics->b.arm)),
+    };
+
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            yk_mat3 rotated = yk_m3_mul(across, jacobian[j]);
+            yk_m3_add_to(&stiffness[i][j], lambda,
+                         yk_m3_mul(yk_m3_transpose(jacobian[i]), rotated));
+        }
+    }
+
+    /* The arms turn under e. */
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda,
+                 yk_m3_rotated_cross(kinematics->a.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(kinematics->b.arm, e));
+}
+
+/* Slip and spin: on velocity level ------------------------------------------------------------- */
+
+static void along_b_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                             yk_gradient *gradient)
+{
+    unit_force(kinematics, kinematics->b.axis[row->k], arm_to_b(kinematics), gradient);
+}
+
+static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                          yk_gradient *gradient)
+{
+    yk_vec3 axis = kinematics->a.axis[row->k];
+    *gradient = (yk_gradient){.torque = {yk_v3_neg(axis), axis}};
+}
+
+/* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2), and roll: no velocity at the point of contact
+ * - */
+
+/* A disc about b_z on the plane normal to a_z. */
+typedef struct wheel {
+    double cosine, sine;   /* of the angle between both axes */
+    yk_vec3 contact;       /* from the disc's centre */
+    yk_vec3 along, across; /* directions of rolling, in the plane */
+} wheel;
+
+static wheel wheel_of(const yk_joint_kinematics *kinematics)
+{
+    yk_vec3 normal = kinematics->a.axis[Z];
+    yk_vec3 axle = kinematics->b.axis[Z];
+    yk_vec3 along = yk_v3_cross(axle, normal);
+    wheel w = {.cosine = yk_v3_dot(normal, axle), .sine = yk_v3_norm(along)};
+
+    /* A disc that lies flat has no point of contact. */
+    double inverse = 0;
+    if (w.sine > 1e-12)
+        inverse = 1 / w.sine;
+
+    /* Contact is the point of the disc that is lowest towards the plane. */
+    w.along = yk_v3_scale(inverse, along);
+    w.across = yk_v3_cross(normal, w.along);
+    w.contact = yk_v3_scale(-kinematics->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));
+
+    return w;
+}
+
+static double wheel_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    (void)row;
+
+    wheel w = wheel_of(kinematics);
+    return yk_v3_dot(kinematics->a.axis[Z], kinematics->d) - kinematics->length * w.sine;
+}
+
+static void wheel_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                           yk_gradient *gradient)
+{
+    (void)row;
+    wheel w = wheel_of(kinematics);
+    unit_force(kinematics, kinematics->a.axis[Z], arm_to_b(kinematics), gradient);
+
+    /* The lowest point rises as the disc leans: -r d(sine) = r cosine/sine d(cosine). */
+    double factor = 0;
+    if (w.sine > 1e-12)
+        factor = kinematics->length * w.cosine / w.sine;
+    yk_vec3 lean = yk_v3_scale(factor, yk_v3_cross(kinematics->a.axis[Z], kinematics->b.axis[Z]));
+    gradient->torque[0] = yk_v3_add(gradient->torque[0], lean);
+    gradient->torque[1] = yk_v3_sub(gradient->torque[1], lean);
+}
+
+static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                          yk_gradient *gradient)
+{
+    wheel w = wheel_of(kinematics);
+    yk_vec3 e = row->k == 0 ? w.along : w.across;
+    unit_force(kinematics, e, yk_v3_add(arm_to_b(kinematics), w.contact), gradient);
+    gradient->torque[1] = yk_v3_add(gradient->torque[1], yk_v3_cross(w.contact, e));
+}
+
+/* All rows: one table ------------------------------------------------------------------------- */
+
+#define BLOCK(i, j) (1u << (4 * (i) + (j)))
+#define TORQUE_DIAGONAL (BLOCK(TORQUE_A, TORQUE_A) | BLOCK(TORQUE_B, TORQUE_B))
+#define TORQUE_BLOCKS (TORQUE_DIAGONAL | BLOCK(TORQUE_A, TORQUE_B) | BLOCK(TORQUE_B, TORQUE_A))
+#define FORCES_BY_A (BLOCK(FORCE_A, TORQUE_A) | BLOCK(FORCE_B, TORQUE_A))
+#define TORQUE_BY_FORCES (BLOCK(TORQUE_A, FORCE_A) | BLOCK(TORQUE_A, FORCE_B))
+
+enum { MASK_TORQUES = 7u << 3 | 7u << 9, MASK_ALL = 0xfffu, BLOCKS_ALL = 0xffffu };
+
+static const struct {
+    /* what the drive takes off the rate of a row */
+    enum {
+        DRIVE_NOTHING,
+        DRIVE_RATE,   /* a position is prescribed */
+        DRIVE_VALUE,  /* a velocity is prescribed */
+        DRIVE_TURNING /* the axis of a turns about a_z on top of its body */
+    } drive;
+    unsigned mask;                                                /* of the gradient */
+    unsigned blocks;                                              /* of the stiffness */
+    double (*value)(const yk_row *, const yk_joint_kinematics *); /* NULL: on velocity level */
+    void (*gradient)(const yk_row *, const yk_joint_kinematics *, yk_gradient *);
+    void (*stiffness)(const yk_row *, const yk_joint_kinematics *, double,
+                      yk_mat3[4][4]); /* NULL: left out */
+} rows[] = {
+    [YK_ROW_POINT] = {DRIVE_NOTHING, 0, TORQUE_DIAGONAL, point_value, point_gradient,
+                      point_stiffness},
+    [YK_ROW_IN_PLANE] = {DRIVE_RATE, MASK_ALL, TORQUE_BLOCKS | FORCES_BY_A | TORQUE_BY_FORCES,
+                         in_plane_value, along_a_gradient, in_plane_stiffness},
+    [YK_ROW_AXES] = {DRIVE_TURNING, MASK_TORQUES, TORQUE_BLOCKS, axes_value, axes_gradient,
+                     axes_stiffness},
+    [YK_ROW_DISTANCE] = {DRIVE_RATE, MASK_ALL, BLOCKS_ALL, distance_value, distance_gradient,
+                         distance_stiffness},
+    [YK_ROW_WHEEL] = {DRIVE_NOTHING, MASK_ALL, 0, wheel_value, wheel_gradient, NULL},
+    [YK_ROW_SLIP_A] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_a_gradient, NULL},
+    [YK_ROW_SLIP_B] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_b_gradient, NULL},
+    [YK_ROW_SPIN] = {DRIVE_VALUE, MASK_TORQUES, 0, NULL, spin_gradient, NULL},
+    [YK_ROW_ROLL] = {DRIVE_NOTHING, MASK_ALL, 0, NULL, roll_gradient, NULL},
 };
 
-/* The drive of a joint enters its last row. */
-typedef struct joint_table {
-    yk_joint_traits traits;
-    int row_count;
-    yk_row row[YK_JOINT_ROWS_MAX];
-} joint_table;
+bool yk_row_on_velocity(const yk_row *row)
+{
+    return rows[row->kind].value == NULL;
+}
+
+double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    if (yk_row_on_velocity(row))
+        return 0;
+
+    return rows[row->kind].value(row, kinematics);
+}
+
+void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                     yk_gradient *gradient)
+{
+    rows[row->kind].gradient(row, kinematics, gradient);
+}
+
+double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    const yk_marker_frame *a = &kinematics->a;
+    const yk_marker_frame *b = &kinematics->b;
+
+    /* Velocities of the bodies through the gradient. */
+    yk_gradient g;
+    yk_row_gradient(row, kinematics, &g);
+    yk_vec3 body_a = yk_v3_sub(a->velocity, yk_v3_cross(a->angular_velocity, a->arm));
+    yk_vec3 body_b = yk_v3_sub(b->velocity, yk_v3_cross(b->angular_velocity, b->arm));
+    double rate = yk_v3_dot(g.force[0], body_a) + yk_v3_dot(g.torque[0], a->angular_velocity) +
+                  yk_v3_dot(g.force[1], body_b) + yk_v3_dot(g.torque[1], b->angular_velocity);
+
+    /* What the drive adds at fixed bodies. */
+    switch (rows[row->kind].drive) {
+    case DRIVE_NOTHING: break;
+    case DRIVE_RATE: return rate - kinematics->drive.rate;
+    case DRIVE_VALUE: return rate - kinematics->drive.value;
+    case DRIVE_TURNING:
+        if (kinematics->drive.rate != 0) {
+            yk_vec3 rotating = yk_v3_cross(a->axis[Z], a->axis[row->k]);
+            rate += kinematics->drive.rate * yk_v3_dot(rotating, b->axis[row->l]);
+        }
+        break;
+    }
+
+    return rate;
+}
+
+/* A body moved on for a time with constant velocity and angular velocity. */
+static yk_frame coast(const yk_frame *body, double time)
+{
+    yk_frame moved = *body;
+
+    moved.position = yk_v3_axpy(time, body->velocity, body->position);
+    moved.rotation =
+        yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
+    return moved;
+}
+
+/* The rate is known in closed form, so one central difference of it along the coasting motion
+ * gives the second derivative at zero acceleration, with an error of the square of the step. */
+double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a,
+                   const yk_frame *body_b, const yk_drive *drive)
+{
+    double speed = yk_v3_norm(body_a->angular_velocity) + yk_v3_norm(body_b->angular_velocity);
+    double step = 1e-5 / (1 + speed);
+    double rate[2];
+
+    for (int side = 0; side < 2; side++) {
+        double time = side ? step : -step;
+        yk_frame a = coast(body_a, time);
+        yk_frame b = coast(body_b, time);
+
+        /* The drive goes on as well. */
+        yk_drive moved = {0};
+        if (drive) {
+            moved.value = drive->value + time * (drive->rate + 0.5 * time * drive->second);
+            moved.rate = drive->rate + time * drive->second;
+            moved.second = drive->second;
+        }
+
+        yk_joint_kinematics kinematics;
+        yk_joint_kinematics_at(joint, &a, &b, drive ? &moved : NULL, &kinematics);
+        rate[side] = yk_row_rate(row, &kinematics);
+    }
+
+    return (rate[1] - rate[0]) / (2 * step);
+}
+
+void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                      yk_mat3 stiffness[4][4])
+{
+    if (rows[row->kind].stiffness)
+        rows[row->kind].stiffness(row, kinematics, lambda, stiffness);
+}
+
+unsigned yk_row_mask(const yk_row *row)
+{
+    if (row->kind != YK_ROW_POINT)
+        return rows[row->kind].mask;
+
+    /* A force along one global axis has no torque about it. */
+    unsigned force = 1u << row->k;
+    unsigned torque = 7u & ~force;
+
+    return force | torque << 3 | force << 6 | torque << 9;
+}
+
+unsigned yk_row_stiffness_mask(const yk_row *row)
+{
+    return rows[row->kind].blocks;
+}
+
+/* The joints ----------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define POINT    {YK_ROW_POINT, X, 0}, {YK_ROW_POINT, Y, 0}, {YK_ROW_POINT, Z, 0}
@@ -31,7 +424,12 @@ typedef struct joint_table {
 #define ROLLING  {YK_ROW_WHEEL, 0, 0}, {YK_ROW_ROLL, 0, 0}, {YK_ROW_ROLL, 1, 0}
 /* clang-format on */
 
-static const joint_table table[YK_JOINT_KINDS] = {
+/* The drive of a joint enters its last row. */
+static const struct {
+    yk_joint_traits traits;
+    int row_count;
+    yk_row row[YK_JOINT_ROWS_MAX];
+} joints[YK_JOINT_KINDS] = {
     [YK_JOINT_SPHERICAL] = {{.name = "spherical"}, 3, {POINT}},
     [YK_JOINT_REVOLUTE] = {{.name = "revolute", .motion = YK_MOTION_ROTATION},
                            5,
@@ -45,23 +443,30 @@ static const joint_table table[YK_JOINT_KINDS] = {
                               {IN_LINE, PARALLEL}},
     [YK_JOINT_PLANAR] = {{.name = "planar"}, 3, {ALONG_Z, PARALLEL}},
     [YK_JOINT_CLAMP] = {{.name = "clamp"}, 6, {POINT, LOCKED}},
-    [YK_JOINT_DISTANCE] = {{.name = "distance", .drive = YK_JOINT_DRIVE_LENGTH},
+    [YK_JOINT_DISTANCE] = {{.name = "distance", .drive = {.name = "length"}},
                            1,
                            {{YK_ROW_DISTANCE, 0, 0}}},
     [YK_JOINT_IN_LINE] = {{.name = "in-line", .motion = YK_MOTION_TRANSLATION}, 2, {IN_LINE}},
     [YK_JOINT_IN_PLANE] = {{.name = "in-plane"}, 1, {ALONG_Z}},
     [YK_JOINT_PARALLEL_AXES] = {{.name = "parallel-axes"}, 2, {PARALLEL}},
     [YK_JOINT_ORIENTATION] = {{.name = "orientation"}, 3, {LOCKED}},
-    [YK_JOINT_DRIVEN_ROTATION] = {{"rotation", YK_JOINT_DRIVE_ANGLE, YK_MOTION_ROTATION},
+    [YK_JOINT_DRIVEN_ROTATION] = {{.name = "rotation",
+                                   .drive = {"angle", .required = true, .angular = true},
+                                   .motion = YK_MOTION_ROTATION},
                                   1,
                                   {{YK_ROW_AXES, X, Y}}},
-    [YK_JOINT_DRIVEN_POSITION] = {{"position", YK_JOINT_DRIVE_POSITION, YK_MOTION_TRANSLATION},
+    [YK_JOINT_DRIVEN_POSITION] = {{.name = "position",
+                                   .drive = {"distance", .required = true},
+                                   .motion = YK_MOTION_TRANSLATION},
                                   1,
                                   {ALONG_Z}},
-    [YK_JOINT_DRIVEN_SPIN] = {{.name = "angular-velocity", .drive = YK_JOINT_DRIVE_SPIN},
+    [YK_JOINT_DRIVEN_SPIN] = {{.name = "angular-velocity",
+                               .drive = {"rate", .required = true, .angular = true,
+                                         .on_velocity = true}},
                               1,
                               {{YK_ROW_SPIN, Z, 0}}},
-    [YK_JOINT_DRIVEN_SPEED] = {{.name = "velocity", .drive = YK_JOINT_DRIVE_SPEED},
+    [YK_JOINT_DRIVEN_SPEED] = {{.name = "velocity",
+                                .drive = {"rate", .required = true, .on_velocity = true}},
                                1,
                                {{YK_ROW_SLIP_A, Z, 0}}},
     [YK_JOINT_KNIFE_EDGE] = {{.name = "knife-edge"}, 1, {{YK_ROW_SLIP_B, Y, 0}}},
@@ -69,19 +474,43 @@ static const joint_table table[YK_JOINT_KINDS] = {
     [YK_JOINT_AXES] = {{.name = "axes"}, 0, {{0}}},
 };
 
-const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind)
+yk_joint_def yk_joint_default(void)
 {
-    return &table[kind].traits;
+    return (yk_joint_def){
+        .kind = YK_JOINT_CLAMP,
+        .body = {YK_GROUND, YK_GROUND},
+        .marker = {yk_marker_default(), yk_marker_default()},
+        .drive_unit = 1,
+    };
 }
 
-const yk_drive_traits *yk_drive_traits_of(yk_joint_drive kind)
+yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b)
 {
-    return &drives[kind];
+    yk_joint_def def = yk_joint_default();
+    def.name = name;
+    def.kind = kind;
+    def.body[0] = body_a;
+    def.body[1] = body_b;
+    return def;
+}
+
+yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int body_b,
+                         yk_marker global)
+{
+    yk_joint_def def = yk_joint_named(name, kind, body_a, body_b);
+    def.marker[0] = global;
+    def.global = true;
+    return def;
+}
+
+const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind)
+{
+    return &joints[kind].traits;
 }
 
 const char *yk_joint_name(yk_joint_kind kind)
 {
-    return table[kind].traits.name;
+    return joints[kind].traits.name;
 }
 
 /* A joint between two markers that has no rows yet. */
@@ -97,15 +526,14 @@ static yk_joint joint_between(yk_joint_kind kind, const yk_marker *a, const yk_m
 
 yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *b, double length)
 {
-    const joint_table *entry = &table[kind];
     yk_joint joint = joint_between(kind, a, b);
 
     /* Rows and drive of its kind. */
     joint.length = length;
-    joint.driven = entry->traits.drive != YK_JOINT_DRIVE_NONE;
-    joint.row_count = entry->row_count;
+    joint.driven = joints[kind].traits.drive.name != NULL;
+    joint.row_count = joints[kind].row_count;
     for (int i = 0; i < joint.row_count; i++)
-        joint.row[i] = entry->row[i];
+        joint.row[i] = joints[kind].row[i];
 
     return joint;
 }

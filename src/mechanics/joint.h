@@ -29,42 +29,22 @@
 #ifndef YK_MECHANICS_JOINT_H
 #define YK_MECHANICS_JOINT_H
 
-#include "mechanics/frame.h"
-
-/* What a joint can prescribe. */
-typedef enum yk_joint_drive {
-    YK_JOINT_DRIVE_NONE,
-    YK_JOINT_DRIVE_LENGTH,   /* distance of the origins */
-    YK_JOINT_DRIVE_ANGLE,    /* of b about the common z axis */
-    YK_JOINT_DRIVE_POSITION, /* of b along z of a */
-    YK_JOINT_DRIVE_SPIN,     /* angular velocity of b about z of a */
-    YK_JOINT_DRIVE_SPEED,    /* velocity of b along z of a */
-    YK_JOINT_DRIVES
-} yk_joint_drive;
-
-/* The relative motion about or along z of a that an actuator beside the joint can move. */
-typedef enum yk_joint_motion {
-    YK_MOTION_NONE,
-    YK_MOTION_ROTATION,
-    YK_MOTION_TRANSLATION
-} yk_joint_motion;
-
-typedef enum yk_row_kind {
-    YK_ROW_POINT,
-    YK_ROW_IN_PLANE,
-    YK_ROW_AXES,
-    YK_ROW_DISTANCE,
-    YK_ROW_WHEEL,
-    YK_ROW_SLIP_A,
-    YK_ROW_SLIP_B,
-    YK_ROW_SPIN,
-    YK_ROW_ROLL
-} yk_row_kind;
+#include "mechanics/body.h"
 
 /* One scalar equation: k and l are axes of a and b (point: k the global axis; roll: k = 0 along,
  * 1 across). */
 typedef struct yk_row {
-    yk_row_kind kind;
+    enum {
+        YK_ROW_POINT,
+        YK_ROW_IN_PLANE,
+        YK_ROW_AXES,
+        YK_ROW_DISTANCE,
+        YK_ROW_WHEEL,
+        YK_ROW_SLIP_A,
+        YK_ROW_SLIP_B,
+        YK_ROW_SPIN,
+        YK_ROW_ROLL
+    } kind;
     int k, l;
 } yk_row;
 
@@ -102,19 +82,19 @@ typedef struct yk_gradient {
 /* What is known of a kind of joint without bodies; its rows are in joint.c. */
 typedef struct yk_joint_traits {
     const char *name; /* "revolute" */
-    yk_joint_drive drive;
-    yk_joint_motion motion; /* what a motor can drive */
+    /* What it prescribes: the "length" of the line between the origins, the "angle" of b about z of
+     * a, the "distance" of b along it, or the "rate" of either; nothing where this has no name. */
+    struct {
+        const char *name;
+        bool required;    /* a joint without it prescribes nothing; a length may be a constant */
+        bool angular;     /* an angle or an angular velocity: independent of the unit of length */
+        bool on_velocity; /* the value itself is a velocity */
+    } drive;
+    /* relative motion about or along z of a that an actuator beside the joint can move */
+    enum { YK_MOTION_NONE, YK_MOTION_ROTATION, YK_MOTION_TRANSLATION } motion;
 } yk_joint_traits;
 
-typedef struct yk_drive_traits {
-    const char *name; /* "angle": of the prescribed value */
-    bool required; /* a joint without it prescribes nothing; a length may be a constant instead */
-    bool angular;  /* an angle or an angular velocity: independent of the unit of length */
-    bool on_velocity; /* the value itself is a velocity */
-} yk_drive_traits;
-
 const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind);
-const yk_drive_traits *yk_drive_traits_of(yk_joint_drive kind);
 /* The equations of a joint as it is described. */
 yk_joint yk_joint_of(const yk_joint_def *def);
 /* A joint of the list; `length` is read for distance and rolling. */
@@ -139,7 +119,7 @@ enum { YK_JOINT_PIECES_MAX = 5 };
 int yk_joint_pieces(unsigned constrained, unsigned driven,
                     yk_joint_piece pieces[YK_JOINT_PIECES_MAX]);
 
-bool yk_row_on_velocity(yk_row_kind kind);
+bool yk_row_on_velocity(const yk_row *row);
 
 void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                             const yk_drive *drive, yk_joint_kinematics *kinematics);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "model/mechanism.h"
 #include "model/mesh_file.h"
 #include "nonsmooth/nonsmooth.h"

@@ -8,8 +8,8 @@
 #include "model/mechanism.h"
 #include "model/modal.h"
 #include "model/scenario.h"
-#include "smooth/builder.h"
 #include "smooth/flexible.h"
+#include "smooth/smooth.h"
 
 /* A smooth model in the making. */
 typedef struct maker {
@@ -119,7 +119,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         return status;
 
     def.length = yk_node_number(item, "length");
-    def.support = (yk_rod_support)yk_node_choice(item, "frame");
+    def.support = yk_node_choice(item, "frame");
     def.bending_y = yk_node_integer(item, "bending_y");
     def.bending_z = yk_node_integer(item, "bending_z");
     def.extension = yk_node_integer(item, "extension");
@@ -229,11 +229,9 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count,
     (void)count;
 
     /* Equal elements of one section. */
-    yk_ancf_rod_def def = {
-        .length = yk_node_number(item, "length"),
-        .elements = yk_node_integer(item, "elements"),
-    };
-    yk_status status = read_section(builder, yk_node_get(item, "section"), &def.section);
+    int elements = yk_node_integer(item, "elements");
+    yk_beam_section_def section;
+    yk_status status = read_section(builder, yk_node_get(item, "section"), &section);
     if (status != YK_OK)
         return status;
 
@@ -241,12 +239,13 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count,
     int k = 0;
     for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
         attachments[k] = (int)point->value;
-        if (point->value < 0 || point->value > def.elements)
-            return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g",
-                                    def.elements, point->value);
+        if (point->value < 0 || point->value > elements)
+            return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g", elements,
+                                    point->value);
     }
 
-    return yk_flexible_ancf(yk_builder_context(builder), &def, body);
+    return yk_flexible_ancf(yk_builder_context(builder), yk_node_number(item, "length"), elements,
+                            &section, body);
 }
 
 /* Nodes and their names ------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "mechanics/joint.h"
 
 /* Markers -------------------------------------------------------------------------------------- */
@@ -378,7 +378,7 @@ static void read_joint(reader *r, const yk_node *item)
     read_pair(r, item, joint.body, joint.marker);
 
     /* What drives it: a number or a function of time; of a distance the number is its length. */
-    const char *drive_key = yk_drive_traits_of(yk_joint_traits_of(joint.kind)->drive)->name;
+    const char *drive_key = yk_joint_traits_of(joint.kind)->drive.name;
     const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
     bool constant = drive && drive->value_count == 1;
     if (joint.kind == YK_JOINT_DISTANCE && constant)

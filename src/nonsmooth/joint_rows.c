@@ -36,7 +36,7 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
     /* Rods of constant length, then drives at a speed, then drives along a function. */
     if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value)
         return (yk_drive){.value = joint->def.length};
-    if (yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind))
+    if (yk_row_on_velocity(&joint->joint.row[joint->joint.row_count - 1]))
         return (yk_drive){.value = unit * yk_function_value(drive, t + h)};
     return (yk_drive){
         .value = unit * yk_function_value(drive, t),
@@ -107,7 +107,7 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
                 worst = joint;
             }
 
-            if (yk_row_on_velocity(row->kind))
+            if (yk_row_on_velocity(row))
                 continue;
             double gap = fabs(yk_row_value(row, &place));
             if (gap > widest) {
@@ -174,7 +174,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
 
             /* g/h + dg/dt, or dg/dt alone where a velocity is prescribed. */
             double bias = yk_row_rate(equation, &place);
-            if (!yk_row_on_velocity(equation->kind))
+            if (!yk_row_on_velocity(equation))
                 bias += yk_row_value(equation, &place) / h;
 
             yk_joint_row *row = &problem->joint_rows[count++];

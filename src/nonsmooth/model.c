@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "nonsmooth/world.h"
 
 yk_nonsmooth_def yk_nonsmooth_default(void)

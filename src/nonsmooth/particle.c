@@ -1,5 +1,5 @@
 /* One particle of any shape: volume, inertia, and its parts at unit size. */
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "nonsmooth/packing.h"
 
 /* Columns across the overlaps of a clump, each way. */

@@ -417,8 +417,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         bool driven = joint->joint.driven;
-        bool at_speed =
-            driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
+        bool at_speed = driven && yk_row_on_velocity(&joint->joint.row[joint->joint.row_count - 1]);
         double value = 0;
         if (driven)
             value = yk_function_value(joint->def.drive, t + h);

@@ -6,7 +6,6 @@
 #include "base/building.h"
 #include "base/text.h"
 #include "math/polynomial.h"
-#include "physics/names.h"
 #include "yoke/physics.h"
 
 /* Ports of a loop. */
@@ -30,9 +29,14 @@ enum {
     MEMORY_WORDS = sizeof(loop_memory) / sizeof(double)
 };
 
+/* Channels of a loop; their names follow that of the loop. */
+enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, LOOP_CHANNELS };
+static const yk_channel loop_channels[LOOP_CHANNELS] = {
+    {".error", "", 1}, {".integral", "", 1}, {".limited_time", "s", 1}};
+
 typedef struct loop {
     yk_control_loop_def def;
-    char *name, *port_names[LOOP_PORTS];
+    char *name, *port_names[LOOP_PORTS], *channel_names[LOOP_CHANNELS];
     bool connected[LOOP_PORTS];
     loop_state *now;
     loop_memory *memory;
@@ -50,7 +54,6 @@ typedef struct control {
     double *samples; /* in the image: those taken since the start */
     double start;
     yk_channel *channels;
-    char *channel_names;
 } control;
 
 static const yk_subsystem_ops control_ops;
@@ -311,23 +314,18 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
     return YK_OK;
 }
 
-/* Channels: per loop. */
-static const yk_channel_row channel_rows[] = {
-    {"error", ""}, {"integral", ""}, {"limited_time", "s"}};
-enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, CHANNEL_ROWS };
-
 static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
 {
     const control *self = (const control *)subsystem;
     *list = self->channels;
-    return CHANNEL_ROWS * self->count;
+    return LOOP_CHANNELS * self->count;
 }
 
 static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
 {
     const control *self = (const control *)subsystem;
-    const loop *l = &self->loops[channel / CHANNEL_ROWS];
-    switch (channel % CHANNEL_ROWS) {
+    const loop *l = &self->loops[channel / LOOP_CHANNELS];
+    switch (channel % LOOP_CHANNELS) {
     case ERROR_CHANNEL: *values = l->now->error; return;
     case INTEGRAL_CHANNEL: *values = l->now->integral; return;
     default: *values = l->memory->limited; return;
@@ -370,13 +368,14 @@ static void destroy(yk_subsystem *subsystem)
         yk_release(context, self->loops[i].name);
         for (int k = 0; k < LOOP_PORTS; k++)
             yk_release(context, self->loops[i].port_names[k]);
+        for (int k = 0; k < LOOP_CHANNELS; k++)
+            yk_release(context, self->loops[i].channel_names[k]);
     }
 
     yk_release(context, self->loops);
     yk_release(context, self->ports);
     yk_release(context, self->image);
     yk_release(context, self->channels);
-    yk_release(context, self->channel_names);
     yk_release(context, self->name);
     yk_release(context, self);
 }
@@ -420,11 +419,6 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
             name, def->rate_limit, def->filter);
 
     return YK_OK;
-}
-
-static const char *loop_name(const void *user, int index)
-{
-    return ((const control *)user)->loops[index].name;
 }
 
 struct yk_control_builder {
@@ -495,8 +489,9 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     self->name = yk_text_copy(context, def->name);
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
+    self->channels = yk_allocate(context, LOOP_CHANNELS * count, sizeof *self->channels);
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
-    if (!self->name || !self->loops || !self->ports || !self->image)
+    if (!self->name || !self->loops || !self->ports || !self->channels || !self->image)
         return YK_ERROR_MEMORY;
 
     /* The image: states of all loops, then their memories, then the number of samples. */
@@ -511,9 +506,9 @@ static yk_status fill(control *self, const yk_control_builder *builder)
         if (!l->name)
             return YK_ERROR_MEMORY;
 
-        /* Its ports are named after it. */
+        /* Its ports and channels are named after it. */
         for (int k = 0; k < LOOP_PORTS; k++) {
-            l->port_names[k] = yk_name_join(context, l->name, endings[k]);
+            l->port_names[k] = yk_text_join(context, l->name, endings[k]);
             if (!l->port_names[k])
                 return YK_ERROR_MEMORY;
 
@@ -521,10 +516,18 @@ static yk_status fill(control *self, const yk_control_builder *builder)
             self->ports[LOOP_PORTS * (int)i + k] =
                 (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
         }
+
+        for (int k = 0; k < LOOP_CHANNELS; k++) {
+            yk_channel *channel = &self->channels[LOOP_CHANNELS * (int)i + k];
+            *channel = loop_channels[k];
+            l->channel_names[k] = yk_text_join(context, l->name, channel->name);
+            channel->name = l->channel_names[k];
+            if (!channel->name)
+                return YK_ERROR_MEMORY;
+        }
     }
 
-    yk_channel_rows rows = {channel_rows, CHANNEL_ROWS, loop_name, self, self->count};
-    return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
+    return YK_OK;
 }
 
 static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)

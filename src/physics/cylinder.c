@@ -155,22 +155,25 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
 /* Chambers ------------------------------------------------------------------------------------- */
 
-typedef struct chamber {
-    double volume, volume_rate;
-} chamber;
+static double chamber_length(const yk_cylinder *c, int index, double displacement)
+{
+    if (index == 0)
+        return c->length * c->fraction - displacement;
+    return c->length * (1 - c->fraction) + displacement;
+}
 
 /* Behind its stop a chamber keeps half of the volume that it has there, whatever the stop gives
  * way. */
-static chamber chamber_at(const yk_cylinder *c, int index, double displacement, double rate)
+static double chamber_volume(const yk_cylinder *c, int index, double displacement)
 {
-    double sign = index == 0 ? -1 : 1;
-    double fraction = index == 0 ? c->fraction : 1 - c->fraction;
-    double length = c->length * fraction + sign * displacement;
-    double least = 0.5 * c->stop;
-    if (length > least)
-        return (chamber){c->area[index] * length, sign * c->area[index] * rate};
+    return c->area[index] * fmax(chamber_length(c, index, displacement), 0.5 * c->stop);
+}
 
-    return (chamber){c->area[index] * least, 0};
+static double chamber_volume_rate(const yk_cylinder *c, int index, double displacement, double rate)
+{
+    if (!(chamber_length(c, index, displacement) > 0.5 * c->stop))
+        return 0;
+    return (index == 0 ? -1 : 1) * c->area[index] * rate;
 }
 
 int yk_cylinder_size(const yk_cylinder *cylinder)
@@ -204,10 +207,11 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
     /* d(fill volume)/dt = fill rate: compression takes what flows in less what the piston
      * sweeps. */
     for (int i = 0; i < 2; i++) {
-        chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
+        double volume = chamber_volume(cylinder, i, drive->length);
+        double volume_rate = chamber_volume_rate(cylinder, i, drive->length, drive->rate);
         double fill = yk_fluid_fill(fluid, unknowns[i]);
         double slope = yk_fluid_fill_slope(fluid, unknowns[i]);
-        rate[i] = (in[i] - fill * at.volume_rate) / (at.volume * slope);
+        rate[i] = (in[i] - fill * volume_rate) / (volume * slope);
     }
 
     /* The spool follows its command with a lag of first order. */
@@ -226,20 +230,21 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
     supplies(cylinder, fluid, unknowns, &flow, in);
 
     for (int i = 0; i < 2; i++) {
-        chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
+        double volume = chamber_volume(cylinder, i, drive->length);
+        double volume_rate = chamber_volume_rate(cylinder, i, drive->length, drive->rate);
         double head = unknowns[i];
         double p = yk_fluid_pressure(fluid, head);
         double fill = yk_fluid_fill(fluid, head);
         double slope = yk_fluid_fill_slope(fluid, head);
-        double scale = 1 / (at.volume * slope);
+        double scale = 1 / (volume * slope);
 
         /* By its own head: supply and swept volume, then the slope of the fill under the rate. */
         double own = 0;
         if (head > fluid->vapour)
             own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
         double orifices = flow.slope[2 * i] - flow.slope[2 * i + 1];
-        own += yk_fluid_fill(fluid, p) * orifices - slope * at.volume_rate;
-        double rate = (in[i] - fill * at.volume_rate) * scale;
+        own += yk_fluid_fill(fluid, p) * orifices - slope * volume_rate;
+        double rate = (in[i] - fill * volume_rate) * scale;
         jacobian[i * n + i] = scale * own - rate * yk_fluid_fill_curvature(fluid, head) / slope;
 
         /* By that of the other chamber, through the leak. */
@@ -302,7 +307,7 @@ double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, do
 
     /* Of each chamber the internal energy of its liquid: enthalpy less p V. */
     for (int i = 0; i < 2; i++) {
-        double volume = chamber_at(cylinder, i, length, 0).volume;
+        double volume = chamber_volume(cylinder, i, length);
         double p = yk_fluid_pressure(fluid, unknowns[i]);
         double liquid = volume * yk_fluid_fill(fluid, unknowns[i]);
         sum += liquid * yk_fluid_enthalpy(fluid, p) - p * volume;
@@ -338,9 +343,9 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
         power->loss += fill * ((pump - own[i]) * in + (own[i] - tank) * out);
 
         /* What a chamber behind its stop does not give way is pushed into the stop alone. */
-        chamber at = chamber_at(c, i, drive->length, rate);
+        double volume_rate = chamber_volume_rate(c, i, drive->length, rate);
         double swept = (i == 0 ? -1 : 1) * c->area[i] * rate;
-        power->loss -= p * (swept - at.volume_rate);
+        power->loss -= p * (swept - volume_rate);
     }
 
     /* Leakage, friction and the damping of the stops. */

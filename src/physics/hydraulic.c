@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"
-#include "physics/names.h"
 
 static const yk_subsystem_ops hydraulic_ops;
 
@@ -256,50 +255,35 @@ static double next_event(const yk_subsystem *subsystem, double t)
 
 /* Channels ------------------------------------------------------------------------------------- */
 
-typedef enum channel_kind {
-    PRESSURE_1,
-    PRESSURE_2,
-    FLOW_1,
-    FLOW_2,
-    THRUST,
-    OPENING,
-    VOID_1,
-    VOID_2,
-    BLOCKED_TIME, /* and those that follow: in the order of the events */
-    CAVITATION_TIME,
-    STOP_TIME,
-    LIMIT_TIME,
-    OVERPRESSURE_TIME,
-    CHANNEL_KINDS
-} channel_kind;
-
-static const yk_channel_row channel_rows[CHANNEL_KINDS] = {
-    [PRESSURE_1] = {"pressure_1", "Pa"},
-    [PRESSURE_2] = {"pressure_2", "Pa"},
-    [FLOW_1] = {"flow_1", "m^3/s"},
-    [FLOW_2] = {"flow_2", "m^3/s"},
-    [THRUST] = {"thrust", "N"},
-    [OPENING] = {"opening", ""},
-    [VOID_1] = {"void_1", ""},
-    [VOID_2] = {"void_2", ""},
-    [BLOCKED_TIME] = {"blocked_time", "s"},
-    [CAVITATION_TIME] = {"cavitation_time", "s"},
-    [STOP_TIME] = {"stop_time", "s"},
-    [LIMIT_TIME] = {"limit_time", "s"},
-    [OVERPRESSURE_TIME] = {"overpressure_time", "s"},
+/* Their names follow that of the cylinder. */
+static const yk_channel channels[YK_HYDRAULIC_CHANNELS] = {
+    [YK_PRESSURE_1] = {".pressure_1", "Pa", 1},
+    [YK_PRESSURE_2] = {".pressure_2", "Pa", 1},
+    [YK_FLOW_1] = {".flow_1", "m^3/s", 1},
+    [YK_FLOW_2] = {".flow_2", "m^3/s", 1},
+    [YK_THRUST] = {".thrust", "N", 1},
+    [YK_OPENING] = {".opening", "", 1},
+    [YK_VOID_1] = {".void_1", "", 1},
+    [YK_VOID_2] = {".void_2", "", 1},
+    [YK_EVENT_TIMES + YK_BLOCKED] = {".blocked_time", "s", 1},
+    [YK_EVENT_TIMES + YK_CAVITATED] = {".cavitation_time", "s", 1},
+    [YK_EVENT_TIMES + YK_STOPPED] = {".stop_time", "s", 1},
+    [YK_EVENT_TIMES + YK_LIMITED] = {".limit_time", "s", 1},
+    [YK_EVENT_TIMES + YK_BEYOND_RANGE] = {".overpressure_time", "s", 1},
 };
 
 static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
     *list = self->channels;
-    return self->channel_count;
+    return YK_HYDRAULIC_CHANNELS * self->count;
 }
 
 static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
-    const yk_hydraulic_slot *at = &self->slots[channel / CHANNEL_KINDS];
+    const yk_hydraulic_slot *at = &self->slots[channel / YK_HYDRAULIC_CHANNELS];
+    int kind = channel % YK_HYDRAULIC_CHANNELS;
     const yk_cylinder *cylinder = &at->cylinder;
     const yk_fluid *fluid = &self->fluid;
     const double *y = at->now->unknown;
@@ -310,23 +294,18 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
     double value = 0;
-    switch ((channel_kind)(channel % CHANNEL_KINDS)) {
-    case PRESSURE_1: value = yk_fluid_pressure(fluid, y[0]); break;
-    case PRESSURE_2: value = yk_fluid_pressure(fluid, y[1]); break;
-    case FLOW_1: value = flow.orifice[YK_ORIFICE_P1] - flow.orifice[YK_ORIFICE_T1]; break;
-    case FLOW_2: value = flow.orifice[YK_ORIFICE_P2] - flow.orifice[YK_ORIFICE_T2]; break;
-    case THRUST: value = yk_cylinder_force(cylinder, fluid, &drive, y); break;
-    case OPENING: value = yk_valve_limited(cylinder->valve.kind, y[2]); break;
-    case VOID_1: value = yk_fluid_void(fluid, y[0]); break;
-    case VOID_2: value = yk_fluid_void(fluid, y[1]); break;
-    default: value = at->ledger->event_time[channel % CHANNEL_KINDS - BLOCKED_TIME]; break;
+    switch (kind) {
+    case YK_PRESSURE_1: value = yk_fluid_pressure(fluid, y[0]); break;
+    case YK_PRESSURE_2: value = yk_fluid_pressure(fluid, y[1]); break;
+    case YK_FLOW_1: value = flow.orifice[YK_ORIFICE_P1] - flow.orifice[YK_ORIFICE_T1]; break;
+    case YK_FLOW_2: value = flow.orifice[YK_ORIFICE_P2] - flow.orifice[YK_ORIFICE_T2]; break;
+    case YK_THRUST: value = yk_cylinder_force(cylinder, fluid, &drive, y); break;
+    case YK_OPENING: value = yk_valve_limited(cylinder->valve.kind, y[2]); break;
+    case YK_VOID_1: value = yk_fluid_void(fluid, y[0]); break;
+    case YK_VOID_2: value = yk_fluid_void(fluid, y[1]); break;
+    default: value = at->ledger->event_time[kind - YK_EVENT_TIMES]; break;
     }
     values[0] = value;
-}
-
-static const char *cylinder_name(const void *user, int index)
-{
-    return ((const yk_hydraulic *)user)->slots[index].name;
 }
 
 /* Creation ------------------------------------------------------------------------------------- */
@@ -380,13 +359,14 @@ static void destroy(yk_subsystem *subsystem)
     for (int i = 0; self->slots && i < self->count; i++) {
         yk_release(context, self->slots[i].name);
         yk_release(context, self->slots[i].spool_name);
+        for (int k = 0; k < YK_HYDRAULIC_CHANNELS; k++)
+            yk_release(context, self->slots[i].channel_names[k]);
     }
 
     yk_release(context, self->slots);
     yk_release(context, self->ports);
     yk_release(context, self->image);
     yk_release(context, self->channels);
-    yk_release(context, self->channel_names);
     yk_release(context, self->name);
     yk_release(context, self);
 }
@@ -512,8 +492,9 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
     self->name = yk_text_copy(context, self->def.name);
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
+    self->channels = yk_allocate(context, YK_HYDRAULIC_CHANNELS * count, sizeof *self->channels);
     self->image = yk_allocate(context, words, sizeof *self->image);
-    if (!self->name || !self->slots || !self->ports || !self->image)
+    if (!self->name || !self->slots || !self->ports || !self->channels || !self->image)
         return YK_ERROR_MEMORY;
 
     /* The image: states of all cylinders, then what is kept beside them. */
@@ -536,17 +517,24 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
         if (!at->name)
             return YK_ERROR_MEMORY;
 
-        at->spool_name = yk_name_join(context, at->name, ".spool");
+        at->spool_name = yk_text_join(context, at->name, ".spool");
         if (!at->spool_name)
             return YK_ERROR_MEMORY;
 
         self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
         self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};
+
+        for (size_t k = 0; k < YK_HYDRAULIC_CHANNELS; k++) {
+            yk_channel *channel = &self->channels[YK_HYDRAULIC_CHANNELS * i + k];
+            *channel = channels[k];
+            at->channel_names[k] = yk_text_join(context, at->name, channel->name);
+            channel->name = at->channel_names[k];
+            if (!channel->name)
+                return YK_ERROR_MEMORY;
+        }
     }
 
-    yk_channel_rows rows = {channel_rows, CHANNEL_KINDS, cylinder_name, self, self->count};
-    self->channel_count = self->count * CHANNEL_KINDS;
-    return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
+    return YK_OK;
 }
 
 static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)

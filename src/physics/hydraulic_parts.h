@@ -37,8 +37,22 @@ enum {
     YK_HYDRAULIC_LEDGER_WORDS = sizeof(yk_hydraulic_ledger) / sizeof(double)
 };
 
+/* Channels of a cylinder. */
+enum {
+    YK_PRESSURE_1,
+    YK_PRESSURE_2,
+    YK_FLOW_1,
+    YK_FLOW_2,
+    YK_THRUST,
+    YK_OPENING,
+    YK_VOID_1,
+    YK_VOID_2,
+    YK_EVENT_TIMES, /* one for each event, in their order */
+    YK_HYDRAULIC_CHANNELS = YK_EVENT_TIMES + YK_HYDRAULIC_EVENTS
+};
+
 typedef struct yk_hydraulic_slot {
-    char *name, *spool_name;
+    char *name, *spool_name, *channel_names[YK_HYDRAULIC_CHANNELS];
     yk_cylinder cylinder;
     yk_hydraulic_cylinder_def def;
     double origin; /* s0 */
@@ -57,9 +71,7 @@ typedef struct yk_hydraulic {
     yk_hydraulic_slot *slots;
     yk_port *ports; /* power ports first, then spools */
     double *image;
-    int channel_count;
     yk_channel *channels;
-    char *channel_names;
     bool ran;
     char message[256];
 } yk_hydraulic;

@@ -42,23 +42,13 @@ static double part_force(const oscillator_part *part, double t)
     return part->force_unit * yk_function_value(part->force, t);
 }
 
-typedef struct oscillator oscillator;
-
-typedef struct integrator_row {
-    void (*step_force)(oscillator *self, double t, double h, const yk_input *input);
-    void (*step_motion)(oscillator *self, double t, double h, const yk_input *input);
-    void (*response)(const oscillator *self, double h, int power, double response[3]);
-    double sample; /* see yk_step_model */
-} integrator_row;
-
-struct oscillator {
+typedef struct oscillator {
     yk_subsystem subsystem;
     yk_context *context;
     yk_oscillator_def def; /* of the sum of the parts */
     int part_count;
     oscillator_part *parts;
     yk_port *ports;
-    const integrator_row *integrator;
     yk_two_step coefficients;
     /* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and
      * derivatives. */
@@ -69,7 +59,7 @@ struct oscillator {
     } exact;
     yk_causality causality;
     oscillator_state now;
-};
+} oscillator;
 
 static const yk_subsystem_ops oscillator_ops;
 
@@ -340,7 +330,12 @@ static void exact_response(const oscillator *self, double h, int power, double r
     response[2] = rest / self->def.mass;
 }
 
-static const integrator_row integrators[] = {
+static const struct {
+    void (*step_force)(oscillator *self, double t, double h, const yk_input *input);
+    void (*step_motion)(oscillator *self, double t, double h, const yk_input *input);
+    void (*response)(const oscillator *self, double h, int power, double response[3]);
+    double sample; /* see yk_step_model */
+} integrators[] = {
     [YK_OSCILLATOR_TWO_STEP] = {two_step_force, two_step_motion, two_step_response, 1},
     [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_force, semi_implicit_motion,
                                      semi_implicit_response, 0},
@@ -442,9 +437,9 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
 
     /* By what the port takes, or alone. */
     switch (self->causality) {
-    case YK_TAKES_MOTION: self->integrator->step_motion(self, t, h, inputs); break;
-    case YK_TAKES_WRENCH: self->integrator->step_force(self, t, h, inputs); break;
-    default: self->integrator->step_force(self, t, h, NULL); break;
+    case YK_TAKES_MOTION: integrators[self->def.integrator].step_motion(self, t, h, inputs); break;
+    case YK_TAKES_WRENCH: integrators[self->def.integrator].step_force(self, t, h, inputs); break;
+    default: integrators[self->def.integrator].step_force(self, t, h, NULL); break;
     }
 
     self->now.time = t + h;
@@ -467,7 +462,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
     /* A linear system: the response to each power of time. */
     for (int power = 0; power <= degree; power++) {
         double response[3];
-        self->integrator->response(self, h, power, response);
+        integrators[self->def.integrator].response(self, h, power, response);
         for (int row = 0; row < 3; row++)
             matrix[row * (degree + 1) + power] = response[row];
     }
@@ -496,7 +491,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         self->now = before;
         for (int i = 0; i < steps; i++) {
             yk_input own = yk_input_shift(&input, YK_PORT_SCALAR, i * part);
-            self->integrator->step_force(self, t + i * part, part, &own);
+            integrators[self->def.integrator].step_force(self, t + i * part, part, &own);
         }
 
         x[more] = self->now.x - before.x;
@@ -511,12 +506,12 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     model->displacement[0] = x[0];
     model->mobility[0] = v[1] - v[0];
     model->lead = (x[1] - x[0]) / (h * (v[1] - v[0]));
-    model->sample = 0.5 + (self->integrator->sample - 0.5) / steps;
+    model->sample = 0.5 + (integrators[self->def.integrator].sample - 0.5) / steps;
 
     /* One step: without the rounding of differences. */
     if (steps == 1) {
         double response[3];
-        self->integrator->response(self, h, 0, response);
+        integrators[self->def.integrator].response(self, h, 0, response);
         model->mobility[0] = response[1];
         model->lead = response[0] / (h * response[1]);
     }
@@ -695,7 +690,6 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     self->subsystem.ops = &oscillator_ops;
     self->context = context;
     self->def = *def;
-    self->integrator = &integrators[def->integrator];
     self->coefficients = yk_two_step_coefficients(def->rho_inf);
     self->part_count = part_count;
     self->parts = yk_allocate(context, (size_t)part_count, sizeof *self->parts);

@@ -20,7 +20,7 @@
 #ifndef YK_SMOOTH_ANCF_H
 #define YK_SMOOTH_ANCF_H
 
-#include "mechanics/frame.h"
+#include "mechanics/body.h"
 #include "yoke/base.h"
 #include "yoke/smooth.h"
 

@@ -1,21 +1,21 @@
 /* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports.
  * The same pass, run in recording mode, gives the pattern, so that pattern and assembly cannot
  * disagree: entry k of the pass is always added at values[entry[k]]. Equations: internal.h. */
-#include "smooth/assemble.h"
 
 #include <string.h>
 
 #include "math/polynomial.h"
-#include "smooth/sink.h"
+#include "smooth/assemble.h"
 
 /* A node that is to be kept in place is so much heavier while positions and velocities are
  * assembled. */
 static const double KEPT_WEIGHT = 1e8;
 
-static scales scales_of(const yk_smooth_model *model, double c)
+/* A sink for equations with the weight c, which takes no entries yet. */
+static sink sink_of(const yk_smooth_model *model, double c)
 {
     double inverse = 1 / model->mass_scale;
-    return (scales){.c = c, .inertia = inverse, .node = c * c * inverse, .rate = c * inverse};
+    return (sink){.c = c, .inertia = inverse, .node = c * c * inverse, .rate = c * inverse};
 }
 
 static void add_wrench(yk_wrench *sum, yk_vec3 force, yk_vec3 torque)
@@ -27,7 +27,7 @@ static void add_wrench(yk_wrench *sum, yk_vec3 force, yk_vec3 torque)
 /* Nodes ---------------------------------------------------------------------------------------- */
 
 static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, int i,
-                               double weight, const scales *s, sink *to, sink_mode mode)
+                               double weight, sink *to, sink_mode mode)
 {
     const node_model *node = &model->nodes[i];
     const yk_frame *frame = &work->trial[i].frame;
@@ -37,22 +37,22 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     /* Massless nodes have none in a step, and a little at the start, which their joints then
      * place. */
     double idle = 0;
-    if (s->c <= 0)
+    if (to->c <= 0)
         idle = weight * work->idle_mass;
     if (!node->massive) {
         for (int k = 0; k < 3; k++)
-            put(to, mode, u + k, u + k, idle);
+            sink_put(to, mode, u + k, u + k, idle);
         for (int k = 3; k < 6; k++)
-            put(to, mode, u + k, u + k, idle * square);
+            sink_put(to, mode, u + k, u + k, idle * square);
         return;
     }
 
     /* Inertia as the step sees it, yk_inertia_tangent. */
     double tangent[6][6] = {{0}};
     if (mode == SINK_ADD) {
-        yk_inertia_global inertia;
+        yk_inertia inertia;
         yk_inertia_rotate(&node->inertia, &frame->rotation, &inertia);
-        yk_inertia_tangent(&inertia, frame, s->c, work->rotation_weight, tangent);
+        yk_inertia_tangent(&inertia, frame, to->c, work->rotation_weight, tangent);
         if (node->eccentric) {
             /* The torque of the weight changes with the arm of the centre of mass: d(S x g) = (S
              * g^T - S.g I) dtheta. */
@@ -62,7 +62,7 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
             for (int k = 0; k < 3; k++) {
                 for (int j = 0; j < 3; j++) {
                     double own = k == j ? dot : 0;
-                    tangent[3 + k][3 + j] -= s->c * s->c * (rotates.m[k][j] - own);
+                    tangent[3 + k][3 + j] -= to->c * to->c * (rotates.m[k][j] - own);
                 }
             }
         }
@@ -71,13 +71,13 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     /* Point masses have no inertia of rotation: that their rotation is free must not make the
      * start singular. */
     double point = idle * 1e-3 * square;
-    double scale = weight * s->inertia * (1 + s->c * work->damping);
+    double scale = weight * to->inertia * (1 + to->c * work->damping);
     for (int k = 0; k < 3; k++)
-        put(to, mode, u + k, u + k, scale * tangent[k][k]);
+        sink_put(to, mode, u + k, u + k, scale * tangent[k][k]);
     for (int j = 3; j < 6; j++) {
         for (int k = 3; k < 6; k++) {
             double added = k == j ? point : 0;
-            put(to, mode, u + k, u + j, scale * tangent[k][j] + added);
+            sink_put(to, mode, u + k, u + j, scale * tangent[k][j] + added);
         }
     }
 
@@ -87,8 +87,8 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     /* Displacements and rotations are coupled by the arm of the centre of mass. */
     for (int j = 0; j < 3; j++) {
         for (int k = 3; k < 6; k++) {
-            put(to, mode, u + k, u + j, scale * tangent[k][j]);
-            put(to, mode, u + j, u + k, scale * tangent[j][k]);
+            sink_put(to, mode, u + k, u + j, scale * tangent[k][j]);
+            sink_put(to, mode, u + j, u + k, scale * tangent[j][k]);
         }
     }
 }
@@ -180,10 +180,10 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 /* The balance of loads and inertia: rates of the momenta in a step, forces that depend on
  * velocities for accelerations. */
 static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
-                       assembly_level level, const scales *s)
+                       assembly_level level, const sink *to)
 {
     bool accelerations = level == LEVEL_ACCELERATION;
-    double scale = accelerations ? s->inertia : s->node;
+    double scale = accelerations ? to->inertia : to->node;
 
     for (int i = 0; i < model->node_count; i++) {
         const node_model *of = &model->nodes[i];
@@ -193,7 +193,7 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
 
         /* Forces of velocities, or rates of momenta. */
         if (accelerations) {
-            yk_inertia_global inertia;
+            yk_inertia inertia;
             yk_vec3 bias_force, bias_torque;
             yk_inertia_rotate(&of->inertia, &node->frame.rotation, &inertia);
             yk_inertia_bias(&inertia, &node->frame, &bias_force, &bias_torque);
@@ -291,7 +291,7 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
     const trial_node *end[2] = {&work->trial[joint->node[0]], &work->trial[joint->node[1]]};
     double residual = yk_row_bias(row, &joint->joint, &end[0]->frame, &end[1]->frame, drive);
 
-    if (beta != 0 && yk_row_on_velocity(row->kind)) {
+    if (beta != 0 && yk_row_on_velocity(row)) {
         residual = residual + beta * yk_row_rate(row, kinematics);
     } else if (beta != 0) {
         residual = residual +
@@ -337,17 +337,17 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
                 continue;
 
             double value = hold ? 0 : entry[3 * part + k];
-            put(to, mode, equation, u + 3 * torque + k, value);
-            put(to, mode, u + 3 * torque + k, equation, value);
+            sink_put(to, mode, equation, u + 3 * torque + k, value);
+            sink_put(to, mode, u + 3 * torque + k, equation, value);
         }
     }
 
-    put(to, mode, equation, equation, hold ? -1 : -work->compliance);
+    sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
 static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
-                              const joint_model *joint, assembly_level level, const scales *s,
-                              sink *to, sink_mode mode)
+                              const joint_model *joint, assembly_level level, sink *to,
+                              sink_mode mode)
 {
     const int *node = joint->node;
     const yk_joint *equations = &joint->joint;
@@ -368,7 +368,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     yk_wrench *load_b = &work->load[node[1]];
     for (int r = 0; r < equations->row_count; r++) {
         const yk_row *row = &equations->row[r];
-        bool on_velocity = yk_row_on_velocity(row->kind);
+        bool on_velocity = yk_row_on_velocity(row);
 
         yk_gradient gradient;
         yk_row_gradient(row, &kinematics, &gradient);
@@ -386,12 +386,12 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             } else if (!on_velocity) {
                 residual = yk_row_value(row, &kinematics);
             } else if (level == LEVEL_STEP) {
-                residual = s->c * yk_row_rate(row, &kinematics);
+                residual = to->c * yk_row_rate(row, &kinematics);
             }
 
-            if (work->compliance > 0 && s->node > 0) {
+            if (work->compliance > 0 && to->node > 0) {
                 double scale = model->unknown_scale[first + r];
-                residual -= work->compliance * s->node * lambda[r] / (scale * scale);
+                residual -= work->compliance * to->node * lambda[r] / (scale * scale);
             }
 
             work->right[first + r] = -residual;
@@ -417,9 +417,9 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     /* The gradients turn with the bodies, and the reactions with them. */
     yk_mat3 stiffness[4][4];
     memset(stiffness, 0, sizeof stiffness);
-    if (mode == SINK_ADD && s->node > 0) {
+    if (mode == SINK_ADD && to->node > 0) {
         for (int r = 0; r < equations->row_count; r++)
-            yk_row_stiffness(&equations->row[r], &kinematics, s->node * lambda[r], stiffness);
+            yk_row_stiffness(&equations->row[r], &kinematics, to->node * lambda[r], stiffness);
     }
 
     if (joint->chained) {
@@ -435,7 +435,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             if (!(joint->stiffness_mask >> (4 * i + j) & 1u) || row < 0 || column < 0)
                 continue;
 
-            put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
+            sink_put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
         }
     }
 }
@@ -451,14 +451,14 @@ static void add_load(yk_smooth_workspace *work, const int node[2], const yk_forc
     work->potential += load->energy;
 }
 
-static inline yk_mat3 pair_block(const scales *s, const yk_force_tangent *tangent, int i, int j)
+static inline yk_mat3 pair_block(const sink *to, const yk_force_tangent *tangent, int i, int j)
 {
-    return yk_m3_add(yk_m3_scale(-s->node, tangent->pose[i][j]),
-                     yk_m3_scale(-s->rate, tangent->rate[i][j]));
+    return yk_m3_add(yk_m3_scale(-to->node, tangent->pose[i][j]),
+                     yk_m3_scale(-to->rate, tangent->rate[i][j]));
 }
 
 static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
-                              const force_model *force, const scales *s, sink *to, sink_mode mode)
+                              const force_model *force, sink *to, sink_mode mode)
 {
     const int *node = force->node;
     bool both = yk_force_on_both(force->law.kind);
@@ -500,7 +500,7 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
         yk_mat3 block[4][4];
         for (int i = 0; i < 4 && mode == SINK_ADD; i++) {
             for (int j = 0; j < 4; j++)
-                block[i][j] = pair_block(s, &tangent, i, j);
+                block[i][j] = pair_block(to, &tangent, i, j);
         }
         yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block,
                                both ? 0xffffu : 0xcc00u, to, mode);
@@ -515,8 +515,8 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
             if (row < 0 || column < 0)
                 continue;
 
-            yk_mat3 block = pair_block(s, &tangent, i, j);
-            put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
+            yk_mat3 block = pair_block(to, &tangent, i, j);
+            sink_put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
         }
     }
 }
@@ -524,10 +524,10 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
 /* Beams ---------------------------------------------------------------------------------------- */
 
 static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
-                             const beam_model *beam, const scales *s, sink *to, sink_mode mode)
+                             const beam_model *beam, sink *to, sink_mode mode)
 {
     /* Where masses alone decide, nothing is added to the matrix. */
-    bool stiff = mode == SINK_ADD && s->node > 0;
+    bool stiff = mode == SINK_ADD && to->node > 0;
     const int *node = beam->node;
     yk_beam_jacobian jacobian;
     if (mode != SINK_RECORD) {
@@ -556,7 +556,7 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
                     continue;
                 if (mode == SINK_RECORD) {
                     for (int k = 0; k < 6; k++)
-                        put(to, mode, unknown[a] + k, unknown[b] + j, 0);
+                        sink_put(to, mode, unknown[a] + k, unknown[b] + j, 0);
                     continue;
                 }
 
@@ -568,9 +568,9 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
                     continue;
 
                 for (int k = 0; k < 6; k++)
-                    to->values[entry[k]] -= s->node * jacobian.pose[row + k][column];
+                    to->values[entry[k]] -= to->node * jacobian.pose[row + k][column];
                 for (int k = 0; k < 6 && beam->beam.damped; k++)
-                    to->values[entry[k]] -= s->rate * jacobian.rate[row + k][column];
+                    to->values[entry[k]] -= to->rate * jacobian.rate[row + k][column];
             }
         }
     }
@@ -624,35 +624,35 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 /* One pass ------------------------------------------------------------------------------------- */
 
 static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
-                        assembly_level level, const scales *s, sink *to, sink_mode mode)
+                        assembly_level level, sink *to, sink_mode mode)
 {
     const yk_smooth_description *def = &model->def;
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
 
     /* Nodes that are to be kept are heavy while positions and velocities are assembled. */
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
-        node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, s, to, mode);
+        node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, to, mode);
     for (int i = 0; i < def->force_count; i++)
-        force_pass(model, work, &model->forces[i], s, to, mode);
+        force_pass(model, work, &model->forces[i], to, mode);
     for (int i = 0; i < def->beam_count; i++)
-        beam_pass(model, work, &model->beams[i], s, to, mode);
+        beam_pass(model, work, &model->beams[i], to, mode);
     for (int i = 0; i < model->joint_count; i++)
-        joint_pass(model, work, &model->joints[i], level, s, to, mode);
+        joint_pass(model, work, &model->joints[i], level, to, mode);
 
     /* Flexible bodies, and at last what acts on their attachments. */
     if (def->flexible_count == 0)
         return;
 
-    yk_smooth_flexible_pass(model, work, level, weigh ? KEPT_WEIGHT : 1, s, to, mode);
-    yk_smooth_place_pass(model, work, s, to, mode);
+    yk_smooth_flexible_pass(model, work, level, weigh ? KEPT_WEIGHT : 1, to, mode);
+    yk_smooth_place_pass(model, work, to, mode);
 }
 
 size_t yk_smooth_pattern(const yk_smooth_model *model, yk_smooth_workspace *work,
                          yk_sparse_entry *entries)
 {
-    sink to = {.entries = entries};
-    scales s = scales_of(model, 1);
-    pass(model, work, LEVEL_STEP, &s, &to, SINK_RECORD);
+    sink to = sink_of(model, 1);
+    to.entries = entries;
+    pass(model, work, LEVEL_STEP, &to, SINK_RECORD);
     return to.cursor;
 }
 
@@ -660,7 +660,7 @@ void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
                         yk_linear_solver *solver, assembly_level level)
 {
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
-    scales s = scales_of(model, in_time ? work->c : 0);
+    sink to = sink_of(model, in_time ? work->c : 0);
 
     work->supply = work->port_supply = work->loss = work->potential = 0;
     memset(work->right, 0, (size_t)model->motion_count * sizeof *work->right);
@@ -690,16 +690,17 @@ void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
 
     /* Elements: their loads and rows, and the matrix with them. */
     if (solver) {
-        sink to = {.entry_index = solver->entry_index, .values = yk_sparse_values(solver->matrix)};
+        to.entry_index = solver->entry_index;
+        to.values = yk_sparse_values(solver->matrix);
         size_t count = yk_sparse_nonzeros(solver->matrix);
         memset(to.values, 0, count * sizeof *to.values);
-        pass(model, work, level, &s, &to, SINK_ADD);
+        pass(model, work, level, &to, SINK_ADD);
         for (size_t k = 0; k < count; k++)
             to.values[k] *= solver->entry_scale[k];
     } else {
-        pass(model, work, level, &s, NULL, SINK_NONE);
+        pass(model, work, level, &to, SINK_NONE);
     }
 
     if (in_time || level == LEVEL_ACCELERATION)
-        node_right(model, work, level, &s);
+        node_right(model, work, level, &to);
 }

@@ -27,8 +27,7 @@
 #ifndef YK_SMOOTH_BEAM_H
 #define YK_SMOOTH_BEAM_H
 
-#include "mechanics/frame.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "yoke/base.h"
 #include "yoke/smooth.h"
 

@@ -5,7 +5,7 @@
 
 #include "math/so3.h"
 #include "smooth/beam.h"
-#include "smooth/beam_rotation.h"
+#include "smooth/rotation.h"
 
 /* Nodes 1 and 3 have a relative rotation, the middle one does not. */
 enum { FIRST, MIDDLE, LAST };
@@ -24,6 +24,10 @@ typedef struct beam_state {
     /* damping only: */
     yk_vec3 spin[2];     /* angular velocity relative to the middle node */
     yk_vec3 psi_rate[2]; /* as seen from the middle node: inverse * spin */
+    /* from the loads on: the moments c_i before they are shared out to the nodes */
+    yk_vec3 end[2]; /* sum w (N_i (T^T a + T'^T m) + N_i' T^T m) of the first and the last node */
+    yk_vec3 all;    /* sum w a: that of all three c_i */
+    yk_vec3 c[2];   /* c_1, c_3 */
 } beam_state;
 
 /* At one point of Gauss. */
@@ -40,27 +44,9 @@ typedef struct beam_section_state {
     yk_vec3 strain_rate, curvature_rate; /* S d(gamma)/dt, S d(kappa)/dt */
 } beam_section_state;
 
-/* The moments c_i before they are shared out to the nodes. */
-typedef struct beam_moments {
-    yk_vec3 end[2]; /* sum w (N_i (T^T a + T'^T m) + N_i' T^T m) of the first and the last node */
-    yk_vec3 all;    /* sum w a: that of all three c_i */
-    yk_vec3 c[2];   /* c_1, c_3 */
-} beam_moments;
-
-/* A 6 x 6 matrix as blocks: [row][column], 0 for force and strain, 1 for torque and curvature. */
-typedef struct beam_section_blocks {
-    yk_mat3 block[2][2];
-} beam_section_blocks;
-
-/* S D S^T of a section's matrix, block by block. Blocks off the diagonal are left out where they
- * are zero. */
-void yk_beam_rotate_section(const double matrix[6][6], bool coupled, bool diagonal,
-                            const yk_mat3 *frame, beam_section_blocks *rotated);
-
 /* Derivatives of the loads without damping by the placement: writes all of the matrix. */
 void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
                        const beam_section_state section[YK_BEAM_POINTS],
-                       const beam_moments *moments,
                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
 /* Adds those of the viscous loads, and writes the derivatives by rates. */
 void yk_beam_damping(const yk_beam *beam, const beam_state *state,

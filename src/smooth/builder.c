@@ -1,6 +1,6 @@
 /* The builder of yoke/smooth.h: parts are collected in the arrays of one description, of which
  * the model is made. */
-#include "smooth/builder.h"
+#include "smooth/smooth.h"
 
 #include "math/so3.h"
 

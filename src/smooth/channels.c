@@ -8,7 +8,7 @@
 typedef struct channel_kind {
     const char *suffix, *unit;
     int components;
-    yk_smooth_quantity quantity;
+    int quantity; /* of channel_source */
 } channel_kind;
 
 enum {
@@ -52,88 +52,94 @@ static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY
 
 /* The list ------------------------------------------------------------------------------------- */
 
-/* Where channels are added: a first round, without memory for names, counts them and the bytes of
- * their names. */
-typedef struct channel_list {
-    yk_channel *channels;
-    channel_source *sources;
-    char *names;
-    int count;
-    size_t bytes;
-} channel_list;
-
-static void add(channel_list *list, const char *owner, channel_group group, int index, int first,
+/* Adds the channels of an element, the first of which is `source`, to those of the model and the
+ * bytes of their names to `bytes`. A first round, without memory for names, only counts. */
+static void add(yk_smooth_model *model, size_t *bytes, const char *owner, channel_source source,
                 const channel_kind *kinds, int count)
 {
+    source.part = -1;
     for (int k = 0; k < count; k++) {
         const channel_kind *kind = &kinds[k];
-        size_t bytes = strlen(owner) + strlen(kind->suffix) + 2;
+        size_t length = strlen(owner) + strlen(kind->suffix) + 2;
 
-        /* The second round has memory for them. */
-        if (list->names) {
-            char *name = list->names + list->bytes;
-            snprintf(name, bytes, "%s%s%s", owner, owner[0] ? "." : "", kind->suffix);
-            list->channels[list->count] = (yk_channel){name, kind->unit, kind->components};
-            list->sources[list->count] =
-                (channel_source){group, index, first + k, kind->quantity, -1};
+        if (model->channel_names) {
+            char *name = model->channel_names + *bytes;
+            snprintf(name, length, "%s%s%s", owner, owner[0] ? "." : "", kind->suffix);
+            model->channels[model->channel_count] =
+                (yk_channel){name, kind->unit, kind->components};
+            source.quantity = kind->quantity;
+            model->sources[model->channel_count] = source;
         }
 
-        list->count++;
-        list->bytes += bytes;
+        source.kind++;
+        model->channel_count++;
+        *bytes += length;
     }
 }
 
-static void list_all(const yk_smooth_description *def, channel_list *list)
+/* All channels; returns the bytes of their names. */
+static size_t add_all(yk_smooth_model *model)
 {
-    add(list, "", CHANNEL_MODEL, 0, 0, model_channels, MODEL_CHANNELS);
+    const yk_smooth_description *def = &model->def;
+    size_t bytes = 0;
+    model->channel_count = 0;
+
+    add(model, &bytes, "", (channel_source){.group = CHANNEL_MODEL}, model_channels,
+        MODEL_CHANNELS);
 
     for (int i = 0; i < def->node_count; i++)
-        add(list, def->nodes[i].name, CHANNEL_NODE, i, 0, node_channels, NODE_CHANNELS);
+        add(model, &bytes, def->nodes[i].name, (channel_source){.group = CHANNEL_NODE, .index = i},
+            node_channels, NODE_CHANNELS);
     for (int i = 0; i < def->joint_count; i++)
-        add(list, def->joints[i].name, CHANNEL_JOINT, i, 0, joint_channels, JOINT_CHANNELS);
+        add(model, &bytes, def->joints[i].name,
+            (channel_source){.group = CHANNEL_JOINT, .index = i}, joint_channels, JOINT_CHANNELS);
     for (int i = 0; i < def->force_count; i++) {
         bool angle = yk_force_traits_of(def->forces[i].kind)->motion == YK_FORCE_ANGLE;
         const channel_kind *kinds = angle ? angle_channels : length_channels;
-        add(list, def->forces[i].name, CHANNEL_FORCE, i, 0, kinds, FORCE_CHANNELS);
+        add(model, &bytes, def->forces[i].name,
+            (channel_source){.group = CHANNEL_FORCE, .index = i}, kinds, FORCE_CHANNELS);
     }
 
     /* Beams, and what attachments show as nodes do. */
     for (int i = 0; i < def->beam_count; i++)
-        add(list, def->beams[i].name, CHANNEL_BEAM, i, 0, beam_channels, BEAM_CHANNELS);
+        add(model, &bytes, def->beams[i].name, (channel_source){.group = CHANNEL_BEAM, .index = i},
+            beam_channels, BEAM_CHANNELS);
     for (int i = 0; i < def->attachment_count; i++)
-        add(list, def->attachments[i].name, CHANNEL_ATTACHMENT, i, 0, node_channels, NODE_CHANNELS);
+        add(model, &bytes, def->attachments[i].name,
+            (channel_source){.group = CHANNEL_ATTACHMENT, .index = i}, node_channels,
+            NODE_CHANNELS);
 
     /* Strain energy of a flexible body, and the amplitudes of a modal one by number. */
     for (int i = 0; i < def->flexible_count; i++) {
         const char *name = def->flexibles[i].name;
         const yk_flexible *body = def->flexibles[i].body;
 
-        add(list, name, CHANNEL_FLEXIBLE, i, 0, &strain_channel, 1);
+        add(model, &bytes, name, (channel_source){.group = CHANNEL_FLEXIBLE, .index = i},
+            &strain_channel, 1);
         for (int k = 0; k < body->coordinates && body->kind == YK_FLEXIBLE_MODAL; k++) {
             char suffix[24];
             snprintf(suffix, sizeof suffix, "amplitude_%d", k + 1);
             channel_kind amplitude = {suffix, "1", 1, YK_QUANTITY_NUMBER};
-            add(list, name, CHANNEL_FLEXIBLE, i, 1 + k, &amplitude, 1);
+            add(model, &bytes, name,
+                (channel_source){.group = CHANNEL_FLEXIBLE, .index = i, .kind = 1 + k}, &amplitude,
+                1);
         }
     }
+
+    return bytes;
 }
 
 yk_status yk_smooth_make_channels(yk_smooth_model *model)
 {
-    channel_list list = {0};
-    list_all(&model->def, &list);
-
-    model->channels = yk_allocate(model->context, (size_t)list.count, sizeof *model->channels);
-    model->sources = yk_allocate(model->context, (size_t)list.count, sizeof *model->sources);
-    model->channel_names = yk_allocate(model->context, list.bytes, 1);
+    size_t bytes = add_all(model);
+    size_t count = (size_t)model->channel_count;
+    model->channels = yk_allocate(model->context, count, sizeof *model->channels);
+    model->sources = yk_allocate(model->context, count, sizeof *model->sources);
+    model->channel_names = yk_allocate(model->context, bytes, 1);
     if (!model->channels || !model->sources || !model->channel_names)
         return YK_ERROR_MEMORY;
 
-    /* The second round has memory for the names. */
-    list = (channel_list){model->channels, model->sources, model->channel_names, 0, 0};
-    list_all(&model->def, &list);
-    model->channel_count = list.count;
-
+    add_all(model);
     return YK_OK;
 }
 
@@ -170,7 +176,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     for (int p = 0; p < merge->part_count; p++) {
         const yk_smooth_model *part = &((const yk_smooth *)merge->parts[p])->model;
         for (int i = 0; i < part->channel_count; i++) {
-            channel_group group = part->sources[i].group;
+            int group = part->sources[i].group;
             int from = group == CHANNEL_MODEL ? part->sources[i].kind : next[group]++;
             channels[count] = model->channels[from];
             sources[count] = model->sources[from];
@@ -304,6 +310,55 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
     }
 }
 
+static void rotate_back(const yk_transform *at, double unit, double *values)
+{
+    yk_vec3 v = yk_q_rotate_back(at->orientation, yk_v3(values[0], values[1], values[2]));
+
+    values[0] = v.x / unit;
+    values[1] = v.y / unit;
+    values[2] = v.z / unit;
+}
+
+/* What the whole computed, as the part would tell it. */
+static void to_part(const yk_transform *at, const channel_source *source, int components,
+                    double *values)
+{
+    double newton = at->mass * at->length;
+    double newton_metre = newton * at->length;
+    double unit = 1;
+
+    switch (source->quantity) {
+    case YK_QUANTITY_POINT:
+        values[0] -= at->position.x;
+        values[1] -= at->position.y;
+        values[2] -= at->position.z;
+        rotate_back(at, at->length, values);
+        return;
+    case YK_QUANTITY_ORIENTATION: {
+        yk_quat q = {values[0], values[1], values[2], values[3]};
+        q = yk_q_mul(yk_q_conjugate(at->orientation), q);
+        values[0] = q.w;
+        values[1] = q.x;
+        values[2] = q.y;
+        values[3] = q.z;
+        return;
+    }
+    case YK_QUANTITY_VELOCITY: rotate_back(at, at->length, values); return;
+    case YK_QUANTITY_ANGULAR_VELOCITY: rotate_back(at, 1, values); return;
+    case YK_QUANTITY_FORCE: rotate_back(at, newton, values); return;
+    case YK_QUANTITY_TORQUE: rotate_back(at, newton_metre, values); return;
+    case YK_QUANTITY_LENGTH: unit = at->length; break;
+    case YK_QUANTITY_OWN_FORCE: unit = newton; break;
+    case YK_QUANTITY_OWN_TORQUE:
+    case YK_QUANTITY_ENERGY: unit = newton_metre; break;
+    case YK_QUANTITY_NUMBER: break;
+    }
+
+    /* Numbers without axes. */
+    for (int i = 0; i < components; i++)
+        values[i] /= unit;
+}
+
 void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -314,8 +369,8 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
     if (!model->part_transforms || source->part < 0)
         return;
 
-    yk_smooth_quantity_of_part(&model->part_transforms[source->part], source->quantity,
-                               model->channels[channel].components, values);
+    to_part(&model->part_transforms[source->part], source, model->channels[channel].components,
+            values);
 }
 
 double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int component)

@@ -370,8 +370,8 @@ static yk_status compile_scales(yk_smooth_model *model)
         const joint_model *joint = &model->joints[i];
         double *scale = &model->unknown_scale[model->motion_count + joint->row];
         for (int r = 0; r < joint->joint.row_count; r++) {
-            yk_row_kind kind = joint->joint.row[r].kind;
-            bool angle = kind == YK_ROW_AXES || kind == YK_ROW_SPIN;
+            const yk_row *row = &joint->joint.row[r];
+            bool angle = row->kind == YK_ROW_AXES || row->kind == YK_ROW_SPIN;
             scale[r] = angle ? model->gyration : 1;
         }
     }

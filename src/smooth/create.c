@@ -139,8 +139,7 @@ static yk_status check_joints(yk_context *context, const yk_smooth_description *
                            "%s: joint '%s' constrains no motion: name its axes", def->name,
                            joint->name);
 
-        const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
-        if (drive->required && !joint->drive.value)
+        if (yk_joint_traits_of(joint->kind)->drive.required && !joint->drive.value)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: joint '%s' prescribes a motion but has no drive", def->name,
                            joint->name);

@@ -28,8 +28,7 @@
 #ifndef YK_SMOOTH_FFRF_H
 #define YK_SMOOTH_FFRF_H
 
-#include "mechanics/frame.h"
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 #include "smooth/rotation.h"
 #include "yoke/base.h"
 
@@ -76,23 +75,12 @@ typedef struct yk_ffrf_bend {
     yk_vec3 value;
 } yk_ffrf_bend;
 
-/* One entry of pair_ij. */
+/* A number of modes i and j that is not zero: an entry of pair_ij (3 row + column), a component of
+ * the axial vector of pair_ji, or for i <= j what p_i p_j has in an entry of the second moments. */
 typedef struct yk_ffrf_term {
-    int j, entry; /* 3 row + column */
+    int i, j, entry;
     double value;
 } yk_ffrf_term;
-
-/* One component of the axial vector of pair_ji. */
-typedef struct yk_ffrf_swirl {
-    int i, j, axis;
-    double value;
-} yk_ffrf_swirl;
-
-/* A part value p_i p_j of an entry of the second moments; i <= j. */
-typedef struct yk_ffrf_square {
-    int i, j;
-    double value;
-} yk_ffrf_square;
 
 enum { YK_FFRF_SYMMETRIC = 6 }; /* entries xx, yy, zz, xy, xz, yz */
 
@@ -105,12 +93,12 @@ typedef struct yk_ffrf {
     yk_vec3 *shift;               /* per mode */
     yk_mat3 *spread;              /* per mode */
     yk_mat3 *pair;                /* modes x modes */
-    yk_ffrf_term *terms;          /* entries of pair that are not zero, by mode i */
+    yk_ffrf_term *terms;          /* of pair, by mode i */
     int *first_term;              /* modes + 1 */
     yk_ffrf_bend *curves, *gyros; /* curve and gyro where they are not zero */
-    yk_ffrf_swirl *swirls;        /* of all pairs, where they are not zero */
+    yk_ffrf_term *swirls;         /* of the axial vectors of all pairs */
     int curve_count, gyro_count, swirl_count;
-    yk_ffrf_square *squares; /* of the second moments, by entry */
+    yk_ffrf_term *squares; /* of the second moments, by entry */
     int first_square[YK_FFRF_SYMMETRIC + 1];
     bool *coupled;  /* (6 + modes) square: see yk_ffrf_coupled */
     yk_vec3 *curve; /* modes x modes */
@@ -221,5 +209,52 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
 void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame,
                             const double *amplitude, const yk_ffrf_pose *pose, yk_vec3 force,
                             yk_vec3 torque, double scale, double *tangent);
+
+/* In one shape and one state of motion, in the axes of the body: between the files of it ---------- */
+
+/* The vector of the antisymmetric part of int u s^T: int u x s. */
+static inline yk_vec3 yk_ffrf_axial(const yk_mat3 *y)
+{
+    return yk_v3(y->m[1][2] - y->m[2][1], y->m[2][0] - y->m[0][2], y->m[0][1] - y->m[1][0]);
+}
+
+/* tr(Y) w - (Y + Y^T) w / 2: half the derivative of the inertia tensor, applied to w. */
+static inline yk_vec3 yk_ffrf_half_tensor(const yk_mat3 *y, yk_vec3 w)
+{
+    double trace = y->m[0][0] + y->m[1][1] + y->m[2][2];
+    yk_vec3 sum = yk_v3_add(yk_m3_apply(*y, w), yk_m3_apply_transposed(*y, w));
+    return yk_v3_axpy(-0.5, sum, yk_v3_scale(trace, w));
+}
+
+static inline yk_mat3 yk_ffrf_tensor(const yk_mat3 *second)
+{
+    double trace = second->m[0][0] + second->m[1][1] + second->m[2][2];
+    return yk_m3_sub(yk_m3_diagonal(trace, trace, trace), *second);
+}
+
+/* Inertia that belongs to a deformed shape, and its derivatives by the amplitudes. */
+typedef struct yk_ffrf_shape {
+    yk_vec3 moment;
+    yk_mat3 tensor;
+    yk_vec3 shift[YK_FFRF_MODES_MAX];  /* dS/dp_i */
+    yk_vec3 spin[YK_FFRF_MODES_MAX];   /* Gamma_i */
+    yk_mat3 spread[YK_FFRF_MODES_MAX]; /* Y_i */
+} yk_ffrf_shape;
+
+/* Motion as the floating frame sees it, and what rates of the amplitudes add up to. */
+typedef struct yk_ffrf_seen {
+    yk_vec3 v, w, g;
+    yk_vec3 drift;                   /* sum of dS/dp_i p_i' */
+    yk_vec3 swirl;                   /* sum of Gamma_i p_i' */
+    yk_mat3 flow;                    /* sum of Y_i p_i' */
+    yk_mat3 rate[YK_FFRF_MODES_MAX]; /* sum over j of pair_ij p_j' */
+    yk_vec3 bend[YK_FFRF_MODES_MAX]; /* sum over j of curve_ij p_j' */
+    yk_vec3 gyro[YK_FFRF_MODES_MAX]; /* sum over j of gyro_ij p_j' */
+} yk_ffrf_seen;
+
+/* Amplitudes NULL: undeformed. */
+void yk_ffrf_shape_at(const yk_ffrf *body, const double *amplitude, yk_ffrf_shape *at);
+void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                 const yk_ffrf_shape *at, yk_ffrf_seen *s);
 
 #endif

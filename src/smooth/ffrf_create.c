@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "math/eigen.h"
-#include "smooth/ffrf_shape.h"
+#include "smooth/ffrf.h"
 
 /* Integrals ------------------------------------------------------------------------------------ */
 
@@ -138,7 +138,7 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
                 if (fabs(*value) < 1e-15 * size)
                     *value = 0;
                 if (*value != 0)
-                    body->terms[count++] = (yk_ffrf_term){j, k, *value};
+                    body->terms[count++] = (yk_ffrf_term){i, j, k, *value};
             }
         }
     }
@@ -152,7 +152,7 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
             for (int axis = 0; axis < 3; axis++) {
                 if (component[axis] == 0)
                     continue;
-                yk_ffrf_swirl term = {i, j, axis, component[axis]};
+                yk_ffrf_term term = {i, j, axis, component[axis]};
                 body->swirls[body->swirl_count++] = term;
             }
 
@@ -207,7 +207,7 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
                     other = b->m[r][c] + b->m[c][r];
                 double value = 0.5 * (a->m[r][c] + a->m[c][r] + other);
                 if (value != 0)
-                    body->squares[count++] = (yk_ffrf_square){i, j, value};
+                    body->squares[count++] = (yk_ffrf_term){i, j, e, value};
             }
         }
     }

@@ -4,7 +4,7 @@
  * Bending shapes of vibration are written with exponentials that fall from the nearer end, so
  * that high ones do not cancel: cosh(b x) - q sinh(b x) = ((1 + q) exp(-b x) + (1 - q) exp(b x))
  * / 2 with 1 - q in closed form. */
-#include "smooth/ffrf_rod.h"
+#include "smooth/flexible.h"
 
 #include <string.h>
 
@@ -19,11 +19,9 @@ static const double gauss_weight[GAUSS] = {0.17132449237917034504, 0.36076157304
                                            0.46791393457269104739, 0.46791393457269104739,
                                            0.36076157304813860757, 0.17132449237917034504};
 
-typedef enum motion_kind { BEND_Y, BEND_Z, EXTEND, TWIST, MOTION_KINDS } motion_kind;
-
 /* One raw shape: number 0, 1, ... of vibration, or a deflection under a load at an end. */
 typedef struct raw_shape {
-    motion_kind kind;
+    enum { BEND_Y, BEND_Z, EXTEND, TWIST, MOTION_KINDS } kind;
     int number;
     bool fixed_load;
 } raw_shape;
@@ -55,9 +53,9 @@ yk_ffrf_rod_def yk_ffrf_rod_default(void)
     };
 }
 
-static bool is_bending(motion_kind kind)
+static bool is_bending(const raw_shape *shape)
 {
-    return kind == BEND_Y || kind == BEND_Z;
+    return shape->kind == BEND_Y || shape->kind == BEND_Z;
 }
 
 /* x / length of a point of Gauss of the whole rod, and its weight. */
@@ -134,7 +132,7 @@ static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, do
     /* Sines and cosines that fit the ends, or shapes of a bent beam. */
     double half_waves = (shape->number + 0.5) * YK_PI;
     double whole_waves = (shape->number + 1) * YK_PI;
-    bool bends = is_bending(shape->kind);
+    bool bends = is_bending(shape);
     switch (def->support) {
     case YK_ROD_CLAMPED_FREE:
         if (bends)
@@ -213,17 +211,17 @@ static void raw_integrals(rod_work *work)
         /* Kinds of motion do not couple. */
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
-                motion_kind kind = work->raw[i].kind;
-                if (work->raw[j].kind != kind)
+                const raw_shape *shape = &work->raw[i];
+                if (work->raw[j].kind != shape->kind)
                     continue;
 
                 /* Curvature of bending, strain of the others; the mass with its rotary inertia. */
                 double strain = at[i].slope * at[j].slope;
-                if (is_bending(kind))
+                if (is_bending(shape))
                     strain = at[i].curvature * at[j].curvature;
-                double inertia = mass[kind] * at[i].value * at[j].value;
-                inertia = inertia + rotary[kind] * at[i].slope * at[j].slope;
-                work->stiffness[n * i + j] += weight * stiffness[kind] * strain;
+                double inertia = mass[shape->kind] * at[i].value * at[j].value;
+                inertia = inertia + rotary[shape->kind] * at[i].slope * at[j].slope;
+                work->stiffness[n * i + j] += weight * stiffness[shape->kind] * strain;
                 work->mass[n * i + j] += weight * inertia;
             }
         }
@@ -333,8 +331,8 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
             /* Pairs that bend in the same plane. */
             for (int i = 0; i < n; i++) {
                 for (int j = 0; j < n; j++) {
-                    motion_kind kind = work->raw[i].kind;
-                    if (kind != work->raw[j].kind || !is_bending(kind))
+                    const raw_shape *shape = &work->raw[i];
+                    if (work->raw[j].kind != shape->kind || !is_bending(shape))
                         continue;
 
                     shortening[n * i + j].x -= weight * slope[i] * slope[j] / work->def->length;
@@ -400,7 +398,7 @@ static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_
 }
 
 /* The body from slices at the points of Gauss. */
-static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_rod *rod)
+static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf *body)
 {
     size_t stride = point_vectors(work);
     yk_vec3 *store = yk_allocate(context, STATIONS * stride + 1, sizeof *store);
@@ -423,7 +421,7 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_ro
         .damping = work->def->damping_ratio > 0 ? work->damping : NULL,
         .constant_mass = work->def->constant_mass,
     };
-    yk_status status = yk_ffrf_create(context, &def, &rod->body);
+    yk_status status = yk_ffrf_create(context, &def, body);
     yk_release(context, store);
 
     return status;
@@ -467,30 +465,35 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
     return YK_OK;
 }
 
-yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk_ffrf_rod *rod)
+yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body)
 {
-    *rod = (yk_ffrf_rod){0};
+    *body = NULL;
     yk_status status = check_def(context, def);
     if (status != YK_OK)
         return status;
 
     rod_work *work = yk_allocate(context, 1, sizeof *work);
-    if (!work)
+    yk_flexible *made = yk_flexible_begin(context);
+    if (!work || !made) {
+        yk_release(context, work);
+        yk_flexible_release(made);
         return YK_ERROR_MEMORY;
+    }
 
     work->def = def;
 
     /* Raw shapes, those of vibration before static ones of the same kind. */
     const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
     for (int kind = 0; kind < MOTION_KINDS; kind++) {
-        motion_kind of = (motion_kind)kind;
-        for (int k = 0; k < counts[kind]; k++)
-            work->raw[work->count++] = (raw_shape){of, k, false};
-        if (!def->statics || !is_bending(of) || counts[kind] == 0)
+        raw_shape shape = {.kind = kind};
+        for (shape.number = 0; shape.number < counts[kind]; shape.number++)
+            work->raw[work->count++] = shape;
+        if (!def->statics || !is_bending(&shape) || counts[kind] == 0)
             continue;
 
-        for (int k = 0; k < STATICS; k++)
-            work->raw[work->count++] = (raw_shape){of, k, true};
+        shape.fixed_load = true;
+        for (shape.number = 0; shape.number < STATICS; shape.number++)
+            work->raw[work->count++] = shape;
     }
 
     /* Modal matrices of orthogonal shapes, and the body with them. */
@@ -507,43 +510,46 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
             work->damping[n * i + i] = critical * sqrt(square);
         }
 
-        status = make_body(context, work, rod);
+        status = make_body(context, work, &made->modal);
     }
 
-    /* The shapes where joints and forces attach. */
+    /* The shapes where joints and forces attach, then those of the outline. */
     if (status == YK_OK) {
         size_t stride = point_vectors(work);
-        size_t count = (size_t)def->attachment_count;
+        int count = def->attachment_count + YK_FLEXIBLE_OUTLINE;
         size_t squares = (size_t)(work->count * work->count);
 
         /* Memory that the nodes share. */
-        rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
-        rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
-        yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
-        rod->store = store;
-        if (!rod->nodes || !rod->bends || !store)
+        made->nodes = yk_allocate(context, (size_t)count, sizeof *made->nodes);
+        made->bends = yk_allocate(context, (size_t)count * squares, sizeof *made->bends);
+        yk_vec3 *store = yk_allocate(context, (size_t)count * stride, sizeof *store);
+        made->store = store;
+        if (!made->nodes || !made->bends || !store)
             status = YK_ERROR_MEMORY;
 
-        rod->node_count = def->attachment_count;
-        for (size_t k = 0; k < count && status == YK_OK; k++) {
-            yk_ffrf_point at =
-                point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
-            rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * squares);
+        for (int k = 0; k < count && status == YK_OK; k++) {
+            int station = k - def->attachment_count;
+            double at = def->length * station / (YK_FLEXIBLE_OUTLINE - 1);
+            if (station < 0)
+                at = def->attachments[k];
+            yk_ffrf_point point = point_at(work, at / def->length, 0, store + (size_t)k * stride);
+            made->nodes[k] =
+                yk_ffrf_node_of(&point, work->count, made->bends + (size_t)k * squares);
         }
     }
 
     yk_release(context, work);
-    if (status != YK_OK)
-        yk_ffrf_rod_destroy(context, rod);
+    if (status != YK_OK) {
+        yk_flexible_release(made);
+        return status;
+    }
 
-    return status;
-}
+    made->kind = YK_FLEXIBLE_MODAL;
+    made->length = def->length;
+    made->coordinates = made->modal.modes;
+    made->attachments = def->attachment_count;
+    made->outline = YK_FLEXIBLE_OUTLINE;
+    *body = made;
 
-void yk_ffrf_rod_destroy(yk_context *context, yk_ffrf_rod *rod)
-{
-    yk_ffrf_destroy(context, &rod->body);
-    yk_release(context, rod->nodes);
-    yk_release(context, rod->bends);
-    yk_release(context, rod->store);
-    *rod = (yk_ffrf_rod){0};
+    return YK_OK;
 }

@@ -14,23 +14,14 @@
 
 #include "smooth/ancf.h"
 #include "smooth/ffrf.h"
-#include "smooth/ffrf_rod.h"
-
-typedef enum yk_flexible_kind { YK_FLEXIBLE_MODAL, YK_FLEXIBLE_ROD } yk_flexible_kind;
 
 /* Stations of a rod's line that are drawn. */
 enum { YK_FLEXIBLE_OUTLINE = 9 };
 
-typedef struct yk_ancf_rod_def {
-    double length;
-    int elements;
-    yk_beam_section_def section;
-} yk_ancf_rod_def;
-
 typedef struct yk_flexible {
     yk_context *context;
     int users;
-    yk_flexible_kind kind;
+    enum { YK_FLEXIBLE_MODAL, YK_FLEXIBLE_ROD } kind;
     double length;   /* a typical size */
     int coordinates; /* beyond those of the floating frame */
     int attachments; /* where joints may attach */
@@ -39,18 +30,55 @@ typedef struct yk_flexible {
     yk_ffrf_node *nodes; /* modal: attachments, then the outline */
     yk_ancf element;     /* rod: one stands for all */
     int elements;
-    yk_ffrf_rod store_rod; /* owns modal and nodes of a built-in rod */
-    yk_ffrf_bend *bends;   /* of attachments of other modal bodies */
-    void *store;
+    yk_ffrf_bend *bends; /* modal: of the nodes */
+    void *store;         /* and their shapes */
 } yk_flexible;
 
-/* The def's attachments are kept in their order. */
+/* Built-in shapes of a straight uniform rod for the floating frame of reference: bending in two
+ * planes, extension, torsion. The rod runs along x from the origin of the floating frame; y and z
+ * are the principal axes of its section.
+ *
+ *   clamped-free    the frame is fixed to the section at x = 0: shapes of a cantilever
+ *   pinned-pinned   the frame's x axis runs through both ends: sines; extension and torsion start
+ *                   at x = 0
+ *   free-free       the frame moves with the mean motion: modes of a free rod, orthogonal to all
+ *                   rigid motions
+ *
+ * Thin rods in the sense of Euler and Bernoulli: no shear; the rotary inertia of the sections is
+ * kept. Modal damping is a fraction of critical damping for each shape alone. */
+enum { YK_ROD_MODES_MAX = 12 };
+
+typedef struct yk_ffrf_rod_def {
+    double length;
+    yk_beam_section_def section;
+    enum { YK_ROD_CLAMPED_FREE, YK_ROD_PINNED_PINNED, YK_ROD_FREE_FREE } support;
+    int bending_y, bending_z; /* shapes of vibration with deflection along y and z */
+    int extension, torsion;
+    /* also the exact deflections under a force and a moment at the ends, in planes that bend */
+    bool statics;
+    bool stiffening; /* shapes of second order: bending draws the rod in, axial forces stiffen it */
+    bool constant_mass;
+    double damping_ratio;      /* fraction of critical damping of each shape */
+    const double *attachments; /* distances from x = 0 at which joints attach */
+    int attachment_count;
+} yk_ffrf_rod_def;
+
+/* Clamped at x = 0 with two bending shapes in each plane, one of extension and one of torsion. */
+yk_ffrf_rod_def yk_ffrf_rod_default(void);
+/* YK_ERROR_ARGUMENT for numbers that are not positive, too many shapes, or an attachment outside
+ * the rod. The def's attachments are kept in their order. */
 yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body);
+
 /* Attachments are points of the def, by index. */
 yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments,
                             int attachment_count, yk_flexible **body);
-yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_flexible **body);
 
+/* A rod of equal elements in absolute nodal coordinates. */
+yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
+                           const yk_beam_section_def *section, yk_flexible **body);
+
+/* An empty body with one user, for those who make one; NULL: out of memory. */
+yk_flexible *yk_flexible_begin(yk_context *context);
 /* Whoever makes or keeps a body releases it. */
 yk_flexible *yk_flexible_keep(const yk_flexible *body);
 void yk_flexible_release(yk_flexible *body);

@@ -1,10 +1,10 @@
 /* What a kind of flexible body does inside a model: one table of operations each, in
  * flexible_modal.c and flexible_rod.c. The loops over all bodies and attachments are in
- * flexible_attachment.c (where they are) and flexible_assemble.c (momenta, energies, equations). */
+ * flexible.c. */
 #ifndef YK_SMOOTH_FLEXIBLE_KIND_H
 #define YK_SMOOTH_FLEXIBLE_KIND_H
 
-#include "smooth/sink.h"
+#include "smooth/assemble.h"
 
 typedef struct flexible_kind {
     /* Unknowns that move an attachment, and doubles of the body's tangent in the workspace, and
@@ -37,7 +37,7 @@ typedef struct flexible_kind {
 
     /* Inertia, elasticity and weight in a pass of assembly. */
     void (*pass)(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
-                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode);
+                 assembly_level level, double weight, sink *to, sink_mode mode);
     /* J^T of a load on an attachment, to the coordinates; and scale times its derivative at a
      * fixed load, to the body's tangent. */
     void (*spread_load)(const yk_smooth_model *model, yk_smooth_workspace *work, int attachment,

@@ -1,9 +1,67 @@
 /* Modal bodies in a model: small deformations seen from a floating frame (ffrf.h), whose node is
  * one of the model's. An attachment is moved by the six unknowns of that node and by the
  * amplitudes, in this order. */
+#include <string.h>
+
 #include "smooth/flexible_kind.h"
 
 enum { RIGID = 6 };
+
+yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments,
+                            int attachment_count, yk_flexible **body)
+{
+    *body = NULL;
+    yk_flexible *made = yk_flexible_begin(context);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = yk_ffrf_create(context, def, &made->modal);
+
+    /* An attachment keeps its own copy of the shapes, as the def may go. */
+    size_t n = (size_t)def->mode_count;
+    size_t count = (size_t)attachment_count;
+    made->nodes = yk_allocate(context, count, sizeof *made->nodes);
+    made->bends = yk_allocate(context, count * n * n, sizeof *made->bends);
+    yk_vec3 *store = yk_allocate(context, 2 * count * n, sizeof *store);
+    made->store = store;
+    if (status == YK_OK && (!made->nodes || !made->bends || !store))
+        status = YK_ERROR_MEMORY;
+    for (size_t k = 0; k < count && status == YK_OK; k++, store += 2 * n) {
+        if (attachments[k] < 0 || attachments[k] >= def->point_count) {
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "the flexible body has %d points: there is no point %d",
+                             def->point_count, attachments[k]);
+            break;
+        }
+        yk_ffrf_point point = def->points[attachments[k]];
+        point.displacement = memcpy(store, point.displacement, n * sizeof *store);
+        if (point.rotation)
+            point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
+        made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
+    }
+    if (status != YK_OK) {
+        yk_flexible_release(made);
+        return status;
+    }
+
+    made->kind = YK_FLEXIBLE_MODAL;
+    made->coordinates = def->mode_count;
+    made->attachments = attachment_count;
+
+    /* Its size: the reach of its points, or that of a rod with its radius of gyration. */
+    for (int k = 0; k < def->point_count; k++) {
+        yk_vec3 arm = yk_v3_sub(def->points[k].position, def->points[0].position);
+        made->length = fmax(made->length, yk_v3_norm(arm));
+    }
+
+    const yk_mat3 *second = &made->modal.second;
+    double spread = second->m[0][0] + second->m[1][1] + second->m[2][2];
+    if (made->length == 0)
+        made->length = sqrt(3 * spread / made->modal.mass);
+
+    *body = made;
+    return YK_OK;
+}
 
 static int attachment_columns(const yk_flexible *body)
 {
@@ -80,19 +138,19 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     const attachment_model *attachment = &model->attachments[index];
     const flexible_model *of = &model->flexibles[attachment->flexible];
     const flexible_trial *at = &work->flexibles[attachment->flexible];
-    attachment_trial *there = &work->attachments[index];
+    yk_ffrf_pose *pose = &work->attachments[index].pose;
     const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     const yk_frame *frame = &work->trial[of->node].frame;
     trial_node *trial = &work->trial[attachment->frame];
     int modes = of->body->coordinates;
 
     /* The frame first: its pose is what the others need. */
-    yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
+    yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, pose, &trial->frame);
     if (what & ATTACHMENT_MAPS)
-        yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
+        yk_ffrf_node_jacobian(node, modes, frame, pose, work->attachments[index].jacobian);
     if (what & ATTACHMENT_BIASES)
-        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, &there->pose,
-                          &trial->acceleration, &trial->angular_acceleration);
+        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, pose, &trial->acceleration,
+                          &trial->angular_acceleration);
 }
 
 static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
@@ -280,7 +338,7 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
 /* Equations ------------------------------------------------------------------------------------ */
 
 static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
-                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode)
+                 assembly_level level, double weight, sink *to, sink_mode mode)
 {
     static const double still[YK_FFRF_MODES_MAX] = {0};
     const flexible_model *of = &model->flexibles[flexible];
@@ -312,10 +370,10 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
 
     /* The matrix, as far as it is coupled. */
     if (mode == SINK_ADD)
-        yk_ffrf_tangent(body, &motion, model->def.gravity, s->c, work->rotation_weight,
+        yk_ffrf_tangent(body, &motion, model->def.gravity, to->c, work->rotation_weight,
                         work->damping, at->tangent);
 
-    double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
+    double scale = to->inertia * (model->nodes[of->node].keep ? weight : 1);
 
     /* Unknowns of the frame and of the amplitudes. */
     int size = RIGID + body->modes;
@@ -328,7 +386,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     for (int j = 0; j < size; j++) {
         for (int i = 0; i < size; i++) {
             if (body->coupled[size * i + j])
-                put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
+                sink_put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
         }
     }
 }

@@ -7,6 +7,41 @@
 
 enum { N = YK_ANCF_COORDINATES };
 
+yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
+                           const yk_beam_section_def *section, yk_flexible **body)
+{
+    *body = NULL;
+    if (elements < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d",
+                       elements);
+
+    yk_flexible *made = yk_flexible_begin(context);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    /* Nodes at the ends of elements and in their middles. */
+    made->kind = YK_FLEXIBLE_ROD;
+    made->length = length;
+    made->elements = elements;
+    made->coordinates = yk_flexible_rod_node(elements) + YK_ANCF_NODE;
+    made->attachments = elements + 1;
+
+    /* One element that is straight where it has no strain stands for all. */
+    double part = length / elements;
+    double coordinates[YK_ANCF_COORDINATES];
+    yk_frame origin = yk_frame_ground();
+    yk_ancf_straight(&origin, 0, part, coordinates, NULL);
+
+    yk_status status = yk_ancf_create(context, part, section, coordinates, &made->element);
+    if (status != YK_OK) {
+        yk_flexible_release(made);
+        return status;
+    }
+
+    *body = made;
+    return YK_OK;
+}
+
 static int attachment_columns(const yk_flexible *body)
 {
     (void)body;
@@ -233,7 +268,7 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
 /* Equations ------------------------------------------------------------------------------------ */
 
 static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
-                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode)
+                 assembly_level level, double weight, sink *to, sink_mode mode)
 {
     (void)level;
     (void)weight; /* of nodes, of which a rod has none */
@@ -264,9 +299,9 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     /* Mass, stiffness and damping. */
     double(*transform)[N] = (double(*)[N])at->tangent;
     double(*rate)[N] = transform + N;
-    bool stiff = mode == SINK_ADD && s->node > 0;
+    bool stiff = mode == SINK_ADD && to->node > 0;
     bool damped = stiff && element->damping_ratio > 0;
-    double inertia = s->inertia * (1 + s->c * work->damping);
+    double inertia = to->inertia * (1 + to->c * work->damping);
     for (int e = 0; e < of->body->elements; e++) {
         int first = yk_flexible_rod_node(e);
         int unknown = model->coordinate_first + of->coordinate + first;
@@ -283,10 +318,10 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
                 if (mode == SINK_ADD && i % 3 == j % 3)
                     value = inertia * element->mass[i / 3][j / 3];
                 if (stiff)
-                    value -= s->node * transform[i][j];
+                    value -= to->node * transform[i][j];
                 if (damped)
-                    value -= s->rate * rate[i][j];
-                put(to, mode, unknown + i, unknown + j, value);
+                    value -= to->rate * rate[i][j];
+                sink_put(to, mode, unknown + i, unknown + j, value);
             }
         }
     }

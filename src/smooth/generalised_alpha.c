@@ -9,7 +9,7 @@
  * The first step begins with a = v'(t + (alpha_m - alpha_f) h), which the method's own
  * accelerations stand for: with a = v'(t) the multipliers of the form dae would be of first order
  * for a while. */
-#include "smooth/generalised_alpha.h"
+#include "smooth/internal.h"
 
 #include <string.h>
 

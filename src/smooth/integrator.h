@@ -105,4 +105,86 @@ yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_wo
 void yk_smooth_project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work,
                                   const yk_linear_solver *solver);
 
+/* Generalised-alpha: generalised_alpha.c ------------------------------------------------------- */
+
+/* The generalised-alpha method on R3 x SO(3), and what it shares with the relaxed coupling of
+ * parts.
+ *
+ *   (1 - alpha_m) a + alpha_m a_n = (1 - alpha_f) v' + alpha_f v'_n
+ *   v = v_n + h ((1 - gamma) a_n + gamma a)
+ *   q = q_n exp(h v_n + h^2 ((1/2 - beta) a_n + beta a))
+ *
+ * v' is the true acceleration of the equations of motion at t + h, a the method's own (Arnold and
+ * Bruels 2007; Bruels, Cardona and Arnold 2012), kept in the image. alpha_m, alpha_f, gamma and
+ * beta follow from rho_inf. */
+typedef struct yk_generalised_alpha {
+    double alpha_m, alpha_f, gamma, beta;
+    double position; /* change of q by a change of v', over h^2 */
+    double velocity; /* of v, over h */
+} yk_generalised_alpha;
+
+yk_generalised_alpha yk_generalised_alpha_of(double rho_inf);
+/* Opens a step: accelerations extrapolated, placement of the trial that belongs to them. */
+void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state,
+                               yk_smooth_workspace *work, double t, double h);
+/* Places a node or coordinate of the trial where its acceleration takes it; a change of an
+ * unknown's acceleration. */
+void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smooth_state *state,
+                                     yk_smooth_workspace *work, int node);
+void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model,
+                                           const yk_smooth_state *state, yk_smooth_workspace *work,
+                                           int coordinate);
+/* The trial becomes the state. */
+void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *state,
+                                yk_smooth_workspace *work);
+/* Makes the constraints ordinary differential equations. */
+void yk_generalised_alpha_as_ode(yk_smooth_options *options);
+/* Of the constraints in the ODE form: beta of the paper, from the options and the step. */
+double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h);
+
+/* Runge-Kutta: runge_kutta.c ------------------------------------------------------------------- */
+
+/* The Runge-Kutta method of order 8: its coefficients as data, and what its steps and their
+ * derivatives share. */
+enum { YK_RUNGE_KUTTA_STAGES = 12 };
+
+typedef struct yk_runge_kutta {
+    double a[YK_RUNGE_KUTTA_STAGES][YK_RUNGE_KUTTA_STAGES];
+    double c[YK_RUNGE_KUTTA_STAGES];
+    double b[YK_RUNGE_KUTTA_STAGES];
+    /* b less the weights of a method of order 5, and of one of order 3 */
+    double error5[YK_RUNGE_KUTTA_STAGES];
+    double error3[YK_RUNGE_KUTTA_STAGES];
+} yk_runge_kutta;
+
+const yk_runge_kutta *yk_runge_kutta_853(void);
+
+/* Vectors of the integration: positions and rotations in the order of the unknowns, their rates,
+ * work, work through ports, losses. */
+typedef struct yk_runge_kutta_workspace {
+    double *begin, *value, *error5, *error3;
+    double *stage, *moved; /* of the derivatives */
+    double *slope[YK_RUNGE_KUTTA_STAGES];
+    yk_quat *orientation; /* centre of each node's chart */
+    size_t n;
+} yk_runge_kutta_workspace;
+
+yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model,
+                                                     yk_smooth_workspace *work);
+/* Beginning of the step plus what the slopes before stage s give it. */
+void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value);
+/* The trial at a vector of the integration. */
+void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *work,
+                          const yk_runge_kutta_workspace *w, const double *value);
+/* Inputs and time at a point of the step. */
+void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *work, double t,
+                            double local);
+
+/* runge_kutta_variation.c: along an internal step that was accepted; after it has arrived; at the
+ * end of the whole. */
+yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace *w, double t,
+                              double local, double size);
+void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *w);
+yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h);
+
 #endif

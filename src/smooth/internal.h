@@ -73,7 +73,8 @@ struct yk_smooth {
     yk_linear_solver solver;
     bool compiled, started;
 
-    struct smooth_watch *watch; /* what the run has been warned of (watch.c) */
+    bool warned_cuts;           /* of steps that Newton's method fails in (watch.c) */
+    struct smooth_watch *watch; /* what was seen of each flexible body (watch.c) */
     /* Made when they are first asked for. */
     struct smooth_interface *interface;
     variation *variation;          /* of sensitivities */

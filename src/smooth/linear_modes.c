@@ -11,7 +11,7 @@
  * orthogonalised against all before (twice, modified Gram-Schmidt); where a direction is
  * exhausted the band narrows, and when it is empty the space is invariant. Rayleigh and Ritz on
  * the space, with residuals computed from the stored images, decide when it is large enough. */
-#include "smooth/linear_modes.h"
+#include "smooth/modes.h"
 
 #include <float.h>
 #include <math.h>
@@ -36,7 +36,7 @@ typedef struct problem {
     uint64_t seed;
 } problem;
 
-/* The search space: orthonormal rows, and their images. */
+/* The search space: orthonormal rows, their images, and the eigenpairs that it holds. */
 typedef struct space {
     int count;     /* vectors */
     int processed; /* of which the image is known */
@@ -44,18 +44,15 @@ typedef struct space {
     double *vector, *image; /* capacity x dimension */
     double *projected;      /* capacity x capacity: vector_i . image_j */
     int projected_count;
+    /* Ritz pairs: eigenpairs of the projected operator, each with the weights of the vectors */
+    double *real, *imaginary, *weights;
+    int *order;
+    double *matrix; /* copy of `projected` that their computation destroys */
 } space;
 
-/* Eigenpairs of the projected operator. */
-typedef struct ritz {
-    double *real, *imaginary, *vectors;
-    double *matrix;
-    int *order;
-} ritz;
-
-yk_linear_modes_options yk_linear_modes_default(void)
+yk_modes_options yk_modes_default(void)
 {
-    return (yk_linear_modes_options){.count = 10, .tolerance = 1e-9};
+    return (yk_modes_options){.count = 10, .tolerance = 1e-9};
 }
 
 /* Operator ------------------------------------------------------------------------------------- */
@@ -298,7 +295,7 @@ static void begin_space(problem *p, space *s)
 /* Ritz pairs ----------------------------------------------------------------------------------- */
 
 /* Eigenpairs of the operator projected on the space, in order; `candidates` of them are modes. */
-static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
+static yk_status solve_projected(problem *p, space *s, int *candidates)
 {
     size_t m = (size_t)s->processed;
     size_t capacity = (size_t)s->capacity;
@@ -319,9 +316,9 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
 
     /* Its eigenpairs. */
     for (size_t i = 0; i < m; i++)
-        memcpy(r->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
-    yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real,
-                                                r->imaginary, r->vectors);
+        memcpy(s->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
+    yk_status status = yk_eigen_general_vectors(p->context, s->processed, s->matrix, s->real,
+                                                s->imaginary, s->weights);
     if (status != YK_OK)
         return status;
 
@@ -333,22 +330,22 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
 
     int count = 0;
     for (int i = 0; i < s->processed; i++)
-        top = fmax(top, hypot(r->real[i], r->imaginary[i]));
+        top = fmax(top, hypot(s->real[i], s->imaginary[i]));
     for (int i = 0; i < s->processed; i++) {
-        double size = hypot(r->real[i], r->imaginary[i]);
-        if (r->imaginary[i] < 0 || size <= zero * top)
+        double size = hypot(s->real[i], s->imaginary[i]);
+        if (s->imaginary[i] < 0 || size <= zero * top)
             continue;
 
         int at = count++;
         while (at > 0) {
-            int before = r->order[at - 1];
-            if (hypot(r->real[before], r->imaginary[before]) >= size)
+            int before = s->order[at - 1];
+            if (hypot(s->real[before], s->imaginary[before]) >= size)
                 break;
 
-            r->order[at--] = before;
+            s->order[at--] = before;
         }
 
-        r->order[at] = i;
+        s->order[at] = i;
     }
 
     *candidates = count;
@@ -371,16 +368,15 @@ static void combine(const problem *p, const space *s, double *rows, const double
 
 /* |A x - theta x| / |theta| of a Ritz pair with |x| = 1. x (2 x dimension: real, imaginary part)
  * is computed as well; `scratch` has the same size. */
-static double ritz_residual(const problem *p, const space *s, const ritz *r, int index, double *x,
-                            double *scratch)
+static double ritz_residual(const problem *p, const space *s, int index, double *x, double *scratch)
 {
     size_t d = (size_t)p->dimension;
     size_t m = (size_t)s->processed;
-    double re = r->real[index];
-    double im = r->imaginary[index];
+    double re = s->real[index];
+    double im = s->imaginary[index];
 
     /* x and its image */
-    const double *weight = r->vectors + (size_t)index * m;
+    const double *weight = s->weights + (size_t)index * m;
     combine(p, s, s->vector, weight, x);
     combine(p, s, s->image, weight, scratch);
     memset(x + d, 0, d * sizeof *x);
@@ -469,12 +465,12 @@ static void conjugate_last(yk_linear_modes *modes)
 }
 
 /* One Ritz pair as a mode. */
-static void take_pair(const problem *p, const ritz *r, int index, double residual, const double *x,
+static void take_pair(const problem *p, const space *s, int index, double residual, const double *x,
                       int most, yk_linear_modes *modes)
 {
     const double *x_im = x + p->dimension;
-    double re = r->real[index];
-    double im = r->imaginary[index];
+    double re = s->real[index];
+    double im = s->imaginary[index];
     double s_re, s_im;
     eigenvalue(p, re, im, &s_re, &s_im);
 
@@ -508,18 +504,18 @@ static void take_pair(const problem *p, const ritz *r, int index, double residua
 
 /* The number of wanted modes whose pairs have converged, in order; all candidates count when the
  * space is complete. */
-static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_options *options,
-                         bool complete, yk_linear_modes *modes, double *scratch)
+static yk_status collect(problem *p, space *s, const yk_modes_options *options, bool complete,
+                         yk_linear_modes *modes, double *scratch)
 {
     int candidates = 0;
-    yk_status status = solve_projected(p, s, r, &candidates);
+    yk_status status = solve_projected(p, s, &candidates);
     if (status != YK_OK)
         return status;
 
     size_t d = (size_t)p->dimension;
     modes->count = 0;
     for (int i = 0; i < candidates && modes->count < options->count; i++) {
-        double residual = ritz_residual(p, s, r, r->order[i], scratch, scratch + 2 * d);
+        double residual = ritz_residual(p, s, s->order[i], scratch, scratch + 2 * d);
         if (residual > options->tolerance && !complete)
             return YK_NOT_CONVERGED;
 
@@ -528,7 +524,7 @@ static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_op
         if (residual > 1e-4)
             continue;
 
-        take_pair(p, r, r->order[i], residual, scratch, options->count, modes);
+        take_pair(p, s, s->order[i], residual, scratch, options->count, modes);
     }
 
     if (complete || modes->count == options->count)
@@ -538,7 +534,7 @@ static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_op
 }
 
 /* Dimension of the space in which modes are looked for first. */
-static int first_target(const yk_linear_modes_options *options)
+static int first_target(const yk_modes_options *options)
 {
     return 4 * options->count + 4 * BLOCK;
 }
@@ -546,7 +542,7 @@ static int first_target(const yk_linear_modes_options *options)
 /* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A
  * smaller shift would lose the other modes in the rounding of free motions, a larger one would
  * slow the search. */
-static yk_status choose_shift(problem *p, const yk_linear_modes_options *options, space *s, ritz *r)
+static yk_status choose_shift(problem *p, const yk_modes_options *options, space *s)
 {
     int target = first_target(options);
     grow(p, s, target < s->capacity ? target : s->capacity);
@@ -554,7 +550,7 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
         return YK_OK;
 
     int candidates = 0;
-    yk_status status = solve_projected(p, s, r, &candidates);
+    yk_status status = solve_projected(p, s, &candidates);
     if (status != YK_OK)
         return status;
 
@@ -562,10 +558,10 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
      * start. */
     double highest = 0;
     for (int i = 0; i < candidates && i < options->count; i++) {
-        int index = r->order[i];
+        int index = s->order[i];
         double re;
         double im;
-        eigenvalue(p, r->real[index], r->imaginary[index], &re, &im);
+        eigenvalue(p, s->real[index], s->imaginary[index], &re, &im);
         highest = fmax(highest, hypot(re, im));
     }
 
@@ -580,7 +576,7 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
 }
 
 /* Grows the space until the wanted modes have converged. */
-static yk_status search(problem *p, const yk_linear_modes_options *options, space *s, ritz *r,
+static yk_status search(problem *p, const yk_modes_options *options, space *s,
                         yk_linear_modes *modes, double *scratch)
 {
     int target = first_target(options);
@@ -591,7 +587,7 @@ static yk_status search(problem *p, const yk_linear_modes_options *options, spac
         if (s->processed == 0)
             return YK_OK;
 
-        yk_status status = collect(p, s, r, options, complete, modes, scratch);
+        yk_status status = collect(p, s, options, complete, modes, scratch);
         if (status != YK_NOT_CONVERGED || target == s->capacity)
             return status;
 
@@ -599,8 +595,8 @@ static yk_status search(problem *p, const yk_linear_modes_options *options, spac
     }
 }
 
-static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
-                            yk_linear_modes *modes, double *scratch)
+static yk_status find_modes(problem *p, const yk_modes_options *options, yk_linear_modes *modes,
+                            double *scratch)
 {
     /* As large as the space may become. */
     int capacity = 20 * options->count + 200;
@@ -617,18 +613,17 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
     s.vector = yk_allocate(context, c * d, sizeof *s.vector);
     s.image = yk_allocate(context, c * d, sizeof *s.image);
     s.projected = yk_allocate(context, c * c, sizeof *s.projected);
-    ritz r = {0};
-    r.real = yk_allocate(context, c, sizeof *r.real);
-    r.imaginary = yk_allocate(context, c, sizeof *r.imaginary);
-    r.vectors = yk_allocate(context, c * c, sizeof *r.vectors);
-    r.matrix = yk_allocate(context, c * c, sizeof *r.matrix);
-    r.order = yk_allocate(context, c, sizeof *r.order);
+    s.real = yk_allocate(context, c, sizeof *s.real);
+    s.imaginary = yk_allocate(context, c, sizeof *s.imaginary);
+    s.weights = yk_allocate(context, c * c, sizeof *s.weights);
+    s.matrix = yk_allocate(context, c * c, sizeof *s.matrix);
+    s.order = yk_allocate(context, c, sizeof *s.order);
 
     /* Factors at the shift, which is chosen by a coarse search if it is not given, then the
      * search itself. */
     bool space_complete = s.vector && s.image && s.projected;
-    bool ritz_complete = r.real && r.imaginary && r.vectors && r.matrix && r.order;
-    yk_status status = space_complete && ritz_complete ? YK_OK : YK_ERROR_MEMORY;
+    bool pairs_complete = s.real && s.imaginary && s.weights && s.matrix && s.order;
+    yk_status status = space_complete && pairs_complete ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK)
         status = create_matrix(p);
     if (status == YK_OK)
@@ -636,25 +631,25 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
     if (status == YK_OK)
         begin_space(p, &s);
     if (status == YK_OK && !(options->shift > 0))
-        status = choose_shift(p, options, &s, &r);
+        status = choose_shift(p, options, &s);
     if (status == YK_OK)
-        status = search(p, options, &s, &r, modes, scratch);
+        status = search(p, options, &s, modes, scratch);
     modes->subspace = s.processed;
 
     yk_release(context, s.vector);
     yk_release(context, s.image);
     yk_release(context, s.projected);
-    yk_release(context, r.real);
-    yk_release(context, r.imaginary);
-    yk_release(context, r.vectors);
-    yk_release(context, r.matrix);
-    yk_release(context, r.order);
+    yk_release(context, s.real);
+    yk_release(context, s.imaginary);
+    yk_release(context, s.weights);
+    yk_release(context, s.matrix);
+    yk_release(context, s.order);
 
     return status;
 }
 
 yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
-                                const yk_linear_modes_options *options, yk_linear_modes **modes)
+                                const yk_modes_options *options, yk_linear_modes **modes)
 {
     *modes = NULL;
     if (system->unknowns < 1)

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "smooth/linear_modes.h"
+#include "smooth/modes.h"
 
 static void swap(double *a, double *b)
 {

@@ -7,7 +7,7 @@
 #include "math/sparse.h"
 #include "smooth/workspace.h"
 
-/* Vectors of unknowns that turn with a body (corotation.c). */
+/* Vectors of unknowns that turn with a body. */
 typedef struct carried_vectors {
     int first, vectors;
     /* whose rotation carries them; -1: the section of a rod, by r_y and r_z from coordinate
@@ -45,7 +45,7 @@ void yk_smooth_solve(const yk_smooth_model *model, const yk_linear_solver *solve
 void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *work,
                              const yk_linear_solver *solver);
 
-/* corotation.c: the same with factors of an earlier placement, which turn with the bodies since
+/* The same with factors of an earlier placement, which turn with the bodies since
  * yk_smooth_carry_from_here was called. */
 yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver *solver);
 void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_workspace *work,

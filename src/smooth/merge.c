@@ -3,11 +3,162 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "smooth/builder.h"
-#include "smooth/generalised_alpha.h"
 #include "smooth/internal.h"
 
 enum { NAME_LENGTH = 96 };
+
+/* Units and axes ------------------------------------------------------------------------------- */
+
+/* A part of a merged model in the units and axes of the whole, paper tight (20): a point that the
+ * part calls x is at p + Q (l x) of the whole, and its unit of mass is m. Everything that the def
+ * names in global axes turns by Q; what it names in the axes of a node does not. The channels
+ * of the part are read in its own units and axes again (channels.c). */
+
+static yk_vec3 vector_of(const yk_transform *at, double unit, yk_vec3 v)
+{
+    return yk_v3_scale(unit, yk_q_rotate(at->orientation, v));
+}
+
+static yk_vec3 point_of(const yk_transform *at, yk_vec3 x)
+{
+    return yk_v3_add(at->position, vector_of(at, at->length, x));
+}
+
+/* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. */
+static void place_marker(const yk_transform *at, int node, yk_marker *marker)
+{
+    if (node != YK_GROUND) {
+        marker->offset = yk_v3_scale(at->length, marker->offset);
+        return;
+    }
+
+    marker->offset = point_of(at, marker->offset);
+    marker->orientation = yk_q_mul(at->orientation, marker->orientation);
+}
+
+/* Stiffness or damping between six motions and six loads, translations first. */
+static void scale_pairs(double force_by_length, double force, double torque, double matrix[6][6])
+{
+    for (int i = 0; i < 6; i++) {
+        for (int j = 0; j < 6; j++) {
+            /* Between a translation and a torque, and the other way round. */
+            double unit = force;
+            if (i < 3 && j < 3)
+                unit = force_by_length;
+            if (i >= 3 && j >= 3)
+                unit = torque;
+            matrix[i][j] *= unit;
+        }
+    }
+}
+
+static void convert_node(const yk_transform *at, yk_smooth_node_def *node)
+{
+    node->position = point_of(at, node->position);
+    node->orientation = yk_q_mul(at->orientation, node->orientation);
+    node->displacement = vector_of(at, at->length, node->displacement);
+    node->rotation = vector_of(at, 1, node->rotation);
+    node->velocity = vector_of(at, at->length, node->velocity);
+    node->angular_velocity = vector_of(at, 1, node->angular_velocity);
+}
+
+static void convert_body(const yk_transform *at, yk_smooth_body_def *body)
+{
+    body->mass *= at->mass;
+    body->centre = yk_v3_scale(at->length, body->centre);
+    body->inertia = yk_m3_scale(at->mass * at->length * at->length, body->inertia);
+}
+
+static void convert_joint(const yk_transform *at, yk_joint_def *joint)
+{
+    for (int side = 0; side < 2; side++)
+        place_marker(at, joint->body[side], &joint->marker[side]);
+
+    /* Lengths, and drives that are lengths. */
+    joint->length *= at->length;
+    if (!yk_joint_traits_of(joint->kind)->drive.angular)
+        joint->drive_unit *= at->length;
+}
+
+static void convert_force(const yk_transform *at, yk_force_def *force)
+{
+    const yk_force_traits *traits = yk_force_traits_of(force->kind);
+    double newton = at->mass * at->length;
+    double newton_metre = newton * at->length;
+
+    for (int side = 0; side < 2; side++)
+        place_marker(at, force->body[side], &force->marker[side]);
+
+    /* Coefficients by an angle or by a length. */
+    double coefficient = at->mass;
+    if (traits->torque)
+        coefficient = newton_metre;
+    force->stiffness *= coefficient;
+    force->damping *= coefficient;
+    if (!traits->torque)
+        force->free *= at->length;
+
+    scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
+    scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
+
+    /* The load is a factor of the vector, if there is one. */
+    double unit = traits->torque ? newton_metre : newton;
+    if (!traits->vector) {
+        force->load_unit *= unit;
+    } else if (traits->follows) {
+        force->vector = yk_v3_scale(unit, force->vector);
+    } else {
+        force->vector = vector_of(at, unit, force->vector);
+    }
+}
+
+/* Resultants of a section from strains without unit and from curvatures per length. */
+static void convert_beam(const yk_transform *at, yk_smooth_beam_def *beam)
+{
+    double newton = at->mass * at->length;
+    double newton_metre = newton * at->length;
+
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
+
+    /* Stiffness per length, mass and inertia per length. */
+    for (int i = 0; i < YK_BEAM_POINTS; i++) {
+        yk_beam_section *section = &beam->section[i];
+        scale_pairs(newton, newton_metre, newton_metre * at->length, section->stiffness);
+        scale_pairs(newton, newton_metre, newton_metre * at->length, section->damping);
+        section->mass *= at->mass / at->length;
+        section->centre = yk_v3_scale(at->length, section->centre);
+        section->inertia = yk_m3_scale(newton, section->inertia);
+    }
+}
+
+static void convert_flexible(const yk_transform *at, yk_smooth_flexible_def *flexible)
+{
+    flexible->position = point_of(at, flexible->position);
+    flexible->orientation = yk_q_mul(at->orientation, flexible->orientation);
+    flexible->velocity = vector_of(at, at->length, flexible->velocity);
+    flexible->angular_velocity = vector_of(at, 1, flexible->angular_velocity);
+    flexible->curvature = yk_v3_scale(1 / at->length, flexible->curvature);
+}
+
+static void convert_shape(const yk_transform *at, yk_smooth_shape_def *shape)
+{
+    place_marker(at, shape->node, &shape->marker);
+    shape->size = yk_v3_scale(at->length, shape->size);
+}
+
+static void convert_port(const yk_transform *at, yk_port_def *port)
+{
+    for (int side = 0; side < 2; side++)
+        place_marker(at, port->body[side], &port->marker[side]);
+}
+
+static yk_vec3 convert_gravity(const yk_transform *at, yk_vec3 gravity)
+{
+    return vector_of(at, at->length, gravity);
+}
+
+/* Parts ---------------------------------------------------------------------------------------- */
 
 static const yk_smooth_description *def_of(const yk_subsystem *part)
 {
@@ -47,7 +198,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         yk_smooth_node_def node = def->nodes[i];
         node.part = part;
         if (transform)
-            yk_smooth_convert_node(transform, &node);
+            convert_node(transform, &node);
         YK_SMOOTH_APPEND(whole, nodes, node_count, &node);
     }
 
@@ -55,7 +206,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         yk_smooth_body_def body = def->bodies[i];
         body.node += at.node_count;
         if (transform)
-            yk_smooth_convert_body(transform, &body);
+            convert_body(transform, &body);
         YK_SMOOTH_APPEND(whole, bodies, body_count, &body);
     }
 
@@ -64,7 +215,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         for (int side = 0; side < 2; side++)
             joint.body[side] = shifted(def, &at, joint.body[side]);
         if (transform)
-            yk_smooth_convert_joint(transform, &joint);
+            convert_joint(transform, &joint);
         YK_SMOOTH_APPEND(whole, joints, joint_count, &joint);
     }
 
@@ -82,7 +233,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         for (int side = 0; side < 2; side++)
             force.body[side] = shifted(def, &at, force.body[side]);
         if (transform)
-            yk_smooth_convert_force(transform, &force);
+            convert_force(transform, &force);
         YK_SMOOTH_APPEND(whole, forces, force_count, &force);
     }
 
@@ -91,7 +242,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         for (int k = 0; k < YK_BEAM_NODES; k++)
             beam.node[k] = shifted(def, &at, beam.node[k]);
         if (transform)
-            yk_smooth_convert_beam(transform, &beam);
+            convert_beam(transform, &beam);
         YK_SMOOTH_APPEND(whole, beams, beam_count, &beam);
     }
 
@@ -100,7 +251,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         flexible.node = shifted(def, &at, flexible.node);
         flexible.part = part;
         if (transform)
-            yk_smooth_convert_flexible(transform, &flexible);
+            convert_flexible(transform, &flexible);
         YK_SMOOTH_APPEND(whole, flexibles, flexible_count, &flexible);
     }
 
@@ -114,7 +265,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         yk_smooth_shape_def shape = def->shapes[i];
         shape.node = shifted(def, &at, shape.node);
         if (transform)
-            yk_smooth_convert_shape(transform, &shape);
+            convert_shape(transform, &shape);
         YK_SMOOTH_APPEND(whole, shapes, shape_count, &shape);
     }
 
@@ -123,7 +274,7 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         for (int side = 0; side < 2; side++)
             port.body[side] = shifted(def, &at, port.body[side]);
         if (transform)
-            yk_smooth_convert_port(transform, &port);
+            convert_port(transform, &port);
         YK_SMOOTH_APPEND(whole, ports, port_count, &port);
     }
 }
@@ -218,7 +369,7 @@ static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
     yk_vec3 gravity = def_of(merge->parts[part])->gravity;
     if (!merge->transforms)
         return gravity;
-    return yk_smooth_convert_gravity(&merge->transforms[part], gravity);
+    return convert_gravity(&merge->transforms[part], gravity);
 }
 
 /* The whole has one gravity, one artificial damping and one kind of start. */

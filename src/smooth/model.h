@@ -12,7 +12,6 @@
 #define YK_SMOOTH_MODEL_H
 
 #include "smooth/smooth.h"
-#include "smooth/transform_part.h"
 
 typedef struct node_model {
     const char *name;
@@ -87,22 +86,33 @@ typedef struct port_model {
     yk_joint distance; /* of a scalar port */
 } port_model;
 
-/* What a channel belongs to, in the order of the list. */
-typedef enum channel_group {
-    CHANNEL_MODEL,
-    CHANNEL_NODE,
-    CHANNEL_JOINT,
-    CHANNEL_FORCE,
-    CHANNEL_BEAM,
-    CHANNEL_ATTACHMENT,
-    CHANNEL_FLEXIBLE,
-    CHANNEL_GROUPS
-} channel_group;
-
 typedef struct channel_source {
-    channel_group group;
+    /* what the channel belongs to, in the order of the list */
+    enum {
+        CHANNEL_MODEL,
+        CHANNEL_NODE,
+        CHANNEL_JOINT,
+        CHANNEL_FORCE,
+        CHANNEL_BEAM,
+        CHANNEL_ATTACHMENT,
+        CHANNEL_FLEXIBLE,
+        CHANNEL_GROUPS
+    } group;
     int index, kind; /* which element of the group, and which of its channels */
-    yk_smooth_quantity quantity;
+    /* what its numbers are, so that they can be told in other units and axes */
+    enum {
+        YK_QUANTITY_NUMBER, /* the same in all units */
+        YK_QUANTITY_POINT,
+        YK_QUANTITY_ORIENTATION,
+        YK_QUANTITY_VELOCITY, /* or acceleration */
+        YK_QUANTITY_ANGULAR_VELOCITY,
+        YK_QUANTITY_FORCE,
+        YK_QUANTITY_TORQUE,
+        YK_QUANTITY_OWN_FORCE, /* in the axes of an element, which turn with the part */
+        YK_QUANTITY_OWN_TORQUE,
+        YK_QUANTITY_LENGTH, /* or its rate */
+        YK_QUANTITY_ENERGY
+    } quantity;
     int part; /* of a merged model, -1: none, as of a joint between parts */
 } channel_source;
 
@@ -156,7 +166,7 @@ yk_status yk_smooth_model_compile(yk_smooth_model *model);
 void yk_smooth_model_release(yk_smooth_model *model);
 yk_joint yk_smooth_joint_of_port(const port_model *port);
 
-/* flexible_attachment.c */
+/* flexible.c */
 yk_status yk_smooth_compile_flexibles(yk_smooth_model *model);
 void yk_smooth_release_flexibles(yk_smooth_model *model);
 int yk_smooth_coordinates_of(const yk_smooth_description *def);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "smooth/internal.h"
-#include "smooth/linear_modes.h"
 
 static const double SMALL_WEIGHT = 1e-100;
 static const double LARGE_WEIGHT = 1e100;
@@ -18,26 +17,14 @@ static const double LARGE_WEIGHT = 1e100;
  * with. */
 static const double NO_RATE = 1e-50;
 
-/* M, C and K entry by entry in true units, without the scale of masses. */
-typedef struct pencil {
-    size_t count;
-    double *mass, *damping, *stiffness;
-    yk_linear_entry *entries; /* four lists of `count` */
-} pencil;
-
-yk_modes_options yk_modes_default(void)
-{
-    return (yk_modes_options){.count = 10, .tolerance = 1e-9};
-}
-
 /* Matrices ------------------------------------------------------------------------------------- */
 
 /* Values of all entries at one weight. */
-static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work,
-                        yk_linear_solver *solver, double c, double factor, double *values)
+static void assemble_at(yk_smooth *smooth, double c, double factor, double *values)
 {
-    work->c = c;
-    yk_smooth_assemble(model, work, solver, LEVEL_STEP);
+    yk_linear_solver *solver = &smooth->solver;
+    smooth->work.c = c;
+    yk_smooth_assemble(&smooth->model, &smooth->work, solver, LEVEL_STEP);
 
     const double *matrix = yk_sparse_values(solver->matrix);
     for (size_t k = 0; k < yk_sparse_nonzeros(solver->matrix); k++)
@@ -61,9 +48,11 @@ static double largest_value(const yk_smooth_model *model, const yk_linear_solver
 }
 
 /* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
-static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace *work,
-                              yk_linear_solver *solver, pencil *p)
+static yk_status read_damping(yk_smooth *smooth, const double *mass, const double *stiffness,
+                              double *damping)
 {
+    const yk_smooth_model *model = &smooth->model;
+    const yk_linear_solver *solver = &smooth->solver;
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
@@ -72,12 +61,12 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
         return YK_ERROR_MEMORY;
 
     /* At a c where M and c^2 K are of similar size. */
-    double mass = largest_value(model, solver, p->mass);
-    double stiffness = largest_value(model, solver, p->stiffness);
+    double largest_mass = largest_value(model, solver, mass);
+    double largest_stiffness = largest_value(model, solver, stiffness);
     double c = 1;
-    if (mass > 0 && stiffness > 0)
-        c = sqrt(mass / stiffness);
-    assemble_at(model, work, solver, c, model->mass_scale, p->damping);
+    if (largest_mass > 0 && largest_stiffness > 0)
+        c = sqrt(largest_mass / largest_stiffness);
+    assemble_at(smooth, c, model->mass_scale, damping);
 
     /* |M| + c^2 |K| on the diagonal: what rounding errors of an unknown's row and column are
      * measured by. */
@@ -85,16 +74,16 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
         size[i] = 0;
         for (int k = starts[i]; k < starts[i + 1]; k++) {
             if (rows[k] == i)
-                size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
+                size[i] = fabs(mass[k]) + c * c * fabs(stiffness[k]);
         }
     }
 
     /* What is above that rounding is damping. */
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
-            double rest = p->damping[k] - p->mass[k] - c * c * p->stiffness[k];
+            double rest = damping[k] - mass[k] - c * c * stiffness[k];
             double rounding = 1e-12 * sqrt(size[rows[k]] * size[j]);
-            p->damping[k] = fabs(rest) > rounding ? rest / c : 0;
+            damping[k] = fabs(rest) > rounding ? rest / c : 0;
         }
     }
 
@@ -124,58 +113,63 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
     return (yk_linear_matrix){entries, count};
 }
 
-/* The equations of motion about the present state. */
-static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *system)
+/* The equations of motion about the present state, entry by entry in true units, without the scale
+ * of masses; their entries are the caller's to release. */
+static yk_status linearise(yk_smooth *smooth, yk_linear_system *system, yk_linear_entry **entries)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     yk_context *context = model->context;
 
-    /* Memory for three matrices and the lists of their entries. */
-    p->count = yk_sparse_nonzeros(solver->matrix);
-    p->mass = yk_allocate(context, p->count, sizeof *p->mass);
-    p->damping = yk_allocate(context, p->count, sizeof *p->damping);
-    p->stiffness = yk_allocate(context, p->count, sizeof *p->stiffness);
-    p->entries = yk_allocate(context, 4 * p->count, sizeof *p->entries);
-    if (!p->mass || !p->damping || !p->stiffness || !p->entries)
+    /* Memory for three matrices and for the lists of their entries. */
+    size_t count = yk_sparse_nonzeros(solver->matrix);
+    double *mass = yk_allocate(context, 3 * count, sizeof *mass);
+    *entries = yk_allocate(context, 4 * count, sizeof **entries);
+    if (!mass || !*entries) {
+        yk_release(context, mass);
         return YK_ERROR_MEMORY;
+    }
+
+    double *damping = mass + count;
+    double *stiffness = damping + count;
 
     /* The polynomial in c: K at a large weight, M at a small one, C between; without the artificial
      * damping of the start, which is no part of the model. */
     double c = work->c;
-    double damping = work->damping;
+    double artificial = work->damping;
     work->damping = 0;
     work->compliance = 0;
     work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model, &smooth->state, work);
 
     double large = model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT);
-    assemble_at(model, work, solver, LARGE_WEIGHT, large, p->stiffness);
-    assemble_at(model, work, solver, SMALL_WEIGHT, model->mass_scale, p->mass);
-    yk_status status = read_damping(model, work, solver, p);
+    assemble_at(smooth, LARGE_WEIGHT, large, stiffness);
+    assemble_at(smooth, SMALL_WEIGHT, model->mass_scale, mass);
+    yk_status status = read_damping(smooth, mass, stiffness, damping);
 
     /* The step goes on as it was. */
     work->c = c;
-    work->damping = damping;
+    work->damping = artificial;
     work->rotation_weight = YK_ROTATION_OF_STEP;
     solver->match = false; /* the values that were factored are gone */
-    if (status != YK_OK)
-        return status;
 
     /* The gradients of the joints stand beside all three matrices, so they are read beside the
      * masses. */
     yk_linear_entry *list[4];
-    for (int i = 0; i < 4; i++)
-        list[i] = p->entries + (size_t)i * p->count;
+    for (size_t i = 0; i < 4; i++)
+        list[i] = *entries + i * count;
     *system = (yk_linear_system){
         .unknowns = model->motion_count,
         .constraints = model->row_count,
-        .mass = list_block(model, solver, p->mass, false, list[0]),
-        .damping = list_block(model, solver, p->damping, false, list[1]),
-        .stiffness = list_block(model, solver, p->stiffness, false, list[2]),
-        .constraint = list_block(model, solver, p->mass, true, list[3]),
+        .mass = list_block(model, solver, mass, false, list[0]),
+        .damping = list_block(model, solver, damping, false, list[1]),
+        .stiffness = list_block(model, solver, stiffness, false, list[2]),
+        .constraint = list_block(model, solver, mass, true, list[3]),
     };
+    yk_release(context, mass);
+    if (status != YK_OK)
+        return status;
 
     /* An unknown that no matrix mentions, such as the rotation of a point mass, would be
      * singular: it is held where it is. Its stiffness joins the end of the list, where it fits:
@@ -323,15 +317,12 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
                        "%s: modes are about a state; start the model first", model->def.name);
 
     /* The equations about this state, and their modes. */
-    pencil p = {0};
     yk_linear_system system;
+    yk_linear_entry *entries = NULL;
     yk_linear_modes *linear = NULL;
-    yk_linear_modes_options linear_options = yk_linear_modes_default();
-    linear_options.count = options->count;
-    linear_options.tolerance = options->tolerance;
-    yk_status status = linearise(smooth, &p, &system);
+    yk_status status = linearise(smooth, &system, &entries);
     if (status == YK_OK)
-        status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
+        status = yk_linear_modes_solve(context, &system, options, &linear);
 
     /* Those that were found, even if others did not converge. */
     if (linear) {
@@ -341,10 +332,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
     }
 
     yk_linear_modes_destroy(linear);
-    yk_release(context, p.mass);
-    yk_release(context, p.damping);
-    yk_release(context, p.stiffness);
-    yk_release(context, p.entries);
+    yk_release(context, entries);
     if (YK_FAILED(status)) {
         yk_modes_destroy(*modes);
         *modes = NULL;

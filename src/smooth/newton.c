@@ -9,7 +9,7 @@
  *
  * is below newton_relative times the first correction (and below newton_absolute). Factors are
  * made anew when a step took more than two iterations, when the step size changed, or when an
- * iteration hardly contracts; until then they turn with the bodies (corotation.c).
+ * iteration hardly contracts; until then they turn with the bodies (linear_solver.c).
  *
  * Steps may be so small that corrections are of the size of the positions' rounding, where
  * nothing can be measured. What old factors leave of them is then unseen, but it is not harmless:
@@ -43,8 +43,10 @@ void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
     yk_smooth_state *state = &smooth->state;
 
     /* Where they belong to, for the steps that keep them. */
-    *state->factor =
-        (factor_state){.c = work->c, .t = work->t, .damping = work->damping, .level = level};
+    state->factor->c = work->c;
+    state->factor->t = work->t;
+    state->factor->damping = work->damping;
+    state->factor->level = level;
     yk_smooth_keep_placement(model, work, state->reference, state->reference_coordinate);
     memcpy(state->reference_lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
@@ -60,7 +62,6 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
-    const factor_state *wanted = state->factor;
 
     /* The trial as it was then. */
     double c = work->c;
@@ -68,13 +69,13 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     double damping = work->damping;
     double *lambda = work->lambda;
     yk_smooth_swap_placement(model, work, state->reference, state->reference_coordinate);
-    work->c = wanted->c;
-    work->t = wanted->t;
-    work->damping = wanted->damping;
+    work->c = state->factor->c;
+    work->t = state->factor->t;
+    work->damping = state->factor->damping;
     work->lambda = state->reference_lambda;
 
     /* The matrix of that trial, and axes from which the factors turn with the bodies. */
-    yk_smooth_assemble(model, work, solver, (assembly_level)wanted->level);
+    yk_smooth_assemble(model, work, solver, (assembly_level)state->factor->level);
     yk_status status = yk_smooth_factor(model, work, solver);
     yk_smooth_carry_from_here(model, work, solver);
     solver->match = status == YK_OK;
@@ -198,8 +199,8 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
     yk_linear_solver *solver = &smooth->solver;
 
     /* Factors of another weight, or of other equations, are of no use. */
-    const factor_state *kept = state->factor;
-    bool refresh = work->refresh || kept->c != work->c || kept->level != LEVEL_STEP;
+    bool other = state->factor->c != work->c || state->factor->level != LEVEL_STEP;
+    bool refresh = work->refresh || other;
     if (!refresh && !solver->match) {
         yk_status status = yk_smooth_restore_factors(smooth);
         if (status != YK_OK)

@@ -187,7 +187,7 @@ void yk_smooth_energy(const yk_smooth *smooth, yk_energy *energy)
         if (!model->nodes[i].massive)
             continue;
 
-        yk_inertia_global inertia;
+        yk_inertia inertia;
         yk_inertia_rotate(own, &frame->rotation, &inertia);
         yk_momentum momentum = yk_inertia_momentum(&inertia, v, w);
         energy->kinetic += yk_inertia_kinetic(&momentum, v, w);

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "math/dense.h"
-#include "smooth/generalised_alpha.h"
 
 typedef struct part_model {
     int count;

@@ -11,12 +11,93 @@
 #include <string.h>
 
 #include "smooth/internal.h"
-#include "smooth/runge_kutta.h"
 #include "smooth/variation.h"
 
 enum { STAGES = YK_RUNGE_KUTTA_STAGES };
 
-typedef yk_runge_kutta_workspace workspace;
+/* Coefficients --------------------------------------------------------------------------------- */
+
+/* Dormand and Prince's method of order 8 with 12 stages, and the two error estimates of the code
+ * DOP853 (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd edition,
+ * II.5 and II.10). */
+static const yk_runge_kutta dormand_prince = {
+    .a = {[1] = {[0] = 0.05260015195876773},
+          [2] = {[0] = 0.0197250569845379, [1] = 0.0591751709536137},
+          [3] = {[0] = 0.02958758547680685, [2] = 0.08876275643042054},
+          [4] = {[0] = 0.2413651341592667, [2] = -0.8845494793282861, [3] = 0.924834003261792},
+          [5] = {[0] = 0.037037037037037035, [3] = 0.17082860872947386, [4] = 0.12546768756682242},
+          [6] = {[0] = 0.037109375,
+                 [3] = 0.17025221101954405,
+                 [4] = 0.06021653898045596,
+                 [5] = -0.017578125},
+          [7] = {[0] = 0.03709200011850479,
+                 [3] = 0.17038392571223998,
+                 [4] = 0.10726203044637328,
+                 [5] = -0.015319437748624402,
+                 [6] = 0.008273789163814023},
+          [8] = {[0] = 0.6241109587160757,
+                 [3] = -3.3608926294469414,
+                 [4] = -0.868219346841726,
+                 [5] = 27.59209969944671,
+                 [6] = 20.154067550477894,
+                 [7] = -43.48988418106996},
+          [9] = {[0] = 0.47766253643826434,
+                 [3] = -2.4881146199716677,
+                 [4] = -0.590290826836843,
+                 [5] = 21.230051448181193,
+                 [6] = 15.279233632882423,
+                 [7] = -33.28821096898486,
+                 [8] = -0.020331201708508627},
+          [10] = {[0] = -0.9371424300859873,
+                  [3] = 5.186372428844064,
+                  [4] = 1.0914373489967295,
+                  [5] = -8.149787010746927,
+                  [6] = -18.52006565999696,
+                  [7] = 22.739487099350505,
+                  [8] = 2.4936055526796523,
+                  [9] = -3.0467644718982196},
+          [11] = {[0] = 2.273310147516538,
+                  [3] = -10.53449546673725,
+                  [4] = -2.0008720582248625,
+                  [5] = -17.9589318631188,
+                  [6] = 27.94888452941996,
+                  [7] = -2.8589982771350235,
+                  [8] = -8.87285693353063,
+                  [9] = 12.360567175794303,
+                  [10] = 0.6433927460157636}},
+    .c = {0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726,
+          1.0 / 3, 0.25, 4.0 / 13, 127.0 / 195, 0.6, 6.0 / 7, 1},
+    .b = {[0] = 0.054293734116568765,
+          [5] = 4.450312892752409,
+          [6] = 1.8915178993145003,
+          [7] = -5.801203960010585,
+          [8] = 0.3111643669578199,
+          [9] = -0.1521609496625161,
+          [10] = 0.20136540080403034,
+          [11] = 0.04471061572777259},
+    .error5 = {[0] = 0.01312004499419488,
+               [5] = -1.2251564463762044,
+               [6] = -0.4957589496572502,
+               [7] = 1.6643771824549864,
+               [8] = -0.35032884874997366,
+               [9] = 0.3341791187130175,
+               [10] = 0.08192320648511571,
+               [11] = -0.022355307863886294},
+    .error3 = {[0] = -0.18980075407240762,
+               [5] = 4.450312892752409,
+               [6] = 1.8915178993145003,
+               [7] = -5.801203960010585,
+               [8] = -0.42268232132379197,
+               [9] = -0.1521609496625161,
+               [10] = 0.20136540080403034,
+               [11] = 0.022651792198360825}};
+
+const yk_runge_kutta *yk_runge_kutta_853(void)
+{
+    return &dormand_prince;
+}
+
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* Behind positions and rates: work, work through ports, losses. */
 enum { SUMS = 3 };
@@ -31,9 +112,10 @@ static size_t scratch_words(const yk_smooth_model *model)
     return (6 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
 }
 
-workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_workspace *work)
+yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model,
+                                                     yk_smooth_workspace *work)
 {
-    workspace w = {.n = vector_size(model)};
+    yk_runge_kutta_workspace w = {.n = vector_size(model)};
     double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
     double *at = work->scratch;
 
@@ -60,7 +142,8 @@ static yk_vec3 take(const double *from)
 }
 
 /* The trial as the beginning of an internal step, with the charts of all rotations around it. */
-static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *work, workspace *w)
+static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             yk_runge_kutta_workspace *w)
 {
     double *rate = w->begin + model->motion_count;
     work->extent = 0;
@@ -89,7 +172,7 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
 }
 
 void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *work,
-                          const workspace *w, const double *value)
+                          const yk_runge_kutta_workspace *w, const double *value)
 {
     const double *rate = value + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
@@ -113,8 +196,8 @@ void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *wor
 }
 
 /* Rates of the vector at the trial, whose accelerations are known. */
-static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, const workspace *w,
-                       double *slope)
+static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work,
+                       const yk_runge_kutta_workspace *w, double *slope)
 {
     double *second = slope + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
@@ -150,7 +233,8 @@ void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *w
 }
 
 /* sum = h times the weighted sum of the slopes */
-static void combine(const workspace *w, const double *weight, int count, double h, double *sum)
+static void combine(const yk_runge_kutta_workspace *w, const double *weight, int count, double h,
+                    double *sum)
 {
     memset(sum, 0, w->n * sizeof *sum);
     for (int j = 0; j < count; j++) {
@@ -165,7 +249,7 @@ static void combine(const workspace *w, const double *weight, int count, double 
         sum[i] *= h;
 }
 
-void yk_runge_kutta_stage(const workspace *w, int s, double size, double *value)
+void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value)
 {
     combine(w, yk_runge_kutta_853()->a[s], s, size, value);
     for (size_t i = 0; i < w->n; i++)
@@ -175,7 +259,8 @@ void yk_runge_kutta_stage(const workspace *w, int s, double size, double *value)
 /* All stages of an internal step from `local`, the first slope being known; the end is left in
  * w->value. */
 static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
-                        yk_linear_solver *solver, workspace *w, double t, double local, double size)
+                        yk_linear_solver *solver, yk_runge_kutta_workspace *w, double t,
+                        double local, double size)
 {
     const yk_runge_kutta *method = yk_runge_kutta_853();
     work->drive_step = 0.25 * size;
@@ -211,7 +296,8 @@ static const double NOISE = 2e-12;
 
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical
  * speed. */
-static double error_of(const yk_smooth_model *model, const workspace *w, double tolerance)
+static double error_of(const yk_smooth_model *model, const yk_runge_kutta_workspace *w,
+                       double tolerance)
 {
     int n = model->motion_count;
     double length = model->length_scale;
@@ -256,7 +342,8 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
 
 /* The end of the stages brought onto the constraints, with its accelerations. */
 static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
-                        yk_linear_solver *solver, workspace *w, double t, double local)
+                        yk_linear_solver *solver, yk_runge_kutta_workspace *w, double t,
+                        double local)
 {
     /* Positions in the metric of the masses, then velocities with the factors of these
      * positions. */
@@ -289,7 +376,7 @@ static double growth(double error)
 }
 
 /* Internal steps from the accepted state over h, left in the trial and w->begin. */
-static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
+static yk_status travel(yk_smooth *smooth, yk_runge_kutta_workspace *w, double t, double h)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
@@ -385,7 +472,7 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
-    workspace w = yk_runge_kutta_workspace_of(model, work);
+    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
 
     /* From the accepted state, with nothing kept from before. */
     yk_smooth_trial_from_state(model, state, work);
@@ -428,7 +515,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     yk_smooth_state_from_trial(model, state, work);
 
     /* Works and losses over the step, and powers at its end. */
-    workspace w = yk_runge_kutta_workspace_of(model, work);
+    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
     const double *sum = w.begin + w.n - SUMS;
     const double *power = w.slope[0] + w.n - SUMS;
     clock_state *clock = state->clock;

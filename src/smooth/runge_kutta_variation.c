@@ -3,7 +3,6 @@
  * (a, lambda), along the column's direction. */
 #include <string.h>
 
-#include "smooth/runge_kutta.h"
 #include "smooth/variation.h"
 
 enum { STAGES = YK_RUNGE_KUTTA_STAGES };

@@ -3,115 +3,89 @@
 
 #include "smooth/integrator.h"
 
-typedef struct image_size {
-    size_t nodes, coordinates, rows, frames, ports, method;
-    size_t part; /* words that are kept for each part that can be relaxed */
-    size_t continuous, words;
-} image_size;
+/* The next words of the image; NULL while they are only counted. */
+static double *take(double *image, size_t *used, size_t words)
+{
+    double *at = image ? image + *used : NULL;
+    *used += words;
+    return at;
+}
 
-static image_size image_size_of(const yk_smooth_model *model)
+/* Where each piece of the image begins, and how many words there are; of a state without an image
+ * these alone. */
+static yk_state_layout lay_out(const yk_smooth_model *model, yk_smooth_state *state)
 {
     const yk_smooth_description *def = &model->def;
-    image_size size = {.nodes = (size_t)def->node_count, .ports = (size_t)def->port_count};
-    size.coordinates = (size_t)yk_smooth_coordinates_of(def);
-    size.frames = size.nodes + 1 + (size_t)def->attachment_count;
+    size_t nodes = (size_t)def->node_count;
+    size_t coordinates = (size_t)yk_smooth_coordinates_of(def);
+    size_t frames = nodes + 1 + (size_t)def->attachment_count;
 
     /* Rows of the joints, and of ports that take motions; markers of these prescribe a frame. */
+    size_t rows = 0;
     for (int i = 0; i < def->joint_count; i++)
-        size.rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
+        rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
         if (port->causality != YK_TAKES_MOTION)
             continue;
 
         bool marker = port->def.kind == YK_PORT_MARKER;
-        size.rows += marker ? (size_t)yk_smooth_joint_of_port(port).row_count : 1;
-        size.frames += marker;
+        rows += marker ? (size_t)yk_smooth_joint_of_port(port).row_count : 1;
+        frames += marker;
     }
 
-    if (model->integrator->remembers)
-        size.method = 6 * size.nodes + size.coordinates;
-
-    /* In the order of yk_smooth_state_create. */
+    /* What is continuous in time. */
     size_t word = sizeof(double);
-    size_t nodes = size.nodes * sizeof(node_state) / word;
-    size_t coordinates = size.coordinates * sizeof(coordinate_state) / word;
-    size.continuous = 2 * nodes + 9 * size.nodes + 2 * size.rows + size.method + 2 * coordinates +
-                      size.coordinates;
+    size_t node_words = nodes * sizeof(node_state) / word;
+    size_t coordinate_words = coordinates * sizeof(coordinate_state) / word;
+    size_t method_words = model->integrator->remembers ? 6 * nodes + coordinates : 0;
+    double *image = state->image;
+    size_t used = 0;
+    state->now = (node_state *)take(image, &used, node_words);
+    state->before = (node_state *)take(image, &used, node_words);
+    state->coordinate_now = (coordinate_state *)take(image, &used, coordinate_words);
+    state->coordinate_before = (coordinate_state *)take(image, &used, coordinate_words);
+    state->rotation = (yk_vec3 *)take(image, &used, 3 * nodes);
+    state->older_move = (yk_vec3 *)take(image, &used, 3 * nodes);
+    state->older_rotation = (yk_vec3 *)take(image, &used, 3 * nodes);
+    state->older_change = take(image, &used, coordinates);
+    state->lambda = take(image, &used, rows);
+    state->lambda_before = take(image, &used, rows);
+    state->method = take(image, &used, method_words);
+    size_t continuous = used;
 
-    /* Then what ports took, prescribed frames, relaxed parts, and what factors belong to. */
-    size_t frames = size.frames * sizeof(yk_frame) / word;
-    size_t placement = frames + size.coordinates * sizeof(coordinate_reference) / word;
-    size_t wrenches = size.ports * sizeof(yk_wrench) / word;
-    size_t parts = (size_t)yk_smooth_part_count(model);
-    size.part = sizeof(part_state) / word + placement;
-    size.words = size.continuous + wrenches + frames + parts * size.part + placement + size.rows;
-    size.words += (sizeof(factor_state) + sizeof(clock_state)) / word;
+    /* Inputs, relaxed parts, and what the factors of the matrix belong to: from `reference` to
+     * `clock`. */
+    size_t frame_words = frames * sizeof(yk_frame) / word;
+    size_t reference_words = coordinates * sizeof(coordinate_reference) / word;
+    size_t wrench_words = (size_t)def->port_count * sizeof(yk_wrench) / word;
+    state->part_words = sizeof(part_state) / word + frame_words + reference_words;
+    state->wrench = (yk_wrench *)take(image, &used, wrench_words);
+    state->driven = (yk_frame *)take(image, &used, frame_words);
+    state->parts = take(image, &used, (size_t)yk_smooth_part_count(model) * state->part_words);
+    state->reference = (yk_frame *)take(image, &used, frame_words);
+    state->reference_coordinate = (coordinate_reference *)take(image, &used, reference_words);
+    state->reference_lambda = take(image, &used, rows);
+    state->factor = (void *)take(image, &used, sizeof *state->factor / word);
+    state->clock = (clock_state *)take(image, &used, sizeof(clock_state) / word);
 
-    return size;
+    return (yk_state_layout){.words = used, .continuous = continuous};
 }
 
 yk_state_layout yk_smooth_state_layout(const yk_smooth_model *model)
 {
-    image_size size = image_size_of(model);
-    return (yk_state_layout){.words = size.words, .continuous = size.continuous};
+    yk_smooth_state without_image = {0};
+    return lay_out(model, &without_image);
 }
 
 yk_status yk_smooth_state_create(const yk_smooth_model *model, yk_smooth_state *state)
 {
-    image_size size = image_size_of(model);
-    *state = (yk_smooth_state){.words = size.words, .part_words = size.part};
-    state->image = yk_allocate(model->context, size.words, sizeof *state->image);
+    *state = (yk_smooth_state){.words = yk_smooth_state_layout(model).words};
+    state->image = yk_allocate(model->context, state->words, sizeof *state->image);
     if (!state->image)
         return YK_ERROR_MEMORY;
 
-    /* What is continuous in time. */
-    size_t word = sizeof(double);
-    size_t node_words = size.nodes * sizeof(node_state) / word;
-    size_t coordinate_words = size.coordinates * sizeof(coordinate_state) / word;
-    double *at = state->image;
-    state->now = (node_state *)at;
-    at += node_words;
-    state->before = (node_state *)at;
-    at += node_words;
-    state->coordinate_now = (coordinate_state *)at;
-    at += coordinate_words;
-    state->coordinate_before = (coordinate_state *)at;
-    at += coordinate_words;
-    state->rotation = (yk_vec3 *)at;
-    at += 3 * size.nodes;
-    state->older_move = (yk_vec3 *)at;
-    at += 3 * size.nodes;
-    state->older_rotation = (yk_vec3 *)at;
-    at += 3 * size.nodes;
-    state->older_change = at;
-    at += size.coordinates;
-    state->lambda = at;
-    at += size.rows;
-    state->lambda_before = at;
-    at += size.rows;
-    state->method = at;
-    at += size.method;
-
-    /* Inputs, and what factors and Jacobians belong to: from `reference` to `clock`, those of the
-     * matrix. */
-    size_t frame_words = size.frames * sizeof(yk_frame) / word;
-    state->wrench = (yk_wrench *)at;
-    at += size.ports * sizeof(yk_wrench) / word;
-    state->driven = (yk_frame *)at;
-    at += frame_words;
-    state->parts = at;
-    at += (size_t)yk_smooth_part_count(model) * size.part;
-    state->reference = (yk_frame *)at;
-    at += frame_words;
-    state->reference_coordinate = (coordinate_reference *)at;
-    at += size.coordinates * sizeof(coordinate_reference) / word;
-    state->reference_lambda = at;
-    at += size.rows;
-    state->factor = (factor_state *)at;
-    at += sizeof(factor_state) / word;
-    state->clock = (clock_state *)at;
-
+    lay_out(model, state);
     return YK_OK;
 }
 

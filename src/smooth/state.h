@@ -51,15 +51,7 @@ typedef struct clock_state {
     double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */
 } clock_state;
 
-/* What the matrix was assembled at, so that a rollback can make the same factors again. */
-typedef struct factor_state {
-    double c;
-    double t;
-    double damping;
-    double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
-} factor_state;
-
-/* What the Jacobian of a part was made at, likewise, and how it serves (relaxation.c). In the
+/* What the Jacobian of a part was made at, and how it serves (relaxation.c). In the
  * image the placement follows: all frames, then all coordinates. */
 typedef struct part_state {
     double t, h; /* h = 0: there is none */
@@ -86,10 +78,17 @@ typedef struct yk_smooth_state {
     double *parts; /* part_words each, beginning with a part_state; where parts can be relaxed */
     size_t part_words;
 
-    yk_frame *reference; /* frames and multipliers at the last assembly of the matrix */
+    /* What the matrix was assembled at, so that a rollback can make the same factors again: frames,
+     * coordinates, multipliers, and numbers. */
+    yk_frame *reference;
     coordinate_reference *reference_coordinate;
     double *reference_lambda;
-    factor_state *factor;
+    struct {
+        double c;
+        double t;
+        double damping;
+        double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
+    } * factor;
 
     clock_state *clock;
 } yk_smooth_state;

@@ -40,9 +40,6 @@ struct variation {
     double supply, port_supply, loss, potential;
 };
 
-/* Moves the trial by a fraction of what a column changes. */
-typedef void (*displacement)(yk_smooth *smooth, int column, double fraction);
-
 /* The fraction at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   const double *direction);
@@ -50,14 +47,15 @@ double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_
  * from both. */
 void yk_variation_read_side(yk_smooth *smooth, int side);
 void yk_variation_write(yk_smooth *smooth, int column, double fraction);
-/* All three. */
-void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacement displace);
+/* All three; `displace` moves the trial by a fraction of what a column changes. */
+void yk_variation_read(yk_smooth *smooth, int column, double fraction,
+                       void (*displace)(yk_smooth *smooth, int column, double fraction));
 void yk_variation_keep(yk_smooth *smooth);
 void yk_variation_restore(yk_smooth *smooth);
 
 /* two_step.c: internal steps of the given sizes from the accepted state, without error control. */
 yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, int count);
-/* two_step_variation.c: derivatives at the converged end of a single internal step; and by
+/* Of implicit steps: derivatives at the converged end of a single internal step; and by
  * repetition of several from the image `mark`, with memory for an image in `end`. */
 yk_status yk_two_step_vary(yk_smooth *smooth);
 yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const double *mark,

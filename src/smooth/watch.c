@@ -22,7 +22,6 @@
  * which is 0.4 of the kinetic energy that is left out by that of the vibration. Near a resonance
  * even a thousandth changes the motion by several per cent. A cantilever is drawn in less, and
  * its stiffening makes up for it. */
-#include "smooth/ffrf_shape.h"
 #include "smooth/internal.h"
 
 /* Softening that is missed, as a fraction of the stiffness. */
@@ -50,54 +49,37 @@ enum { WINDOW = 20 };
 enum { CUTS = 10 };
 
 /* What was seen of a flexible body since start, and which warnings were given. */
-typedef struct flexible_watch {
+struct smooth_watch {
     bool warned_spin, warned_steps, warned_size, warned_inertia;
     int steps_seen, steps_coarse;
     double largest;   /* deformation (m) */
     double vibrating; /* largest kinetic energy of the deformation (J) */
     double drawn;     /* and of what bending draws in */
-} flexible_watch;
-
-struct smooth_watch {
-    bool warned_cuts;
-    flexible_watch *flexibles;
 };
 
 yk_status yk_smooth_watch_create(yk_smooth *smooth)
 {
-    yk_context *context = smooth->model.context;
-    struct smooth_watch *made = yk_allocate(context, 1, sizeof *made);
-
-    smooth->watch = made;
-    if (!made)
-        return YK_ERROR_MEMORY;
-
-    made->flexibles =
-        yk_allocate(context, (size_t)smooth->model.def.flexible_count, sizeof *made->flexibles);
-
-    return made->flexibles ? YK_OK : YK_ERROR_MEMORY;
+    size_t count = (size_t)smooth->model.def.flexible_count;
+    smooth->watch = yk_allocate(smooth->model.context, count, sizeof *smooth->watch);
+    return smooth->watch ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_smooth_watch_release(yk_smooth *smooth)
 {
-    if (!smooth->watch)
-        return;
-
-    yk_release(smooth->model.context, smooth->watch->flexibles);
     yk_release(smooth->model.context, smooth->watch);
     smooth->watch = NULL;
 }
 
 void yk_smooth_watch_reset(yk_smooth *smooth)
 {
-    smooth->watch->warned_cuts = false;
+    smooth->warned_cuts = false;
     for (int i = 0; i < smooth->model.def.flexible_count; i++)
-        smooth->watch->flexibles[i] = (flexible_watch){0};
+        smooth->watch[i] = (struct smooth_watch){0};
 }
 
 static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *state,
                        const yk_smooth_workspace *work, const flexible_model *of,
-                       flexible_watch *seen)
+                       struct smooth_watch *seen)
 {
     const yk_ffrf *body = &of->body->modal;
 
@@ -133,7 +115,7 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
 }
 
 static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *state,
-                        const flexible_model *of, flexible_watch *seen)
+                        const flexible_model *of, struct smooth_watch *seen)
 {
     const clock_state *clock = state->clock;
     bool settled = !model->integrator->settles || clock->unchanged >= 3;
@@ -191,7 +173,7 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
  * deformation. A rod is drawn in linearly along its length, where the square of the velocity has
  * 4/3 of the mean's. */
 static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *state,
-                          const flexible_model *of, flexible_watch *seen, double fraction)
+                          const flexible_model *of, struct smooth_watch *seen, double fraction)
 {
     const yk_ffrf *body = &of->body->modal;
     const coordinate_state *now = &state->coordinate_now[of->coordinate];
@@ -230,7 +212,7 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
 }
 
 static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state *state,
-                            const flexible_model *of, flexible_watch *seen)
+                            const flexible_model *of, struct smooth_watch *seen)
 {
     /* The deformation by the displacements that all coordinates make together. */
     double square = 0;
@@ -271,7 +253,7 @@ yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status)
         if (of->node < 0)
             continue;
 
-        yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch->flexibles[i]);
+        yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch[i]);
         if (outcome != YK_OK)
             return outcome;
     }
@@ -289,8 +271,8 @@ yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status)
     /* Steps that Newton's method could not take in one, of any model. */
     const yk_smooth_report *report = &smooth->work.report;
     bool often = report->rejected >= CUTS && 5 * report->rejected >= report->steps;
-    if (fixed && often && !smooth->watch->warned_cuts) {
-        smooth->watch->warned_cuts = true;
+    if (fixed && often && !smooth->warned_cuts) {
+        smooth->warned_cuts = true;
         yk_log(
             model->context, YK_LOG_WARNING,
             "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
@@ -302,7 +284,7 @@ yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status)
     /* Flexible bodies. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
-        flexible_watch *seen = &smooth->watch->flexibles[i];
+        struct smooth_watch *seen = &smooth->watch[i];
         if (of->node >= 0)
             watch_spin(model, state, &smooth->work, of, seen);
         if (fixed)

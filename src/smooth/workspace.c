@@ -1,9 +1,17 @@
-/* Memory of a step. Inputs of the model's own and the wrenches of the ports live as long as the
- * model, as callers may ask for them before start. */
+/* The workspace of a step: its memory, and what all integrators share about the trial in it, which
+ * is what the inputs prescribe, solutions to the trial, powers, and the passage between the trial
+ * and the accepted state. */
 #include "smooth/workspace.h"
 
+#include <string.h>
+
+#include "math/polynomial.h"
 #include "smooth/integrator.h"
 
+/* Memory --------------------------------------------------------------------------------------- */
+
+/* Inputs of the model's own and the wrenches of the ports live as long as the model, as callers may
+ * ask for them before start. */
 yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_context *context = model->context;
@@ -76,7 +84,8 @@ yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_wor
         const attachment_model *attachment = &model->attachments[i];
         const yk_flexible *body = model->flexibles[attachment->flexible].body;
         yk_vec3 *pull = (yk_vec3 *)(at + 6 * attachment->count);
-        work->attachments[i] = (attachment_trial){.jacobian = at, .pose = {.pull = pull}};
+        work->attachments[i].jacobian = at;
+        work->attachments[i].pose.pull = pull;
         at += yk_smooth_attachment_words(body, attachment);
     }
 
@@ -107,4 +116,338 @@ void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspa
     work->flexible_loads = NULL;
     work->attachments = NULL;
     work->flexible_store = NULL;
+}
+
+/* Inputs --------------------------------------------------------------------------------------- */
+
+double yk_smooth_damping_at(const yk_smooth_model *model, double t)
+{
+    const yk_smooth_options *options = &model->def.options;
+    double start = options->damping_start;
+    double end = options->damping_end;
+
+    if (options->damping == 0 || t >= end)
+        return 0;
+
+    if (t <= start)
+        return options->damping;
+
+    /* A linear fall from start to end. */
+    return options->damping * (end - t) / (end - start);
+}
+
+void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    if (!work->inputs)
+        return;
+
+    for (int i = 0; i < model->def.port_count; i++) {
+        const port_model *port = &model->ports[i];
+        if (port->driver < 0)
+            continue;
+
+        /* The motion as the port is given it at this time. */
+        yk_motion motion = yk_input_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
+        trial_node *node = &work->trial[port->driver];
+        node->frame = (yk_frame){.position = motion.position,
+                                 .rotation = yk_q_matrix(yk_q_unit(motion.orientation)),
+                                 .velocity = motion.velocity,
+                                 .angular_velocity = motion.angular_velocity};
+
+        node->orientation = motion.orientation;
+        node->acceleration = motion.acceleration;
+        node->angular_acceleration = motion.angular_acceleration;
+    }
+}
+
+/* Solutions ------------------------------------------------------------------------------------ */
+
+double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work)
+{
+    double largest = 0;
+    for (int i = 0; i < model->motion_count; i++)
+        largest = fmax(largest, fabs(work->right[i]) * yk_smooth_relative_size(model, i));
+    return largest;
+}
+
+void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *change = &work->right[model->nodes[i].unknown];
+        yk_vec3 move = {change[0], change[1], change[2]};
+        yk_vec3 rotation = {change[3], change[4], change[5]};
+        trial_node *node = &work->trial[i];
+
+        /* dx and the exponential of dtheta, as the equations have them. */
+        node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
+
+        yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
+        node->orientation = yk_q_unit(yk_q_mul(step.quaternion, node->orientation));
+        node->frame.rotation = yk_q_matrix(node->orientation);
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k].value += fraction * work->right[model->coordinate_first + k];
+}
+
+void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *change = &work->right[model->nodes[i].unknown];
+        yk_frame *frame = &work->trial[i].frame;
+        yk_vec3 linear = {change[0], change[1], change[2]};
+        yk_vec3 angular = {change[3], change[4], change[5]};
+
+        frame->velocity = yk_v3_add(frame->velocity, linear);
+        frame->angular_velocity = yk_v3_add(frame->angular_velocity, angular);
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k].rate += work->right[model->coordinate_first + k];
+}
+
+void yk_smooth_read_multipliers(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int r = 0; r < model->row_count; r++)
+        work->lambda[r] = model->mass_scale * work->right[model->motion_count + r];
+}
+
+void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const double *value = &work->right[model->nodes[i].unknown];
+
+        trial_node *node = &work->trial[i];
+
+        node->acceleration = yk_v3(value[0], value[1], value[2]);
+        node->angular_acceleration = yk_v3(value[3], value[4], value[5]);
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++)
+        work->coordinates[k].acceleration = work->right[model->coordinate_first + k];
+
+    yk_smooth_read_multipliers(model, work);
+}
+
+void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &work->trial[i];
+        const yk_frame *frame = &node->frame;
+        yk_inertia inertia;
+        yk_vec3 force, torque;
+
+        yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
+
+        /* p' = M a and what velocities add; the balance about a moving node has v x p on its
+         * own. */
+        yk_inertia_bias(&inertia, frame, &force, &torque);
+        node->momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
+        yk_momentum change =
+            yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
+
+        yk_vec3 own = yk_v3_cross(frame->velocity, node->momentum.linear);
+        yk_vec3 angular = yk_v3_add(change.angular, torque);
+        node->momentum_rate.linear = yk_v3_add(change.linear, force);
+        node->momentum_rate.angular = yk_v3_sub(angular, own);
+    }
+
+    if (model->def.flexible_count)
+        yk_smooth_flexible_momenta(model, work);
+}
+
+/* Powers --------------------------------------------------------------------------------------- */
+
+void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *work)
+{
+    bool placed = model->def.flexible_count == 0;
+    for (int i = 0; i < model->joint_count; i++) {
+        const joint_model *joint = &model->joints[i];
+        if (!joint->driven && joint->port < 0)
+            continue;
+
+        /* Attachments are needed where joints have drives, and only there. */
+        if (!placed)
+            yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
+        placed = true;
+
+        /* A drive's own speed is no work of the bodies. */
+        yk_drive drive = {0};
+        if (joint->driven)
+            drive = yk_smooth_drive(work, joint, work->t, false);
+
+        /* Against a prescribed frame that stands still, speeds are those of the body. */
+        yk_frame still = work->trial[joint->node[1]].frame;
+        if (joint->port >= 0 && !joint->driven)
+            still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
+        yk_joint_kinematics where;
+        yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still,
+                               joint->driven ? &drive : NULL, &where);
+
+        /* Minus the multiplier times the speed along its row. */
+        double power = 0;
+        for (int r = 0; r < joint->joint.row_count; r++) {
+            const yk_row *row = &joint->joint.row[r];
+            double speed = yk_row_rate(row, &where);
+            if (yk_row_on_velocity(row))
+                speed += where.drive.value;
+            power -= work->lambda[joint->row + r] * speed;
+        }
+
+        work->supply += power;
+        if (joint->port >= 0)
+            work->port_supply += power;
+    }
+}
+
+void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state,
+                              yk_smooth_workspace *work)
+{
+    clock_state *clock = state->clock;
+
+    /* Powers at the end of the step. */
+    yk_smooth_drive_powers(model, work);
+    work->loss += yk_smooth_beam_loss(model, work);
+
+    /* By the trapezoidal rule over the powers at both ends of the step. */
+    clock->work += 0.5 * work->h * (clock->supply + work->supply);
+    clock->port_work += 0.5 * work->h * (clock->port_supply + work->port_supply);
+    clock->dissipated += 0.5 * work->h * (clock->loss + work->loss);
+
+    clock->supply = work->supply;
+    clock->port_supply = work->port_supply;
+    clock->loss = work->loss;
+}
+
+/* Placements ----------------------------------------------------------------------------------- */
+
+void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                              yk_frame *frames, coordinate_reference *coordinates)
+{
+    for (int i = 0; i < model->frame_count; i++)
+        frames[i] = work->trial[i].frame;
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const trial_coordinate *trial = &work->coordinates[k];
+        coordinates[k] = (coordinate_reference){.value = trial->value, .rate = trial->rate};
+    }
+}
+
+void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work,
+                              yk_frame *frames, coordinate_reference *coordinates)
+{
+    for (int i = 0; i < model->frame_count; i++) {
+        yk_frame swap = work->trial[i].frame;
+        work->trial[i].frame = frames[i];
+        frames[i] = swap;
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        trial_coordinate *trial = &work->coordinates[k];
+        coordinate_reference swap = {.value = trial->value, .rate = trial->rate};
+        trial->value = coordinates[k].value;
+        trial->rate = coordinates[k].rate;
+        coordinates[k] = swap;
+    }
+}
+
+/* Trial and state ------------------------------------------------------------------------------ */
+
+void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state,
+                           const yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->def.port_count; i++)
+        state->wrench[i] = work->wrench[i];
+
+    for (int i = model->node_count; i < model->frame_count; i++)
+        state->driven[i] = work->trial[i].frame;
+}
+
+/* Nodes, coordinates, multipliers and inputs of the trial become the accepted state; what it was
+ * before is lost. */
+void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state,
+                                yk_smooth_workspace *work)
+{
+    yk_smooth_show_attachments(model, work);
+
+    for (int i = 0; i < model->node_count; i++) {
+        const trial_node *node = &work->trial[i];
+        state->now[i] = (node_state){
+            .position = node->frame.position,
+            .orientation = node->orientation,
+            .velocity = node->frame.velocity,
+            .angular_velocity = node->frame.angular_velocity,
+            .momentum = node->momentum,
+            .momentum_rate = node->momentum_rate,
+            .acceleration = node->acceleration,
+            .angular_acceleration = node->angular_acceleration,
+        };
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const trial_coordinate *trial = &work->coordinates[k];
+        state->coordinate_now[k] = (coordinate_state){
+            .value = trial->value,
+            .rate = trial->rate,
+            .momentum = trial->momentum,
+            .momentum_rate = trial->momentum_rate,
+            .acceleration = trial->acceleration,
+        };
+    }
+
+    memcpy(state->lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
+
+    yk_smooth_keep_inputs(model, state, work);
+}
+
+void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state,
+                                yk_smooth_workspace *work)
+{
+    for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &state->now[i];
+        trial_node *node = &work->trial[i];
+
+        /* The rotation of a state: to the bit that of the step that made it, whose quaternion was
+         * made unit before. Images that were displaced from outside need not be. */
+        yk_quat q = now->orientation;
+        double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+        if (fabs(norm2 - 1) >= 1e-14)
+            q = yk_q_unit(q);
+
+        node->frame = (yk_frame){
+            .position = now->position,
+            .rotation = yk_q_matrix(q),
+            .velocity = now->velocity,
+            .angular_velocity = now->angular_velocity,
+        };
+        node->orientation = now->orientation;
+        node->momentum = now->momentum;
+        node->momentum_rate = now->momentum_rate;
+        node->acceleration = now->acceleration;
+        node->angular_acceleration = now->angular_acceleration;
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        const coordinate_state *now = &state->coordinate_now[k];
+        work->coordinates[k] = (trial_coordinate){
+            .value = now->value,
+            .rate = now->rate,
+            .momentum = now->momentum,
+            .momentum_rate = now->momentum_rate,
+            .acceleration = now->acceleration,
+        };
+    }
+
+    memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
+
+    /* What the ports take, and the frames that they prescribe. */
+    for (int i = 0; i < model->def.port_count; i++)
+        work->wrench[i] = state->wrench[i];
+    for (int i = model->node_count; i < model->frame_count; i++)
+        work->trial[i].frame = state->driven[i];
+    yk_smooth_show_attachments(model, work);
+
+    /* No step is open. */
+    work->t = state->clock->t;
+    work->open = work->relaxing = false;
 }

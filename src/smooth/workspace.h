@@ -38,14 +38,6 @@ typedef struct flexible_trial {
     yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_smooth_inertias on */
 } flexible_trial;
 
-/* An attachment of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of
- * its unknowns to its displacement and rotation. */
-typedef struct attachment_trial {
-    double *jacobian;
-    yk_ffrf_pose pose;
-    yk_wrench port; /* what ports exert on it, apart from its load */
-} attachment_trial;
-
 typedef struct yk_smooth_workspace {
     const yk_smooth *owner; /* whose channels feedbacks read */
 
@@ -57,7 +49,13 @@ typedef struct yk_smooth_workspace {
     trial_coordinate *coordinates;
     double *lambda;
     flexible_trial *flexibles;
-    attachment_trial *attachments;
+    /* of attachments: `jacobian` (6 x count, by rows) maps changes of the unknowns that move one to
+     * its displacement and rotation */
+    struct {
+        double *jacobian;
+        yk_ffrf_pose pose;
+        yk_wrench port; /* what ports exert on it, apart from its load */
+    } * attachments;
     double *flexible_store;
     yk_ffrf_loads *flexible_loads;
 
@@ -109,7 +107,6 @@ typedef struct yk_smooth_workspace {
 yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_workspace *work);
 void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspace *work);
 
-/* trial.c */
 double yk_smooth_damping_at(const yk_smooth_model *model, double t);
 /* Frames that the inputs prescribe, at the end of the trial. */
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work);
@@ -142,7 +139,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
 void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state,
                                 yk_smooth_workspace *work);
 
-/* flexible_attachment.c: where the attachments of flexible bodies are. Frames of all attachments
+/* flexible.c: where the attachments of flexible bodies are. Frames of all attachments
  * at the trial; and what passes loads on from them; and maps to them from the unknowns; and in
  * the frames' accelerations what they have where those of the unknowns are zero. */
 enum { ATTACHMENT_FRAMES = 0, ATTACHMENT_LOADS = 1, ATTACHMENT_MAPS = 2, ATTACHMENT_BIASES = 4 };
@@ -170,7 +167,7 @@ void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspac
 void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                           const double *change, yk_vec3 *linear, yk_vec3 *angular);
 
-/* flexible_assemble.c: momenta, loads and energies of flexible bodies. */
+/* flexible.c: momenta, loads and energies of flexible bodies. */
 void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
                                  bool with_rates);
 /* Momenta and their rates from the trial's accelerations. */

@@ -2,6 +2,7 @@
  * number of threads, end in the same state and with the same record as runs that went through:
  * to the bit, for solvers and schemes of all kinds. And what is said of checkpoints that do not
  * fit. */
+#include "load.h"
 #include "record/folder.h"
 #include "yoke/analysis.h"
 
@@ -124,15 +125,9 @@ static opened open_scenario(const char *path, const char *text, const char *cons
     yk_context_def context = yk_context_default();
     context.threads = threads;
     opened made = {.context = yk_context_create(&context)};
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.text = text;
-    def.overrides = overrides;
+    yk_scenario_def def = describe_scenario(path, text, overrides);
     def.cache = settled;
-    while (overrides && def.override_count < OVERRIDES_MAX && overrides[def.override_count])
-        def.override_count++;
-    if (yk_scenario_load(made.context, &def, NULL, &made.scenario) != YK_OK)
-        fail_msg("%s", yk_last_message(made.context));
+    made.scenario = load_described(made.context, &def);
     return made;
 }
 
@@ -197,33 +192,27 @@ static void assert_same_record(test_folder *folder, const char *a_name, const ch
     yk_record_destroy(b);
 }
 
-static void model_path(const char *model, char *path, size_t capacity)
-{
-    snprintf(path, capacity, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, model);
-}
-
 static void runs_go_on_as_if_never_stopped(void **state)
 {
     test_folder *folder = *state;
     settled = yk_cache_create();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const resumed_case *c = &cases[i];
-        char path[512], checkpoint[600];
-        model_path(c->model, path, sizeof path);
+        char checkpoint[600];
         snprintf(checkpoint, sizeof checkpoint, "%s", in_folder(folder, "b.checkpoint"));
 
         /* Through. */
-        const char *overrides[OVERRIDES_MAX] = {"record.every=1"};
+        const char *overrides[OVERRIDES_MAX + 1] = {"record.every=1"};
         for (int k = 0; k + 1 < OVERRIDES_MAX; k++)
             overrides[k + 1] = c->overrides[k];
-        opened whole = open_scenario(path, NULL, overrides, 1);
+        opened whole = open_scenario(model_file(c->model), NULL, overrides, 1);
         yk_run_report expected, report;
         yk_status outcome = run_to(&whole, folder, "a.h5", &(yk_run_def){0}, -1, &expected);
         assert_false(YK_FAILED(outcome));
         close_scenario(&whole);
 
         /* Broken off, some steps after the second checkpoint. */
-        opened broken = open_scenario(path, NULL, overrides, 1);
+        opened broken = open_scenario(model_file(c->model), NULL, overrides, 1);
         yk_run_def def = {.checkpoint = checkpoint,
                           .checkpoint_unit = YK_CHECKPOINT_STEPS,
                           .checkpoint_every = 2 * c->steps / 5,
@@ -263,11 +252,9 @@ static void runs_go_on_as_if_never_stopped(void **state)
 /* A run of two-mass-oscillator that leaves a checkpoint and a journal. */
 static void leave_checkpoint(test_folder *folder, char *checkpoint, size_t capacity)
 {
-    char path[512];
-    model_path("two-mass-oscillator", path, sizeof path);
     snprintf(checkpoint, capacity, "%s", in_folder(folder, "b.checkpoint"));
     const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
-    opened broken = open_scenario(path, NULL, overrides, 1);
+    opened broken = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
     yk_run_report report;
     yk_run_def def = {
         .checkpoint = checkpoint, .checkpoint_unit = YK_CHECKPOINT_TIME, .checkpoint_every = 0.01};
@@ -320,12 +307,11 @@ static void damaged_checkpoints_are_refused(void **state)
 static void resume_into(test_folder *folder, const char *model, const char *message)
 {
     yk_checkpoint *from = NULL;
-    char checkpoint[600], path[512];
+    char checkpoint[600];
     snprintf(checkpoint, sizeof checkpoint, "%s", in_folder(folder, "b.checkpoint"));
     assert_int_equal(yk_checkpoint_load(folder->context, checkpoint, &from), YK_OK);
-    model_path(model, path, sizeof path);
     const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
-    opened o = open_scenario(path, NULL, overrides, 1);
+    opened o = open_scenario(model_file(model), NULL, overrides, 1);
     yk_run_report report;
     yk_run_def def = {.checkpoint = checkpoint, .resume = from};
     assert_int_equal(run_to(&o, folder, "b.h5", &def, -1, &report), YK_ERROR_INPUT);
@@ -360,11 +346,10 @@ static void foreign_checkpoints_and_journals_are_refused(void **state)
 static void records_that_cannot_be_resumed_are_named(void **state)
 {
     test_folder *folder = *state;
-    char path[512], checkpoint[600];
-    model_path("two-mass-oscillator", path, sizeof path);
+    char checkpoint[600];
     snprintf(checkpoint, sizeof checkpoint, "%s", in_folder(folder, "b.checkpoint"));
     const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
-    opened o = open_scenario(path, NULL, overrides, 1);
+    opened o = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(o.context, &record), YK_OK);
     yk_run_def def = {.checkpoint = checkpoint,
@@ -380,10 +365,9 @@ static void records_that_cannot_be_resumed_are_named(void **state)
 static void subsystems_that_cannot_be_saved_are_named(void **state)
 {
     test_folder *folder = *state;
-    char path[512], checkpoint[600];
-    model_path("two-mass-oscillator", path, sizeof path);
+    char checkpoint[600];
     snprintf(checkpoint, sizeof checkpoint, "%s", in_folder(folder, "b.checkpoint"));
-    opened o = open_scenario(path, NULL, NULL, 1);
+    opened o = open_scenario(model_file("two-mass-oscillator"), NULL, NULL, 1);
 
     /* Its second subsystem has no rollback. */
     yk_subsystem *right = yk_scenario_get(o.scenario)->subsystems[1];

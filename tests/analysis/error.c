@@ -5,6 +5,7 @@
 
 #include "analysis/error_bars.h"
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -201,37 +202,25 @@ static void rounding_is_no_error(void **state)
 
 /* Scenarios ------------------------------------------------------------------------------------ */
 
+/* Two masses with overrides up to a NULL, for as long as no other model is asked for. */
 typedef struct loaded {
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
     yk_scenario_def def;
+    yk_scenario *scenario;
 } loaded;
 
-static loaded load(yk_context *context, const char *path, const char *const *overrides, int count,
-                   double refinement)
+static loaded load(yk_context *context, const char *const *overrides, double refinement)
 {
-    loaded l = {.def = yk_scenario_default()};
-    l.def.path = path;
-    l.def.overrides = overrides, l.def.override_count = count;
+    loaded l = {.def = describe_scenario(model_file("two-mass-oscillator"), NULL, overrides)};
     l.def.refinement = refinement;
-    assert_int_equal(yk_diagnostics_create(context, &l.diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &l.def, l.diagnostics, &l.scenario), YK_OK);
+    l.scenario = load_described(context, &l.def);
     return l;
 }
-
-static void unload(loaded *l)
-{
-    yk_scenario_destroy(l->scenario);
-    yk_diagnostics_destroy(l->diagnostics);
-}
-
-static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
 
 static void refinement_divides_all_steps(void **state)
 {
     static const char *const sets[] = {"time.tolerance=1e-4", "time.smallest=1e-6",
-                                       "record.every=5", "coupling.scheme=tight"};
-    loaded l = load(*state, oscillator, sets, 4, 4);
+                                       "record.every=5", "coupling.scheme=tight", NULL};
+    loaded l = load(*state, sets, 4);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_near(info->step, 2.5e-5, 1e-18);
     assert_near(info->control.smallest, 2.5e-7, 1e-20);
@@ -239,7 +228,7 @@ static void refinement_divides_all_steps(void **state)
     assert_near(((const yk_tight_options *)info->scheme.options)->tolerance, 1e-6 / 4, 1e-18);
     assert_int_equal(info->record_every, 20);
     assert_int_equal(info->steps, 20000);
-    unload(&l);
+    yk_scenario_destroy(l.scenario);
 }
 
 static yk_error_report *estimate(yk_context *context, const loaded *l, yk_record *record)
@@ -262,8 +251,8 @@ static void the_oscillator_lies_inside_its_bars(void **state)
                                               {"coupling.scheme=monolithic", "time.step=2e-4"}};
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
         const char *const sets[] = {variants[v][0], variants[v][1], "parameters.right_mass=0.3",
-                                    "coupling.acceleration=aitken"};
-        loaded l = load(*state, oscillator, sets, 4, 0);
+                                    "coupling.acceleration=aitken", NULL};
+        loaded l = load(*state, sets, 0);
         yk_record *record;
         assert_int_equal(yk_record_create(*state, &record), YK_OK);
         yk_error_report *report = estimate(*state, &l, record);
@@ -280,7 +269,7 @@ static void the_oscillator_lies_inside_its_bars(void **state)
         assert_true(report->channels[channel].largest < 2.5 * largest);
         yk_error_report_destroy(*state, report);
         yk_record_destroy(record);
-        unload(&l);
+        yk_scenario_destroy(l.scenario);
     }
 }
 
@@ -289,21 +278,21 @@ static void the_oscillator_lies_inside_its_bars(void **state)
 static void finer_runs_that_fail_leave_nothing_known(void **state)
 {
     static const char *const sets[] = {"coupling.inputs=original", "time.step=5e-3",
-                                       "parameters.right_mass=1.5", "time.end=0.1"};
-    loaded l = load(*state, oscillator, sets, 4, 0);
+                                       "parameters.right_mass=1.5", "time.end=0.1", NULL};
+    loaded l = load(*state, sets, 0);
     yk_record *record;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     yk_error_report *report = estimate(*state, &l, record);
     assert_true(!report->known || report->error > 1);
     yk_error_report_destroy(*state, report);
     yk_record_destroy(record);
-    unload(&l);
+    yk_scenario_destroy(l.scenario);
 }
 
 static void bars_go_to_the_record(void **state)
 {
-    static const char *const sets[] = {"time.end=0.1"};
-    loaded l = load(*state, oscillator, sets, 1, 0);
+    static const char *const sets[] = {"time.end=0.1", NULL};
+    loaded l = load(*state, sets, 0);
     yk_record *record, *copy;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     assert_int_equal(yk_record_create(*state, &copy), YK_OK);
@@ -326,7 +315,7 @@ static void bars_go_to_the_record(void **state)
     yk_error_report_destroy(*state, report);
     yk_record_destroy(record);
     yk_record_destroy(copy);
-    unload(&l);
+    yk_scenario_destroy(l.scenario);
 }
 
 int main(void)

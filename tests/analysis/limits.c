@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/load.h"
 #include "analysis/run.h"
 #include "context.h"
 #include "coupling/description.h"
 #include "damper.h"
+#include "load.h"
 #include "math/eigen.h"
 #include "test.h"
 #include "yoke/analysis.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -15,18 +16,9 @@ typedef struct question {
 
 static yk_scenario *load(yk_context *context, const question *q, bool to_rounding)
 {
-    char path[512];
-    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, q->model);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path, def.overrides = q->overrides, def.to_rounding = to_rounding;
-    while (def.override_count < OVERRIDES_MAX && q->overrides[def.override_count])
-        def.override_count++;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
-    yk_diagnostics_destroy(diagnostics);
-    return scenario;
+    yk_scenario_def def = describe_scenario(model_file(q->model), NULL, q->overrides);
+    def.to_rounding = to_rounding;
+    return load_described(context, &def);
 }
 
 static yk_stability_report ask(yk_context *context, const question *q, bool rest)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "analysis/load.h"
 #include "context.h"
+#include "load.h"
 #include "math/vec3.h"
 #include "test.h"
 #include "yoke/analysis.h"

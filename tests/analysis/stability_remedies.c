@@ -2,34 +2,29 @@
 #include <string.h>
 
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
-static yk_stability_report ask(yk_context *context, const char *const *overrides, int count)
+/* Of two masses, with overrides up to a NULL. */
+static yk_stability_report ask(yk_context *context, const char *const *overrides)
 {
-    yk_scenario_def def = yk_scenario_default();
-    def.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
-    def.overrides = overrides;
-    def.override_count = count;
+    yk_scenario_def def = describe_scenario(model_file("two-mass-oscillator"), NULL, overrides);
     def.to_rounding = true;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+    yk_scenario *scenario = load_described(context, &def);
     yk_stability_def how = yk_stability_default();
     how.remedies = true;
     yk_stability_report report;
     assert_int_equal(yk_stability(context, scenario, &how, &report), YK_OK);
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     return report;
 }
 
 /* Original inputs between equal masses grow by 1.105 per step of 1 ms, the closed form says. */
 static void what_was_tried_is_stable(void **state)
 {
-    const char *const unstable[] = {"coupling.inputs=original", "time.step=1e-3"};
-    yk_stability_report r = ask(*state, unstable, 2);
+    const char *const unstable[] = {"coupling.inputs=original", "time.step=1e-3", NULL};
+    yk_stability_report r = ask(*state, unstable);
     assert_int_equal(r.verdict, YK_VERDICT_COUPLING);
     assert_relative(r.radius, 1.10532447731, 1e-6);
     assert_true(r.coupling > 1.1);
@@ -47,8 +42,8 @@ static void what_was_tried_is_stable(void **state)
 /* Nothing is sought where nothing is wrong. */
 static void stable_couplings_need_none(void **state)
 {
-    const char *const stable[] = {"coupling.scheme=monolithic", "time.step=1e-3"};
-    yk_stability_report r = ask(*state, stable, 2);
+    const char *const stable[] = {"coupling.scheme=monolithic", "time.step=1e-3", NULL};
+    yk_stability_report r = ask(*state, stable);
     assert_int_equal(r.verdict, YK_VERDICT_STABLE);
     assert_string_equal(r.remedy, "");
     assert_true(r.coupling <= 1);

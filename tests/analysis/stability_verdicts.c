@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -120,14 +121,14 @@ enum { CASES = sizeof cases / sizeof *cases };
 /* `more`: overrides on lines of their own, as a remedy names them; may be NULL. */
 static yk_scenario *load(yk_context *context, const verdict_case *c, const char *more)
 {
-    char path[512], texts[1000];
+    char own[512], texts[1000];
+    snprintf(own, sizeof own, "%s/tests/analysis/stability_cases/%s.yaml", YOKE_SOURCE_DIR,
+             c->model);
+    const char *path = own;
     if (*c->model == '@')
-        snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, c->model + 1);
-    else
-        snprintf(path, sizeof path, "%s/tests/analysis/stability_cases/%s.yaml", YOKE_SOURCE_DIR,
-                 c->model);
+        path = model_file(c->model + 1);
 
-    const char *overrides[OVERRIDES_MAX];
+    const char *overrides[OVERRIDES_MAX + 1] = {NULL};
     int count = 0;
     snprintf(texts, sizeof texts, "%s", c->overrides);
     for (char *at = strtok(texts, " "); at; at = strtok(NULL, " "))
@@ -138,14 +139,9 @@ static yk_scenario *load(yk_context *context, const verdict_case *c, const char 
         overrides[count++] = at;
     assert_true(count <= OVERRIDES_MAX);
 
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path, def.overrides = overrides, def.override_count = count, def.to_rounding = true;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
-    yk_diagnostics_destroy(diagnostics);
-    return scenario;
+    yk_scenario_def def = describe_scenario(path, NULL, overrides);
+    def.to_rounding = true;
+    return load_described(context, &def);
 }
 
 static yk_stability_report ask(yk_context *context, const verdict_case *c, const char *more,

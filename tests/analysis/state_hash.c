@@ -4,17 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/load.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
 /* The hash that the report of a run has, after comparing it with that of its record. */
 static uint64_t hash_of(const char *model, const char *const *overrides)
 {
-    char path[512], text[32] = "";
-    snprintf(path, sizeof path, YOKE_SOURCE_DIR "/models/%s/scenario.yaml", model);
+    char text[32] = "";
     yk_context *context = yk_context_create(NULL);
-    yk_scenario *scenario = load_scenario(context, path, NULL, overrides);
+    yk_scenario *scenario = load_scenario(context, model_file(model), NULL, overrides);
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(context, &record), YK_OK);
 

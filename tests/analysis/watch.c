@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/load.h"
 #include "analysis/run.h"
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -327,11 +327,8 @@ static void contacts_that_were_not_solved_are_found(void **state)
 static void numbers_that_overflowed_are_serious(void **state)
 {
     yk_context *context = *state;
-    yk_scenario_def def = yk_scenario_default();
-    def.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
-    yk_scenario *scenario = NULL;
+    yk_scenario *scenario = load_scenario(context, model_file("two-mass-oscillator"), NULL, NULL);
     yk_system *system = NULL;
-    assert_int_equal(yk_scenario_load(context, &def, NULL, &scenario), YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
 

@@ -26,8 +26,8 @@ static yk_status make_body(yk_context *context, bool modal, yk_flexible **body)
         rod.attachments = ends, rod.attachment_count = 2;
         return yk_flexible_rod(context, &rod, body);
     }
-    yk_ancf_rod_def rod = {.length = 0.5, .elements = 2, .section = rubber()};
-    return yk_flexible_ancf(context, &rod, body);
+    yk_beam_section_def section = rubber();
+    return yk_flexible_ancf(context, 0.5, 2, &section, body);
 }
 
 typedef struct variant {

@@ -48,9 +48,7 @@ static inline void export_file(const char *scenario, const char *subsystem, bool
 static inline void export_model(const char *model, const char *subsystem, bool wrenches,
                                 int version, const char *name)
 {
-    char scenario[600];
-    snprintf(scenario, sizeof scenario, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, model);
-    export_file(scenario, subsystem, wrenches, version, name);
+    export_file(model_file(model), subsystem, wrenches, version, name);
 }
 
 /* A scenario with FMUs of the folder. */

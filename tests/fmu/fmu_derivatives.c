@@ -32,12 +32,7 @@ static void sensitivities_come_through_an_fmu(void **state)
     (void)state;
     double inside[ROWS * COLUMNS], outside[ROWS * COLUMNS];
     run r = open_run("coupled-pendulum/scenario.yaml", NULL);
-    yk_scenario *copy;
-    yk_scenario_def def = yk_scenario_default();
-    char path[600];
-    snprintf(path, sizeof path, "%s/models/coupled-pendulum/scenario.yaml", YOKE_SOURCE_DIR);
-    def.path = path;
-    assert_int_equal(yk_scenario_load(r.context, &def, NULL, &copy), YK_OK);
+    yk_scenario *copy = load_scenario(r.context, model_file("coupled-pendulum"), NULL, NULL);
     differentiate(yk_scenario_get(copy)->subsystems[0], inside);
     yk_scenario_destroy(copy);
 

@@ -3,7 +3,7 @@
 #define YK_TESTS_MECHANICS_BODIES_H
 
 #include "math/so3.h"
-#include "mechanics/frame.h"
+#include "mechanics/body.h"
 
 static inline void general_bodies(yk_frame body[2])
 {

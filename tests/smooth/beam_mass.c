@@ -2,7 +2,7 @@
  * element has it, and with the mass matrix of its parabolic shapes, called consistent. */
 #include "context.h"
 #include "smooth/beam.h"
-#include "smooth/linear_modes.h"
+#include "smooth/modes.h"
 #include "test.h"
 
 enum { ELEMENTS = 8, ENTRIES = 36 * ELEMENTS };
@@ -88,7 +88,7 @@ static void frequencies(yk_context *context, int elements, bool lumped, double o
         add(&p.system.stiffness, p.stiffness, 4 * e - 2, stiffness);
         add(&p.system.mass, p.mass, 4 * e - 2, mass);
     }
-    yk_linear_modes_options options = yk_linear_modes_default();
+    yk_modes_options options = yk_modes_default();
     options.count = 3;
     yk_linear_modes *modes;
     assert_int_equal(yk_linear_modes_solve(context, &p.system, &options, &modes), YK_OK);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -43,19 +44,7 @@ static void tip_displacement(yk_context *context, const char *x, const char *y, 
 {
     char text[4096];
     snprintf(text, sizeof text, frame, x, y, section, force);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = "beam.yaml";
-    def.text = text;
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
-    if (status != YK_OK) {
-        char *report = yk_diagnostics_text(diagnostics);
-        print_error("%s\n", report);
-        yk_release(context, report);
-    }
-    assert_int_equal(status, YK_OK);
+    yk_scenario *scenario = load_scenario(context, "beam.yaml", text, NULL);
     yk_system *system;
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_true(!YK_FAILED(yk_system_start(system)));
@@ -63,7 +52,6 @@ static void tip_displacement(yk_context *context, const char *x, const char *y, 
     for (int i = 0; i < 3; i++)
         moved[i] -= start[i];
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
 }
 
 /* A quarter of a ring of radius 1: pulled along x at the free end, pi F R^3 / 4 EI; along y, (3

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "system/scenario_run.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -56,46 +57,8 @@ static const benchmark_case cases[] = {
     {"gripper", 1e-4, 2e-3, 0},
 };
 
-typedef struct benchmark_run {
-    yk_context *context;
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    const yk_scenario_info *info;
-    yk_system *system;
-    double *sample;
-} benchmark_run;
-
-static void open_model(const benchmark_case *c, benchmark_run *r)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, c->model);
-    r->context = yk_context_create(NULL);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    assert_int_equal(yk_diagnostics_create(r->context, &r->diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(r->context, &def, r->diagnostics, &r->scenario);
-    if (status != YK_OK) {
-        char *text = yk_diagnostics_text(r->diagnostics);
-        print_error("%s", text);
-        yk_release(r->context, text);
-    }
-    assert_int_equal(status, YK_OK);
-    r->info = yk_scenario_get(r->scenario);
-    assert_int_equal(yk_scenario_system(r->scenario, &r->system), YK_OK);
-    assert_true(!YK_FAILED(yk_system_start(r->system)));
-    r->sample = calloc((size_t)r->info->sample_size, sizeof *r->sample);
-}
-
-static void close_model(benchmark_run *r)
-{
-    free(r->sample);
-    yk_scenario_destroy(r->scenario);
-    yk_diagnostics_destroy(r->diagnostics);
-    yk_context_destroy(r->context);
-}
-
 /* Place in the sample of "signal" or "signal.x"; -1 if it is not recorded. */
-static int place_of(const benchmark_run *r, const char *column)
+static int place_of(const run *r, const char *column)
 {
     int offset = 0;
     for (int i = 0; i < r->info->channel_count; i++) {
@@ -112,8 +75,7 @@ static int place_of(const benchmark_run *r, const char *column)
     return -1;
 }
 
-static int read_header(const benchmark_run *r, char *line, int place[COLUMNS_MAX],
-                       bool rate[COLUMNS_MAX])
+static int read_header(const run *r, char *line, int place[COLUMNS_MAX], bool rate[COLUMNS_MAX])
 {
     int count = 0;
     for (char *name = strtok(line, ",\n"); name && count < COLUMNS_MAX;
@@ -124,26 +86,15 @@ static int read_header(const benchmark_run *r, char *line, int place[COLUMNS_MAX
     return count;
 }
 
-static void step_to(benchmark_run *r, double t)
-{
-    while (yk_system_time(r->system) < t - 0.5 * r->info->step) {
-        yk_status status = yk_system_step(r->system, NULL);
-        if (YK_FAILED(status))
-            print_error("%s\n", yk_last_message(r->context));
-        assert_true(!YK_FAILED(status));
-    }
-    yk_scenario_sample(r->scenario, r->sample);
-}
-
-static int compare_row(benchmark_run *r, const benchmark_case *c, char *line, int columns,
-                       const int *place, const bool *rate)
+static int compare_row(run *r, const benchmark_case *c, char *line, int columns, const int *place,
+                       const bool *rate)
 {
     int compared = 0;
     char *at = line;
     double t = strtod(at, &at);
     if (c->end > 0 && t > c->end)
         return 0;
-    step_to(r, t);
+    run_to(r, t - 0.5 * r->info->step);
     for (int i = 1; i < columns; i++) {
         double expected = strtod(at + 1, &at);
         if (place[i] < 0)
@@ -157,8 +108,7 @@ static int compare_row(benchmark_run *r, const benchmark_case *c, char *line, in
 static void model_meets_its_reference(void **state)
 {
     const benchmark_case *c = *state;
-    benchmark_run r;
-    open_model(c, &r);
+    run r = open_text(model_file(c->model), NULL, NULL);
     char path[512], line[LINE_MAX_LENGTH];
     snprintf(path, sizeof path, "%s/models/%s/reference.csv", YOKE_SOURCE_DIR, c->model);
     FILE *file = fopen(path, "r");
@@ -176,7 +126,7 @@ static void model_meets_its_reference(void **state)
     }
     fclose(file);
     assert_true(compared > 0);
-    close_model(&r);
+    close_run(&r);
 }
 
 /* Forces of single steps are impacts, up to twice the weight; their mean is the weight of the beads,
@@ -184,22 +134,20 @@ static void model_meets_its_reference(void **state)
 static void drum_bears_its_beads(void **state)
 {
     (void)state;
-    const benchmark_case drum = {"drum", 0, 0, 0};
-    benchmark_run r;
-    open_model(&drum, &r);
+    run r = open_text(model_file("drum"), NULL, NULL);
     int force = place_of(&r, "world.drum.force.y");
     assert_true(force >= 0);
 
     double sum = 0;
     int steps = 0;
-    step_to(&r, 1);
+    run_to(&r, 1 - 0.5 * r.info->step);
     while (yk_system_time(r.system) < 3 - 0.5 * r.info->step) {
-        step_to(&r, yk_system_time(r.system) + r.info->step);
+        step(&r);
         sum += r.sample[force];
         steps++;
     }
     assert_near(sum / steps, 3.6818461, 0.02);
-    close_model(&r);
+    close_run(&r);
 }
 
 int main(void)

@@ -1,5 +1,4 @@
 /* The floating-frame body as an element: integrals, derivatives, energies, and a rod's shapes. */
-#include "smooth/ffrf.h"
 
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "math/so3.h"
-#include "smooth/ffrf_rod.h"
+#include "smooth/flexible.h"
 #include "test.h"
 
 enum { MODES = 6, SIZE = 6 + MODES };
@@ -21,10 +20,10 @@ static yk_ffrf_rod_def steel_rod(void)
     return def;
 }
 
-static yk_ffrf_rod make(yk_context *context, const yk_ffrf_rod_def *def)
+static yk_flexible *make(yk_context *context, const yk_ffrf_rod_def *def)
 {
-    yk_ffrf_rod rod;
-    assert_int_equal(yk_ffrf_rod_create(context, def, &rod), YK_OK);
+    yk_flexible *rod;
+    assert_int_equal(yk_flexible_rod(context, def, &rod), YK_OK);
     return rod;
 }
 
@@ -35,8 +34,8 @@ static void integrals_of_a_pinned_rod(void **state)
 {
     yk_ffrf_rod_def def = steel_rod();
     def.support = YK_ROD_PINNED_PINNED;
-    yk_ffrf_rod rod = make(*state, &def);
-    const yk_ffrf *body = &rod.body;
+    yk_flexible *rod = make(*state, &def);
+    const yk_ffrf *body = &rod->modal;
     double l = def.length, line = def.section.density * def.section.area, m = line * l;
     assert_int_equal(body->modes, MODES);
     assert_relative(body->mass, m, 1e-13);
@@ -65,7 +64,7 @@ static void integrals_of_a_pinned_rod(void **state)
     assert_relative(body->modal_mass[5 * MODES + 5], polar / 2, 1e-12);
     /* shortening by a sine of amplitude p: pi^2 p^2 / (4 l) at the end; its mean is half of that */
     assert_relative(body->curve[0].x, -m * YK_PI * YK_PI / (4 * l), 1e-12);
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 /* A dumb-bell of two points: all integrals are sums of two terms. */
@@ -177,23 +176,23 @@ static void momenta_change_by_the_loads(void **state)
 {
     for (int variant = 0; variant < 6; variant++) {
         yk_ffrf_rod_def def = steel_rod();
-        def.support = (yk_rod_support)(variant % 3);
+        def.support = variant % 3;
         def.constant_mass = variant >= 3;
         def.damping_ratio = 0.01;
         def.section.young = 1e6;
-        yk_ffrf_rod rod = make(*state, &def);
+        yk_flexible *rod = make(*state, &def);
         sample s, ahead, behind;
         fill_sample(&s, 1e-3);
         ahead = behind = s;
         double h = 1e-5, loads[SIZE], rest[SIZE], plus[SIZE], minus[SIZE];
         move_in_time(&ahead, h), move_in_time(&behind, -h);
-        loads_vector(&rod.body, &s, loads);
-        rest_vector(&rod.body, &s, rest);
-        momenta_vector(&rod.body, &ahead, plus), momenta_vector(&rod.body, &behind, minus);
+        loads_vector(&rod->modal, &s, loads);
+        rest_vector(&rod->modal, &s, rest);
+        momenta_vector(&rod->modal, &ahead, plus), momenta_vector(&rod->modal, &behind, minus);
         for (int i = 0; i < SIZE; i++)
             assert_near((plus[i] - minus[i]) / (2 * h) + rest[i], loads[i],
                         1e-6 * (1 + fabs(loads[i])));
-        yk_ffrf_rod_destroy(*state, &rod);
+        yk_flexible_release(rod);
     }
 }
 
@@ -219,22 +218,22 @@ static void tangents_are_derivatives(void **state)
 {
     for (int variant = 0; variant < 3; variant++) {
         yk_ffrf_rod_def def = steel_rod();
-        def.support = (yk_rod_support)variant;
+        def.support = variant;
         def.stiffening = variant != 1;
         def.damping_ratio = 0.01;
         def.section.young = 1e6; /* inertia and elasticity of one size */
-        yk_ffrf_rod rod = make(*state, &def);
+        yk_flexible *rod = make(*state, &def);
         sample s;
         fill_sample(&s, 1e-3);
         double tangent[SIZE * SIZE], rest[2][SIZE], momenta[2][SIZE], c = 0.05, step = 1e-6,
                                                                       damping = 0.3;
-        yk_ffrf_tangent(&rod.body, &s.motion, gravity, c, YK_ROTATION_OF_STEP, damping, tangent);
+        yk_ffrf_tangent(&rod->modal, &s.motion, gravity, c, YK_ROTATION_OF_STEP, damping, tangent);
         for (int k = 0; k < SIZE; k++) {
             for (int side = 0; side < 2; side++) {
                 sample moved = s;
                 move_sample(&moved, k, side ? step : -step, c);
-                rest_vector(&rod.body, &moved, rest[side]);
-                momenta_vector(&rod.body, &moved, momenta[side]);
+                rest_vector(&rod->modal, &moved, rest[side]);
+                momenta_vector(&rod->modal, &moved, momenta[side]);
             }
             double size = 0;
             for (int i = 0; i < SIZE; i++)
@@ -245,7 +244,7 @@ static void tangents_are_derivatives(void **state)
                 assert_near(tangent[SIZE * i + k], c * c * change / (2 * step), 1e-7 * size);
             }
         }
-        yk_ffrf_rod_destroy(*state, &rod);
+        yk_flexible_release(rod);
     }
 }
 
@@ -304,11 +303,11 @@ static void power_is_rate_of_energy(void **state)
 {
     yk_ffrf_rod_def def = steel_rod();
     def.section.young = 1e8;
-    yk_ffrf_rod rod = make(*state, &def);
+    yk_flexible *rod = make(*state, &def);
     sample s;
     fill_sample(&s, 3e-3);
     double loads[SIZE], energy[2], h = 1e-6;
-    loads_vector(&rod.body, &s, loads);
+    loads_vector(&rod->modal, &s, loads);
     double power = 0;
     const yk_frame *frame = &s.motion.frame;
     const double *velocity = (const double *)&frame->velocity,
@@ -334,25 +333,25 @@ static void power_is_rate_of_energy(void **state)
             moved.rate[i] += t * s.second[i];
         }
         yk_ffrf_loads result;
-        yk_ffrf_evaluate(&rod.body, &moved.motion, gravity, &result);
+        yk_ffrf_evaluate(&rod->modal, &moved.motion, gravity, &result);
         energy[side] = result.kinetic + result.potential;
     }
     assert_relative((energy[1] - energy[0]) / (2 * h), power, 1e-7);
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 /* Rigid motions, of any size, load no mode elastically, and the body behaves as the rigid one. */
 static void rigid_motion_has_no_strain(void **state)
 {
     yk_ffrf_rod_def def = steel_rod();
-    yk_ffrf_rod rod = make(*state, &def);
+    yk_flexible *rod = make(*state, &def);
     sample s;
     fill_sample(&s, 0);
     s.motion.frame.rotation = yk_so3_exp_matrix(yk_v3(2, -1, 2));
     double loads[SIZE];
-    loads_vector(&rod.body, &s, loads);
-    yk_inertia inertia = yk_ffrf_inertia(&rod.body, NULL);
-    yk_inertia_global global;
+    loads_vector(&rod->modal, &s, loads);
+    yk_inertia inertia = yk_ffrf_inertia(&rod->modal, NULL);
+    yk_inertia global;
     yk_vec3 force, torque;
     yk_inertia_rotate(&inertia, &s.motion.frame.rotation, &global);
     yk_inertia_bias(&global, &s.motion.frame, &force, &torque);
@@ -365,10 +364,10 @@ static void rigid_motion_has_no_strain(void **state)
     yk_ffrf_motion rest = s.motion;
     rest.acceleration = rest.angular_acceleration = rest.frame.velocity =
         rest.frame.angular_velocity = yk_v3(0, 0, 0);
-    yk_ffrf_evaluate(&rod.body, &rest, yk_v3(0, 0, 0), &at_rest);
+    yk_ffrf_evaluate(&rod->modal, &rest, yk_v3(0, 0, 0), &at_rest);
     for (int i = 0; i < MODES; i++)
         assert_near(at_rest.modal[i], 0, 0);
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 /* Cantilever ----------------------------------------------------------------------------------- */
@@ -388,24 +387,24 @@ static void cantilever_bends_as_it_should(void **state)
     static const double end[1] = {1};
     yk_ffrf_rod_def def = thin_cantilever(true, 1);
     def.attachments = end, def.attachment_count = 1;
-    yk_ffrf_rod rod = make(*state, &def);
-    int n = rod.body.modes;
+    yk_flexible *rod = make(*state, &def);
+    int n = rod->modal.modes;
     assert_int_equal(n, 8);
     double matrix[8 * 8], load[8];
     int pivot[8];
-    memcpy(matrix, rod.body.stiffness, sizeof matrix);
+    memcpy(matrix, rod->modal.stiffness, sizeof matrix);
     for (int i = 0; i < n; i++)
-        load[i] = 2 * rod.nodes[0].displacement[i].y;
+        load[i] = 2 * rod->nodes[0].displacement[i].y;
     assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
     yk_lu_solve(n, matrix, pivot, load);
     double tip = 0, rotation = 0, bending = def.section.young * def.section.inertia_z;
     for (int i = 0; i < n; i++) {
-        tip += load[i] * rod.nodes[0].displacement[i].y;
-        rotation += load[i] * rod.nodes[0].rotation[i].z;
+        tip += load[i] * rod->nodes[0].displacement[i].y;
+        rotation += load[i] * rod->nodes[0].rotation[i].z;
     }
     assert_relative(tip, 2 / (3 * bending), 1e-10);
     assert_relative(rotation, 2 / (2 * bending), 1e-10);
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 
     /* Shapes of vibration alone come near: four of them to 0.06 percent. */
     def = thin_cantilever(false, 4);
@@ -413,11 +412,11 @@ static void cantilever_bends_as_it_should(void **state)
     rod = make(*state, &def);
     tip = 0;
     for (int i = 0; i < 4; i++) {
-        double s = rod.nodes[0].displacement[i].y;
-        tip += 2 * s * s / rod.body.stiffness[(rod.body.modes + 1) * i];
+        double s = rod->nodes[0].displacement[i].y;
+        tip += 2 * s * s / rod->modal.stiffness[(rod->modal.modes + 1) * i];
     }
     assert_relative(tip, 2 / (3 * bending), 1e-3);
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 static void frequencies_are_those_of_beam_theory(void **state)
@@ -428,23 +427,26 @@ static void frequencies_are_those_of_beam_theory(void **state)
         {4.7300407448627040, 7.8532046240958376, 10.995607838001671, 14.137165491257464}};
     for (int support = 0; support < 3; support++) {
         yk_ffrf_rod_def def = thin_cantilever(false, 4);
-        def.support = (yk_rod_support)support;
+        def.support = support;
         def.extension = def.torsion = 2;
-        yk_ffrf_rod rod = make(*state, &def);
-        int n = rod.body.modes;
+        yk_flexible *rod = make(*state, &def);
+        int n = rod->modal.modes;
         const yk_beam_section_def *s = &def.section;
         double wave = sqrt(s->young * s->inertia_z / (s->density * s->area));
         for (int i = 0; i < 4; i++) {
-            double omega = sqrt(rod.body.stiffness[(n + 1) * i] / rod.body.modal_mass[(n + 1) * i]);
+            double omega =
+                sqrt(rod->modal.stiffness[(n + 1) * i] / rod->modal.modal_mass[(n + 1) * i]);
             assert_relative(omega, roots[support][i] * roots[support][i] * wave, 1e-3);
         }
         double sound = sqrt(s->young / s->density) * YK_PI * (support == 2 ? 1 : 0.5);
-        assert_relative(sqrt(rod.body.stiffness[(n + 1) * 8] / rod.body.modal_mass[(n + 1) * 8]),
-                        sound, 1e-12);
+        assert_relative(
+            sqrt(rod->modal.stiffness[(n + 1) * 8] / rod->modal.modal_mass[(n + 1) * 8]), sound,
+            1e-12);
         double shear = sqrt(0.5 / (1 + s->poisson));
-        assert_relative(sqrt(rod.body.stiffness[(n + 1) * 10] / rod.body.modal_mass[(n + 1) * 10]),
-                        shear * sound, 1e-12);
-        yk_ffrf_rod_destroy(*state, &rod);
+        assert_relative(
+            sqrt(rod->modal.stiffness[(n + 1) * 10] / rod->modal.modal_mass[(n + 1) * 10]),
+            shear * sound, 1e-12);
+        yk_flexible_release(rod);
     }
 }
 
@@ -453,13 +455,13 @@ static void free_shapes_keep_the_mean_motion(void **state)
 {
     yk_ffrf_rod_def def = steel_rod();
     def.support = YK_ROD_FREE_FREE;
-    yk_ffrf_rod rod = make(*state, &def);
+    yk_flexible *rod = make(*state, &def);
     for (int i = 0; i < MODES; i++) {
-        assert_near(yk_v3_norm(rod.body.shift[i]), 0, 1e-4 * rod.body.mass);
-        assert_near(rod.body.spread[i].m[0][1] + rod.body.spread[i].m[0][2], 0,
-                    1e-3 * rod.body.mass * def.length);
+        assert_near(yk_v3_norm(rod->modal.shift[i]), 0, 1e-4 * rod->modal.mass);
+        assert_near(rod->modal.spread[i].m[0][1] + rod->modal.spread[i].m[0][2], 0,
+                    1e-3 * rod->modal.mass * def.length);
     }
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 /* Places --------------------------------------------------------------------------------------- */
@@ -469,8 +471,8 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
     static const double at[1] = {0.21};
     yk_ffrf_rod_def def = steel_rod();
     def.attachments = at, def.attachment_count = 1;
-    yk_ffrf_rod rod = make(*state, &def);
-    const yk_ffrf_node *node = &rod.nodes[0];
+    yk_flexible *rod = make(*state, &def);
+    const yk_ffrf_node *node = &rod->nodes[0];
     sample s;
     fill_sample(&s, 2e-2);
     yk_vec3 pull[2][MODES];
@@ -514,7 +516,7 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
     rotated = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.angular_velocity, behind.angular_velocity));
     assert_near(yk_v3_norm(yk_v3_sub(moved, acceleration)), 0, 1e-6 * yk_v3_norm(acceleration));
     assert_near(yk_v3_norm(yk_v3_sub(rotated, spin)), 0, 1e-6 * yk_v3_norm(spin));
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 static void node_stiffness_is_a_derivative(void **state)
@@ -522,7 +524,7 @@ static void node_stiffness_is_a_derivative(void **state)
     static const double at[1] = {0.3};
     yk_ffrf_rod_def def = steel_rod();
     def.attachments = at, def.attachment_count = 1;
-    yk_ffrf_rod rod = make(*state, &def);
+    yk_flexible *rod = make(*state, &def);
     const yk_vec3 force = {30, -20, 10}, torque = {3, 4, -5};
     const double load[6] = {30, -20, 10, 3, 4, -5};
     sample s;
@@ -531,19 +533,19 @@ static void node_stiffness_is_a_derivative(void **state)
     yk_vec3 pull[MODES];
     yk_ffrf_pose pose = {.pull = pull};
     yk_frame placed;
-    yk_ffrf_node_pose(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &placed);
-    yk_ffrf_node_stiffness(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, &pose, force, torque,
-                           1, tangent);
+    yk_ffrf_node_pose(&rod->nodes[0], MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &placed);
+    yk_ffrf_node_stiffness(&rod->nodes[0], MODES, &s.motion.frame, s.amplitude, &pose, force,
+                           torque, 1, tangent);
     for (int k = 0; k < SIZE; k++) {
         double general[2][SIZE] = {{0}};
         for (int side = 0; side < 2; side++) {
             sample moved = s;
             move_sample(&moved, k, side ? step : -step, 1);
             double jacobian[6 * SIZE], spread[SIZE] = {0};
-            yk_ffrf_node_pose(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude,
+            yk_ffrf_node_pose(&rod->nodes[0], MODES, &moved.motion.frame, moved.amplitude,
                               moved.rate, &pose, &placed);
-            yk_ffrf_node_jacobian(&rod.nodes[0], MODES, &moved.motion.frame, &pose, jacobian);
-            yk_vec3 about = yk_ffrf_node_spread(&rod.nodes[0], MODES, &moved.motion.frame, &pose,
+            yk_ffrf_node_jacobian(&rod->nodes[0], MODES, &moved.motion.frame, &pose, jacobian);
+            yk_vec3 about = yk_ffrf_node_spread(&rod->nodes[0], MODES, &moved.motion.frame, &pose,
                                                 force, torque, spread + 6);
             for (int j = 0; j < SIZE; j++)
                 for (int i = 0; i < 6; i++)
@@ -555,25 +557,25 @@ static void node_stiffness_is_a_derivative(void **state)
         for (int j = 0; j < SIZE; j++)
             assert_near(tangent[SIZE * j + k], (general[1][j] - general[0][j]) / (2 * step), 1e-6);
     }
-    yk_ffrf_rod_destroy(*state, &rod);
+    yk_flexible_release(rod);
 }
 
 static void bad_rods_are_refused(void **state)
 {
-    yk_ffrf_rod rod;
+    yk_flexible *rod;
     yk_ffrf_rod_def def = steel_rod();
     def.length = 0;
-    assert_int_equal(yk_ffrf_rod_create(*state, &def, &rod), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_flexible_rod(*state, &def, &rod), YK_ERROR_ARGUMENT);
     def = steel_rod();
     def.bending_y = YK_ROD_MODES_MAX + 1;
-    assert_int_equal(yk_ffrf_rod_create(*state, &def, &rod), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_flexible_rod(*state, &def, &rod), YK_ERROR_ARGUMENT);
     static const double outside[1] = {0.31};
     def = steel_rod();
     def.attachments = outside, def.attachment_count = 1;
-    assert_int_equal(yk_ffrf_rod_create(*state, &def, &rod), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_flexible_rod(*state, &def, &rod), YK_ERROR_ARGUMENT);
     def = steel_rod();
     def.support = YK_ROD_FREE_FREE, def.statics = true;
-    assert_int_equal(yk_ffrf_rod_create(*state, &def, &rod), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_flexible_rod(*state, &def, &rod), YK_ERROR_ARGUMENT);
 }
 
 int main(void)

@@ -32,9 +32,8 @@ static yk_flexible *make_body(yk_context *context, description kind)
     rod.statics = true;
     rod.constant_mass = kind == CONSTANT;
     rod.attachments = ends, rod.attachment_count = 2;
-    yk_ancf_rod_def ancf = {.length = 1, .elements = 4, .section = steel()};
     yk_flexible *body = NULL;
-    yk_status status = kind == ABSOLUTE ? yk_flexible_ancf(context, &ancf, &body)
+    yk_status status = kind == ABSOLUTE ? yk_flexible_ancf(context, 1, 4, &rod.section, &body)
                                         : yk_flexible_rod(context, &rod, &body);
     assert_int_equal(status, YK_OK);
     return body;

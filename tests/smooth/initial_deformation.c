@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -21,27 +22,14 @@ static double bending(void)
 /* Loads a text and carries it through `steps` macro steps; the recorded signals then. */
 static void run(yk_context *context, const char *text, int steps, double values[VALUES])
 {
-    yk_scenario_def def = yk_scenario_default();
-    def.path = "start.yaml";
-    def.text = text;
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
+    yk_scenario *scenario = load_scenario(context, "start.yaml", text, NULL);
     yk_system *system;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
-    if (status != YK_OK) {
-        char *report = yk_diagnostics_text(diagnostics);
-        print_error("%s\n", report);
-        yk_release(context, report);
-    }
-    assert_int_equal(status, YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_true(!YK_FAILED(yk_system_start(system)));
     for (int i = 0; i < steps; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
     yk_scenario_sample(scenario, values);
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
 }
 
 #define SECTION "{shape: rectangle, young: 2.1e11, density: 7850, width_y: 0.01, width_z: 0.02}"

@@ -1,5 +1,5 @@
 /* Modes of systems whose spectra are known in closed form. */
-#include "smooth/linear_modes.h"
+#include "smooth/modes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static double chain_frequency(int n, double k, int mode)
 
 static yk_linear_modes *solve(yk_context *context, builder *b, int count)
 {
-    yk_linear_modes_options options = yk_linear_modes_default();
+    yk_modes_options options = yk_modes_default();
     options.count = count;
     yk_linear_modes *modes;
     yk_status status = yk_linear_modes_solve(context, &b->system, &options, &modes);
@@ -307,7 +307,7 @@ static void flutter_has_one_growing_mode(void **state)
 
 static void mistakes_are_named(void **state)
 {
-    yk_linear_modes_options options = yk_linear_modes_default();
+    yk_modes_options options = yk_modes_default();
     yk_linear_modes *modes;
     builder *b = fresh(2);
     stiffness(b, 0, 0, 1);

@@ -148,11 +148,11 @@ static yk_status steel_rod(yk_context *context, bool modal, yk_flexible **body)
     steel.area = 0.5 / (0.3 * steel.density);
     steel.inertia_y = steel.inertia_z = steel.area * steel.area / (4 * YK_PI);
     steel.torsion = 2 * steel.inertia_y;
-    yk_ancf_rod_def ancf = {.length = 0.3, .elements = 4, .section = steel};
     yk_ffrf_rod_def rod = yk_ffrf_rod_default();
     rod.length = 0.3, rod.section = steel, rod.support = YK_ROD_PINNED_PINNED;
     rod.attachments = ends, rod.attachment_count = 2;
-    return modal ? yk_flexible_rod(context, &rod, body) : yk_flexible_ancf(context, &ancf, body);
+    return modal ? yk_flexible_rod(context, &rod, body)
+                 : yk_flexible_ancf(context, 0.3, 4, &steel, body);
 }
 
 /* Rigid first, then the rod's node becomes the floating frame at B, or goes. */

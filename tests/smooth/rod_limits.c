@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -66,17 +67,8 @@ static int run(const kind *of, double force, double deflection[SAMPLES])
     yk_context *context = yk_context_create(&context_def);
     char text[4096];
     snprintf(text, sizeof text, frame, force, of->body, of->start, of->end, of->middle, of->middle);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = "rod.yaml";
-    def.text = text;
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
+    yk_scenario *scenario = load_scenario(context, "rod.yaml", text, NULL);
     yk_system *system;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
-    if (status != YK_OK)
-        print_error("%s\n", yk_last_message(context));
-    assert_int_equal(status, YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_true(!YK_FAILED(yk_system_start(system)));
     for (int i = 0; i < SAMPLES; i++) {
@@ -87,7 +79,6 @@ static int run(const kind *of, double force, double deflection[SAMPLES])
         deflection[i] = position[1];
     }
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
     return warned;
 }

@@ -1,6 +1,6 @@
 /* The integrator of order 8: its coefficients, its order, and motions that are known to many
  * digits. */
-#include "smooth/runge_kutta.h"
+#include "smooth/integrator.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "load.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -42,20 +43,12 @@ static yk_cache *settled; /* where particles came to rest */
 
 static uint64_t hash_with(const run_case *c, int threads)
 {
-    char path[512];
-    snprintf(path, sizeof path, YOKE_SOURCE_DIR "/models/%s/scenario.yaml", c->model);
     yk_context_def context_def = yk_context_default();
     context_def.threads = threads;
     yk_context *context = yk_context_create(&context_def);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = c->overrides;
+    yk_scenario_def def = describe_scenario(model_file(c->model), NULL, c->overrides);
     def.cache = settled;
-    while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count])
-        def.override_count++;
-    yk_scenario *scenario = NULL;
-    if (yk_scenario_load(context, &def, NULL, &scenario) != YK_OK)
-        fail_msg("%s: %s", c->name, yk_last_message(context));
+    yk_scenario *scenario = load_described(context, &def);
 
     yk_run_report report;
     yk_status status = yk_run(context, scenario, &(yk_run_def){0}, &report);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -69,8 +70,6 @@ typedef struct outcome {
 
 static outcome run(const char *model, long number)
 {
-    char path[512];
-    snprintf(path, sizeof path, YOKE_SOURCE_DIR "/models/%s/scenario.yaml", model);
     outcome end = {.status = YK_ERROR_MEMORY};
     requests = 0;
     fails = number;
@@ -81,8 +80,7 @@ static outcome run(const char *model, long number)
     yk_system *system = NULL;
     if (context)
         end.status = yk_diagnostics_create(context, &diagnostics);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
+    yk_scenario_def def = describe_scenario(model_file(model), NULL, NULL);
     if (context && end.status == YK_OK)
         end.status = yk_scenario_load(context, &def, diagnostics, &scenario);
     if (end.status == YK_OK)

@@ -88,21 +88,12 @@ static void start_of(const char *const *overrides, char text[2001])
     text[0] = 0;
     with_log.log = warn, with_log.log_user = text, with_log.log_level = YK_LOG_INFO;
     yk_context *context = yk_context_create(&with_log);
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
+    yk_scenario *scenario = load_scenario(context, model_file("hinged-links"), NULL, overrides);
     yk_system *system;
-    yk_scenario_def def = yk_scenario_default();
-    def.path = YOKE_SOURCE_DIR "/models/hinged-links/scenario.yaml";
-    def.overrides = overrides;
-    while (overrides[def.override_count])
-        def.override_count++;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     if (YK_FAILED(yk_system_start(system)))
         strncat(text, yk_last_message(context), 2000 - strlen(text));
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
 }
 

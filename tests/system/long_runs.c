@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "budget.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -50,17 +51,9 @@ static void long_runs_stay_as_they_are(void **state)
     const long_case *c = *state;
     budget b = {.fails = -1};
     yk_context *context = budget_context(&b);
-    char path[512];
-    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, c->model);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = c->overrides;
-    while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count])
-        def.override_count++;
-    yk_scenario *scenario = NULL;
+    yk_scenario *scenario = load_scenario(context, model_file(c->model), NULL, c->overrides);
     yk_system *system = NULL;
-    if (yk_scenario_load(context, &def, NULL, &scenario) != YK_OK ||
-        yk_scenario_system(scenario, &system) != YK_OK || yk_system_start(system) != YK_OK)
+    if (yk_scenario_system(scenario, &system) != YK_OK || yk_system_start(system) != YK_OK)
         fail_msg("%s: %s", c->name, yk_last_message(context));
 
     /* Part by part: its time of the processor, the requests for memory up to its end, the largest gap. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "budget.h"
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -68,10 +69,7 @@ static outcome run_limited(const memory_case *c, long fails)
     char path[512];
     snprintf(path, sizeof path, "%s/%s", YOKE_SOURCE_DIR, c->file);
     yk_context *context = budget_context(&b);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path, def.overrides = c->overrides;
-    while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count])
-        def.override_count++;
+    yk_scenario_def def = describe_scenario(path, NULL, c->overrides);
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_system *system = NULL;

@@ -469,21 +469,13 @@ static void gaps_of_all_interfaces_are_told(void **state)
     own.log_user = log;
     own.log_level = YK_LOG_INFO;
     yk_context *context = yk_context_create(&own);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = "file.yaml";
-    def.text = text;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
+    yk_scenario *scenario = load_scenario(context, "file.yaml", text, NULL);
     yk_system *system = NULL;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK)
-        fail_msg("%s", yk_diagnostics_text(diagnostics));
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     assert_null(strstr(log, "interface 'closed'"));
     assert_non_null(strstr(log, "interface 'open': its two sides start 0.1 m"));
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
 }
 

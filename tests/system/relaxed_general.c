@@ -61,16 +61,11 @@ static void agrees_with_the_merged_system(void **state)
 static void refused(const char *override, const char *const *words)
 {
     char path[512];
-    const char *const overrides[] = {override};
-    yk_context *context = yk_context_create(NULL);
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
-    yk_system *system;
-    yk_scenario_def def = yk_scenario_default();
+    const char *const overrides[] = {override, NULL};
     snprintf(path, sizeof path, "%s/tests/system/relaxed/chain.yaml", YOKE_SOURCE_DIR);
-    def.path = path, def.overrides = overrides, def.override_count = 1;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
+    yk_context *context = yk_context_create(NULL);
+    yk_scenario *scenario = load_scenario(context, path, NULL, overrides);
+    yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
         status = yk_system_start(system);
@@ -81,7 +76,6 @@ static void refused(const char *override, const char *const *words)
         assert_non_null(strstr(yk_last_message(context), *words));
     }
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
 }
 

@@ -2,6 +2,7 @@
  * not. */
 #include <string.h>
 
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -41,29 +42,20 @@ static void step_to_end(yk_scenario *scenario, yk_system *system, const trial *t
 
 static outcome run(const trial *t)
 {
-    char path[512], step[64], extrapolation[64];
-    const char *overrides[OVERRIDES_MAX] = {step, extrapolation, "coupling.scheme=rim",
-                                            "subsystems.hydraulics.micro_step=2e-4"};
+    char step[64], extrapolation[64];
+    const char *overrides[OVERRIDES_MAX + 1] = {step, extrapolation, "coupling.scheme=rim",
+                                                "subsystems.hydraulics.micro_step=2e-4"};
     int count = 4;
-    snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, t->model);
     snprintf(step, sizeof step, "time.step=%.17g", t->step);
     snprintf(extrapolation, sizeof extrapolation, "coupling.extrapolation=%s", t->extrapolation);
     for (int i = 0; t->overrides && t->overrides[i]; i++)
         overrides[count++] = t->overrides[i];
     yk_context *context = yk_context_create(NULL);
-    yk_diagnostics *diagnostics;
-    yk_scenario *scenario;
     yk_system *system;
     outcome result = {.failed = false};
     for (int i = 0; i < SAMPLE_MAX; i++)
         result.least[i] = INFINITY, result.largest[i] = -INFINITY;
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = overrides;
-    def.override_count = count;
-    assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK)
-        fail_msg("%s", yk_last_message(context));
+    yk_scenario *scenario = load_scenario(context, model_file(t->model), NULL, overrides);
     if (yk_scenario_system(scenario, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     if (YK_FAILED(yk_system_start(system)))
@@ -71,7 +63,6 @@ static outcome run(const trial *t)
     step_to_end(scenario, system, t, &result);
     snprintf(result.message, sizeof result.message, "%s", yk_last_message(context));
     yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
     return result;
 }

@@ -2,6 +2,7 @@
 #ifndef YOKE_TESTS_SCENARIO_RUN_H
 #define YOKE_TESTS_SCENARIO_RUN_H
 
+#include "load.h"
 #include "test.h"
 #include "yoke/model.h"
 
@@ -9,7 +10,6 @@ enum { RUN_SAMPLE_MAX = 1024 };
 
 typedef struct run {
     yk_context *context;
-    yk_diagnostics *diagnostics;
     yk_scenario *scenario;
     const yk_scenario_info *info;
     yk_system *system;
@@ -20,23 +20,10 @@ typedef struct run {
 static inline run open_text(const char *path, const char *scenario, const char *const *overrides)
 {
     run r = {.context = yk_context_create(NULL)};
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.text = scenario;
-    def.overrides = overrides;
-    while (overrides && overrides[def.override_count])
-        def.override_count++;
-    assert_int_equal(yk_diagnostics_create(r.context, &r.diagnostics), YK_OK);
-    yk_status status = yk_scenario_load(r.context, &def, r.diagnostics, &r.scenario);
-    if (status != YK_OK) {
-        char *text = yk_diagnostics_text(r.diagnostics);
-        print_error("%s", text);
-        yk_release(r.context, text);
-    }
-    assert_int_equal(status, YK_OK);
+    r.scenario = load_scenario(r.context, path, scenario, overrides);
     r.info = yk_scenario_get(r.scenario);
     assert_in_range(r.info->sample_size, 1, RUN_SAMPLE_MAX);
-    status = yk_scenario_system(r.scenario, &r.system);
+    yk_status status = yk_scenario_system(r.scenario, &r.system);
     if (status == YK_OK)
         status = yk_system_start(r.system);
     if (YK_FAILED(status))
@@ -57,7 +44,6 @@ static inline run open_run(const char *file, const char *const *overrides)
 static inline void close_run(run *r)
 {
     yk_scenario_destroy(r->scenario);
-    yk_diagnostics_destroy(r->diagnostics);
     yk_context_destroy(r->context);
 }
 

@@ -1,4 +1,4 @@
-// The data of a report: what `yoke report` packed (cli/report_pack.h), decoded.
+// The data of a report: what `yoke report` packed (cli/report.h), decoded.
 //
 //   base64( zlib( "YKR1", u32 length of the JSON, JSON, padding to 8 bytes, arrays ) )
 //

@@ -1,4 +1,4 @@
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void offset_body_moves_with_its_centre(void **state)
     general_bodies(body);
     const yk_frame *node = &body[0];
     yk_inertia inertia = eccentric();
-    yk_inertia_global global;
+    yk_inertia global;
     yk_inertia_rotate(&inertia, &node->rotation, &global);
     yk_momentum momentum = yk_inertia_momentum(&global, node->velocity, node->angular_velocity);
     double energy = yk_inertia_kinetic(&momentum, node->velocity, node->angular_velocity);
@@ -69,7 +69,7 @@ static void impossible_tensors_are_refused(void **state)
 /* (p', l' + v x p) with p' = p / c when dv = dx / c: against differences. */
 static void residual(const yk_inertia *inertia, const yk_frame *node, double c, double out[6])
 {
-    yk_inertia_global global;
+    yk_inertia global;
     yk_inertia_rotate(inertia, &node->rotation, &global);
     yk_momentum p = yk_inertia_momentum(&global, node->velocity, node->angular_velocity);
     yk_vec3 force = yk_v3_scale(c, p.linear);
@@ -86,7 +86,7 @@ static void tangent_is_the_derivative(void **state)
     yk_frame body[2];
     general_bodies(body);
     double c = 0.02, tangent[6][6], step = 1e-6;
-    yk_inertia_global global;
+    yk_inertia global;
     yk_inertia_rotate(&inertia, &body[0].rotation, &global);
     yk_inertia_tangent(&global, &body[0], c, YK_ROTATION_OF_STEP, tangent);
     for (int k = 0; k < 6; k++) {

@@ -1,4 +1,5 @@
-/* Records as a browser takes them: one block of compressed bytes.
+/* What reports are made of: the page of the viewer, and records as it takes them, one block of
+ * compressed bytes:
  *
  *   zlib( "YKR1", u32 length of the JSON, JSON, zeros up to a multiple of 8 bytes, arrays )
  *
@@ -17,26 +18,25 @@
  *                         250000 in all frames
  *
  * viewer/src/data.ts reads it. */
-#ifndef YOKE_CLI_REPORT_PACK_H
-#define YOKE_CLI_REPORT_PACK_H
+#ifndef YOKE_CLI_REPORT_H
+#define YOKE_CLI_REPORT_H
 
 #include "yoke/record.h"
 
 /* Channels with more components, such as the positions of all particles, are seen in 3D. */
 enum { REPORT_COMPONENTS_MAX = 24 };
 
-typedef struct report_run {
+/* A file of a report: a run with its record, or the table of an analysis with its text. */
+typedef struct report_source {
     const char *file;
-    const yk_record *record;
-} report_run;
+    yk_record *record;
+    char *text;
+} report_source;
 
-typedef struct report_options {
-    int frames; /* at most so many of each run; 0: as many as fit in 64 MB before compression */
-    bool bare;  /* neither samples nor frames, which come later */
-} report_options;
-
-/* The packed bytes, to be freed; NULL when out of memory. */
-unsigned char *report_pack(const report_run *runs, int count, const report_options *options,
+/* The packed bytes of runs, to be freed; NULL when out of memory. At most so many frames of each, or
+ * with 0 as many as fit in 64 MB before compression; bare: neither samples nor frames, which come
+ * later. */
+unsigned char *report_pack(const report_source *runs, int count, bool bare, int frames,
                            size_t *bytes);
 
 /* Tables as they are, for pages of maps, convergence, sweeps and modes:
@@ -44,10 +44,15 @@ unsigned char *report_pack(const report_run *runs, int count, const report_optio
  *   zlib( {"software": ..., "tables": [{"file": ..., "text": ...}, ...]} )
  *
  * viewer/src/tables.ts draws them. */
-typedef struct report_table {
-    const char *file, *text;
-} report_table;
+unsigned char *report_pack_tables(const report_source *tables, int count, size_t *bytes);
 
-unsigned char *report_pack_tables(const report_table *tables, int count, size_t *bytes);
+/* The page of the viewer, as viewer/ was built with this program; *length is 0 where that was done
+ * without Node.js. */
+const char *viewer_page(size_t *length);
+
+/* Where the data goes in a page: what stands there for it, and where in a page of this length it
+ * is; NULL: the page has no room for data. */
+#define VIEWER_MARK "<!--yoke-data-->"
+const char *viewer_mark(const char *page, size_t length);
 
 #endif

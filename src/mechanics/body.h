@@ -1,4 +1,5 @@
-/* The inertia of everything that is fixed to one node, and its momenta.
+/* Bodies: where one is and how it moves, the markers fixed to it (yoke/mechanics.h) at their present
+ * place, and the inertia of everything that is fixed to one node, with its momenta.
  *
  * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about
  * the node's origin. With the node's velocity v and angular velocity w, linear momentum and
@@ -12,31 +13,61 @@
  *
  * S and J are constant in the node's axes. The same balance that MBDyn writes; rotating terms
  * such as w x J w appear nowhere, they are in the change of l. */
-#ifndef YK_MECHANICS_INERTIA_H
-#define YK_MECHANICS_INERTIA_H
+#ifndef YK_MECHANICS_BODY_H
+#define YK_MECHANICS_BODY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mechanics/frame.h"
+#include "math/vec3.h"
+#include "yoke/mechanics.h"
 
+/* Placement and motion of a body's own frame (its node), in the global frame; the rotation turns
+ * body axes to global.
+ */
+typedef struct yk_frame {
+    yk_vec3 position;
+    yk_mat3 rotation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+} yk_frame;
+
+/* A marker where it is now, and how it moves. */
+typedef struct yk_marker_frame {
+    yk_vec3 position;
+    yk_vec3 arm; /* from the body's origin to the marker's, global axes */
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+    yk_vec3 axis[3]; /* of the marker, global components */
+} yk_marker_frame;
+
+static inline yk_frame yk_frame_ground(void)
+{
+    return (yk_frame){.rotation = yk_m3_identity()};
+}
+
+static inline void yk_marker_place(const yk_frame *body, yk_vec3 offset, const yk_mat3 *axes,
+                                   yk_marker_frame *placed)
+{
+    placed->arm = yk_m3_apply(body->rotation, offset);
+    placed->position = yk_v3_add(body->position, placed->arm);
+    placed->velocity = yk_v3_add(body->velocity, yk_v3_cross(body->angular_velocity, placed->arm));
+    placed->angular_velocity = body->angular_velocity;
+    for (int k = 0; k < 3; k++)
+        placed->axis[k] = yk_m3_apply(body->rotation, yk_m3_column(axes, k));
+}
+
+/* In the axes of the body, or turned to global ones by yk_inertia_rotate. */
 typedef struct yk_inertia {
     double mass;
-    yk_vec3 moment; /* first moment, body axes */
-    yk_mat3 tensor; /* second moment about the origin, body axes */
+    yk_vec3 moment; /* first moment */
+    yk_mat3 tensor; /* second moment about the origin */
 } yk_inertia;
 
 typedef struct yk_momentum {
     yk_vec3 linear;
     yk_vec3 angular; /* about the node */
 } yk_momentum;
-
-/* S and J turned to global axes. */
-typedef struct yk_inertia_global {
-    double mass;
-    yk_vec3 moment;
-    yk_mat3 tensor;
-} yk_inertia_global;
 
 /* m (|b|^2 I - b b^T), what a point mass at b adds to a tensor about the origin. */
 yk_mat3 yk_inertia_of_point(double mass, yk_vec3 b);
@@ -53,9 +84,9 @@ double yk_inertia_least(const yk_inertia *inertia);
  * what is wrong and what would be right. */
 bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size);
 
-void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation,
-                       yk_inertia_global *global);
-yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity,
+/* From body axes to global ones. What follows takes an inertia in global axes. */
+void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia *global);
+yk_momentum yk_inertia_momentum(const yk_inertia *inertia, yk_vec3 velocity,
                                 yk_vec3 angular_velocity);
 double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3 angular_velocity);
 
@@ -68,12 +99,12 @@ double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3
 
 /* c^2 times the derivative of (p', l' + v x p) by a displacement and a rotation of the node when
  * dv = dx / c, dw as above and dp' = dp / c; c = 0 gives the mass matrix. */
-void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c,
-                        double fraction, double tangent[6][6]);
+void yk_inertia_tangent(const yk_inertia *inertia, const yk_frame *node, double c, double fraction,
+                        double tangent[6][6]);
 
 /* Velocity-dependent part of (p', l' + v x p) at zero acceleration: the gyroscopic and
  * centrifugal terms. */
-void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force,
+void yk_inertia_bias(const yk_inertia *inertia, const yk_frame *node, yk_vec3 *force,
                      yk_vec3 *torque);
 
 #endif

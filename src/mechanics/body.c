@@ -1,9 +1,102 @@
-/* Inertia and momenta of inertia.h. With skew(s) u = s x u, the derivatives by a rotation theta
+/* Inertia and momenta of body.h, and the helpers of yoke/mechanics.h with which markers, ports and
+ * simple inertias are described. With skew(s) u = s x u, the derivatives by a rotation theta
  * of the node are those of its first moment, dS = theta x S, and of its second, dJ w = theta x J
  * w - J (theta x w). */
-#include "mechanics/inertia.h"
+#include "mechanics/body.h"
 
 #include <stdio.h>
+
+#include "math/so3.h"
+
+/* Descriptions --------------------------------------------------------------------------------- */
+
+yk_marker yk_marker_default(void)
+{
+    return yk_marker_at(0, 0, 0);
+}
+
+yk_marker yk_marker_at(double x, double y, double z)
+{
+    return (yk_marker){.offset = {x, y, z}, .orientation = yk_q_identity()};
+}
+
+yk_marker yk_marker_along(yk_vec3 origin, yk_vec3 axis)
+{
+    yk_vec3 x, y, z = yk_v3_unit(axis);
+    yk_v3_tangents(z, &x, &y);
+    return (yk_marker){.offset = origin, .orientation = yk_so3_quat(yk_m3_columns(x, y, z))};
+}
+
+yk_marker yk_marker_between(yk_vec3 origin, yk_vec3 towards)
+{
+    return yk_marker_along(origin, yk_v3_sub(towards, origin));
+}
+
+yk_marker yk_marker_on(yk_marker global, yk_vec3 position, yk_quat orientation)
+{
+    return (yk_marker){
+        .offset = yk_q_rotate_back(orientation, yk_v3_sub(global.offset, position)),
+        .orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(orientation), global.orientation)),
+    };
+}
+
+yk_port_def yk_port_default(void)
+{
+    return (yk_port_def){
+        .kind = YK_PORT_MARKER,
+        .body = {YK_GROUND, YK_GROUND},
+        .marker = {yk_marker_default(), yk_marker_default()},
+    };
+}
+
+yk_port_def yk_marker_port(const char *name, int body, yk_marker marker)
+{
+    yk_port_def port = yk_port_default();
+    port.name = name;
+    port.body[0] = body;
+    port.marker[0] = marker;
+    return port;
+}
+
+yk_port_def yk_distance_port(const char *name, int body_a, yk_marker marker_a, int body_b,
+                             yk_marker marker_b)
+{
+    return (yk_port_def){
+        .name = name,
+        .kind = YK_PORT_SCALAR,
+        .body = {body_a, body_b},
+        .marker = {marker_a, marker_b},
+    };
+}
+
+yk_port_def yk_signal_port(const char *name)
+{
+    yk_port_def port = yk_port_default();
+    port.name = name;
+    port.kind = YK_PORT_SIGNAL;
+    return port;
+}
+
+yk_mat3 yk_inertia_box(double mass, double x, double y, double z)
+{
+    double twelfth = mass / 12;
+    return yk_m3_diagonal(twelfth * (y * y + z * z), twelfth * (z * z + x * x),
+                          twelfth * (x * x + y * y));
+}
+
+yk_mat3 yk_inertia_sphere(double mass, double radius)
+{
+    double moment = 0.4 * mass * radius * radius;
+    return yk_m3_diagonal(moment, moment, moment);
+}
+
+yk_mat3 yk_inertia_cylinder(double mass, double radius, double length)
+{
+    double across = mass * (3 * radius * radius + length * length) / 12;
+    return yk_m3_diagonal(across, across, 0.5 * mass * radius * radius);
+}
+
+/* Inertia -------------------------------------------------------------------------------------- */
 
 yk_mat3 yk_inertia_of_point(double mass, yk_vec3 b)
 {
@@ -135,8 +228,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
     return true;
 }
 
-void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation,
-                       yk_inertia_global *global)
+void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia *global)
 {
     global->mass = inertia->mass;
     global->moment = yk_m3_apply(*rotation, inertia->moment);
@@ -153,7 +245,7 @@ void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation,
     }
 }
 
-yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity,
+yk_momentum yk_inertia_momentum(const yk_inertia *inertia, yk_vec3 velocity,
                                 yk_vec3 angular_velocity)
 {
     yk_vec3 v = velocity;
@@ -180,8 +272,8 @@ static void set_block(double tangent[6][6], int row, int column, yk_mat3 block)
     }
 }
 
-void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c,
-                        double fraction, double tangent[6][6])
+void yk_inertia_tangent(const yk_inertia *inertia, const yk_frame *node, double c, double fraction,
+                        double tangent[6][6])
 {
     yk_vec3 v = node->velocity;
     yk_vec3 w = node->angular_velocity;
@@ -218,7 +310,7 @@ void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, 
     set_block(tangent, 3, 3, yk_m3_add(angular, yk_m3_mul(c_skew_v, linear)));
 }
 
-void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force,
+void yk_inertia_bias(const yk_inertia *inertia, const yk_frame *node, yk_vec3 *force,
                      yk_vec3 *torque)
 {
     yk_vec3 w = node->angular_velocity;
