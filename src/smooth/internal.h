@@ -27,9 +27,9 @@
  *   | G            -e  | | c^2/s dl  | = - | g                             |
  *
  * keeps its condition as h goes to zero. Rotations are further scaled by a radius of gyration, so
- * that all pivots of a body are of one size. e is zero unless constraints are redundant
- * (redundancy.c). At c = 0 the same matrix is that of the consistent start: assembly of
- * positions, velocities, accelerations.
+ * that all pivots of a body are of one size. e is zero unless constraints are redundant (start.c).
+ * At c = 0 the same matrix is that of the consistent start: assembly of positions, velocities,
+ * accelerations.
  *
  * The seam of the integrators. A model is made of elements (nodes with their inertia, forces,
  * beams, joints, ports), and an integrator carries it through time without knowing any of them:
@@ -85,11 +85,9 @@ struct yk_smooth {
 yk_status yk_smooth_compile(yk_smooth *smooth);
 void yk_smooth_release_compiled(yk_smooth *smooth);
 
-/* start.c, redundancy.c, statics.c */
+/* start.c, statics.c */
 yk_status yk_smooth_begin_motion(yk_smooth *smooth);
 yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h);
-/* With the factors of the start: YK_REDUNDANT with the joints in the message. */
-yk_status yk_smooth_find_redundant(yk_smooth *smooth);
 yk_status yk_smooth_equilibrium(yk_smooth *smooth);
 
 /* watch.c: warns, after a step or the start, of flexible bodies that turn too fast for their
