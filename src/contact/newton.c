@@ -9,7 +9,6 @@
 
 #include "contact/cone.h"
 #include "math/sparse.h"
-#include "math/supernodal.h"
 
 /* Factors -------------------------------------------------------------------------------------- */
 

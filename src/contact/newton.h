@@ -9,7 +9,7 @@
 /* Sparse LU of a block matrix with symmetric pattern, A = L W + R with block diagonal L and R, as
  * the accurate solver needs it over and over.
  *
- * Contacts of one body are a clique of the matrix, so supernodes are wide (math/supernodal.h).
+ * Contacts of one body are a clique of the matrix, so supernodes are wide (math/supernodal.c).
  * Rows are exchanged inside supernodes only; pivots that are still too small are moved away from
  * zero, which the caller repairs by iterative refinement. */
 typedef struct yk_factor yk_factor;

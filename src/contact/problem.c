@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "contact/cone.h"
-#include "math/sparse.h"
 
 void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem)
 {

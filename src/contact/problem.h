@@ -22,7 +22,7 @@
 #ifndef YK_CONTACT_PROBLEM_H
 #define YK_CONTACT_PROBLEM_H
 
-#include "yoke/base.h"
+#include "math/sparse.h"
 #include "yoke/contact.h"
 
 enum { YK_CONTACT_DIM_MAX = 6 };
@@ -65,11 +65,6 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
 yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count,
                                         int bilateral, const double *w, const double *q,
                                         const double *mu, yk_contact_problem *problem);
-
-typedef struct yk_matrix_entry {
-    int row, column;
-    double value;
-} yk_matrix_entry;
 
 /* A problem by the entries of W, in any order; those that are given twice add up. Contacts have
  * `dim` rows each, bilateral rows follow. With dim 5, as problems with rolling friction are stored,

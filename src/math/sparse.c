@@ -1,6 +1,6 @@
 /* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD
  * ordering, row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the
- * order, KLU chooses the pivots and the work with them is done in dense panels (supernodal.h),
+ * order, KLU chooses the pivots and the work with them is done in dense panels (supernodal.c),
  * unless these would take too much memory.
  *
  * An order of elimination is AMD's, then a postorder of the elimination tree (Liu 1986; Liu 1990):
@@ -12,8 +12,6 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-
-#include "math/supernodal.h"
 
 struct yk_sparse {
     yk_context *context;

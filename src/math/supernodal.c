@@ -6,7 +6,7 @@
  * Numeric phase: left-looking. A supernode takes what its descendants contribute, in their order,
  * as products of a strip of four columns of U with rows of L; then its own block is factored.
  * Inner loops are compiled twice, for the baseline machine and for AVX2, with the same bits. */
-#include "math/supernodal.h"
+#include "math/sparse.h"
 
 #include <math.h>
 #include <stdlib.h>

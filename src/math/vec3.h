@@ -1,4 +1,4 @@
-/* Vectors, 3 x 3 matrices and quaternions, by value and inline. Matrices are stored by rows. */
+/* Vectors, 3 x 3 matrices, quaternions and poses, by value and inline. Matrices are stored by rows. */
 #ifndef YK_MATH_VEC3_H
 #define YK_MATH_VEC3_H
 
@@ -8,6 +8,11 @@
 #include "yoke/subsystem.h"
 
 #define YK_PI 3.14159265358979323846
+
+typedef struct yk_pose {
+    yk_vec3 position;
+    yk_quat orientation;
+} yk_pose;
 
 static inline yk_vec3 yk_v3(double x, double y, double z)
 {

@@ -1,6 +1,5 @@
 /* Factors in dense panels, beside a known solution, for patterns of all sorts and pivots in any
  * order. */
-#include "math/supernodal.h"
 
 #include <stdlib.h>
 #include <string.h>
