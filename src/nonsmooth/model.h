@@ -224,7 +224,7 @@ yk_status yk_world_freeze(yk_world_model *model);
 yk_status yk_world_freeze_flow(yk_world_model *model);
 size_t yk_world_model_bytes(const yk_world_model *model);
 
-/* surface.c: laws of two surfaces that touch. */
+/* contact_rows.c: laws of two surfaces that touch. */
 yk_surface_law yk_surface_law_of(const yk_material *material);
 
 /* mu at a sliding speed (m/s). */

@@ -327,7 +327,7 @@ void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
 /* What disturbs -------------------------------------------------------------------------------- */
 
 /* Whether something has left its pose; the new one is remembered. */
-static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 position,
+static bool has_moved(const yk_nonsmooth *self, yk_pose *pose, yk_vec3 position,
                       yk_quat orientation)
 {
     /* The angle of a small rotation is twice the length of its vector part. */
@@ -338,7 +338,7 @@ static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 posi
 
     if (shift <= POSE_CHANGE * self->model.smallest_radius && angle <= POSE_CHANGE)
         return false;
-    *pose = (yk_rest_pose){position, orientation};
+    *pose = (yk_pose){position, orientation};
     return true;
 }
 
@@ -388,7 +388,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
         yk_world_follow(self, t, h, inputs, ahead);
     }
 
-    yk_rest_pose *poses = self->state.sleep.poses;
+    yk_pose *poses = self->state.sleep.poses;
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &ahead[i];
         yk_vec3 position = yk_v3_axpy(h, body->velocity, body->position);
@@ -557,15 +557,15 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
     /* What would disturb, as it is now. */
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &self->state.bodies[model->dynamic_count + i];
-        sleep->poses[i] = (yk_rest_pose){body->position, body->orientation};
+        sleep->poses[i] = (yk_pose){body->position, body->orientation};
     }
     for (size_t i = 0; i < model->port_count; i++) {
-        sleep->poses[known + i] = (yk_rest_pose){.orientation = {1, 0, 0, 0}};
+        sleep->poses[known + i] = (yk_pose){.orientation = {1, 0, 0, 0}};
         if (!inputs || model->ports[i].causality != YK_TAKES_MOTION)
             continue;
 
         yk_motion motion = yk_input_motion(&inputs[i], model->port_list[i].kind, 0);
-        sleep->poses[known + i] = (yk_rest_pose){motion.position, motion.orientation};
+        sleep->poses[known + i] = (yk_pose){motion.position, motion.orientation};
     }
 
     for (size_t i = 0; i < model->joint_count; i++) {

@@ -18,7 +18,7 @@ enum {
     RUN_WORDS = sizeof(((yk_world_state *)NULL)->run) / sizeof(double),
     PORT_WORDS = sizeof(yk_port_state) / sizeof(double),
     WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
-    POSE_WORDS = sizeof(yk_rest_pose) / sizeof(double),
+    POSE_WORDS = sizeof(yk_pose) / sizeof(double),
     EMITTER_WORDS = sizeof(yk_emitter_state) / sizeof(double),
     SINK_WORDS = sizeof(yk_sink_state) / sizeof(double),
     CONTACT_WORDS = 5, /* key, impulse */

@@ -36,17 +36,12 @@ typedef struct yk_contact_list {
     yk_vec3 *points;   /* where they press on a body of known motion; of sleeping bodies only */
 } yk_contact_list;
 
-typedef struct yk_rest_pose {
-    yk_vec3 position;
-    yk_quat orientation;
-} yk_rest_pose;
-
 /* Sleeping bodies: see sleep.c. Where sleeping is off there is no `rest_time`. */
 typedef struct yk_sleep_state {
     size_t asleep;     /* bodies; follows from the rest times */
     double *rest_time; /* per dynamic body: seconds below the limits; infinite: asleep */
     /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
-    yk_rest_pose *poses;
+    yk_pose *poses;
     yk_wrench
         *wrenches;  /* per dynamic body: applied when last seen changing; NULL: gravity alone */
     double *drives; /* per joint, the same */

@@ -7,7 +7,7 @@
  *   collision.h  near.c, search.c
  *   world.h      step.c          the time step
  *                known_motion.c  bodies that follow functions and ports; passages
- *                contact_rows.c  contacts as rows of the contact problem, impulses back; surface.c: laws
+ *                contact_rows.c  contacts as rows of the contact problem, laws of surfaces, impulses back
  *                impact.c        impact laws other than Newton's
  *                joint_rows.c    joints and partly prescribed ports as rows; line ports
  *                energy.c        what is stored, lost and brought in
