@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "analysis/trial.h"
-#include "base/input.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
 

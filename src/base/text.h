@@ -1,9 +1,11 @@
-/* Growing text, fingerprints, and the few string questions that C leaves open. */
+/* Growing text, the few string questions that C leaves open, fingerprints, and files that others
+ * wrote. */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "yoke/base.h"
 
@@ -46,5 +48,17 @@ static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t byt
         hash = (hash ^ at[i]) * UINT64_C(1099511628211);
     return hash;
 }
+
+/* Files that somebody else wrote, opened only where reading them comes to an end. */
+
+/* What is larger was not meant (bytes). */
+#define YK_INPUT_MAX (UINT64_C(2) << 30)
+
+/* A regular file of at most YK_INPUT_MAX bytes, open for reading. Devices, pipes and folders are
+ * refused: they may have no end, or let the reader wait. NULL after yk_fail with the status. */
+FILE *yk_input_open(yk_context *context, const char *path, yk_status status);
+
+/* A hash of all bytes of such a file. */
+yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash);
 
 #endif

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/input.h"
+#include "base/text.h"
 #include "contact/problem.h"
 
 typedef struct reader {

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/input.h"
 #include "base/text.h"
 #include "math/so3.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/input.h"
+#include "base/text.h"
 #include "import/robot.h"
 #include "model/node.h"
 

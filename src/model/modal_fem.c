@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input.h"
+#include "base/text.h"
 #include "model/modal.h"
 
 enum { RECORDS = 20, TOKEN = 64 };

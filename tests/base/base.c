@@ -14,7 +14,6 @@
 
 #include "base/building.h"
 #include "base/context.h"
-#include "base/input.h"
 #include "base/pool.h"
 #include "base/text.h"
 
