@@ -1,7 +1,8 @@
 /* What the commands of the program share: exit codes, options from tables, scenarios that are
  * loaded with their messages, findings in words, progress and interrupts.
  *
- * A command is one file with a function command_NAME and a row in main.c. */
+ * A command is a function command_NAME, in the file of its name or of a near relative, with a row
+ * in main.c. */
 #ifndef YOKE_CLI_H
 #define YOKE_CLI_H
 
@@ -109,8 +110,8 @@ const char *behind_last(const char *text, char mark);
 /* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
  * else. */
 bool read_range(const char *text, yk_map_axis *range);
-/* The values of a range as they stand after `=` in an override, with their letters in *letters; both
- * are to be freed. NULL where there is no memory. */
+/* The values of a range as they stand after `=` in an override, with their letters in *letters;
+ * both are to be freed. NULL where there is no memory. */
 const char **spell_range(const yk_map_axis *range, char **letters);
 
 /* Scenarios ------------------------------------------------------------------------------------ */
@@ -184,6 +185,7 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
 int print_failure(const yk_context *context);
 /* The same of a message that does not name the file which it is about. */
 int print_failure_of(const char *file, const yk_context *context);
+/* That memory ran out; returns EXIT_FAILED. */
 int print_no_memory(void);
 /* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
 int print_unwritable(const char *file);
@@ -195,8 +197,8 @@ bool close_written(FILE *stream, const char *file);
  * Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
 
-/* What was found in a run of the scenario, and what can be done about it: a line behind the lead for
- * each. */
+/* What was found in a run of the scenario, and what can be done about it: a line behind the lead
+ * for each. */
 void print_findings(FILE *file, const char *lead, const char *path, const yk_finding *findings,
                     int count);
 
@@ -226,8 +228,8 @@ void clear_progress(void);
 
 /* Systems of FMUs (import.c) ------------------------------------------------------------------- */
 
-/* Makes a scenario of a package (.ssp) or description (.ssd) in a temporary folder, for yk_archive_remove; its
- * path is to be freed. NULL after a message. */
+/* Makes a scenario of a package (.ssp) or description (.ssd) in a temporary folder, for
+ * yk_archive_remove; its path is to be freed. NULL after a message. */
 char *ssp_open(yk_context *context, const char *path, char **folder);
 
 #endif

@@ -33,8 +33,8 @@ static const char ssp_export_usage[] =
     "values, wires as connections. Ports with power, interfaces and the coupling scheme are in\n"
     "an annotation, which other programs pass over.";
 
-/* Writes the scenario, to the standard output where there is no file, and says on stderr what became
- * of the model. False after a message: what is half written is not used. */
+/* Writes the scenario, to the standard output where there is no file, and says on stderr what
+ * became of the model. False after a message: what is half written is not used. */
 static bool write_scenario(const yk_import *import, const char *file, const char *model)
 {
     FILE *to = stdout;

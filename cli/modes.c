@@ -158,8 +158,8 @@ static int largest_of(const double values[3])
     return largest;
 }
 
-/* The first modes (at most twelve), one panel each: the model at rest and displaced, in the plane in
- * which the mode moves most. */
+/* The first modes (at most twelve), one panel each: the model at rest and displaced, in the plane
+ * in which the mode moves most. */
 static yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
                                const yk_modes *modes)
 {

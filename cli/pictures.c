@@ -440,7 +440,8 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
             }
         }
 
-        /* "position in m", or the unit alone where they are of several quantities; 1 is a number. */
+        /* "position in m", or the unit alone where they are of several quantities; 1 is a
+         * number. */
         const char *unit = channel_of(leader)->unit;
         if (strcmp(unit, "1") == 0)
             unit = "";

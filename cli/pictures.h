@@ -21,8 +21,9 @@ typedef struct picture_curve {
     const char *title;
 } picture_curve;
 
-/* The rows of the least and the largest value from row `from` to before `end`, in the order in which
- * they come: of a stretch of a curve that is narrower than a pixel, these are what is seen. */
+/* The rows of the least and the largest value from row `from` to before `end`, in the order in
+ * which they come: of a stretch of a curve that is narrower than a pixel, these are what is
+ * seen. */
 void curve_extremes(const double *values, size_t from, size_t end, size_t rows[2]);
 
 /* Curves over time, one panel per unit; and how many panels these are. */

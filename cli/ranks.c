@@ -353,7 +353,8 @@ void ranks_print_traffic(int64_t steps)
     if (!all)
         return;
 
-    /* What a scheme asks for, what is recorded, whole states; the rest is said once at the start. */
+    /* What a scheme asks for, what is recorded, whole states; the rest is said once at the
+     * start. */
     static const yk_frame_kind recorded[] = {YK_FRAME_CHANNELS, YK_FRAME_SOME_CHANNELS,
                                              YK_FRAME_SCENE, YK_FRAME_POSES,
                                              YK_FRAME_CONTACT_POINTS};

@@ -91,7 +91,8 @@ static char *read_file(const char *path, size_t *length)
 }
 
 /* The page with the data in the place of its mark, as a script of this id. It says beforehand
- * whether something is drawn in 3D, so that the page prepares for that while it unpacks the data. */
+ * whether something is drawn in 3D, so that the page prepares for that while it unpacks the
+ * data. */
 static bool write_report(const char *file, const char *page, size_t length, const char *id,
                          bool drawn, const unsigned char *packed, size_t bytes)
 {

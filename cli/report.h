@@ -33,9 +33,9 @@ typedef struct report_source {
     char *text;
 } report_source;
 
-/* The packed bytes of runs, to be freed; NULL when out of memory. At most so many frames of each, or
- * with 0 as many as fit in 64 MB before compression; bare: neither samples nor frames, which come
- * later. */
+/* The packed bytes of runs, to be freed; NULL when out of memory. At most so many frames of each,
+ * or with 0 as many as fit in 64 MB before compression; bare: neither samples nor frames, which
+ * come later. */
 unsigned char *report_pack(const report_source *runs, int count, bool bare, int frames,
                            size_t *bytes);
 

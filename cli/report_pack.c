@@ -417,8 +417,8 @@ static float contact_force(const float *contact)
     return finite ? size : 0;
 }
 
-/* Contacts frame by frame, each frame as many as it has: points between the least and the largest of
- * each coordinate, normals in bytes, forces as parts of the largest of their frame. */
+/* Contacts frame by frame, each frame as many as it has: points between the least and the largest
+ * of each coordinate, normals in bytes, forces as parts of the largest of their frame. */
 static void put_contacts(buffer *json, buffer *arrays, const float *const *frames, size_t count,
                          size_t from, size_t size)
 {

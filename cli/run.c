@@ -273,8 +273,8 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         return status;
     }
 
-    /* What it means for each channel: the worst first, as many as can be read, sorted by looking for
-     * the next each time. */
+    /* What it means for each channel: the worst first, as many as can be read, sorted by looking
+     * for the next each time. */
     int shown = report->known ? report->count : 0;
     if (shown > ROWS_MAX)
         shown = ROWS_MAX;

@@ -274,7 +274,8 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
     for (int f = 0; f < count; f++) {
         fprintf(file, "%s%s", lead, findings[f].text);
 
-        /* Remedies are data; here they become values to be changed, or a command that finds them. */
+        /* Remedies are data; here they become values to be changed, or a command that finds
+         * them. */
         for (int i = 0; i < findings[f].remedy_count; i++) {
             const yk_remedy *remedy = &findings[f].remedies[i];
             fputs(i == 0 ? "; " : ", or ", file);

@@ -255,8 +255,8 @@ static int look_at(const request *q)
 
 /* Maps ----------------------------------------------------------------------------------------- */
 
-/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points. False
- * after a message. */
+/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points.
+ * False after a message. */
 static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity)
 {
     /* NAME=FIRST:LAST:COUNT, and :log behind it for equal ratios. */
@@ -285,8 +285,8 @@ static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_
     return true;
 }
 
-/* Writes the map, if a file was asked for, prints the stable fraction and draws the picture. Returns
- * the exit code. */
+/* Writes the map, if a file was asked for, prints the stable fraction and draws the picture.
+ * Returns the exit code. */
 static int map_report(yk_context *context, const request *q, const char *title,
                       const yk_map_axis *x, const yk_map_axis *y, const double *radii)
 {

@@ -39,7 +39,8 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         return false;
     }
 
-    /* Memory for as many values as there may be; numbers become words, for an override is a text. */
+    /* Memory for as many values as there may be; numbers become words, for an override is a
+     * text. */
     const char **values = NULL;
     if (is_range) {
         values = spell_range(&range, words);

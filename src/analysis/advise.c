@@ -283,8 +283,8 @@ static yk_status read_scenario(study *s)
             const char *quantity = i % 2 ? "velocity" : "position";
             snprintf(name, sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
         } else {
-            yk_channel_kind kind = scenario->rows[recorded].kind;
-            if (yk_channel_tells_of_coupling(kind) || kind == YK_CHANNEL_ENERGY)
+            const yk_channel_row *row = &scenario->rows[recorded];
+            if (yk_channel_tells_of_coupling(row) || row->kind == YK_CHANNEL_ENERGY)
                 continue;
 
             snprintf(name, sizeof *s->names, "%s", info->channels[recorded].name);

@@ -306,10 +306,9 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
     r->public.count = header->channel_count;
     for (int i = 0; i < header->channel_count; i++) {
         yk_channel_error *channel = &r->public.channels[i];
-        yk_channel_kind kind = def->loaded->rows[i].kind;
         channel->name = header->channels[i].name;
         channel->unit = header->channels[i].unit;
-        channel->exempt = yk_channel_tells_of_coupling(kind);
+        channel->exempt = yk_channel_tells_of_coupling(&def->loaded->rows[i]);
     }
 
     /* All runs share what takes long to find. */

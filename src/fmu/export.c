@@ -328,7 +328,7 @@ void yk_export_close(yk_export_model *model)
     *model = (yk_export_model){.subsystem = -1};
 }
 
-/* Resources ------------------------------------------------------------------------------------ */
+/* Descriptions --------------------------------------------------------------------------------- */
 
 enum { PATH_BYTES = 4096 };
 
@@ -347,57 +347,6 @@ typedef struct output {
     char token[64];
     char identifier[64];
 } output;
-
-/* The scenario, with overrides in it, and the files that it names. */
-static yk_status write_resources(output *o)
-{
-    const yk_export_def *def = &o->def->model;
-    char *text;
-    yk_status status =
-        yk_scenario_edit(o->context, def->scenario, def->overrides, def->override_count, &text);
-    if (status != YK_OK)
-        return status;
-
-    /* The token changes with everything that changes the variables of the FMU. */
-    const char *subsystem = "";
-    if (def->subsystem)
-        subsystem = def->subsystem;
-    uint64_t hash = yk_hash_bytes(YK_HASH_START, text, strlen(text));
-    if (def->subsystem)
-        hash = yk_hash_bytes(hash, subsystem, strlen(subsystem));
-    snprintf(o->token, sizeof o->token, "{yoke-%016llx-%d%d}", (unsigned long long)hash,
-             o->def->version, def->wrenches);
-
-    status = yk_archive_put_text(o->context, o->folder, "resources/" YK_EXPORT_SCENARIO, text);
-    yk_release(o->context, text);
-    if (status != YK_OK)
-        return status;
-
-    /* Files keep their path below the folder, so that the scenario finds them there. */
-    const yk_builder *builder = &o->model->scenario->builder;
-    for (const yk_scenario_input *file = builder->files; file; file = file->next) {
-        if (file->path[0] == '/' || strstr(file->path, ".."))
-            return yk_fail(o->context, YK_ERROR_INPUT,
-                           "the file %s lies outside of the scenario's folder and cannot be put "
-                           "into an FMU",
-                           file->path);
-
-        char from[PATH_BYTES];
-        char to[PATH_BYTES];
-        snprintf(from, sizeof from, "%s%s", builder->folder, file->path);
-        snprintf(to, sizeof to, "resources/%s", file->path);
-        status = yk_archive_put_file(o->context, o->folder, to, from);
-        if (status != YK_OK)
-            return status;
-    }
-
-    /* What the binary reads back when it is loaded. */
-    char notes[400];
-    snprintf(notes, sizeof notes, "%s\n%.200s\n%d\n", o->token, subsystem, def->wrenches);
-    return yk_archive_put_text(o->context, o->folder, "resources/" YK_EXPORT_NOTES, notes);
-}
-
-/* Descriptions --------------------------------------------------------------------------------- */
 
 static void add_variable(const output *o, yk_text *to, int index)
 {
@@ -619,7 +568,7 @@ static yk_status write_terminals(output *o)
     return status;
 }
 
-/* All ------------------------------------------------------------------------------------------ */
+/* The FMU -------------------------------------------------------------------------------------- */
 
 yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 {
@@ -651,10 +600,50 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
     if (used == 0)
         snprintf(o.identifier, sizeof o.identifier, "model");
 
-    /* All files in a folder, which is packed at the end. */
+    /* All files in a folder, which is packed at the end: first the scenario, with overrides in it.
+     * The token changes with everything that changes the variables of the FMU. */
+    const yk_export_def *of = &def->model;
+    const char *subsystem = of->subsystem ? of->subsystem : "";
+    char *text = NULL;
     status = yk_archive_folder(context, &o.folder);
     if (status == YK_OK)
-        status = write_resources(&o);
+        status = yk_scenario_edit(context, of->scenario, of->overrides, of->override_count, &text);
+    if (status == YK_OK) {
+        uint64_t hash = yk_hash_bytes(YK_HASH_START, text, strlen(text));
+        hash = yk_hash_bytes(hash, subsystem, strlen(subsystem));
+        snprintf(o.token, sizeof o.token, "{yoke-%016llx-%d%d}", (unsigned long long)hash,
+                 def->version, of->wrenches);
+        status = yk_archive_put_text(context, o.folder, "resources/" YK_EXPORT_SCENARIO, text);
+    }
+    yk_release(context, text);
+
+    /* Files keep their path below the folder, so that the scenario finds them there. */
+    const yk_builder *builder = &model.scenario->builder;
+    const yk_scenario_input *file = builder->files;
+    for (; file && status == YK_OK; file = file->next) {
+        if (file->path[0] == '/' || strstr(file->path, "..")) {
+            status = yk_fail(context, YK_ERROR_INPUT,
+                             "the file %s lies outside of the scenario's folder and cannot be put "
+                             "into an FMU",
+                             file->path);
+            break;
+        }
+
+        char from[PATH_BYTES];
+        char to[PATH_BYTES];
+        snprintf(from, sizeof from, "%s%s", builder->folder, file->path);
+        snprintf(to, sizeof to, "resources/%s", file->path);
+        status = yk_archive_put_file(context, o.folder, to, from);
+    }
+
+    /* What the binary reads back when it is loaded. */
+    if (status == YK_OK) {
+        char notes[400];
+        snprintf(notes, sizeof notes, "%s\n%.200s\n%d\n", o.token, subsystem, of->wrenches);
+        status = yk_archive_put_text(context, o.folder, "resources/" YK_EXPORT_NOTES, notes);
+    }
+
+    /* What it says of itself, and the binary. */
     if (status == YK_OK)
         status = write_description(&o);
     if (status == YK_OK && def->version == 3)

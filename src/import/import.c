@@ -87,65 +87,52 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     if (!(options->end > 0))
         self->options.end = 1;
 
-    /* MBDyn's models are no XML; what is in their nodes and elements is the scenario. */
+    /* MBDyn's models are no XML; of the other formats the root element says which it is. */
     yk_robot *robot = &self->robot;
-    const char *dot = strrchr(path, '.');
     const char *name = yk_robot_keep(robot, path);
-
-    if (name && dot && (strcmp(dot, ".mbd") == 0 || strcmp(dot, ".mbdyn") == 0)) {
-        yk_status read = yk_mbdyn_read(robot, name, &self->options, &self->scenario);
-        snprintf(self->summary, sizeof self->summary, "solver smooth");
-        if (read == YK_OK)
-            *import = self;
-        else
-            yk_import_destroy(self);
-        return read;
-    }
-
-    /* The root element says which of the other formats it is. */
-    yk_status status = YK_ERROR_MEMORY;
-    if (name)
+    const char *dot = strrchr(path, '.');
+    bool mbdyn = dot && (strcmp(dot, ".mbd") == 0 || strcmp(dot, ".mbdyn") == 0);
+    yk_xml_element *root = NULL;
+    yk_status status = YK_OK;
+    if (!name)
+        status = YK_ERROR_MEMORY;
+    if (status == YK_OK && !mbdyn)
         status = yk_xml_read(context, path, &self->xml);
+    if (status == YK_OK && !mbdyn)
+        root = yk_xml_root(self->xml);
 
-    if (status == YK_OK) {
-        yk_xml_element *root = yk_xml_root(self->xml);
-
-        /* A system of FMUs is complete as it is. */
-        if (strcmp(yk_ssp_local_name(root->name), "SystemStructureDescription") == 0) {
-            status = yk_ssp_read(robot, name, root, options, &self->scenario, self->summary);
-            if (status == YK_OK)
-                *import = self;
-            else
-                yk_import_destroy(self);
-            return status;
-        }
-
-        if (yk_xml_is(root, "robot"))
-            status = yk_urdf_read(robot, root, options);
-        else if (yk_xml_is(root, "mujoco"))
-            status = yk_mjcf_read(robot, root, self->included, &self->included_count);
-        else
-            status = yk_robot_fail(robot, root,
-                                   "<%s> is no model that can be read; expected <robot> (URDF), "
-                                   "<mujoco> (MJCF) or <SystemStructureDescription> (SSP)",
-                                   root->name);
+    if (status == YK_OK && mbdyn) {
+        status = yk_mbdyn_read(robot, name, &self->options, &self->scenario);
+        snprintf(self->summary, sizeof self->summary, "solver smooth");
+    } else if (root && strcmp(yk_ssp_local_name(root->name), "SystemStructureDescription") == 0) {
+        status = yk_ssp_read(robot, name, root, options, &self->scenario, self->summary);
+    } else if (root && yk_xml_is(root, "robot")) {
+        status = yk_urdf_read(robot, root, options);
+    } else if (root && yk_xml_is(root, "mujoco")) {
+        status = yk_mjcf_read(robot, root, self->included, &self->included_count);
+    } else if (root) {
+        status = yk_robot_fail(robot, root,
+                               "<%s> is no model that can be read; expected <robot> (URDF), "
+                               "<mujoco> (MJCF) or <SystemStructureDescription> (SSP)",
+                               root->name);
     }
 
-    /* Welds links that do not move against each other. */
-    if (status == YK_OK)
+    /* Those of MBDyn and SSP are scenarios now. Of robots, links that do not move against each other
+     * are welded, and meshes looked for. */
+    bool is_robot = !self->scenario;
+    if (status == YK_OK && is_robot)
         status = yk_robot_finish(robot);
-
-    /* The solver decides what must be noted besides. */
-    if (status == YK_OK) {
+    if (status == YK_OK && is_robot)
         find_meshes(robot, path);
 
-        /* A model that can touch something needs contact. */
-        if (self->options.solver == YK_IMPORT_AUTOMATIC) {
-            self->options.solver = YK_IMPORT_SMOOTH;
-            if (yk_robot_touches(robot))
-                self->options.solver = YK_IMPORT_NONSMOOTH;
-        }
+    /* A model that can touch something needs contact; the solver decides what must be noted. */
+    if (status == YK_OK && is_robot && self->options.solver == YK_IMPORT_AUTOMATIC) {
+        self->options.solver = YK_IMPORT_SMOOTH;
+        if (yk_robot_touches(robot))
+            self->options.solver = YK_IMPORT_NONSMOOTH;
+    }
 
+    if (status == YK_OK && is_robot) {
         self->options.step = yk_robot_step(robot, &self->options);
         status = yk_robot_check(robot, &self->options);
     }

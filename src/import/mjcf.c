@@ -766,52 +766,13 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
     return YK_OK;
 }
 
-static yk_status read_compiler(reader *r, const yk_xml_element *compiler)
-{
-    static const char *const ignored[] = {"fusestatic", "settotalmass", "boundmass",
-                                          "boundinertia"};
-
-    /* How angles and orientations are written. */
-    const char *text = yk_xml_attribute_of(compiler, "angle");
-    if (text)
-        r->degrees = strcmp(text, "radian") != 0;
-
-    text = yk_xml_attribute_of(compiler, "eulerseq");
-    if (text && strlen(text) == 3 && strspn(text, "xyzXYZ") == 3)
-        r->euler_axes = text;
-
-    /* Meshes have a folder of their own, or share that of all assets. */
-    text = yk_xml_attribute_of(compiler, "meshdir");
-    if (!text)
-        text = yk_xml_attribute_of(compiler, "assetdir");
-    if (text)
-        r->mesh_folder = text;
-
-    /* Where masses come from: geoms for all bodies, or for none. */
-    text = yk_xml_attribute_of(compiler, "inertiafromgeom");
-    if (text && strcmp(text, "true") == 0)
-        r->mass_source = MASS_OF_GEOMS;
-    else if (text && strcmp(text, "false") == 0)
-        r->mass_source = MASS_GIVEN;
-
-    /* What would change the model, and what changes little. */
-    text = yk_xml_attribute_of(compiler, "coordinate");
-    if (text && strcmp(text, "global") == 0)
-        return yk_robot_fail(r->robot, compiler,
-                             "global coordinates are of MuJoCo before 2.3.3; "
-                             "save the model with a newer one");
-
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        if (yk_xml_attribute_of(compiler, ignored[i]))
-            yk_robot_note(r->robot, compiler, "%s of <compiler>", ignored[i]);
-    return YK_OK;
-}
-
 yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, int *file_count)
 {
     static const char *const read_or_of_no_effect[] = {
         "compiler",  "option",  "default",   "asset",    "visual",  "size",
         "statistic", "include", "worldbody", "equality", "actuator"};
+    static const char *const of_little_effect[] = {"fusestatic", "settotalmass", "boundmass",
+                                                   "boundinertia"};
 
     /* MuJoCo's own defaults hold until the file says otherwise. */
     reader r = {.robot = robot,
@@ -829,8 +790,6 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
 
     /* What all the rest depends on comes first, wherever it stands. */
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
-        if (yk_xml_is(e, "compiler"))
-            status = read_compiler(&r, e);
         if (yk_xml_is(e, "option")) {
             double g[3] = {0, 0, -9.81};
             const request requests[] = {{"gravity", g, 3, 3, NULL},
@@ -838,6 +797,42 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
             status = READ_NUMBERS(&r, e, NULL, requests);
             robot->gravity = yk_v3(g[0], g[1], g[2]);
         }
+        if (!yk_xml_is(e, "compiler"))
+            continue;
+
+        /* How angles and orientations are written. */
+        const char *text = yk_xml_attribute_of(e, "angle");
+        if (text)
+            r.degrees = strcmp(text, "radian") != 0;
+
+        text = yk_xml_attribute_of(e, "eulerseq");
+        if (text && strlen(text) == 3 && strspn(text, "xyzXYZ") == 3)
+            r.euler_axes = text;
+
+        /* Meshes have a folder of their own, or share that of all assets. */
+        text = yk_xml_attribute_of(e, "meshdir");
+        if (!text)
+            text = yk_xml_attribute_of(e, "assetdir");
+        if (text)
+            r.mesh_folder = text;
+
+        /* Where masses come from: geoms for all bodies, or for none. */
+        text = yk_xml_attribute_of(e, "inertiafromgeom");
+        if (text && strcmp(text, "true") == 0)
+            r.mass_source = MASS_OF_GEOMS;
+        else if (text && strcmp(text, "false") == 0)
+            r.mass_source = MASS_GIVEN;
+
+        /* What would change the model, and what changes little. */
+        text = yk_xml_attribute_of(e, "coordinate");
+        if (text && strcmp(text, "global") == 0)
+            return yk_robot_fail(robot, e,
+                                 "global coordinates are of MuJoCo before 2.3.3; "
+                                 "save the model with a newer one");
+
+        for (size_t i = 0; i < sizeof of_little_effect / sizeof *of_little_effect; i++)
+            if (yk_xml_attribute_of(e, of_little_effect[i]))
+                yk_robot_note(robot, e, "%s of <compiler>", of_little_effect[i]);
     }
 
     /* Then the bodies, from the world outwards. */

@@ -1,5 +1,5 @@
-/* Bodies: where one is and how it moves, the markers fixed to it (yoke/mechanics.h) at their present
- * place, and the inertia of everything that is fixed to one node, with its momenta.
+/* Bodies: where one is and how it moves, the markers fixed to it (yoke/mechanics.h) at their
+ * present place, and the inertia of everything that is fixed to one node, with its momenta.
  *
  * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about
  * the node's origin. With the node's velocity v and angular velocity w, linear momentum and

@@ -197,10 +197,10 @@ static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
     *gradient = (yk_gradient){.torque = {yk_v3_neg(axis), axis}};
 }
 
-/* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2), and roll: no velocity at the point of contact
- * - */
+/* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2) ----------------------------------------------- */
 
-/* A disc about b_z on the plane normal to a_z. */
+/* A disc about b_z on the plane normal to a_z, for both; roll: no velocity at the point of
+ * contact. */
 typedef struct wheel {
     double cosine, sine;   /* of the angle between both axes */
     yk_vec3 contact;       /* from the disc's centre */
@@ -260,7 +260,7 @@ static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
     gradient->torque[1] = yk_v3_add(gradient->torque[1], yk_v3_cross(w.contact, e));
 }
 
-/* All rows: one table ------------------------------------------------------------------------- */
+/* All rows: one table -------------------------------------------------------------------------- */
 
 #define BLOCK(i, j) (1u << (4 * (i) + (j)))
 #define TORQUE_DIAGONAL (BLOCK(TORQUE_A, TORQUE_A) | BLOCK(TORQUE_B, TORQUE_B))

@@ -74,7 +74,7 @@ static void report_unknown(request *q, const char *what, const char *word, const
                   yk_suggest_word(word, c->words, c->count).text);
 }
 
-static void found(request *q, yk_channel_kind kind, int owner, int part, const char *unit)
+static void found(request *q, int kind, int owner, int part, const char *unit)
 {
     q->row.kind = kind;
     q->row.subsystem = owner;

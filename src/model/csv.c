@@ -1,5 +1,5 @@
 /* Comma-separated tables, with the location of each field for messages. */
-#include "model/csv.h"
+#include "model/files.h"
 
 #include <ctype.h>
 #include <math.h>

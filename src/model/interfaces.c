@@ -1,11 +1,10 @@
-/* Interfaces and wires of a scenario: names to numbers, with every mistake that the wiring can have,
- * and prescribed motions of interfaces as expressions of time with derivatives. */
+/* Interfaces and wires of a scenario: names to numbers, with every mistake that they can have, and
+ * prescribed motions of interfaces as expressions of time with derivatives. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "math/vec3.h"
-#include "model/mechanism.h"
 #include "model/scenario.h"
 
 enum { PORT_NAMES_MAX = 1000 };

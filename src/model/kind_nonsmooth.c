@@ -1,5 +1,5 @@
 /* solver: nonsmooth, what its section may say. Built by kind_nonsmooth_build.c. */
-#include "model/mechanism.h"
+#include "model/registry.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "mechanics/body.h"
-#include "model/mechanism.h"
-#include "model/mesh_file.h"
+#include "model/files.h"
+#include "model/registry.h"
 #include "nonsmooth/nonsmooth.h"
 #include "nonsmooth/packing.h"
 

@@ -1,6 +1,6 @@
 /* solver: precice */
 #include "math/vec3.h"
-#include "model/csv.h"
+#include "model/files.h"
 #include "model/registry.h"
 #include "yoke/transport.h"
 

@@ -1,5 +1,5 @@
 /* solver: smooth, what its section may say. Built by kind_smooth_build.c. */
-#include "model/mechanism.h"
+#include "model/registry.h"
 
 /* Nodes and bodies ----------------------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "math/so3.h"
-#include "model/mechanism.h"
 #include "model/modal.h"
 #include "model/scenario.h"
 #include "smooth/flexible.h"

@@ -1,6 +1,6 @@
 /* Joints, forces and ports of mechanical models: what their items may say, and the reader that
  * hands them to a model in the making. */
-#include "model/mechanism.h"
+#include "model/registry.h"
 
 #include <string.h>
 

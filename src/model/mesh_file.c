@@ -1,7 +1,7 @@
 /* STL knows no shared corners: each triangle has its own three. They are joined where they are
  * equal to the last bit, by a table of hashes. OBJ numbers its corners, from 1, or backwards from
  * the last with negative numbers; polygons are cut into triangles that share their first corner. */
-#include "model/mesh_file.h"
+#include "model/files.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/csv.h"
+#include "model/files.h"
 #include "model/modal.h"
 
 /* All rows of a table of numbers. */
@@ -335,8 +335,8 @@ yk_status yk_modal_read_tables(yk_modal *modal)
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-/* With all digits. Modes are counted from 1; nodes are the attachments of the body and, of a built-in
- * rod, the stations that are drawn. */
+/* With all digits. Modes are counted from 1; nodes are the attachments of the body and, of a rod
+ * that is built in, the stations that are drawn. */
 
 static void write_number(FILE *out, const char *quantity, const int mode[2], const char *component,
                          double value)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/csv.h"
+#include "model/files.h"
 #include "model/modal.h"
 
 /* The quantities. */

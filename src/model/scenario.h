@@ -74,29 +74,28 @@ struct yk_builder {
 };
 
 /* Where a recorded quantity is found. */
-typedef enum yk_channel_kind {
-    YK_CHANNEL_PORT,        /* `components` doubles of a port's value, from `offset` on */
-    YK_CHANNEL_GAP,         /* one of the four numbers of yk_interface_error */
-    YK_CHANNEL_ENERGY,      /* `components` doubles of yk_energy */
-    YK_CHANNEL_CREATED,     /* energy created by an interface */
-    YK_CHANNEL_ITERATIONS,  /* of the scheme in the last macro step */
-    YK_CHANNEL_WIRE,        /* what a wire carries */
-    YK_CHANNEL_OF_SUBSYSTEM /* of a subsystem */
-} yk_channel_kind;
-
-/* Whether a channel says how well the coupling does, not what the model does. */
-static inline bool yk_channel_tells_of_coupling(yk_channel_kind kind)
-{
-    return kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED || kind == YK_CHANNEL_ITERATIONS;
-}
-
 typedef struct yk_channel_row {
-    yk_channel_kind kind;
+    enum {
+        YK_CHANNEL_PORT,        /* `components` doubles of a port's value, from `offset` on */
+        YK_CHANNEL_GAP,         /* one of the four numbers of yk_interface_error */
+        YK_CHANNEL_ENERGY,      /* `components` doubles of yk_energy */
+        YK_CHANNEL_CREATED,     /* energy created by an interface */
+        YK_CHANNEL_ITERATIONS,  /* of the scheme in the last macro step */
+        YK_CHANNEL_WIRE,        /* what a wire carries */
+        YK_CHANNEL_OF_SUBSYSTEM /* of a subsystem */
+    } kind;
     int components;
     int subsystem, port; /* interface or wire in `subsystem`, channel in `port` */
     int offset;          /* in doubles */
     int channel_size;    /* components of the whole channel */
 } yk_channel_row;
+
+/* Whether a channel says how well the coupling does, not what the model does. */
+static inline bool yk_channel_tells_of_coupling(const yk_channel_row *row)
+{
+    return row->kind == YK_CHANNEL_GAP || row->kind == YK_CHANNEL_CREATED ||
+           row->kind == YK_CHANNEL_ITERATIONS;
+}
 
 struct yk_scenario {
     yk_context *context;

@@ -53,8 +53,8 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
     return rotated;
 }
 
-/* S D S^T of a section's matrix, block by block: [row][column], 0 for force and strain, 1 for torque
- * and curvature. Blocks off the diagonal are left out where they are zero. */
+/* S D S^T of a section's matrix, block by block: [row][column], 0 for force and strain, 1 for
+ * torque and curvature. Blocks off the diagonal are left out where they are zero. */
 static void rotate_section(const double matrix[6][6], bool coupled, bool diagonal,
                            const yk_mat3 *frame, yk_mat3 rotated[2][2])
 {

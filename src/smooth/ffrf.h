@@ -210,7 +210,9 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
                             const double *amplitude, const yk_ffrf_pose *pose, yk_vec3 force,
                             yk_vec3 torque, double scale, double *tangent);
 
-/* In one shape and one state of motion, in the axes of the body: between the files of it ---------- */
+/* Shape and motion, in the axes of the body ---------------------------------------------------- */
+
+/* What the files of the body tell each other: it in one shape and one state of motion. */
 
 /* The vector of the antisymmetric part of int u s^T: int u x s. */
 static inline yk_vec3 yk_ffrf_axial(const yk_mat3 *y)

@@ -1,6 +1,6 @@
-/* Flexible bodies in a model: their coordinates; the frames of their attachments, which follow the
- * coordinates and are never solved for; momenta and energies; and in the passes of assembly their
- * own equations and the joints and forces at their attachments.
+/* Flexible bodies: how models share them, and in a model their coordinates; the frames of their
+ * attachments, which follow the coordinates and are never solved for; momenta and energies; and in
+ * the passes of assembly their own equations and the joints and forces at their attachments.
  *
  * The frame of an attachment follows the coordinates q of its body, dx = J dq. A joint with
  * gradient g and reaction lambda at the attachment has the gradient J^T g in the coordinates; its

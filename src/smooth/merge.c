@@ -24,9 +24,13 @@ static yk_vec3 point_of(const yk_transform *at, yk_vec3 x)
     return yk_v3_add(at->position, vector_of(at, at->length, x));
 }
 
-/* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. */
-static void place_marker(const yk_transform *at, int node, yk_marker *marker)
+/* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. `at`
+ * NULL: in the units and axes of the whole. */
+static void convert_marker(const yk_transform *at, int node, yk_marker *marker)
 {
+    if (!at)
+        return;
+
     if (node != YK_GROUND) {
         marker->offset = yk_v3_scale(at->length, marker->offset);
         return;
@@ -62,32 +66,11 @@ static void convert_node(const yk_transform *at, yk_smooth_node_def *node)
     node->angular_velocity = vector_of(at, 1, node->angular_velocity);
 }
 
-static void convert_body(const yk_transform *at, yk_smooth_body_def *body)
-{
-    body->mass *= at->mass;
-    body->centre = yk_v3_scale(at->length, body->centre);
-    body->inertia = yk_m3_scale(at->mass * at->length * at->length, body->inertia);
-}
-
-static void convert_joint(const yk_transform *at, yk_joint_def *joint)
-{
-    for (int side = 0; side < 2; side++)
-        place_marker(at, joint->body[side], &joint->marker[side]);
-
-    /* Lengths, and drives that are lengths. */
-    joint->length *= at->length;
-    if (!yk_joint_traits_of(joint->kind)->drive.angular)
-        joint->drive_unit *= at->length;
-}
-
 static void convert_force(const yk_transform *at, yk_force_def *force)
 {
     const yk_force_traits *traits = yk_force_traits_of(force->kind);
     double newton = at->mass * at->length;
     double newton_metre = newton * at->length;
-
-    for (int side = 0; side < 2; side++)
-        place_marker(at, force->body[side], &force->marker[side]);
 
     /* Coefficients by an angle or by a length. */
     double coefficient = at->mass;
@@ -141,23 +124,6 @@ static void convert_flexible(const yk_transform *at, yk_smooth_flexible_def *fle
     flexible->curvature = yk_v3_scale(1 / at->length, flexible->curvature);
 }
 
-static void convert_shape(const yk_transform *at, yk_smooth_shape_def *shape)
-{
-    place_marker(at, shape->node, &shape->marker);
-    shape->size = yk_v3_scale(at->length, shape->size);
-}
-
-static void convert_port(const yk_transform *at, yk_port_def *port)
-{
-    for (int side = 0; side < 2; side++)
-        place_marker(at, port->body[side], &port->marker[side]);
-}
-
-static yk_vec3 convert_gravity(const yk_transform *at, yk_vec3 gravity)
-{
-    return vector_of(at, at->length, gravity);
-}
-
 /* Parts ---------------------------------------------------------------------------------------- */
 
 static const yk_smooth_description *def_of(const yk_subsystem *part)
@@ -205,17 +171,27 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
     for (int i = 0; i < def->body_count; i++) {
         yk_smooth_body_def body = def->bodies[i];
         body.node += at.node_count;
-        if (transform)
-            convert_body(transform, &body);
+        if (transform) {
+            body.mass *= transform->mass;
+            body.centre = yk_v3_scale(transform->length, body.centre);
+            body.inertia =
+                yk_m3_scale(transform->mass * transform->length * transform->length, body.inertia);
+        }
         YK_SMOOTH_APPEND(whole, bodies, body_count, &body);
     }
 
     for (int i = 0; i < def->joint_count; i++) {
         yk_joint_def joint = def->joints[i];
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             joint.body[side] = shifted(def, &at, joint.body[side]);
+            convert_marker(transform, joint.body[side], &joint.marker[side]);
+        }
+
+        /* Lengths, and drives that are lengths. */
         if (transform)
-            convert_joint(transform, &joint);
+            joint.length *= transform->length;
+        if (transform && !yk_joint_traits_of(joint.kind)->drive.angular)
+            joint.drive_unit *= transform->length;
         YK_SMOOTH_APPEND(whole, joints, joint_count, &joint);
     }
 
@@ -230,8 +206,11 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
         yk_force_def force = def->forces[i];
         if (force.input >= 0)
             force.input += at.port_count;
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             force.body[side] = shifted(def, &at, force.body[side]);
+            convert_marker(transform, force.body[side], &force.marker[side]);
+        }
+
         if (transform)
             convert_force(transform, &force);
         YK_SMOOTH_APPEND(whole, forces, force_count, &force);
@@ -264,17 +243,18 @@ static void add_part(const yk_smooth_description *def, int part, int channel,
     for (int i = 0; i < def->shape_count; i++) {
         yk_smooth_shape_def shape = def->shapes[i];
         shape.node = shifted(def, &at, shape.node);
+        convert_marker(transform, shape.node, &shape.marker);
         if (transform)
-            convert_shape(transform, &shape);
+            shape.size = yk_v3_scale(transform->length, shape.size);
         YK_SMOOTH_APPEND(whole, shapes, shape_count, &shape);
     }
 
     for (int i = 0; i < def->port_count; i++) {
         yk_port_def port = def->ports[i];
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
             port.body[side] = shifted(def, &at, port.body[side]);
-        if (transform)
-            convert_port(transform, &port);
+            convert_marker(transform, port.body[side], &port.marker[side]);
+        }
         YK_SMOOTH_APPEND(whole, ports, port_count, &port);
     }
 }
@@ -369,7 +349,7 @@ static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
     yk_vec3 gravity = def_of(merge->parts[part])->gravity;
     if (!merge->transforms)
         return gravity;
-    return convert_gravity(&merge->transforms[part], gravity);
+    return vector_of(&merge->transforms[part], merge->transforms[part].length, gravity);
 }
 
 /* The whole has one gravity, one artificial damping and one kind of start. */

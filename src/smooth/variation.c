@@ -1,11 +1,11 @@
 /* The sensitivities of a step: what those of all integrators share, which are the columns, memory,
  * and the motions of the ports; and those of implicit steps.
  *
- * An implicit step is one of the two-step method or of generalised-alpha. In one
- * internal step the wrenches enter at its end alone, and the change of the unknowns follows from
- * the matrix of Newton's method at the converged step; what that matrix leaves out (the stiffness
- * of the wrenches themselves, damping times the change of geometry) is put in by iterations
- * against the true residual. Where the macro step took several internal steps, these are repeated
+ * An implicit step is one of the two-step method or of generalised-alpha. In one internal step
+ * the wrenches enter at its end alone, and the change of the unknowns follows from the matrix of
+ * Newton's method at the converged step; what that matrix leaves out (the stiffness of the
+ * wrenches themselves, damping times the change of geometry) is put in by iterations against the
+ * true residual. Where the macro step took several internal steps, these are repeated
  * with displaced wrenches. */
 #include "smooth/variation.h"
 
@@ -16,7 +16,8 @@
 enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
 
 static const double DISPLACED = 1e-5;
-/* Iterations against the true residual, at most; they end when the last one adds less than this fraction. */
+/* Iterations against the true residual, at most; they end when the last one adds less than this
+ * fraction. */
 static const int REFINEMENTS = 12;
 static const double SETTLED = 1e-8;
 
@@ -275,7 +276,7 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
     return status;
 }
 
-/* An implicit step: one internal step ---------------------------------------------------------------------------- */
+/* An implicit step: one internal step ---------------------------------------------------------- */
 
 /* Moves the trial along the solution in v->base. */
 static void displace(yk_smooth *smooth, int column, double fraction)
@@ -380,7 +381,7 @@ yk_status yk_two_step_vary(yk_smooth *smooth)
     return status;
 }
 
-/* An implicit step: several internal steps ----------------------------------------------------------------------- */
+/* An implicit step: several internal steps ----------------------------------------------------- */
 
 /* Adds a displaced wrench to the model's own inputs: one that moves a typical mass by 1e-5 of the
  * length scale over the step, forwards or backwards. Returns its size. */

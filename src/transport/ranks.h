@@ -32,7 +32,7 @@ typedef struct yk_ranks_driver {
     /* Whether a message has come; YK_ANY becomes what it has. */
     bool (*probe)(int *from, int *tag, size_t *bytes);
     bool (*receive)(void *bytes, size_t count, int from, int tag);
-    /* The bytes stay as they are until it is sent; the request stands for the message on its way. */
+    /* The bytes stay as they are until it is sent; the request stands for it on its way. */
     bool (*send)(const void *bytes, size_t count, int to, int tag, uint64_t *request);
     bool (*sent)(uint64_t *request);
 } yk_ranks_driver;

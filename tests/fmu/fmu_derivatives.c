@@ -4,7 +4,7 @@
 #include "exported.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/fmu.h"
-#include "transport/fmi/instance.h"
+#include "transport/fmi/fmu_internal.h"
 
 /* The first link of a double pendulum as it is inside, and as an FMU; both take wrenches. */
 

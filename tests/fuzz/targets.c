@@ -15,7 +15,7 @@
 #include "contact/read.h"
 #include "import/import.h"
 #include "model/expression.h"
-#include "model/mesh_file.h"
+#include "model/files.h"
 #include "model/modal.h"
 #include "record/checkpoint.h"
 #include "transport/fmi/archive.h"

@@ -44,15 +44,12 @@ static loading load_file(const char *name, const char *text)
 {
     char *overrides[OVERRIDES_MAX];
     int count = find_overrides(text, overrides);
-    loading l = {.context = yk_context_create(NULL)};
     yk_scenario_def def = yk_scenario_default();
     def.path = name;
     def.text = text;
     def.overrides = (const char *const *)overrides;
     def.override_count = count;
-    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
-    l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
-    l.text = yk_diagnostics_text(l.diagnostics);
+    loading l = load_in(yk_context_create(NULL), &def);
     for (int i = 0; i < count; i++)
         free(overrides[i]);
     return l;

@@ -17,18 +17,24 @@ typedef struct loading {
     char *text; /* the diagnostics as printed */
 } loading;
 
+/* In a context, which goes with what was loaded. */
+static inline loading load_in(yk_context *context, const yk_scenario_def *def)
+{
+    loading l = {.context = context};
+    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
+    l.status = yk_scenario_load(l.context, def, l.diagnostics, &l.scenario);
+    l.text = yk_diagnostics_text(l.diagnostics);
+    return l;
+}
+
 static inline loading load_with(const char *text, const char *const *overrides, int count)
 {
-    loading l = {.context = yk_context_create(NULL)};
     yk_scenario_def def = yk_scenario_default();
     def.path = "file.yaml";
     def.text = text;
     def.overrides = overrides;
     def.override_count = count;
-    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
-    l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
-    l.text = yk_diagnostics_text(l.diagnostics);
-    return l;
+    return load_in(yk_context_create(NULL), &def);
 }
 
 static inline loading load_text(const char *text)

@@ -8,7 +8,7 @@
 
 #include "context.h"
 #include "loading.h"
-#include "model/mesh_file.h"
+#include "model/files.h"
 
 static const float corners[8][3] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0},
                                     {0, 0, 2}, {2, 0, 2}, {2, 2, 2}, {0, 2, 2}};

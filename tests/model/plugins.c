@@ -16,15 +16,11 @@ static loading load(const char *file, const char *keys, bool forbid)
              "subsystems:\n"
              "  a: {solver: test-mass, %s}\n",
              file, keys);
-    loading l = {.context = yk_context_create(NULL)};
     yk_scenario_def def = yk_scenario_default();
     def.path = PLUGIN_FOLDER "/scenario.yaml";
     def.text = text;
     def.forbid_plugins = forbid;
-    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
-    l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
-    l.text = yk_diagnostics_text(l.diagnostics);
-    return l;
+    return load_in(yk_context_create(NULL), &def);
 }
 
 static void expect(const char *file, const char *keys, const char *message)

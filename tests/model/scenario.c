@@ -458,13 +458,12 @@ static void subsystems_and_interfaces_may_be_lists_or_maps(void **state)
 static void files_are_found_from_the_folder_of_the_scenario(void **state)
 {
     (void)state;
-    loading l = {.context = yk_context_create(NULL)};
     yk_scenario_def def = yk_scenario_default();
     def.path = "some/folder/file.yaml";
     def.text = "time: {end: 1, step: 0.1}\nsubsystems: {a: {solver: oscillator, mass: 1}}\nrecord: "
                "{file: out/r.h5}\n";
-    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
-    assert_int_equal(yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario), YK_OK);
+    loading l = load_in(yk_context_create(NULL), &def);
+    assert_int_equal(l.status, YK_OK);
     assert_string_equal(yk_scenario_get(l.scenario)->record_file, "some/folder/out/r.h5");
     unload(&l);
 }

@@ -23,15 +23,12 @@ static void start(const char *text, const char *override)
     warnings = 0;
     yk_context_def context = yk_context_default();
     context.log = hear;
-    loading l = {.context = yk_context_create(&context)};
     yk_scenario_def def = yk_scenario_default();
     def.path = "file.yaml";
     def.text = text;
     def.overrides = &override;
     def.override_count = override != NULL;
-    assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
-    l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
-    l.text = yk_diagnostics_text(l.diagnostics);
+    loading l = load_in(yk_context_create(&context), &def);
     if (l.status != YK_OK)
         print_error("%s", l.text);
     assert_int_equal(l.status, YK_OK);

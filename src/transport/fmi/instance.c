@@ -1,5 +1,5 @@
 /* Loading the binary of an FMU and looking up its functions. */
-#include "transport/fmi/instance.h"
+#include "transport/fmi/fmu_internal.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "transport/fmi/instance.h"
+#include "transport/fmi/fmu_internal.h"
 
 #define F(self) ((self)->functions.two)
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/fmi/instance.h"
+#include "transport/fmi/fmu_internal.h"
 
 #define F(self) ((self)->functions.three)
 

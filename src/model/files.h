@@ -1,12 +1,17 @@
-/* Tables of comma-separated fields, read row by row: the first line names the columns, in any
- * order; columns that nobody asked for are passed over, as are empty lines and lines that begin
- * with #. Mistakes are reported with their location. */
-#ifndef YK_MODEL_CSV_H
-#define YK_MODEL_CSV_H
+/* Files that scenarios name: tables of numbers, and surfaces. Modal bodies have modal.h. */
+#ifndef YK_MODEL_FILES_H
+#define YK_MODEL_FILES_H
 
 #include <stdio.h>
 
 #include "yoke/base.h"
+#include "yoke/subsystem.h"
+
+/* Tables (csv.c) ------------------------------------------------------------------------------- */
+
+/* Tables of comma-separated fields, read row by row: the first line names the columns, in any
+ * order; columns that nobody asked for are passed over, as are empty lines and lines that begin
+ * with #. Mistakes are reported with their location. */
 
 enum { YK_CSV_COLUMNS = 16, YK_CSV_FIELDS = 64, YK_CSV_LINE = 8192 };
 
@@ -38,5 +43,23 @@ yk_status yk_csv_integer(const yk_csv *table, int name, int *value);
 
 /* A message that begins with file:line:column of the field. */
 yk_status yk_csv_error(const yk_csv *table, int name, const char *format, ...) YK_PRINTF(3, 4);
+
+/* Surfaces (mesh_file.c) ----------------------------------------------------------------------- */
+
+/* Surfaces of triangles: STL, binary or text, and Wavefront OBJ. */
+
+enum { YK_MESH_TRIANGLES_MAX = 5000000 };
+
+typedef struct yk_mesh {
+    yk_vec3 *points; /* corners that several triangles share are there once */
+    int point_count;
+    int (*triangles)[3];
+    int triangle_count;
+} yk_mesh;
+
+/* Reads a file whose name ends in .stl or .obj, its lengths multiplied by `scale`. The message of a
+ * failure names the file and, of texts, the line. To be given back with yk_mesh_release. */
+yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_mesh *mesh);
+void yk_mesh_release(yk_context *context, yk_mesh *mesh);
 
 #endif
