@@ -137,7 +137,7 @@ static void write_marker(FILE *to, const yk_mbd_frame *on, yk_vec3 position, yk_
 /* One end of a joint: its node, or the ground, and its marker in global axes. */
 typedef struct joint_end {
     const yk_mbd_frame *on;
-    yk_robot_pose marker;
+    yk_pose marker;
 } joint_end;
 
 static void write_between(FILE *to, const joint_end *a, const joint_end *b)
@@ -514,7 +514,7 @@ static void read_body(yk_mbd *r, const char *keyword)
     yk_robot_link sum = {.name = ""};
     for (int i = 0; i < parts && !r->failed; i++) {
         double mass = yk_mbd_take_number(r);
-        yk_robot_pose centre = node->pose;
+        yk_pose centre = node->pose;
         centre.position = yk_mbd_take_position(r, node, NULL);
         yk_mat3 inertia = yk_mbd_take_matrix(r);
         if (yk_mbd_take(r, "inertial"))

@@ -17,7 +17,7 @@ typedef struct yk_mbd_frame {
     double label;
     bool node;
     char name[YK_MBD_NAME];
-    yk_robot_pose pose;
+    yk_pose pose;
     yk_vec3 velocity, angular_velocity;
 } yk_mbd_frame;
 

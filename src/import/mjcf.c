@@ -30,7 +30,7 @@ typedef struct reader {
  * defaults. */
 typedef struct place {
     int link;
-    yk_robot_pose pose;
+    yk_pose pose;
     const char *class;
     int depth;
 } place;
@@ -152,8 +152,7 @@ static yk_quat quat_of_z(yk_vec3 z)
     return yk_so3_exp(yk_v3_scale(atan2(sine, z.z) / sine, axis));
 }
 
-static yk_status read_pose(reader *r, const yk_xml_element *element, const place *at,
-                           yk_robot_pose *pose)
+static yk_status read_pose(reader *r, const yk_xml_element *element, const place *at, yk_pose *pose)
 {
     double p[3] = {0}, q[4] = {1, 0, 0, 0}, a[4] = {0}, e[3] = {0}, xy[6] = {0}, z[3] = {0};
     int quat, axis_angle, euler, axes, z_axis;
@@ -170,7 +169,7 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         return status;
 
     /* One of five ways to give an orientation. */
-    *pose = (yk_robot_pose){yk_v3(p[0], p[1], p[2]), yk_q_identity()};
+    *pose = (yk_pose){yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     if (quat)
         pose->orientation = yk_q_unit((yk_quat){q[0], q[1], q[2], q[3]});
     if (axis_angle) {
@@ -322,7 +321,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         {"density", &density, 1, 1, NULL},        {"contype", &contype, 1, 1, NULL},
         {"conaffinity", &conaffinity, 1, 1, NULL}};
 
-    yk_robot_pose own;
+    yk_pose own;
     yk_status status = read_pose(r, geom, at, &own);
     if (status == YK_OK)
         status = READ_NUMBERS(r, geom, at, requests);
@@ -470,7 +469,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
                             .stiffness = stiffness[0],
                             .damping = damping[0]};
 
-    yk_robot_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
+    yk_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     joint.point = yk_robot_place(at->pose, point).position;
 
     yk_vec3 own = yk_v3_unit(yk_v3(axis[0], axis[1], axis[2]));
@@ -509,7 +508,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
 {
     /* Defaults of classes are for what a body contains, not for its pose. */
     yk_robot *robot = r->robot;
-    yk_robot_pose own;
+    yk_pose own;
     yk_status status = read_pose(r, element, NULL, &own);
     if (status != YK_OK)
         return status;
@@ -580,7 +579,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         const request requests[] = {{"mass", &mass, 1, 1, &mass_count},
                                     {"diaginertia", diagonal, 3, 3, NULL},
                                     {"fullinertia", full, 6, 6, &full_count}};
-        yk_robot_pose centre;
+        yk_pose centre;
         status = read_pose(r, inertial, &at, &centre);
         if (status == YK_OK)
             status = READ_NUMBERS(r, inertial, &at, requests);
@@ -633,7 +632,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
             status = read_geom(r, e, &at, link);
         } else if (yk_xml_is(e, "site")) {
             /* Sites become ports, which need a name to be found by. */
-            yk_robot_pose own;
+            yk_pose own;
             status = read_pose(r, e, &at, &own);
             const char *name = yk_xml_attribute_of(e, "name");
             yk_robot_frame frame = {name, at.link, yk_robot_place(at.pose, own)};
@@ -641,7 +640,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
                 status = YK_ERROR_MEMORY;
         } else if (yk_xml_is(e, "frame")) {
             /* A frame shifts what is in it and moves with the body around it. */
-            yk_robot_pose own;
+            yk_pose own;
             status = read_pose(r, e, NULL, &own);
 
             place inner = at;
@@ -698,7 +697,7 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
         if (status != YK_OK)
             return status;
 
-        yk_robot_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
+        yk_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
         if (!name)
             name = e->name;
         yk_robot_joint joint = {.name = name,

@@ -126,14 +126,14 @@ double yk_robot_step(const yk_robot *robot, const yk_import_options *options)
     return robot->step > 0 ? robot->step : usual;
 }
 
-yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner)
+yk_pose yk_robot_place(yk_pose outer, yk_pose inner)
 {
     yk_vec3 shift = yk_q_rotate(outer.orientation, inner.position);
     yk_quat orientation = yk_q_unit(yk_q_mul(outer.orientation, inner.orientation));
-    return (yk_robot_pose){yk_v3_add(outer.position, shift), orientation};
+    return (yk_pose){yk_v3_add(outer.position, shift), orientation};
 }
 
-void yk_robot_add_mass(yk_robot_link *link, double mass, yk_robot_pose centre, yk_mat3 own)
+void yk_robot_add_mass(yk_robot_link *link, double mass, yk_pose centre, yk_mat3 own)
 {
     double sum = link->mass + mass;
     if (!(sum > 0))
@@ -238,7 +238,7 @@ yk_status yk_robot_finish(yk_robot *robot)
 
         child->into = joint->parent;
         if (joint->parent >= 0 && child->mass > 0) {
-            yk_robot_pose centre = {child->centre, yk_q_identity()};
+            yk_pose centre = {child->centre, yk_q_identity()};
             yk_robot_add_mass(&robot->links[joint->parent], child->mass, centre, child->inertia);
         }
 

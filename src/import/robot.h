@@ -42,11 +42,6 @@ bool yk_xml_is(const yk_xml_element *element, const char *name);
 
 enum { YK_ROBOT_GROUND = -1, YK_ROBOT_FILES = 64 };
 
-typedef struct yk_robot_pose {
-    yk_vec3 position;
-    yk_quat orientation;
-} yk_robot_pose;
-
 typedef struct yk_robot_shape {
     int link; /* or YK_ROBOT_GROUND */
     enum {
@@ -57,7 +52,7 @@ typedef struct yk_robot_shape {
         YK_ROBOT_PLANE,    /* solid below z = 0 */
         YK_ROBOT_MESH
     } kind;
-    yk_robot_pose pose; /* global */
+    yk_pose pose; /* global */
     yk_vec3 size;
     const char *folder; /* of a mesh, from that of the model; NULL: the same */
     const char *file;   /* of a mesh; an absolute path, or one from the folder */
@@ -70,7 +65,7 @@ typedef struct yk_robot_shape {
 typedef struct yk_robot_link {
     const char *name; /* as in the file */
     const yk_xml_element *element;
-    yk_robot_pose pose;
+    yk_pose pose;
     double mass;
     yk_vec3 centre;  /* global */
     yk_mat3 inertia; /* about the centre, global axes */
@@ -99,7 +94,7 @@ typedef struct yk_robot_joint {
 typedef struct yk_robot_frame {
     const char *name;
     int link;
-    yk_robot_pose pose;
+    yk_pose pose;
 } yk_robot_frame;
 
 typedef struct yk_robot {
@@ -142,9 +137,9 @@ yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const
 /* The caller's step, the model's, or a usual one (s). */
 double yk_robot_step(const yk_robot *robot, const yk_import_options *options);
 
-yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner);
+yk_pose yk_robot_place(yk_pose outer, yk_pose inner);
 /* Adds mass to a link: the pose of its centre, and the inertia about it in the axes of the pose. */
-void yk_robot_add_mass(yk_robot_link *link, double mass, yk_robot_pose centre, yk_mat3 own);
+void yk_robot_add_mass(yk_robot_link *link, double mass, yk_pose centre, yk_mat3 own);
 
 /* Raises principal moments that are too small for any body, with a note. */
 yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_vanish);

@@ -193,7 +193,7 @@ static void write_shape(const writer *w, int index)
     fprintf(to, "{type: %s", words[shape->kind]);
 
     /* In the frame of its body. */
-    yk_robot_pose frame = {.orientation = yk_q_identity()};
+    yk_pose frame = {.orientation = yk_q_identity()};
     if (shape->link >= 0) {
         const yk_robot_link *link = &w->robot->links[shape->link];
         frame = link->pose;

@@ -12,10 +12,10 @@ typedef struct reader {
     const yk_xml_element *root;
 } reader;
 
-static yk_status read_origin(reader *r, const yk_xml_element *of, yk_robot_pose *pose)
+static yk_status read_origin(reader *r, const yk_xml_element *of, yk_pose *pose)
 {
     /* Without an origin it lies in the frame that it belongs to. */
-    *pose = (yk_robot_pose){.orientation = yk_q_identity()};
+    *pose = (yk_pose){.orientation = yk_q_identity()};
     const yk_xml_element *origin = yk_xml_child(of, "origin");
     if (!origin)
         return YK_OK;
@@ -63,10 +63,10 @@ static const char *name_of(const yk_xml_element *element)
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
-                            yk_robot_pose link_pose, bool touches)
+static yk_status read_shape(reader *r, const yk_xml_element *element, int link, yk_pose link_pose,
+                            bool touches)
 {
-    yk_robot_pose own;
+    yk_pose own;
     yk_status status = read_origin(r, element, &own);
     if (status != YK_OK)
         return status;
@@ -175,7 +175,7 @@ static const char *link_named_by(const yk_xml_element *joint, const char *side)
 }
 
 static yk_status read_joint(reader *r, const yk_xml_element *element, int parent, int child,
-                            yk_robot_pose pose)
+                            yk_pose pose)
 {
     static const struct {
         const char *word;
@@ -259,7 +259,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
 /* Trees ---------------------------------------------------------------------------------------- */
 
 /* A link and everything that hangs on it, parents first. */
-static yk_status read_tree(reader *r, const yk_xml_element *element, yk_robot_pose pose,
+static yk_status read_tree(reader *r, const yk_xml_element *element, yk_pose pose,
                            const yk_xml_element *by, int parent, int depth)
 {
     if (depth > 1000)
@@ -273,7 +273,7 @@ static yk_status read_tree(reader *r, const yk_xml_element *element, yk_robot_po
     yk_status status = YK_OK;
     const yk_xml_element *inertial = yk_xml_child(element, "inertial");
     if (inertial) {
-        yk_robot_pose own;
+        yk_pose own;
         status = read_origin(r, inertial, &own);
         if (status != YK_OK)
             return status;
@@ -329,7 +329,7 @@ static yk_status read_tree(reader *r, const yk_xml_element *element, yk_robot_po
             continue;
 
         /* The joint's frame is that of the child link. */
-        yk_robot_pose own;
+        yk_pose own;
         status = read_origin(r, e, &own);
 
         const char *child = link_named_by(e, "child");
@@ -380,7 +380,7 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
         return yk_robot_fail(robot, root, "the robot has no root link");
 
     /* From there on, each link where its joint puts it. */
-    yk_robot_pose origin = {.orientation = yk_q_identity()};
+    yk_pose origin = {.orientation = yk_q_identity()};
     yk_status status = read_tree(&r, base, origin, NULL, YK_ROBOT_GROUND, 0);
     if (status != YK_OK)
         return status;

@@ -1,8 +1,36 @@
-#include "nonsmooth/broad.h"
-
+/* Which solids may touch soon (the broad phase): a list of pairs that stays valid while nothing
+ * has moved far.
+ *
+ * Every finite solid has a ball and a box about it. Balls are put in cells of a grid by the place
+ * of their centre; the cell is as wide as the ball, so that whatever comes near is in one of the
+ * 27 cells around. Solids of different size live in different levels, each with cells twice as
+ * wide as the one below:
+ *
+ *   level 2  |               |               |      a solid looks for partners in its own level (those with a larger
+ *   level 1  |   o   |       |       |   o   |      number, so that a pair is found once) and in the coarser levels
+ *   level 0  | o | o |   | o |   |   | o |   |
+ *
+ * Cells are never stored: the solids of a level are sorted by cell (radix sort, rows of cells
+ * along x), and nine cursors, one per neighbouring row, move along with the solid that looks.
+ * Work and memory are linear in the number of solids, wherever they are. Unbounded solids
+ * (planes, cavities) are compared with every ball.
+ *
+ * Where space repeats itself, centres are brought into the first period, and balls near its faces are
+ * there a second time, as images beyond the opposite face: an image is found, and does not look.
+ *
+ *        low                        high
+ *   (2)   |  1               2       |  (1)        2 looks to the right and finds the image of 1
+ *
+ * A ball must be found only once, so that two of them with the margin have to fit into half a period.
+ *
+ * The list is in rows: row i has the partners of solid i in rising order. Its contents depend on
+ * how old it is, but the pairs nearer than the margin, and their order, do not: contacts are the
+ * same bits whether the list is fresh or old.
+ */
 #include <string.h>
 
 #include "base/context.h"
+#include "nonsmooth/collision.h"
 
 enum {
     /* per direction; cells beyond share the outermost one, which costs time and nothing else */

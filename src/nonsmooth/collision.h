@@ -1,14 +1,84 @@
 /* Collision: where the solids are, which may touch soon, and which contacts there are now. It
  * reads the model and the state, and changes neither.
  *
+ *   broad.c     which solids may touch soon
  *   near.c      solids at their poses, and the list of near pairs that serves several steps
  *   search.c    contacts of the present configuration, in canonical order */
 #ifndef YK_NONSMOOTH_COLLISION_H
 #define YK_NONSMOOTH_COLLISION_H
 
 #include "contact/network.h"
-#include "nonsmooth/broad.h"
 #include "nonsmooth/state.h"
+
+/* Broad phase ---------------------------------------------------------------------------------- */
+
+/* A list of pairs that stays valid while nothing has moved far (broad.c). */
+typedef struct yk_ball {
+    yk_vec3 centre;
+    double radius;
+} yk_ball;
+
+/* What the broad phase needs to know of the solids, numbered from 0; the finite ones come first. */
+typedef struct yk_broad_input {
+    size_t finite, unbounded;
+    const yk_ball *balls; /* finite */
+    yk_vec3 low, period;  /* space repeats itself from `low` on; 0: not in this direction */
+    /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
+    const int32_t *extent_of;
+    const yk_vec3 *half_extents; /* boxes along the axes */
+    const yk_solid *unbounded_solids;
+    const uint8_t *
+        still; /* NULL: none; of two that do not move there is no pair, and where all around are still, no
+                             search */
+    const uint8_t *absent; /* of finite ones: left out; NULL: none is */
+    bool (*may_touch)(const void *user, size_t a, size_t b);
+    const void *user;
+} yk_broad_input;
+
+enum { YK_BROAD_LEVELS = 32 };
+
+typedef struct yk_broad {
+    yk_context *context;
+    yk_pool *pool;
+    size_t finite;
+    uint32_t *row_start; /* finite + 1 */
+    int32_t *partners;
+    size_t partner_count, partner_capacity;
+    /* Work space of a build: an entry for each that is there, and for its images. */
+    size_t entry_capacity;
+    uint64_t *keys, *spare_keys;
+    uint32_t *order, *spare_order;
+    yk_ball
+        *sorted; /* where they are, in the order of cells, so that a search reads memory in order */
+    int32_t *found; /* rows of a first pass, chunk by chunk */
+    uint8_t *level;
+    /* The build itself, of solids that the caller has for so long. */
+    const yk_broad_input *input;
+    double margin, wall_margin;
+    yk_vec3 origin; /* low corner of all centres */
+    double largest; /* radius of all */
+    bool periodic;  /* in some direction */
+    uint32_t mask;  /* of the solid in an entry of the order */
+    size_t entries; /* in the sorted order: all that are there */
+    int level_count;
+    struct {
+        double cell;
+        size_t begin, end; /* in the sorted order */
+    } levels[YK_BROAD_LEVELS];
+} yk_broad;
+
+yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad);
+void yk_broad_destroy(yk_broad *broad);
+
+/* Lists all pairs whose balls and boxes are nearer than the margin; with unbounded solids, nearer
+ * than the wall margin.
+ */
+yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin,
+                         double wall_margin);
+
+size_t yk_broad_memory(const yk_broad *broad);
+
+/* Collision ------------------------------------------------------------------------------------ */
 
 /* General pairs whose contacts are found at a time. */
 enum { YK_BATCH_PAIRS = 1024 };

@@ -340,7 +340,7 @@ static void choose_capacities(yk_world_model *model)
  *
  * Positions are not changed by it. A contact is that of the images nearest to each other (the minimum
  * image convention; Allen, Tildesley 1987): the second one is shifted by whole periods towards the
- * first, in the broad phase (broad.h) and in the search (search.c), and its contact points are given
+ * first, in the broad phase (broad.c) and in the search (search.c), and its contact points are given
  * on the body itself, so that nothing behind the search knows of it. That is right as long as no
  * second image can be near, and walls look the same from every period. */
 /* Cosine of an angle that counts as right. */

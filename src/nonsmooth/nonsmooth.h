@@ -4,7 +4,7 @@
  * One step from t to t + h (papers tight (18), (19) and explicit (11)), all from the
  * configuration at t:
  *
- *   1  collision    pairs that may touch (broad.h), contact points with a gap below the envelope (collide.h)
+ *   1  collision    pairs that may touch (broad.c), contact points with a gap below the envelope (collide.h)
  *   2  free motion  v = v(t) + h M^-1 f: gravity, force laws, user forces, gyroscopic torque
  *   3  rows         contacts  gap/h + u_N >= 0, or u_N >= -e u_N(t) where they bounce, those that yield with rim (41);
  *                   joints  g/h + dg/dt = 0;

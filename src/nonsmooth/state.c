@@ -7,7 +7,7 @@
  *   contacts of the last step with their impulses, up to the capacity
  *   sleep    who sleeps since when, with which contacts, and what would wake them
  *
- * The list of near pairs is not part of it: contacts do not depend on its age (broad.h). */
+ * The list of near pairs is not part of it: contacts do not depend on its age (broad.c). */
 #include <string.h>
 
 #include "base/context.h"

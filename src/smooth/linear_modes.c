@@ -61,7 +61,7 @@ yk_modes_options yk_modes_default(void)
 static void multiply_add(const yk_linear_matrix *a, double factor, const double *x, double *y)
 {
     for (size_t k = 0; k < a->count; k++) {
-        const yk_linear_entry *e = &a->entries[k];
+        const yk_matrix_entry *e = &a->entries[k];
         y[e->row] += factor * e->value * x[e->column];
     }
 }

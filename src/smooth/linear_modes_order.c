@@ -24,7 +24,7 @@ static void inner_product(const yk_linear_matrix *a, int n, const double *x, con
     product[0] = 0;
     product[1] = 0;
     for (size_t k = 0; k < a->count; k++) {
-        const yk_linear_entry *e = &a->entries[k];
+        const yk_matrix_entry *e = &a->entries[k];
         int row = e->row;
         int column = e->column;
         product[0] += e->value * (x[row] * y[column] + x[n + row] * y[n + column]);
@@ -105,7 +105,7 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
 
         double form = 0;
         for (size_t k = 0; k < system->stiffness.count; k++) {
-            const yk_linear_entry *e = &system->stiffness.entries[k];
+            const yk_matrix_entry *e = &system->stiffness.entries[k];
             double row = hypot(x[e->row], x[n + e->row]);
             form += fabs(e->value) * row * hypot(x[e->column], x[n + e->column]);
         }

@@ -93,7 +93,7 @@ static yk_status read_damping(yk_smooth *smooth, const double *mass, const doubl
 
 /* Entries of the motion, or gradients of the constraints. */
 static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear_solver *solver,
-                                   const double *values, bool constraints, yk_linear_entry *entries)
+                                   const double *values, bool constraints, yk_matrix_entry *entries)
 {
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
@@ -106,7 +106,7 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
                 continue;
 
             int row = constraints ? rows[k] - n : rows[k];
-            entries[count++] = (yk_linear_entry){row, j, values[k]};
+            entries[count++] = (yk_matrix_entry){row, j, values[k]};
         }
     }
 
@@ -115,7 +115,7 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
 
 /* The equations of motion about the present state, entry by entry in true units, without the scale
  * of masses; their entries are the caller's to release. */
-static yk_status linearise(yk_smooth *smooth, yk_linear_system *system, yk_linear_entry **entries)
+static yk_status linearise(yk_smooth *smooth, yk_linear_system *system, yk_matrix_entry **entries)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
@@ -156,7 +156,7 @@ static yk_status linearise(yk_smooth *smooth, yk_linear_system *system, yk_linea
 
     /* The gradients of the joints stand beside all three matrices, so they are read beside the
      * masses. */
-    yk_linear_entry *list[4];
+    yk_matrix_entry *list[4];
     for (size_t i = 0; i < 4; i++)
         list[i] = *entries + i * count;
     *system = (yk_linear_system){
@@ -186,7 +186,7 @@ static yk_status linearise(yk_smooth *smooth, yk_linear_system *system, yk_linea
     }
     for (int i = 0; i < system->unknowns; i++) {
         if (!used[i])
-            list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
+            list[2][system->stiffness.count++] = (yk_matrix_entry){i, i, 1};
     }
     yk_release(context, used);
 
@@ -205,7 +205,7 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
 
     /* x^H M x, and x^H M r of three translations. */
     for (size_t k = 0; k < system->mass.count; k++) {
-        const yk_linear_entry *e = &system->mass.entries[k];
+        const yk_matrix_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
 
         /* The axis along which the unknown moves in a translation of the whole model. Of
@@ -318,7 +318,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
 
     /* The equations about this state, and their modes. */
     yk_linear_system system;
-    yk_linear_entry *entries = NULL;
+    yk_matrix_entry *entries = NULL;
     yk_linear_modes *linear = NULL;
     yk_status status = linearise(smooth, &system, &entries);
     if (status == YK_OK)

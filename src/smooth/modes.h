@@ -2,6 +2,7 @@
 #ifndef YK_SMOOTH_MODES_H
 #define YK_SMOOTH_MODES_H
 
+#include "math/sparse.h"
 #include "smooth/smooth.h"
 
 /* Linear systems: linear_modes.c --------------------------------------------------------------- */
@@ -18,14 +19,10 @@
  * The operator (s - shift)^-1 is applied through one KLU factorisation of the constrained matrix
  * at the shift, and its largest eigenvalues are found by a block Arnoldi method without restart,
  * which finds modes of equal frequency and, on small systems, exhausts the whole space. */
-typedef struct yk_linear_entry {
-    int row, column;
-    double value;
-} yk_linear_entry;
 
 /* A matrix by its entries; those of one place add up. */
 typedef struct yk_linear_matrix {
-    const yk_linear_entry *entries;
+    const yk_matrix_entry *entries;
     size_t count;
 } yk_linear_matrix;
 

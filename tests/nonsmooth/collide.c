@@ -2,7 +2,7 @@
 #include "nonsmooth/collide.h"
 #include "base/pool.h"
 #include "math/so3.h"
-#include "nonsmooth/broad.h"
+#include "nonsmooth/collision.h"
 #include <string.h>
 
 #include "test.h"

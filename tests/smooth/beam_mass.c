@@ -8,7 +8,7 @@
 enum { ELEMENTS = 8, ENTRIES = 36 * ELEMENTS };
 
 typedef struct planar {
-    yk_linear_entry mass[ENTRIES], stiffness[ENTRIES];
+    yk_matrix_entry mass[ENTRIES], stiffness[ENTRIES];
     yk_linear_system system;
 } planar;
 
@@ -21,12 +21,12 @@ static yk_beam_section bar(void)
 }
 
 /* Deflection along y and rotation about z of the three nodes, unless the first is clamped. */
-static void add(yk_linear_matrix *matrix, yk_linear_entry *list, int first, double element[6][6])
+static void add(yk_linear_matrix *matrix, yk_matrix_entry *list, int first, double element[6][6])
 {
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             if (first + i >= 0 && first + j >= 0)
-                list[matrix->count++] = (yk_linear_entry){first + i, first + j, element[i][j]};
+                list[matrix->count++] = (yk_matrix_entry){first + i, first + j, element[i][j]};
 }
 
 static void stiffness_of(const yk_beam *beam, const yk_beam_def *def, double element[6][6])

@@ -11,7 +11,7 @@ enum { ENTRIES = 40000 };
 /* A system that grows entry by entry. */
 typedef struct builder {
     yk_linear_system system;
-    yk_linear_entry mass[ENTRIES], damping[ENTRIES], stiffness[ENTRIES], constraint[ENTRIES];
+    yk_matrix_entry mass[ENTRIES], damping[ENTRIES], stiffness[ENTRIES], constraint[ENTRIES];
 } builder;
 
 static builder shared;
@@ -27,11 +27,11 @@ static builder *fresh(int unknowns)
     return &shared;
 }
 
-static void add(yk_linear_matrix *matrix, yk_linear_entry *entries, int row, int column,
+static void add(yk_linear_matrix *matrix, yk_matrix_entry *entries, int row, int column,
                 double value)
 {
     assert_true(matrix->count < ENTRIES);
-    entries[matrix->count++] = (yk_linear_entry){row, column, value};
+    entries[matrix->count++] = (yk_matrix_entry){row, column, value};
 }
 
 static void mass(builder *b, int i, double m)
