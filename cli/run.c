@@ -224,9 +224,39 @@ static double rank_of(const yk_channel_error *e)
     return e->error;
 }
 
-/* Finer runs after the run itself, then its record with the bars, in any case, and a table. */
+/* Recorders of all files that are asked for. */
+static yk_status open_results(yk_context *context, const option_list *files,
+                              yk_recorder **recorders)
+{
+    for (int i = 0; i < files->count; i++) {
+        for (int k = 0; k < i; k++)
+            if (strcmp(files->items[k], files->items[i]) == 0)
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "the results would go twice to '%s'; remove one -o",
+                               files->items[i]);
+
+        yk_file_recorder_def def = yk_file_recorder_default();
+        def.path = files->items[i];
+        yk_status status = yk_file_recorder_create(context, &def, &recorders[i]);
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
+}
+
+static void close_results(const option_list *files, yk_recorder **recorders)
+{
+    for (int i = 0; i < files->count; i++) {
+        yk_recorder_destroy(recorders[i]);
+        recorders[i] = NULL;
+    }
+}
+
+/* Finer runs after the run itself, then its files again, with the bars, and a table. False in
+ * `recorded` where these cannot be written. */
 static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
-                                double seconds, yk_recorder *recorder)
+                                double seconds, bool *recorded)
 {
     enum { ROWS_MAX = 16 };
     static const char *const notes[] = {
@@ -261,9 +291,21 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     if (status != YK_OK)
         print_failure(l->context);
 
-    /* The record goes to the files now, with bars or without. */
-    if (recorder) {
-        yk_status written = yk_error_record(l->context, record, report, recorder);
+    /* The files of the run give way to those with bars, which are complete before they take their
+     * places. */
+    const option_list *files = &q->files;
+    if (report && files->count > 0) {
+        yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
+        yk_recorder *tee = NULL;
+        yk_status written = open_results(l->context, files, recorders);
+        if (written == YK_OK)
+            written = yk_tee_recorder_create(l->context, recorders, files->count, &tee);
+        if (written == YK_OK)
+            written = yk_error_record(l->context, record, report, tee);
+        yk_recorder_destroy(tee);
+        close_results(files, recorders);
+
+        *recorded = written == YK_OK;
         if (written != YK_OK)
             status = written;
     }
@@ -345,28 +387,12 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     const option_list *files = &q->files;
     *report = (yk_run_report){.recorded = true};
 
-    /* One recorder for all files. */
     yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
     yk_recorder *tee = NULL;
-    yk_status status = YK_OK;
-    for (int i = 0; i < files->count && status == YK_OK; i++) {
-        for (int k = 0; k < i; k++)
-            if (strcmp(files->items[k], files->items[i]) == 0)
-                status =
-                    yk_fail(l->context, YK_ERROR_ARGUMENT,
-                            "the results would go twice to '%s'; remove one -o", files->items[i]);
-
-        yk_file_recorder_def def = yk_file_recorder_default();
-        def.path = files->items[i];
-        if (status == YK_OK)
-            status = yk_file_recorder_create(l->context, &def, &recorders[i]);
-    }
-    if (status == YK_OK)
-        status = yk_tee_recorder_create(l->context, recorders, files->count, &tee);
-
-    /* With error bars the files wait until these are known. */
-    yk_recorder *shown = NULL;
     yk_record *kept = NULL;
+    yk_status status = open_results(l->context, files, recorders);
+
+    /* Error bars are found from what is kept in memory. */
     if (status == YK_OK && q->error)
         status = yk_record_create(l->context, &kept);
 
@@ -386,9 +412,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
 
         /* From here on an interrupt ends the run after its step, with its record closed. */
         catch_interrupts();
-        yk_recorder *to_files = files->count > 0 ? tee : NULL;
         yk_run_def def = {
-            .recorder = kept ? yk_record_recorder(kept) : to_files,
             .frames = q->frames >= 0 ? q->frames : info->record_frames,
             .contacts = info->record_contacts,
             .command = q->command,
@@ -407,14 +431,18 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             yk_text_add(l->context, &names, "%s\n", files->items[i]);
         def.note = names.data;
 
-        /* The live view sees what goes to the recorder, where there is one. */
-        if (q->live) {
-            double samples = (double)info->steps / info->record_every;
-            yk_recorder *list[2] = {live_recorder(q->live, samples), def.recorder};
-            status = yk_tee_recorder_create(l->context, list, def.recorder ? 2 : 1, &shown);
-            if (status == YK_OK)
-                def.recorder = shown;
-        }
+        /* One recorder for all who listen: the live view, the memory, the files. */
+        yk_recorder *list[OPTION_LIST_MAX + 2];
+        int count = 0;
+        if (q->live)
+            list[count++] = live_recorder(q->live, (double)info->steps / info->record_every);
+        if (kept)
+            list[count++] = yk_record_recorder(kept);
+        for (int i = 0; i < files->count; i++)
+            list[count++] = recorders[i];
+        if (count > 0)
+            status = yk_tee_recorder_create(l->context, list, count, &tee);
+        def.recorder = tee;
 
         if (status == YK_OK)
             status = yk_run(l->context, l->scenario, &def, report);
@@ -426,25 +454,17 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             print_summary(l, report);
 
         /* Error bars need a run that came to its end. */
+        close_results(files, recorders);
         bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
         if (kept && complete) {
-            yk_status estimated = estimate_error(l, q, kept, report->seconds, to_files);
+            yk_status estimated = estimate_error(l, q, kept, report->seconds, &report->recorded);
             if (YK_FAILED(estimated))
                 status = estimated;
-        } else if (kept && to_files && report->recorded) {
-            /* A run that failed: its record without bars, and its message. */
-            char *failure = yk_text_copy(l->context, yk_last_message(l->context));
-            report->recorded = yk_error_record(l->context, kept, NULL, to_files) == YK_OK;
-            if (failure)
-                yk_fail(l->context, status, "%s", failure);
-            yk_release(l->context, failure);
         }
     }
 
-    yk_recorder_destroy(shown);
     yk_recorder_destroy(tee);
-    for (int i = 0; i < files->count; i++)
-        yk_recorder_destroy(recorders[i]);
+    close_results(files, recorders);
     yk_record_destroy(kept);
     return status;
 }

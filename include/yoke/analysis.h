@@ -214,8 +214,7 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
 void yk_error_report_destroy(yk_context *context, yk_error_report *report);
 
 /* Writes a record to a recorder together with the error bars of its channels, channels
- * "error.NAME", and the figures of the report in the summary. A report of NULL: the record
- * alone. */
+ * "error.NAME", and the figures of the report in the summary. */
 yk_status yk_error_record(yk_context *context, const yk_record *record,
                           const yk_error_report *report, yk_recorder *recorder);
 

@@ -343,10 +343,8 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
 {
     /* What the record has, and what is added per channel and for the whole. */
     const yk_record_summary *given = yk_record_get_summary(record);
-    int most = given->count;
+    int most = given->count + FIGURES_PER_CHANNEL * r->count + 2;
     int count = 0;
-    if (r)
-        most += FIGURES_PER_CHANNEL * r->count + 2;
     yk_record_value *values = yk_allocate(context, (size_t)most + 1, sizeof *values);
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)most + 1, sizeof *names);
     yk_status status = YK_ERROR_MEMORY;
@@ -355,7 +353,7 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
             values[count] = given->values[count];
 
         /* Of each channel, what it is wrong by. */
-        for (int i = 0; r && i < r->count; i++) {
+        for (int i = 0; i < r->count; i++) {
             const yk_channel_error *e = &r->channels[i];
             const struct {
                 const char *what;
@@ -375,11 +373,8 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
         }
 
         /* Of the whole. */
-        if (r) {
-            values[count++] =
-                (yk_record_value){.name = "error", .value = r->error, .text = r->text};
-            values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
-        }
+        values[count++] = (yk_record_value){.name = "error", .value = r->error, .text = r->text};
+        values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
 
         status = yk_recorder_end(recorder, &(yk_record_summary){values, count});
     }
@@ -394,19 +389,16 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
 {
     /* The channels of the record, then the bars of each. */
     const yk_record_header *given = yk_record_get_header(record);
-    int channels = given->channel_count, width = yk_record_width(given), copies = r ? 2 : 1;
-    yk_record_channel *list = yk_allocate(context, (size_t)(copies * channels) + 1, sizeof *list);
+    int channels = given->channel_count, width = yk_record_width(given);
+    yk_record_channel *list = yk_allocate(context, (size_t)(2 * channels) + 1, sizeof *list);
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)channels + 1, sizeof *names);
-    double *row = yk_allocate(context, (size_t)(copies * width) + 1, sizeof *row);
+    double *row = yk_allocate(context, (size_t)(2 * width) + 1, sizeof *row);
     yk_status status = list && names && row ? YK_OK : YK_ERROR_MEMORY;
 
     /* Bars are channels of their own, under the name of what they belong to. */
     if (status == YK_OK) {
         for (int i = 0; i < channels; i++) {
             list[i] = given->channels[i];
-            if (!r)
-                continue;
-
             snprintf(names[i], FIGURE_NAME, "error.%s", given->channels[i].name);
             list[channels + i] = given->channels[i];
             list[channels + i].name = names[i];
@@ -414,7 +406,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
 
         yk_record_header header = *given;
         header.channels = list;
-        header.channel_count = copies * channels;
+        header.channel_count = 2 * channels;
         status = yk_recorder_begin(recorder, &header);
     }
 
@@ -424,8 +416,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
         for (int c = 0; c < channels; c++) {
             for (int k = 0; k < given->channels[c].components; k++, at++) {
                 row[at] = yk_record_column(record, c, k)[i];
-                if (r)
-                    row[width + at] = r->bars[at][i];
+                row[width + at] = r->bars[at][i];
             }
         }
 
