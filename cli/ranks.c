@@ -490,7 +490,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool over;
-} signs = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+} signs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void *send_signs(void *user)
 {
@@ -498,7 +498,7 @@ static void *send_signs(void *user)
     pthread_mutex_lock(&signs.lock);
     while (!signs.over) {
         struct timespec next;
-        clock_gettime(CLOCK_REALTIME, &next);
+        clock_gettime(CLOCK_MONOTONIC, &next);
         next.tv_sec += SIGN_SECONDS;
         if (pthread_cond_timedwait(&signs.changed, &signs.lock, &next) == 0)
             continue;
@@ -518,6 +518,13 @@ int ranks_serve(const yk_scenario_def *given)
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     dup2(visible_errors, STDERR_FILENO);
+
+    /* Signs of life come also while somebody sets the clock. */
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&signs.changed, &steady);
+    pthread_condattr_destroy(&steady);
 
     /* What takes long to load, such as settled particles, is kept for the second time. */
     const yk_scenario_hosts hosts = {all->rank, all->count, hear_places, NULL, NULL};
