@@ -325,6 +325,7 @@ static bool complain(scanner *s, const char *start, size_t length, const char *f
     va_end(arguments);
     s->error->offset = (size_t)(start - s->text);
     s->error->length = length;
+    s->error->wants_time = false;
 
     return false;
 }
@@ -345,9 +346,11 @@ static bool unknown_name(scanner *s, token t, bool function)
     char word[NAME_MAX_LENGTH + 1];
     int length = (int)(t.length < sizeof word ? t.length : sizeof word);
     snprintf(word, sizeof word, "%.*s", length, t.start);
-    if (strcmp(word, "t") == 0 && !function)
-        return complain(s, t.start, t.length,
-                        "time 't' cannot be used here: the value must be constant");
+    if (strcmp(word, "t") == 0 && !function) {
+        complain(s, t.start, t.length, "time 't' cannot be used here: the value must be constant");
+        s->error->wants_time = true;
+        return false;
+    }
 
     /* Short words are near to everything: they must fit better. */
     const char *nearest = NULL;

@@ -25,6 +25,7 @@ enum { YK_EXPRESSION_LENGTH_MAX = 1000, YK_EXPRESSION_VARIABLES_MAX = 16 };
 /* A mistake in an expression: which bytes of it, and what. */
 typedef struct yk_expression_error {
     size_t offset, length;
+    bool wants_time; /* it would be good where time may be used */
     char message[256];
 } yk_expression_error;
 

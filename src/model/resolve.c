@@ -57,9 +57,18 @@ static void report_expression(yk_resolver *r, const yk_node *node, const yk_fiel
         }
     }
 
+    /* What changes with time may have a key of its own beside: of the same unit, or a factor. */
+    char remedy[64] = "";
+    for (const yk_field *other = r->section ? r->section->fields : NULL; other && other->key;
+         other++) {
+        bool fits = !other->unit || (field->unit && strcmp(other->unit, field->unit) == 0);
+        if (error->wants_time && other->type == YK_TYPE_FUNCTION && fits)
+            snprintf(remedy, sizeof remedy, "; a function of time is '%s'", other->key);
+    }
+
     yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
-              yk_node_path(node, (char[YK_PATH_MAX]){0}), "expected %s: %s",
-              yk_expected(field).text, error->message);
+              yk_node_path(node, (char[YK_PATH_MAX]){0}), "expected %s: %s%s",
+              yk_expected(field).text, error->message, remedy);
 }
 
 static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field)
@@ -425,7 +434,10 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
         if (!child)
             continue;
 
+        const yk_section *outer = r->section;
+        r->section = section;
         yk_resolve(r, child, field);
+        r->section = outer;
         valid = valid && child->valid;
     }
 

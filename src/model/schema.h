@@ -101,8 +101,9 @@ typedef struct yk_resolver {
     yk_diagnostics *diagnostics;
     /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
     yk_scope scope;
-    int repeated;      /* nodes made by repetitions so far */
-    double refinement; /* see yk_scenario_def; 0: as written */
+    const yk_section *section; /* whose values are being resolved */
+    int repeated;              /* nodes made by repetitions so far */
+    double refinement;         /* see yk_scenario_def; 0: as written */
     yk_status status;
 } yk_resolver;
 
