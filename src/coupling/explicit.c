@@ -4,7 +4,7 @@
  * motion that its partner predicts, the wrench side follows with the wrench that this took.
  * Jacobi: all go at once, wrench sides with the wrench of the last step. The inputs of motion
  * sides are those of (20), or of (25), (26). Interfaces that are balanced get their wrenches
- * before any subsystem moves (balance.h); the order does not matter to them. */
+ * before any subsystem moves (balance/balance.h); the order does not matter to them. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

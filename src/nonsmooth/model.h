@@ -238,7 +238,7 @@ typedef struct yk_hertz_contact {
     double mass;       /* reduced mass of the bodies (kg) */
 } yk_hertz_contact;
 
-/* Softness and bias of the normal row (network.h) over a step h. */
+/* Softness and bias of the normal row (contact/network.h) over a step h. */
 void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, double h,
                       double *softness, double *bias);
 

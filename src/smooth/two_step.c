@@ -1,4 +1,4 @@
-/* The implicit two-step integrator (math/two_step.h; papers tight (2)-(6), explicit (5)-(10),
+/* The implicit two-step integrator (math/integrators.h; papers tight (2)-(6), explicit (5)-(10),
  * (33)-(35)). One step: what the past contributes, the prediction, acceptance; and the loop that
  * cuts steps where Newton's method fails or the local error is too large. */
 #include <string.h>
