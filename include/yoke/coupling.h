@@ -501,8 +501,8 @@ typedef struct yk_system_failures {
 yk_system_failures yk_system_failures_get(const yk_system *system);
 
 /* Goes on with the scheme to fall back to, from the present time on, where the system has one that
- * is not yet in use: for callers that see a run go wrong before a step of it fails. YK_ERROR_STATE
- * if there is none. `reason` is kept as the message of a failure. */
+ * is not yet in use: for callers that see a run go wrong before a step of it fails.
+ * YK_ERROR_CAPABILITY if there is none. `reason` is kept as the message of a failure. */
 yk_status yk_system_fall_back(yk_system *system, const char *reason);
 
 /* What a system knows besides its state, as 8-byte words: all statistics but those of the scheme,

@@ -277,8 +277,8 @@ struct yk_scheme_ops {
 
     /* Within an advance. Substep: after each step of a participant with its outputs read,
      * numbered from 1; before the first: 0. Substep_input: of a side of an interface from
-     * `offset` on in the step, for participants that asked for it (yk_system_shape_inputs); else
-     * inputs are shifted. */
+     * `offset` on in the step, for participants whose inputs the scheme shapes; else inputs are
+     * shifted. */
     void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
     yk_input (*substep_input)(yk_scheme *scheme, yk_system *system, int interface, int side,
                               double offset);

@@ -74,7 +74,7 @@ enum {
 
 typedef struct yk_pair {
     int32_t a;    /* a node */
-    int32_t b;    /* another node, or YK_NODE_NONE */
+    int32_t b;    /* another node, or YK_NETWORK_NONE */
     int32_t kind; /* YK_PAIR_ROUND and its kin */
 } yk_pair;
 
@@ -82,7 +82,7 @@ typedef struct yk_contact {
     yk_vec3 normal;  /* unit, towards a */
     yk_vec3 impulse; /* on a: the value to start from */
     double bias;     /* added to the normal velocity: gap / h, restitution (tight (19)) */
-    /* velocity of the prescribed surface at the contact; read only where b is YK_NODE_NONE */
+    /* velocity of the prescribed surface at the contact; read only where b is YK_NETWORK_NONE */
     yk_vec3 surface;
     double mu; /* sliding friction */
     /* adds softness * impulse to the normal velocity, creep * impulse to the tangential one (rim
@@ -90,7 +90,7 @@ typedef struct yk_contact {
     double softness;
     double creep;
     yk_vec3 arm_a; /* general pairs only: from the reference point of the node to the contact */
-    yk_vec3 arm_b; /* ditto, not read where b is YK_NODE_NONE */
+    yk_vec3 arm_b; /* ditto, not read where b is YK_NETWORK_NONE */
     /* general pairs: limits the torque about the normal to mu_spin * normal impulse (a length) */
     double mu_spin;
     double mu_roll; /* general pairs: limits the torque about the tangents */
@@ -104,7 +104,7 @@ typedef struct yk_contact {
  * the same pair with infinite bounds are solved together as one block of up to six. Angular
  * coefficients are those of the plain angular velocity. */
 typedef struct yk_joint_row {
-    int32_t a, b; /* b may be YK_NODE_NONE */
+    int32_t a, b; /* b may be YK_NETWORK_NONE */
     yk_vec3 linear_a, angular_a;
     yk_vec3 linear_b, angular_b;
     double bias;

@@ -2,7 +2,7 @@
  *
  * Loads and their derivatives are in the order force a, torque a, force b, torque b. With
  * displacements dx and rotations theta of the bodies, d(theta x v) = -skew(v) theta, and (theta x
- * u) x w = yk_m3_turned_cross(u, w) theta. */
+ * u) x w = yk_m3_rotated_cross(u, w) theta. */
 #include "mechanics/force.h"
 
 #include <string.h>

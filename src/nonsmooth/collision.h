@@ -117,7 +117,7 @@ typedef struct yk_collision {
     yk_contact_list found;
     yk_touch *touches; /* of the general contacts */
     yk_pair *pairs;    /* of all contacts: the nodes of the contact problem */
-    /* yk_pair_kind of pairs with lever arms along the normal; and where rolling is resisted */
+    /* kinds of yk_pair with lever arms along the normal; and where rolling is resisted */
     int32_t round_kind, rolling_kind;
 
     /* Work space of the search */
