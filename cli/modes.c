@@ -1,4 +1,5 @@
-/* yoke modes: eigenfrequencies, damping, participation and shapes of a smooth subsystem. */
+/* yoke modes: eigenfrequencies, damping, participation and shapes of a smooth subsystem, as a table
+ * and as pictures. */
 #include <math.h>
 #include <string.h>
 

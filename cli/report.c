@@ -1,4 +1,5 @@
-/* yoke report: recorded runs as one HTML file with 3D playback, plots and findings. */
+/* yoke report: recorded runs as one HTML file with 3D playback, plots and findings; and the page of
+ * the viewer, which that file and live runs show. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What was found in a run, and what can be done about it: values of the scenario that may be
  * changed, and the schemes that are worth trying, which schemes themselves offer
- * (yk_scheme_variant). */
+ * (yk_scheme_variant). What is recommended was tried, where that is asked for. */
 #ifndef YK_ANALYSIS_REMEDIES_H
 #define YK_ANALYSIS_REMEDIES_H
 

@@ -1,5 +1,5 @@
-/* Growing texts, and which word is meant by one that is misspelt: the distance of Damerau and
- * Levenshtein, in which two letters that are exchanged count once. */
+/* Growing texts; which word is meant by one that is misspelt: the distance of Damerau and
+ * Levenshtein, in which two letters that are exchanged count once; and files that others wrote. */
 #include "base/text.h"
 
 #include <ctype.h>

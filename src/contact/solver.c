@@ -1,5 +1,6 @@
-/* One interface to all solvers of assembled problems, and the shorter ones: block Gauss-Seidel, the
- * projected gradient and pivoting. */
+/* One interface to all solvers of assembled problems, and the shorter ones: block Gauss-Seidel (Jean
+ * 1999; Tasora, Anitescu 2011), the accelerated projected gradient (Nesterov 1983; Mazhar, Heyn,
+ * Negrut, Tasora 2015; O'Donoghue, Candes 2015) and pivoting for box friction (rim (15), (27)). */
 #include "contact/solver.h"
 
 #include <math.h>

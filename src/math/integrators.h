@@ -1,5 +1,5 @@
-/* Integrators that several modules share: the two-step method as data, and Radau's for small stiff
- * systems. */
+/* Integrators that several modules share: the two-step method as data (explicit (6), (7); tight
+ * (2)-(6)), and Radau's for small stiff systems (Hairer, Wanner 1996; radau.c). */
 #ifndef YK_MATH_INTEGRATORS_H
 #define YK_MATH_INTEGRATORS_H
 

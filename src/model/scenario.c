@@ -1,4 +1,5 @@
-/* Loading a scenario: read, override, resolve against the schema, build, cross-check. */
+/* Loading a scenario: read, override, resolve against the schema, build, cross-check. And what is
+ * asked of a loaded one: its files with their hashes, units, expressions that have no value. */
 #include "model/scenario.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
 /* Contacts as rows of the contact problem, with the laws of their surfaces, and the impulses back.
+ * Laws: Stribeck's curve (Armstrong-Helouvry, Dupont, Canudas de Wit 1994), cohesion (Tasora,
+ * Anitescu, Negrini, Negrut 2013), Hertz (Tsuji, Tanaka, Ishida 1992; Antypov, Elliott 2011;
+ * Schwager, Poeschel 2007).
  *
  * A row begins from the impulse that the same contact had in the last step, which is found by its
  * key. Side p of a row is a body that forces move; where that is b of the contact, everything is
@@ -143,7 +146,7 @@ void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, dou
         *bias = -k * overlap * sqrt(overlap) / rate;
 }
 
-/* Rows ----------------------------------------------------------------------------------------- */
+/* The problem ---------------------------------------------------------------------------------- */
 
 /* Of models without gravity, m/s^2. */
 static const double STANDARD_GRAVITY = 9.81;

@@ -1,5 +1,5 @@
 /* Freezing a model: the order of bodies and parts in memory, and what follows from the model once
- * and for all.
+ * and for all, among it whether space may repeat itself (Allen, Tildesley 1987).
  *
  * Bodies are sorted along a Morton curve through their initial positions, those that forces move
  * before the others: what touches is then near in memory, and a body's slot is its node in the
@@ -343,6 +343,7 @@ static void choose_capacities(yk_world_model *model)
  * first, in the broad phase (broad.c) and in the search (search.c), and its contact points are given
  * on the body itself, so that nothing behind the search knows of it. That is right as long as no
  * second image can be near, and walls look the same from every period. */
+
 /* Cosine of an angle that counts as right. */
 static const double SQUARE = 1e-9;
 

@@ -4,7 +4,7 @@
  *
  * A port with some of its motions prescribed is the same with the prescribed frame in place of
  * body b: explicit (14), (18) with u21 the input at the beginning of the step and u22 its rate at
- * the end. */
+ * the end. A line port, whose distance may be prescribed, is one more such row (below). */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
@@ -320,7 +320,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
 
 /* Line ports ----------------------------------------------------------------------------------- */
 
-/* Line ports: the distance of two markers on two bodies, or on one and the ground, as a scalar
+/* The distance of two markers on two bodies, or on one and the ground, as a scalar
  * port. An actuator.
  *
  *   a ----- e -----> b      position |d|, velocity e . d', wrench pushes the markers apart
@@ -328,6 +328,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
  * As everything in the step, the direction is that of the beginning. A prescribed distance is a
  * row like a driven joint: the input's value at the beginning of the step and its rate at the
  * end. */
+
 /* The vector from marker to marker, and its direction. */
 static yk_world_line line_between(const yk_port_model *port, const yk_frame *a, const yk_frame *b)
 {

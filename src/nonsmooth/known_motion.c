@@ -1,5 +1,5 @@
 /* Bodies whose motion is known: they follow a function of time, coordinates along a path, or a
- * port that takes motion. */
+ * port that takes motion. And how deep they pass through solids that never move. */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
@@ -145,6 +145,7 @@ void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *i
  * No force could stop either of them, so there is no contact between them and they pass through
  * each other. Such a run misses a contact, which nothing else in it shows: the depth is kept, as
  * far as it exceeds that at the start. */
+
 /* More pairs of solids than this are not looked at. */
 enum { PAIRS_MAX = 100000 };
 

@@ -1,5 +1,6 @@
 /* Particles at rest in a container: the state that a particle damper, a hopper or a heap starts
- * from.
+ * from. One particle of any shape (particle.c), random numbers (Steele, Lea, Flood 2014; Shoemake
+ * 1992), packings (packing.c), and how the builder takes them (builder.c).
  *
  * As in tight 3.2.1: particles are set on a lattice with clearances and fall; the container is
  * shaken by one cycle of a sine and its lid lowered to the highest one, again and again, until

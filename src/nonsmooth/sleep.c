@@ -4,7 +4,8 @@
  * is found by union of neighbours, the lowest slot being the root, so it depends on nothing but
  * the contacts. It falls asleep when each of its bodies has been slower than the limits for the
  * given time, and wakes as a whole. Contacts count from the envelope on, in both directions, so
- * that no sleeping body ever touches one that is awake.
+ * that no sleeping body ever touches one that is awake. Contacts among sleeping bodies are kept
+ * apart, with mean forces.
  *
  * Bodies that are awake are marked as disturbed as well: whoever stands on a slowly tilting plane
  * may be slow, but does not rest. Motions, loads and drives count as changed against what they

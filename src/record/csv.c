@@ -460,7 +460,7 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
     return status;
 }
 
-/* Rows ----------------------------------------------------------------------------------------- */
+/* Reading: rows -------------------------------------------------------------------------------- */
 
 static yk_status read_rows(csv_parser *parser, yk_recorder *to)
 {

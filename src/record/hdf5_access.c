@@ -1,3 +1,4 @@
+/* The library HDF5, one thread at a time, and the driver under the files that it writes. */
 #include "record/hdf5_access.h"
 
 #include <errno.h>

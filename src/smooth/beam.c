@@ -1,4 +1,4 @@
-/* Three-node beam from its strain energy (see beam.h).
+/* Three-node beam from its strain energy (see beam.h), and common sections (Cowper 1966).
  *
  * All linear algebra is done in the global frame, where no change of basis between the nodes is
  * needed. With the section frames S_i = R_i B_i, the line points p_i = x_i + o_i, o_i = R_i f_i,

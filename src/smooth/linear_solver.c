@@ -1,4 +1,5 @@
-/* Pattern, order of elimination and scaling of the matrix; factors and solutions.
+/* Pattern, order of elimination and scaling of the matrix; factors, which are kept over steps and
+ * turn with the bodies; solutions.
  *
  * Order of elimination: nodes by minimum degree of the graph of joints and forces; each joint's
  * equations right after the first of its nodes while that one has freedom left for them, else

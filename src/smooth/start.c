@@ -1,7 +1,7 @@
 /* A consistent start: positions that satisfy the joints, then velocities, then accelerations and
- * multipliers.
+ * multipliers; and which joint equations are redundant.
  *
- * All three use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as
+ * All of them use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as
  * little as possible in the metric of the masses, so a rough guess becomes the nearest assembled
  * state. The small e keeps the matrix regular when joints are redundant; refinement against the
  * equations without e removes its effect, and leaves multipliers of least norm. */

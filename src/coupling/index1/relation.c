@@ -1,5 +1,6 @@
-/* Relations in the scheme index1: interfaces whose side B cannot take a wrench, such as hydraulic
- * cylinders, and answers a motion with one.
+/* Relations and wires in the scheme index1: what is solved for beside the multipliers. A wire is one
+ * where it closes a loop within the step (below). A relation is an interface whose side B cannot
+ * take a wrench, such as a hydraulic cylinder, and answers a motion with one.
  *
  * Nothing is to be held there: the position of A is what B is given. Yet the wrench of a stiff
  * relation follows the motion at once, so it is solved for with the constraints, by the same

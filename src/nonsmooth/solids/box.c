@@ -1,4 +1,4 @@
-/* A box with half edges `size`. */
+/* A box with half edges `size`, and where two of them touch: by the separating-axis theorem. */
 #include "nonsmooth/solids/solid.h"
 
 static bool valid(const yk_solid *solid)

@@ -1,5 +1,5 @@
-/* A triangle, of which meshes are made; both sides can be touched, unless the mesh is closed and
- * meets another one (below). */
+/* A triangle, of which meshes are made, and where two of them touch (Gottschalk, Lin, Manocha 1996).
+ * Both sides can be touched, unless the mesh is closed and meets another one. */
 #include "nonsmooth/solids/solid.h"
 
 static bool valid(const yk_solid *solid)
