@@ -67,7 +67,9 @@ void print_pictures(const char *base)
     printf("\n");
 }
 
-void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
+/* Adds a text as gnuplot reads it between single quotes, where nothing is expanded or run; line
+ * breaks become blanks. */
+static void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
 {
     yk_text_add(context, script, "'");
 

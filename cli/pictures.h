@@ -41,10 +41,8 @@ void print_pictures(const char *base);
 
 /* The program's one caller of gnuplot: a script goes in, pictures come out.
  *
- * Quote adds a text as gnuplot reads it between single quotes, where nothing is expanded or run;
- * line breaks become blanks. Draw runs the script once per picture, as high as so many panels one
- * below the other need, and destroys it. The script must not set terminal or output. */
-void gnuplot_quote(yk_context *context, yk_text *script, const char *text);
+ * The script runs once per picture, as high as so many panels one below the other need, and is
+ * destroyed. It must not set terminal or output. */
 yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, int panels);
 
 #endif

@@ -54,16 +54,6 @@ int ranks_own(void)
     return all ? all->rank : 0;
 }
 
-int ranks_count(void)
-{
-    return all ? all->count : 1;
-}
-
-yk_ranks *ranks_all(void)
-{
-    return all;
-}
-
 static yk_status send_message(int to, message *m, double deadline)
 {
     size_t size = offsetof(message, numbers) + (size_t)m->count * sizeof *m->numbers;
@@ -326,7 +316,7 @@ void ranks_print(const yk_scenario_info *info)
     for (int i = 0; i < place_count; i++)
         whole += costs[i];
 
-    for (int rank = 0; rank < ranks_count() && all; rank++) {
+    for (int rank = 0; all && rank < all->count; rank++) {
         printf("  rank %d (%s):", rank, all->hosts[rank]);
         const char *comma = "";
         double own = 0;

@@ -22,11 +22,8 @@ bool ranks_begin(void);
 /* Lets the others go, or ends them where one does not answer. Returns the exit code. */
 int ranks_end(int code);
 
-/* Of this process, and how many there are: 0 of 1 without a launcher. */
+/* The number of this process; 0 without a launcher. */
 int ranks_own(void);
-int ranks_count(void);
-/* NULL without a launcher. */
-yk_ranks *ranks_all(void);
 
 /* Rank 0: where subsystems are, for a scenario that is to run; answers of other ranks may take so
  * long (s). NULL without a launcher. */

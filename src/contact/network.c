@@ -24,22 +24,6 @@ bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
     return true;
 }
 
-bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count)
-{
-    if (count <= a->capacity)
-        return true;
-
-    /* The contents move to the larger memory. */
-    array larger = {0};
-    if (!yk_array_reserve(context, &larger, count, a->size))
-        return false;
-
-    memcpy(larger.data, a->data, used * a->size);
-    yk_release(context, a->raw);
-    *a = larger;
-    return true;
-}
-
 yk_network_def yk_network_default(void)
 {
     return (yk_network_def){.nodes = 1000, .contacts = 4000};

@@ -192,8 +192,6 @@ struct yk_network {
 /* Memory for `count` elements, old contents lost; false when out of memory. Takes an eighth more
  * than asked for. */
 bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size);
-/* The same, keeping the first `used` elements. */
-bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count);
 
 /* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after`
  * follows the last colour of each repetition (may be NULL). */

@@ -373,8 +373,11 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
     return steps;
 }
 
-int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, double *r, double *u,
-                               double *residual)
+/* Full steps without a line search, through iterates that are worse: where contacts change
+ * between sticking, sliding and parting, the way down may lead up. Gives up when the residual is
+ * a thousand times that of the start. */
+static int iterate_undamped(yk_newton *newton, double tolerance, int limit, double *r, double *u,
+                            double *residual)
 {
     int rows = newton->problem->row_count;
     size_t bytes = (size_t)rows * sizeof *r;
@@ -511,7 +514,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         int left = limit - *steps;
         if (left > UNDAMPED_LIMIT)
             left = UNDAMPED_LIMIT;
-        *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
+        *steps += iterate_undamped(newton, goal, left, r, u, &residual);
     }
 
     newton->problem = problem;

@@ -54,11 +54,6 @@ void yk_newton_solve(yk_newton *newton, int refinements);
  * u and *residual always hold the best; returns the number of steps. */
 int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limit, double *r,
                       double *u, double *residual);
-/* Full steps without a line search, through iterates that are worse: where contacts change
- * between sticking, sliding and parting, the way down may lead up. Gives up when the residual is
- * a thousand times that of the start. */
-int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, double *r, double *u,
-                               double *residual);
 
 /* Proximal point iterations for cone and Coulomb problems that Newton alone does not solve
  * (Rockafellar 1976; for Coulomb friction Acary, Bremond, Huber 2018).

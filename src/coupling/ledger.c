@@ -50,7 +50,9 @@ yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def
     return (yk_interface_error){.position = fabs(g[0][0]), .velocity = fabs(g[1][0])};
 }
 
-yk_interface_error yk_system_gap(const yk_system *system, const yk_interface *interface, double t)
+/* The same as its sides are now. */
+static yk_interface_error present_gap(const yk_system *system, const yk_interface *interface,
+                                      double t)
 {
     const yk_motion *a = &yk_value_a(system, interface)->motion;
     const yk_motion *b = &yk_value_b(system, interface)->motion;
@@ -59,7 +61,7 @@ yk_interface_error yk_system_gap(const yk_system *system, const yk_interface *in
 
 void yk_ledger_add_gap(yk_system *system, yk_interface *interface, double t)
 {
-    yk_interface_error gap = yk_system_gap(system, interface, t);
+    yk_interface_error gap = present_gap(system, interface, t);
     yk_interface_error *largest = &interface->statistics.largest;
     raise_to(&largest->position, gap.position);
     raise_to(&largest->rotation, gap.rotation);
@@ -408,7 +410,7 @@ yk_interface_error yk_system_interface_error(const yk_system *system, int number
 {
     double t = yk_system_time(system);
     if (!system->merging)
-        return yk_system_gap(system, &system->interfaces[number], t);
+        return present_gap(system, &system->interfaces[number], t);
 
     /* Joints inside a merged participant hold, or close as fast as its stabilisation makes them. */
     const yk_interface_def *def = &system->merging->interfaces[number];

@@ -508,8 +508,7 @@ static inline bool yk_policy_repeats(const yk_system *system)
 
 /* ledger.c --------------------------------------------------------------------------------------*/
 
-/* The gap of an interface now, and between two motions, with what it prescribes at the time t. */
-yk_interface_error yk_system_gap(const yk_system *system, const yk_interface *interface, double t);
+/* The gap of an interface between two motions, with what it prescribes at the time t. */
 yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def,
                                   const yk_motion *a, const yk_motion *b, double t);
 /* Raises the largest gaps to those at the time t. */

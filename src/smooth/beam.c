@@ -34,6 +34,24 @@
 
 /* Placement ------------------------------------------------------------------------------------ */
 
+static inline void shape_functions(double xi, double shape[YK_BEAM_NODES],
+                                   double slope[YK_BEAM_NODES])
+{
+    shape[FIRST] = 0.5 * xi * (xi - 1);
+    shape[MIDDLE] = 1 - xi * xi;
+    shape[LAST] = 0.5 * xi * (xi + 1);
+
+    slope[FIRST] = xi - 0.5;
+    slope[MIDDLE] = -2 * xi;
+    slope[LAST] = xi + 0.5;
+}
+
+/* Of a quantity that vanishes at the middle node. */
+static inline yk_vec3 interpolate_ends(const double weight[YK_BEAM_NODES], const yk_vec3 v[2])
+{
+    return yk_v3_axpy(weight[LAST], v[1], yk_v3_scale(weight[FIRST], v[0]));
+}
+
 /* The rotation vector of a rotation matrix, by the sine from its skew part and the cosine from
  * its trace. */
 static inline yk_vec3 relative_rotation(const yk_mat3 *r)

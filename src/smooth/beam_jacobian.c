@@ -20,6 +20,82 @@
 
 #include "smooth/beam_state.h"
 
+/* Products of 3 x 3 matrices by reference ------------------------------------------------------ */
+
+/* a^T b */
+static inline yk_mat3 multiply_back(const yk_mat3 *a, const yk_mat3 *b)
+{
+    yk_mat3 c;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            c.m[i][j] = a->m[0][i] * b->m[0][j] + a->m[1][i] * b->m[1][j] + a->m[2][i] * b->m[2][j];
+    }
+    return c;
+}
+
+/* skew(a) m */
+static inline yk_mat3 cross_columns(yk_vec3 a, const yk_mat3 *m)
+{
+    yk_mat3 r;
+    for (int j = 0; j < 3; j++) {
+        r.m[0][j] = a.y * m->m[2][j] - a.z * m->m[1][j];
+        r.m[1][j] = a.z * m->m[0][j] - a.x * m->m[2][j];
+        r.m[2][j] = a.x * m->m[1][j] - a.y * m->m[0][j];
+    }
+
+    return r;
+}
+
+/* m skew(a) */
+static inline yk_mat3 cross_rows(const yk_mat3 *m, yk_vec3 a)
+{
+    yk_mat3 r;
+    for (int i = 0; i < 3; i++) {
+        const double *row = m->m[i];
+        r.m[i][0] = row[1] * a.z - row[2] * a.y;
+        r.m[i][1] = row[2] * a.x - row[0] * a.z;
+        r.m[i][2] = row[0] * a.y - row[1] * a.x;
+    }
+
+    return r;
+}
+
+static inline void add_to(yk_mat3 *sum, const yk_mat3 *m)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] += m->m[i][j];
+    }
+}
+
+static inline void subtract_from(yk_mat3 *sum, const yk_mat3 *m)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] -= m->m[i][j];
+    }
+}
+
+static inline void add_times(yk_mat3 *sum, double factor, const yk_mat3 *m)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] += factor * m->m[i][j];
+    }
+}
+
+/* factor[0] first + factor[1] second */
+static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *first,
+                                     const yk_mat3 *second)
+{
+    yk_mat3 sum;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            sum.m[i][j] = factor[0] * first->m[i][j] + factor[1] * second->m[i][j];
+    }
+    return sum;
+}
+
 /* S D S^T of one block; of a diagonal one only half of the products are there. */
 static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool diagonal,
                                    const yk_mat3 *frame, const yk_mat3 *transposed)

@@ -1,5 +1,5 @@
 /* What the parts of the beam element share: its state at one motion of the nodes, in the notation
- * of beam.c, and the small products that they are made of. */
+ * of beam.c. */
 #ifndef YK_SMOOTH_BEAM_STATE_H
 #define YK_SMOOTH_BEAM_STATE_H
 
@@ -57,20 +57,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
 void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
                       double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
 
-/* Interpolation -------------------------------------------------------------------------------- */
-
-static inline void shape_functions(double xi, double shape[YK_BEAM_NODES],
-                                   double slope[YK_BEAM_NODES])
-{
-    shape[FIRST] = 0.5 * xi * (xi - 1);
-    shape[MIDDLE] = 1 - xi * xi;
-    shape[LAST] = 0.5 * xi * (xi + 1);
-
-    slope[FIRST] = xi - 0.5;
-    slope[MIDDLE] = -2 * xi;
-    slope[LAST] = xi + 0.5;
-}
-
+/* Of a quantity of the nodes. */
 static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODES],
                                   const yk_vec3 v[YK_BEAM_NODES])
 {
@@ -80,14 +67,7 @@ static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODES],
     return yk_v3_axpy(weight[LAST], v[LAST], sum);
 }
 
-/* Of a quantity that vanishes at the middle node. */
-static inline yk_vec3 interpolate_ends(const double weight[YK_BEAM_NODES], const yk_vec3 v[2])
-{
-    return yk_v3_axpy(weight[LAST], v[1], yk_v3_scale(weight[FIRST], v[0]));
-}
-
-/* Products of 3 x 3 matrices by reference ------------------------------------------------------ */
-
+/* By reference, as matrices of the element are many. */
 static inline yk_mat3 multiply(const yk_mat3 *a, const yk_mat3 *b)
 {
     yk_mat3 c;
@@ -96,80 +76,6 @@ static inline yk_mat3 multiply(const yk_mat3 *a, const yk_mat3 *b)
             c.m[i][j] = a->m[i][0] * b->m[0][j] + a->m[i][1] * b->m[1][j] + a->m[i][2] * b->m[2][j];
     }
     return c;
-}
-
-/* a^T b */
-static inline yk_mat3 multiply_back(const yk_mat3 *a, const yk_mat3 *b)
-{
-    yk_mat3 c;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            c.m[i][j] = a->m[0][i] * b->m[0][j] + a->m[1][i] * b->m[1][j] + a->m[2][i] * b->m[2][j];
-    }
-    return c;
-}
-
-/* skew(a) m */
-static inline yk_mat3 cross_columns(yk_vec3 a, const yk_mat3 *m)
-{
-    yk_mat3 r;
-    for (int j = 0; j < 3; j++) {
-        r.m[0][j] = a.y * m->m[2][j] - a.z * m->m[1][j];
-        r.m[1][j] = a.z * m->m[0][j] - a.x * m->m[2][j];
-        r.m[2][j] = a.x * m->m[1][j] - a.y * m->m[0][j];
-    }
-
-    return r;
-}
-
-/* m skew(a) */
-static inline yk_mat3 cross_rows(const yk_mat3 *m, yk_vec3 a)
-{
-    yk_mat3 r;
-    for (int i = 0; i < 3; i++) {
-        const double *row = m->m[i];
-        r.m[i][0] = row[1] * a.z - row[2] * a.y;
-        r.m[i][1] = row[2] * a.x - row[0] * a.z;
-        r.m[i][2] = row[0] * a.y - row[1] * a.x;
-    }
-
-    return r;
-}
-
-static inline void add_to(yk_mat3 *sum, const yk_mat3 *m)
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            sum->m[i][j] += m->m[i][j];
-    }
-}
-
-static inline void subtract_from(yk_mat3 *sum, const yk_mat3 *m)
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            sum->m[i][j] -= m->m[i][j];
-    }
-}
-
-static inline void add_times(yk_mat3 *sum, double factor, const yk_mat3 *m)
-{
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            sum->m[i][j] += factor * m->m[i][j];
-    }
-}
-
-/* factor[0] first + factor[1] second */
-static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *first,
-                                     const yk_mat3 *second)
-{
-    yk_mat3 sum;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++)
-            sum.m[i][j] = factor[0] * first->m[i][j] + factor[1] * second->m[i][j];
-    }
-    return sum;
 }
 
 #endif

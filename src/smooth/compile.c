@@ -379,7 +379,8 @@ static yk_status compile_scales(yk_smooth_model *model)
     return YK_OK;
 }
 
-yk_status yk_smooth_model_compile(yk_smooth_model *model)
+/* From the def and the connections of the ports. */
+static yk_status compile_model(yk_smooth_model *model)
 {
     /* In the order in which each needs what was made before. */
     model->length_scale = length_scale(&model->def);
@@ -396,7 +397,8 @@ yk_status yk_smooth_model_compile(yk_smooth_model *model)
     return status;
 }
 
-void yk_smooth_model_release(yk_smooth_model *model)
+/* Leaves what creation made. */
+static void release_model(yk_smooth_model *model)
 {
     yk_context *context = model->context;
     void *const blocks[] = {model->nodes, model->joints, model->forces, model->beams,
@@ -461,14 +463,14 @@ void yk_smooth_release_compiled(yk_smooth *smooth)
     yk_linear_solver_release(&smooth->model, &smooth->solver);
     yk_smooth_workspace_release(&smooth->model, &smooth->work);
     yk_smooth_state_release(&smooth->model, &smooth->state);
-    yk_smooth_model_release(&smooth->model);
+    release_model(&smooth->model);
     smooth->compiled = false;
 }
 
 yk_status yk_smooth_compile(yk_smooth *smooth)
 {
     yk_smooth_release_compiled(smooth);
-    yk_status status = yk_smooth_model_compile(&smooth->model);
+    yk_status status = compile_model(&smooth->model);
     if (status == YK_OK)
         status = yk_smooth_state_create(&smooth->model, &smooth->state);
     if (status == YK_OK)

@@ -10,6 +10,34 @@
 
 /* Shape and motion ----------------------------------------------------------------------------- */
 
+/* Inertia that belongs to a deformed shape, and its derivatives by the amplitudes. */
+typedef struct deformed_shape {
+    yk_vec3 moment;
+    yk_mat3 tensor;
+    yk_vec3 shift[YK_FFRF_MODES_MAX];  /* dS/dp_i */
+    yk_vec3 spin[YK_FFRF_MODES_MAX];   /* Gamma_i */
+    yk_mat3 spread[YK_FFRF_MODES_MAX]; /* Y_i */
+} deformed_shape;
+
+/* Motion as the floating frame sees it, and what rates of the amplitudes add up to. */
+typedef struct seen_motion {
+    yk_vec3 v, w, g;
+    yk_vec3 drift;                   /* sum of dS/dp_i p_i' */
+    yk_vec3 swirl;                   /* sum of Gamma_i p_i' */
+    yk_mat3 flow;                    /* sum of Y_i p_i' */
+    yk_mat3 rate[YK_FFRF_MODES_MAX]; /* sum over j of pair_ij p_j' */
+    yk_vec3 bend[YK_FFRF_MODES_MAX]; /* sum over j of curve_ij p_j' */
+    yk_vec3 gyro[YK_FFRF_MODES_MAX]; /* sum over j of gyro_ij p_j' */
+} seen_motion;
+
+/* tr(Y) w - (Y + Y^T) w / 2: half the derivative of the inertia tensor, applied to w. */
+static inline yk_vec3 half_tensor(const yk_mat3 *y, yk_vec3 w)
+{
+    double trace = y->m[0][0] + y->m[1][1] + y->m[2][2];
+    yk_vec3 sum = yk_v3_add(yk_m3_apply(*y, w), yk_m3_apply_transposed(*y, w));
+    return yk_v3_axpy(-0.5, sum, yk_v3_scale(trace, w));
+}
+
 /* Adds the sum of pair_ij p_j, what amplitudes or their rates add to Y_i, for all i. */
 static void add_pairs(const yk_ffrf *body, const double *p, yk_mat3 *sum)
 {
@@ -32,7 +60,8 @@ static void contract_vectors(const yk_ffrf_bend *list, int count, int modes, con
         to[list[k].i] = yk_v3_axpy(p[list[k].j], list[k].value, to[list[k].i]);
 }
 
-void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
+/* Amplitudes NULL: undeformed. */
+static void find_shape(const yk_ffrf *body, const double *p, deformed_shape *at)
 {
     int n = body->modes;
 
@@ -76,13 +105,13 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
 
 yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude)
 {
-    yk_ffrf_shape at;
-    yk_ffrf_shape_at(body, amplitude, &at);
+    deformed_shape at;
+    find_shape(body, amplitude, &at);
     return (yk_inertia){.mass = body->mass, .moment = at.moment, .tensor = at.tensor};
 }
 
-void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
-                 const yk_ffrf_shape *at, yk_ffrf_seen *s)
+static void see_motion(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                       const deformed_shape *at, seen_motion *s)
 {
     const yk_mat3 axes = motion->frame.rotation;
     s->v = yk_m3_apply_transposed(axes, motion->frame.velocity);
@@ -113,7 +142,7 @@ void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 grav
 
 /* The mass matrix times velocities: the momenta, those of the modes in `modal`; or times
  * accelerations: the loads of inertia. `at` is the shape whose masses count. */
-static yk_momentum apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a,
+static yk_momentum apply_mass(const yk_ffrf *body, const deformed_shape *at, yk_vec3 a,
                               yk_vec3 alpha, const double *second, double *modal)
 {
     int n = body->modes;
@@ -136,13 +165,13 @@ static yk_momentum apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_v
 
 /* Centrifugal, gyroscopic and Coriolis loads, in the axes of the floating frame. */
 static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion,
-                               const yk_ffrf_shape *at, const yk_ffrf_seen *s, yk_ffrf_loads *loads)
+                               const deformed_shape *at, const seen_motion *s, yk_ffrf_loads *loads)
 {
     /* w x (w x S + 2 drift) and w x (J w + swirl) + 2 flow w, as if rigid */
     yk_vec3 w = s->w;
     yk_vec3 swing = yk_v3_add(yk_v3_cross(w, at->moment), yk_v3_scale(2, s->drift));
     yk_vec3 spin = yk_v3_add(yk_m3_apply(at->tensor, w), s->swirl);
-    yk_vec3 torque = yk_v3_axpy(2, yk_ffrf_half_tensor(&s->flow, w), yk_v3_cross(w, spin));
+    yk_vec3 torque = yk_v3_axpy(2, half_tensor(&s->flow, w), yk_v3_cross(w, spin));
     loads->force = yk_v3_add(loads->force, yk_v3_cross(w, swing));
     loads->torque = yk_v3_add(loads->torque, torque);
 
@@ -150,14 +179,14 @@ static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion
     for (int i = 0; i < body->modes; i++) {
         loads->force = yk_v3_axpy(motion->rate[i], s->bend[i], loads->force);
         loads->torque = yk_v3_axpy(motion->rate[i], yk_ffrf_axial(&s->rate[i]), loads->torque);
-        yk_vec3 whirl = yk_ffrf_half_tensor(&at->spread[i], w);
+        yk_vec3 whirl = half_tensor(&at->spread[i], w);
         loads->modal[i] += yk_v3_dot(w, yk_v3_sub(s->gyro[i], whirl));
     }
 }
 
 /* Weight, elasticity and damping, all energies, and everything turned to global axes. */
 static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
-                         const yk_ffrf_shape *at, const yk_ffrf_seen *s, yk_ffrf_loads *loads)
+                         const deformed_shape *at, const seen_motion *s, yk_ffrf_loads *loads)
 {
     const yk_mat3 axes = motion->frame.rotation;
     int n = body->modes;
@@ -206,16 +235,16 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     yk_vec3 alpha = yk_m3_apply_transposed(axes, motion->angular_acceleration);
 
     /* The shape that the amplitudes make, and the motion as the frame sees it. */
-    yk_ffrf_shape at;
-    yk_ffrf_seen s;
-    yk_ffrf_shape_at(body, motion->amplitude, &at);
-    yk_ffrf_see(body, motion, gravity, &at, &s);
+    deformed_shape at;
+    seen_motion s;
+    find_shape(body, motion->amplitude, &at);
+    see_motion(body, motion, gravity, &at, &s);
 
     /* With a constant mass, accelerations meet the undeformed body. */
     yk_momentum inertia;
     if (body->constant_mass) {
-        yk_ffrf_shape undeformed;
-        yk_ffrf_shape_at(body, NULL, &undeformed);
+        deformed_shape undeformed;
+        find_shape(body, NULL, &undeformed);
         inertia = apply_mass(body, &undeformed, a, alpha, motion->second, loads->modal);
     } else {
         inertia = apply_mass(body, &at, a, alpha, motion->second, loads->modal);
@@ -235,13 +264,13 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
                              yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
 {
     const yk_mat3 axes = motion->frame.rotation;
-    yk_ffrf_shape at;
-    yk_ffrf_shape plain;
-    yk_ffrf_seen s;
+    deformed_shape at;
+    deformed_shape plain;
+    seen_motion s;
 
-    yk_ffrf_shape_at(body, motion->amplitude, &at);
-    yk_ffrf_shape_at(body, NULL, &plain);
-    yk_ffrf_see(body, motion, gravity, &at, &s);
+    find_shape(body, motion->amplitude, &at);
+    find_shape(body, NULL, &plain);
+    see_motion(body, motion, gravity, &at, &s);
 
     /* Momenta of the undeformed body. */
     yk_momentum own = apply_mass(body, &plain, s.v, s.w, motion->rate, modal_momentum);
@@ -436,9 +465,9 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
  * the end. */
 typedef struct columns {
     const yk_ffrf *body;
-    const yk_ffrf_shape *at;    /* present shape */
-    const yk_ffrf_shape *heavy; /* shape whose masses make the momenta */
-    const yk_ffrf_seen *s;
+    const deformed_shape *at;    /* present shape */
+    const deformed_shape *heavy; /* shape whose masses make the momenta */
+    const seen_motion *s;
     yk_vec3 linear, angular; /* momenta, body's axes */
     double c, damping;
     double *tangent;
@@ -466,7 +495,7 @@ static void motion_column(const columns *f, yk_vec3 dv, yk_vec3 dw, int mode, in
 
     /* c times the changes of the momenta: by the velocities; by an amplitude and its rate, S_j and
      * Gamma_j, which p_j' multiplies; and by the change of S, J, S_i and Gamma_i with p_j. */
-    const yk_ffrf_shape *at = f->heavy;
+    const deformed_shape *at = f->heavy;
     yk_vec3 linear = yk_v3_axpy(body->mass, dv, yk_v3_cross(dw, at->moment));
     yk_vec3 angular = yk_v3_add(yk_v3_cross(at->moment, dv), yk_m3_apply(at->tensor, dw));
     if (mode >= 0) {
@@ -509,7 +538,7 @@ static void motion_column(const columns *f, yk_vec3 dv, yk_vec3 dw, int mode, in
 
             /* c times the change of dT/dp_i */
             slope += yk_v3_dot(v, curve) + yk_v3_dot(w, yk_ffrf_axial(&body->pair[n * mode + i]));
-            double whirl = yk_v3_dot(w, yk_ffrf_half_tensor(pair, w));
+            double whirl = yk_v3_dot(w, half_tensor(pair, w));
             slope = slope + c * (whirl + yk_v3_dot(v, yk_v3_cross(w, curve)));
         }
 
@@ -589,12 +618,12 @@ static void rotate_to_global(const columns *f, const yk_mat3 *axes)
 void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c,
                      double fraction, double damping, double *tangent)
 {
-    yk_ffrf_shape at;
-    yk_ffrf_shape undeformed;
-    yk_ffrf_seen s;
+    deformed_shape at;
+    deformed_shape undeformed;
+    seen_motion s;
 
-    yk_ffrf_shape_at(body, motion->amplitude, &at);
-    yk_ffrf_see(body, motion, gravity, &at, &s);
+    find_shape(body, motion->amplitude, &at);
+    see_motion(body, motion, gravity, &at, &s);
 
     columns f; /* without an initialiser, which would clear all slopes */
     f.body = body;
@@ -606,7 +635,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     f.tangent = tangent;
     f.size = 6 + body->modes;
     if (body->constant_mass) {
-        yk_ffrf_shape_at(body, NULL, &undeformed);
+        find_shape(body, NULL, &undeformed);
         f.heavy = &undeformed;
     }
 
@@ -622,7 +651,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     for (int i = 0; i < body->modes; i++) {
         /* swirl: axial of the sum of pair_ji p_j' */
         yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s.rate[i]), s.gyro[i]);
-        yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at.spread[i], s.w));
+        yk_vec3 tensor = yk_v3_scale(2, half_tensor(&at.spread[i], s.w));
         f.slope_v[i] = yk_v3_add(yk_v3_cross(s.w, at.shift[i]), s.bend[i]);
         f.slope_w[i] = yk_v3_add(yk_v3_add(yk_v3_cross(at.shift[i], s.v), tensor), swirl);
     }

@@ -60,7 +60,8 @@ yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment)
     return yk_v3(body->element.length * attachment, 0, 0);
 }
 
-double yk_flexible_reach(const yk_flexible *body, int coordinate)
+/* The largest displacement of the body per unit of a coordinate (m). */
+static double reach_of(const yk_flexible *body, int coordinate)
 {
     if (body->kind == YK_FLEXIBLE_MODAL)
         return body->modal.reach[coordinate];
@@ -178,7 +179,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         };
 
         for (int k = 0; k < body->coordinates; k++) {
-            double reach = yk_flexible_reach(body, k);
+            double reach = reach_of(body, k);
             model->reach[coordinate + k] = reach;
             model->fraction[coordinate + k] = reach / model->length_scale;
 
@@ -251,7 +252,8 @@ static const flexible_kind *kind_at(const yk_smooth_model *model, int attachment
     return yk_flexible_kind_of(model->flexibles[model->attachments[attachment].flexible].body);
 }
 
-void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
+/* The trial's coordinates side by side, where the bodies read them. */
+static void gather_coordinates(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
@@ -269,7 +271,7 @@ void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspac
 void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work,
                                unsigned what)
 {
-    yk_smooth_gather_flexibles(model, work);
+    gather_coordinates(model, work);
 
     for (int i = 0; i < model->def.attachment_count; i++)
         kind_at(model, i)->locate(model, work, i, what);
@@ -387,7 +389,7 @@ yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_wo
 void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
                                  bool with_rates)
 {
-    yk_smooth_gather_flexibles(model, work);
+    gather_coordinates(model, work);
 
     /* Rates of momenta belong to a step. */
     double inverse = with_rates ? 1 / work->c : 0;
@@ -410,11 +412,11 @@ void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspa
 void yk_smooth_flexible_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     /* They use the arrays of the trial, which are gathered again. */
-    yk_smooth_gather_flexibles(model, work);
+    gather_coordinates(model, work);
     for (int i = 0; i < model->def.flexible_count; i++)
         yk_flexible_kind_of(model->flexibles[i].body)->momentum_rates(model, work, i);
 
-    yk_smooth_gather_flexibles(model, work);
+    gather_coordinates(model, work);
 }
 
 /* Asks for a model between steps, whose attachments have been shown: the gathered values are

@@ -88,13 +88,4 @@ double yk_flexible_mass(const yk_flexible *body);
  * start of a rod. */
 yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment);
 
-/* The largest displacement of the body per unit of a coordinate (m). */
-double yk_flexible_reach(const yk_flexible *body, int coordinate);
-
-/* A rod's coordinates, element by element: an end node has twelve, a middle six. */
-static inline int yk_flexible_rod_node(int node)
-{
-    return (YK_ANCF_NODE + YK_ANCF_MIDDLE) * node;
-}
-
 #endif

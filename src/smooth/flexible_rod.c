@@ -7,6 +7,12 @@
 
 enum { N = YK_ANCF_COORDINATES };
 
+/* Where the coordinates of an end node begin: it has twelve, a middle six. */
+static int first_of_node(int node)
+{
+    return (YK_ANCF_NODE + YK_ANCF_MIDDLE) * node;
+}
+
 yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
                            const yk_beam_section_def *section, yk_flexible **body)
 {
@@ -23,7 +29,7 @@ yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
     made->kind = YK_FLEXIBLE_ROD;
     made->length = length;
     made->elements = elements;
-    made->coordinates = yk_flexible_rod_node(elements) + YK_ANCF_NODE;
+    made->coordinates = first_of_node(elements) + YK_ANCF_NODE;
     made->attachments = elements + 1;
 
     /* One element that is straight where it has no strain stands for all. */
@@ -70,7 +76,7 @@ static int section_coordinate(int k)
 
 static void section_at(int node, const double *from, double section[YK_ANCF_SECTION])
 {
-    const double *at = from + yk_flexible_rod_node(node);
+    const double *at = from + first_of_node(node);
 
     for (int k = 0; k < YK_ANCF_SECTION; k++)
         section[k] = at[section_coordinate(k)];
@@ -79,8 +85,8 @@ static void section_at(int node, const double *from, double section[YK_ANCF_SECT
 static void map_attachment(const yk_smooth_model *model, attachment_model *attachment)
 {
     /* Nine unknowns of the node: r moves, r_y and r_z rotate. */
-    int coordinate = model->flexibles[attachment->flexible].coordinate +
-                     yk_flexible_rod_node(attachment->attachment);
+    int coordinate =
+        model->flexibles[attachment->flexible].coordinate + first_of_node(attachment->attachment);
 
     for (int k = 0; k < YK_ANCF_SECTION; k++) {
         attachment->column[k] = 6 * model->node_count + coordinate + section_coordinate(k);
@@ -105,7 +111,7 @@ static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
         yk_ancf_arc(&start, def->curvature, e * part, part, value, rate);
 
         /* Neighbours share a node, which both give the same values. */
-        coordinate_state *element = &now[yk_flexible_rod_node(e)];
+        coordinate_state *element = &now[first_of_node(e)];
         for (int k = 0; k < N; k++)
             element[k] = (coordinate_state){.value = value[k], .rate = rate[k]};
     }
@@ -189,7 +195,7 @@ static void apply_mass(const yk_flexible *body, const double *rate, double *mome
     memset(momentum, 0, (size_t)body->coordinates * sizeof *momentum);
     for (int e = 0; e < body->elements; e++) {
         /* Neighbours share a node, to which both contribute. */
-        int first = yk_flexible_rod_node(e);
+        int first = first_of_node(e);
         yk_ancf_momenta(&body->element, rate + first, momentum + first);
     }
 }
@@ -231,8 +237,8 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
     const yk_ancf *element = &body->element;
 
     for (int e = 0; e < body->elements; e++) {
-        const double *q = at->value + yk_flexible_rod_node(e);
-        const double *v = at->rate + yk_flexible_rod_node(e);
+        const double *q = at->value + first_of_node(e);
+        const double *v = at->rate + first_of_node(e);
 
         /* Strain and what damping takes of it. */
         yk_ancf_loads loads;
@@ -256,7 +262,7 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
 {
     double sum = 0;
     for (int e = 0; e < body->elements; e++) {
-        int first = yk_flexible_rod_node(e);
+        int first = first_of_node(e);
         yk_ancf_loads loads;
         yk_ancf_evaluate(&body->element, at->value + first, at->rate + first, &loads);
         sum += loads.energy;
@@ -279,7 +285,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     /* Elastic forces and weight. */
     const double g[3] = {model->def.gravity.x, model->def.gravity.y, model->def.gravity.z};
     for (int e = 0; e < of->body->elements && mode != SINK_RECORD; e++) {
-        int first = yk_flexible_rod_node(e);
+        int first = first_of_node(e);
         trial_coordinate *trial = &work->coordinates[of->coordinate + first];
 
         yk_ancf_loads loads;
@@ -303,7 +309,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     bool damped = stiff && element->damping_ratio > 0;
     double inertia = to->inertia * (1 + to->c * work->damping);
     for (int e = 0; e < of->body->elements; e++) {
-        int first = yk_flexible_rod_node(e);
+        int first = first_of_node(e);
         int unknown = model->coordinate_first + of->coordinate + first;
 
         const double *q = at->value + first;
@@ -343,7 +349,7 @@ static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_works
     int element = point / PIECES < last ? point / PIECES : last;
     double xi = (double)(point - PIECES * element) / PIECES;
 
-    const double *from = work->flexibles[flexible].value + yk_flexible_rod_node(element);
+    const double *from = work->flexibles[flexible].value + first_of_node(element);
     return yk_ancf_line(&body->element, from, xi);
 }
 

@@ -47,7 +47,6 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
 
 /* The same with factors of an earlier placement, which turn with the bodies since
  * yk_smooth_carry_from_here was called. */
-yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver *solver);
 void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                yk_linear_solver *solver);
 void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_workspace *work,

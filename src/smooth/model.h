@@ -161,9 +161,7 @@ typedef struct yk_smooth_model {
     double *fraction; /* and what corrections of it are measured by: see yk_smooth_relative_size */
 } yk_smooth_model;
 
-/* compile.c: from the def and the connections of the ports. Release leaves what creation made. */
-yk_status yk_smooth_model_compile(yk_smooth_model *model);
-void yk_smooth_model_release(yk_smooth_model *model);
+/* compile.c */
 yk_joint yk_smooth_joint_of_port(const port_model *port);
 
 /* flexible.c */

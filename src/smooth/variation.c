@@ -182,7 +182,8 @@ static double *put(double *to, yk_vec3 v)
     return to + 3;
 }
 
-void yk_variation_read_side(yk_smooth *smooth, int side)
+/* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1). */
+static void read_side(yk_smooth *smooth, int side)
 {
     const yk_smooth_model *model = &smooth->model;
     variation *v = smooth->variation;
@@ -219,7 +220,8 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
     }
 }
 
-void yk_variation_write(yk_smooth *smooth, int column, double fraction)
+/* A column from both. */
+static void write_column(yk_smooth *smooth, int column, double fraction)
 {
     const variation *v = smooth->variation;
 
@@ -237,10 +239,10 @@ void yk_variation_read(yk_smooth *smooth, int column, double fraction,
     /* Central differences. */
     for (int side = 0; side < 2; side++) {
         displace(smooth, column, side ? fraction : -fraction);
-        yk_variation_read_side(smooth, side);
+        read_side(smooth, side);
     }
 
-    yk_variation_write(smooth, column, fraction);
+    write_column(smooth, column, fraction);
 }
 
 /* Of the contract ------------------------------------------------------------------------------ */
@@ -441,11 +443,11 @@ yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const d
             yk_smooth_trial_from_state(model, state, work);
             status = yk_two_step_repeat(smooth, t, sizes, count);
             if (status == YK_OK)
-                yk_variation_read_side(smooth, side);
+                read_side(smooth, side);
         }
 
         if (status == YK_OK)
-            yk_variation_write(smooth, c, fraction);
+            write_column(smooth, c, fraction);
     }
 
     work->inputs = inputs;

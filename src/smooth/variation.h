@@ -43,11 +43,8 @@ struct variation {
 /* The fraction at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   const double *direction);
-/* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column
- * from both. */
-void yk_variation_read_side(yk_smooth *smooth, int side);
-void yk_variation_write(yk_smooth *smooth, int column, double fraction);
-/* All three; `displace` moves the trial by a fraction of what a column changes. */
+/* A column from the motions of the ports at the trial, displaced backwards and then forwards;
+ * `displace` moves it by a fraction of what the column changes. */
 void yk_variation_read(yk_smooth *smooth, int column, double fraction,
                        void (*displace)(yk_smooth *smooth, int column, double fraction));
 void yk_variation_keep(yk_smooth *smooth);

@@ -145,8 +145,6 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
 enum { ATTACHMENT_FRAMES = 0, ATTACHMENT_LOADS = 1, ATTACHMENT_MAPS = 2, ATTACHMENT_BIASES = 4 };
 void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work,
                                unsigned what);
-/* The trial's coordinates side by side, where the bodies read them. */
-void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* The same where there are attachments at all, for outputs. */
 void yk_smooth_show_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Accelerations of the attachments, as those of the trial make them. */

@@ -8,6 +8,22 @@
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */
 static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
 
+/* Side 0 takes the wrench, side 1 the motion. */
+static int port_on(const yk_interface *interface, int side)
+{
+    if (side == 0)
+        return interface->def.wrench_port;
+    return interface->def.motion_port;
+}
+
+static yk_participant *participant_on(const yk_system *system, const yk_interface *interface,
+                                      int side)
+{
+    if (side == 0)
+        return yk_interface_a(system, interface);
+    return yk_interface_b(system, interface);
+}
+
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,
                            const yk_motion *b)
 {
@@ -46,8 +62,8 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
         if (side == 0)
             interface->applied = applied;
 
-        const yk_participant *p = yk_balance_side(system, interface, side);
-        yk_input_constant(kind, &applied, &p->inputs[yk_balance_port(interface, side)]);
+        const yk_participant *p = participant_on(system, interface, side);
+        yk_input_constant(kind, &applied, &p->inputs[port_on(interface, side)]);
     }
 }
 
@@ -121,9 +137,9 @@ static yk_vec3 take3(const double *array)
 static yk_motion end_of(const yk_balance *balance, const yk_system *system,
                         const yk_interface *interface, int side)
 {
-    const yk_participant *p = yk_balance_side(system, interface, side);
+    const yk_participant *p = participant_on(system, interface, side);
     const yk_balance_participant *own = &balance->participants[p - system->participants];
-    int port = yk_balance_port(interface, side);
+    int port = port_on(interface, side);
     const double *velocity = own->model.velocity + own->offsets[port];
     const double *displacement = own->model.displacement + own->offsets[port];
 

@@ -106,19 +106,4 @@ void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion 
 /* The wrenches of the multipliers, carried on, as inputs of both sides. */
 void yk_balance_apply(yk_system *system, yk_balance_interface *own);
 
-static inline int yk_balance_port(const yk_interface *interface, int side)
-{
-    if (side == 0)
-        return interface->def.wrench_port;
-    return interface->def.motion_port;
-}
-
-static inline yk_participant *yk_balance_side(const yk_system *system,
-                                              const yk_interface *interface, int side)
-{
-    if (side == 0)
-        return yk_interface_a(system, interface);
-    return yk_interface_b(system, interface);
-}
-
 #endif
