@@ -210,9 +210,7 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
                             const double *amplitude, const yk_ffrf_pose *pose, yk_vec3 force,
                             yk_vec3 torque, double scale, double *tangent);
 
-/* Shape and motion, in the axes of the body ---------------------------------------------------- */
-
-/* What the integrals over the mass have to do with inertia. */
+/* Inertia from the integrals over the mass ----------------------------------------------------- */
 
 /* The vector of the antisymmetric part of int u s^T: int u x s. */
 static inline yk_vec3 yk_ffrf_axial(const yk_mat3 *y)
@@ -220,6 +218,7 @@ static inline yk_vec3 yk_ffrf_axial(const yk_mat3 *y)
     return yk_v3(y->m[1][2] - y->m[2][1], y->m[2][0] - y->m[0][2], y->m[0][1] - y->m[1][0]);
 }
 
+/* The inertia tensor of the second moments int u u^T. */
 static inline yk_mat3 yk_ffrf_tensor(const yk_mat3 *second)
 {
     double trace = second->m[0][0] + second->m[1][1] + second->m[2][2];
