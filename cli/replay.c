@@ -1,7 +1,6 @@
 /* yoke replay: a recorded run again, from what its record holds, compared bit by bit. */
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "cli.h"

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/error_bars.h"
 #include "analysis/trial.h"

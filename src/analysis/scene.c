@@ -1,7 +1,6 @@
 #include "analysis/run.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "math/vec3.h"
 

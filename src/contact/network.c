@@ -1,6 +1,5 @@
 #include "contact/network.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "contact/network_data.h"

@@ -12,7 +12,6 @@
  *              as columns are rows */
 #include "contact/read.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * the scenario with its files, and the binary that runs it. */
 #include "fmu/export.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

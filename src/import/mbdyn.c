@@ -9,7 +9,6 @@
  *
  * Statements are short and each becomes one line of the scenario, so they are written as they are
  * read, into one text per section. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

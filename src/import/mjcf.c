@@ -6,7 +6,6 @@
  * Read: compiler, option, default, include, asset/mesh, body, frame, inertial, joint, freejoint,
  * geom, site, equality/connect and weld, actuators on joints. Everything else is noted. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"

@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "import/robot.h"
-#include "model/registry.h"
 #include "model/scenario.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"

@@ -1,5 +1,4 @@
 /* A resolved scenario as YAML, and the reference documentation of all keys in Markdown. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

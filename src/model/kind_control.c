@@ -1,5 +1,4 @@
 /* solver: control */
-#include <math.h>
 
 #include "math/polynomial.h"
 #include "model/registry.h"

@@ -1,5 +1,4 @@
 /* solver: fmu */
-#include <string.h>
 
 #include "model/registry.h"
 #include "transport/fmi/fmu.h"

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "model/files.h"
 #include "model/modal.h"
 

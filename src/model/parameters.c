@@ -1,5 +1,4 @@
 /* The parameters of a scenario: numbers and expressions of each other, in any order. */
-#include <stdio.h>
 #include <string.h>
 
 #include "model/schema.h"

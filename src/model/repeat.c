@@ -4,7 +4,6 @@
  * 0.5)*length', 0, 0]. Expressions of the parameters alone are filled in wherever a value or a
  * name stands: on: "n_{2*elements}". */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/schema.h"

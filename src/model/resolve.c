@@ -1,6 +1,5 @@
 /* A tree against its schema: every mistake in one pass, defaults filled in, values stored. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
  * A particle appears where it touches nothing: places are drawn at random until one is free. What it
  * has of kinetic and potential energy is work that was done on the system, and what a sink takes
  * is work that it has done. */
-#include <string.h>
 
 #include "base/text.h"
 #include "nonsmooth/packing.h"

@@ -1,6 +1,5 @@
 /* Building a model: bodies, shapes, joints, forces, ports, as the user numbers them. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "mechanics/body.h"

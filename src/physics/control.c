@@ -1,6 +1,5 @@
 /* Controllers behind the contract of yoke/subsystem.h; see yoke/physics.h. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/building.h"

@@ -7,7 +7,6 @@
  * it finds through a pipe, as a journal, which a reader of our own takes or refuses. */
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
  * inertia, elements between frames, numbered unknowns and rows, and what is typical of the
  * model. */
 #include <stdio.h>
-#include <string.h>
 
 #include "smooth/internal.h"
 

@@ -13,7 +13,6 @@
  * the space, with residuals computed from the stored images, decide when it is large enough. */
 #include "smooth/modes.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
  * answers come that fast, then sleeps on the count (futex(2)) and looks from time to time whether
  * the partner still lives: its end closes the socket over which the two have met. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <math.h>

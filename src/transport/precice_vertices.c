@@ -15,8 +15,6 @@
  * on both sides: sum f_i . v_i = F . v + T . w. */
 #include "transport/precice.h"
 
-#include <math.h>
-
 #include "math/so3.h"
 
 /* Of the determinant of J against that of a sphere with the same trace: below it the vertices are on a

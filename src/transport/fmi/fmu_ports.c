@@ -1,6 +1,5 @@
 /* Ports of an FMU from its variables: which variable is which component of which quantity, and how
  * values get from inputs of ports to those of the FMU and back. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The calls of FMI 3.0. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "transport/fmi/fmu_internal.h"
 
