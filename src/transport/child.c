@@ -48,6 +48,7 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
     if (!c)
         return release_all(context, NULL, def, YK_ERROR_MEMORY);
 
+    /* Both meet over the pair, and each sees there that the other has ended. */
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         yk_fail(context, YK_ERROR_EXTERNAL, "no sockets for a child process: %s", strerror(errno));
@@ -83,6 +84,7 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
         _exit(0);
     }
 
+    /* The child's end is open there alone, so that its death shows here. */
     close(ends[1]);
     *c = (child){context, process, def->release, def->user};
 

@@ -122,6 +122,7 @@ void yk_put_changes(yk_body *body, const double *values, double *kept, size_t co
         at = end;
     }
 
+    /* From here on both sides have these. */
     if (count > 0)
         memcpy(kept, values, count * sizeof *kept);
 }
@@ -132,6 +133,8 @@ void yk_get_changes(yk_body *body, double *kept, size_t count)
     while (at < count && !body->failed) {
         size_t same = yk_get_whole(body);
         size_t changed = yk_get_whole(body);
+
+        /* A run of nothing would never end, a longer one than the array write past it. */
         if (same + changed == 0 || same > count - at || changed > count - at - same) {
             body->failed = true;
             return;
@@ -219,6 +222,7 @@ size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int
 yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
                         const yk_body *body, double deadline)
 {
+    /* A body that could not grow has lost a part of what was put into it. */
     if (body->failed)
         return YK_ERROR_MEMORY;
     if (body->length > YK_FRAME_BODY_MAX)

@@ -12,7 +12,7 @@
  *   staggered   <- 6 motion at t0 (twice), -> 2 forces;   then per step  -> 2 forces, <- 6 motion
  *   loose       <- 6 motion at t0, -> 6 forces, <- 6 predicted motion;   per step the last two
  *   tight       <- 2 motion at t0, -> 6 forces, <- 2 predicted motion;  per iteration  -> 2 forces,
- *               <- 2 motion;  at the end of the step  -> 6 forces, <- 2 predicted motion of the next
+ *               <- 2 motion;  at the end of a step  -> 6 forces, <- 2 predicted motion of the next
  *
  * With loose and tight coupling MBDyn never sends the motion at the end of a step as it converged:
  * tight, the last iterate stands for it; loose, the next prediction less what it moves in a
@@ -97,6 +97,7 @@ static yk_quat read_rotation(const mbdyn *m, const double *r)
     switch (m->def.orientation) {
     case YK_MBDYN_VECTOR: return yk_so3_exp((yk_vec3){r[0], r[1], r[2]});
 
+    /* Degrees, about x, the new y and the newest z. */
     case YK_MBDYN_EULER123: {
         const double degree = acos(-1) / 180;
         yk_quat x = yk_so3_exp(yk_v3(degree * r[0], 0, 0));
@@ -309,6 +310,7 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     memcpy(m->predicted, m->motion, bytes);
     m->iterated = true;
 
+    /* Command 2: MBDyn repeats its step with these forces, and does not go on. */
     keep_wrenches(m, inputs, h);
     status = send_wrenches(m, DATA);
     if (status == YK_OK)
@@ -330,6 +332,7 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
         size = fmax(size, h * yk_v3_norm(now->angular_velocity));
     }
 
+    /* Relative to the fastest node; where all are at rest the last term is left. */
     const double tolerance = 1e-6;
     report->correction = change / (tolerance * size + 1e-12);
     report->converged = report->correction <= 1;
@@ -353,6 +356,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
                 status = receive_motion(m, DATA_AND_GO, m->motion);
         }
 
+        /* MBDyn sends no prediction with this coupling: constant velocities. */
         move(m, m->motion, h, m->predicted);
         return status;
 
@@ -381,6 +385,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
 
         m->iterated = false;
 
+        /* Command 6: MBDyn accepts the step, and answers with the prediction of the next. */
         keep_wrenches(m, inputs, h);
         status = send_wrenches(m, DATA_AND_GO);
         if (status == YK_OK)
@@ -452,6 +457,7 @@ static yk_status open_socket(mbdyn *m, int *fd)
     if (status != YK_OK)
         return status;
 
+    /* One MBDyn for one subsystem: nobody else is to connect. */
     status = yk_socket_accept(m->context, listening, deadline, fd);
     close(listening);
     yk_socket_remove(m->def.address);
@@ -541,6 +547,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         .predict = mbdyn_predict,
     };
 
+    /* Only tight coupling lets a step be repeated before it is accepted. */
     if (def->coupling == YK_MBDYN_TIGHT)
         m->ops.iteration = &iteration_ops;
     m->base.ops = &m->ops;
@@ -557,6 +564,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
     if (!m->ports || !m->numbers || !m->motion || !m->predicted || !m->wrenches)
         status = YK_ERROR_MEMORY;
 
+    /* External structural forces act on nodes: MBDyn has no other causality there. */
     for (int i = 0; status == YK_OK && i < def->node_count; i++) {
         char *name = yk_text_copy(context, def->nodes[i]);
         m->ports[i] = (yk_port){name, YK_PORT_MARKER, YK_TAKES_WRENCH};
@@ -566,6 +574,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
             status = YK_ERROR_MEMORY;
     }
 
+    /* Connecting is tried again, and listening waits, until the deadline. */
     int fd = -1;
     if (status == YK_OK)
         status = open_socket(m, &fd);

@@ -92,6 +92,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
         struct timespec sleep = {.tv_nsec = (long)(1e9 * left)};
         syscall(SYS_futex, counter, FUTEX_WAIT, old, &sleep, NULL, 0);
 
+        /* What a partner wrote before it ended still counts. */
         if (atomic_load(counter) == old && !partner_lives(m))
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "has ended");
     }
@@ -142,6 +143,7 @@ static yk_status memory_send(yk_transport *self, const void *head, size_t head_c
         rest += piece;
         count -= piece;
 
+        /* The count comes last: with it the letter is the reader's. */
         box->size = (uint32_t)(used + piece);
         raise_counter(box, &box->written);
     } while (count > 0);
@@ -154,6 +156,7 @@ static yk_status memory_receive(yk_transport *self, void *bytes, size_t count, d
     mailbox *box = m->in;
     unsigned char *target = bytes;
     while (count > 0) {
+        /* Only this side raises the count of letters taken, only the other that of written ones. */
         uint32_t taken = atomic_load_explicit(&box->taken, memory_order_relaxed);
         if (atomic_load_explicit(&box->written, memory_order_acquire) == taken) {
             yk_status status = wait_for(m, box, &box->written, taken, deadline);
@@ -243,6 +246,7 @@ bool yk_send_descriptor(int socket, int fd)
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = buffer, .msg_controllen = sizeof buffer};
 
+    /* SCM_RIGHTS gives the other process a descriptor of its own for the same memory. */
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;

@@ -28,6 +28,8 @@ static bool hosts(char *names)
     char cut[YK_HOST_NAME] = "";
     int length = 0;
     MPI_Get_processor_name(own, &length);
+
+    /* All ranks gather names of one size. */
     memcpy(cut, own, sizeof cut - 1);
     return MPI_Allgather(cut, YK_HOST_NAME, MPI_CHAR, names, YK_HOST_NAME, MPI_CHAR, all) ==
            MPI_SUCCESS;
@@ -81,6 +83,8 @@ static bool sent(uint64_t *request)
     MPI_Request own;
     int done = 0;
     memcpy(&own, request, sizeof own);
+
+    /* It becomes MPI_REQUEST_NULL when the message is sent. */
     MPI_Test(&own, &done, MPI_STATUS_IGNORE);
     memcpy(request, &own, sizeof own);
     return done;

@@ -7,9 +7,9 @@
  *                  loads a structure that is computed elsewhere
  *
  * preCICE gives values over the time window that begins: where a partner has been there already (a
- * serial coupling in which it is first, or an iteration of an implicit one) those at its end are new,
- * else the last ones go on. They are read for the end of the next step. What can be read of a motion
- * ahead becomes the prediction of the port.
+ * serial coupling in which it is first, or an iteration of an implicit one) those at its end are
+ * new, else the last ones go on. They are read for the end of the next step. What can be read of a
+ * motion ahead becomes the prediction of the port.
  *
  * Chourdakis, Davis, Rodenberg et al. 2022; the interface is that of version 3. */
 #include <math.h>
@@ -121,6 +121,7 @@ static void write_values(precice *p, const yk_input *inputs, double time, double
             port->sent = yk_input_motion(&inputs[i], kind, time);
         }
 
+        /* Each of the data is an array: displacements of all vertices, then velocities. */
         if (p->displacement >= 0)
             yk_vertices_displace(&port->vertices, &port->sent,
                                  first + (size_t)p->displacement * p->values);
@@ -148,6 +149,7 @@ static void read_motion(const precice *p, one_port *port, const double *values, 
         return;
     }
 
+    /* Displacements are those from the reference: errors of earlier steps do not add up. */
     yk_vertices_fit(&port->vertices, first + (size_t)p->displacement * p->values, motion);
     if (p->velocity >= 0 || !(h > 0))
         return;
@@ -164,6 +166,8 @@ static void read_values(precice *p, double h)
     size_t set = (size_t)p->data.read_count * p->values;
     const double *now = p->read;
     const double *later = p->read + set;
+
+    /* A window that ended, or is made again, collects its impulse from zero. */
     bool begins = p->state.complete || p->state.repeats;
     if (begins)
         p->elapsed = 0;
@@ -186,6 +190,7 @@ static void read_values(precice *p, double h)
             read_motion(p, port, now, h, &before, &port->motion);
         }
 
+        /* Where a window begins to which an implicit coupling may return. */
         if (p->state.begins)
             port->kept = port->motion;
         if (p->takes == YK_TAKES_MOTION)
@@ -275,6 +280,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     yk_status status = keep_message(
         p, yk_precice_initialize(p->host, coordinates, p->written, h, &p->state, p->read));
     yk_release(p->context, coordinates);
+
     if (status == YK_OK)
         status = check_finite(p);
     if (status != YK_OK)
@@ -305,6 +311,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
     yk_status status = initialize(p, t, h, inputs);
     p->stepped = true;
 
+    /* A window that is repeated begins where it began before. */
     if (status == YK_OK && p->state.repeats && fabs(t - p->window_start) > SLIVER * h)
         return fail(p, YK_ERROR_CAPABILITY,
                     "preCICE repeats this time window, and the step goes on: an implicit coupling "
@@ -327,6 +334,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
         if (p->state.longest < step * (1 + SLIVER))
             step = p->state.longest;
         done += step;
+
         write_values(p, inputs, fmin(done, h), step);
         status =
             keep_message(p, yk_precice_advance(p->host, step, p->written, h, &p->state, p->read));
@@ -335,6 +343,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
         if (status == YK_OK)
             read_values(p, step);
 
+        /* The next window begins here; one that is repeated ends the step where it is. */
         if (status == YK_OK && p->state.begins && !p->state.repeats)
             p->window_start = t + done;
         if (p->state.repeats)
@@ -369,6 +378,7 @@ static void precice_predict(const yk_subsystem *self, int port, double h, yk_mot
     if (p->state.ahead > 0)
         part = h / p->state.ahead;
 
+    /* A line in the position, and in the rotation vector from the present orientation. */
     yk_motion end = own->next;
     yk_vec3 path = yk_v3_sub(own->next.position, own->motion.position);
     yk_quat rotation = yk_q_mul(own->next.orientation, yk_q_conjugate(own->motion.orientation));
@@ -446,6 +456,7 @@ static yk_status check_def(yk_context *context, const yk_precice_def *def, size_
                        "a participant of preCICE needs a deadline above 0 s and 1 to %d ports",
                        PORTS_MAX);
 
+    /* A port without vertices has one at its own position. */
     *vertices = 0;
     for (int i = 0; i < def->port_count; i++) {
         int own = def->ports[i].vertex_count;
@@ -499,6 +510,8 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
     for (int i = 0; i < def->port_count; i++) {
         const yk_precice_port_def *from = &def->ports[i];
         one_port *port = &p->ports[i];
+
+        /* An axis makes it a scalar port. */
         bool scalar = yk_v3_norm2(from->axis) > 0;
         char *name = yk_text_copy(p->context, from->name);
         p->list[i] = (yk_port){name, scalar ? YK_PORT_SCALAR : YK_PORT_MARKER, def->takes};
@@ -511,6 +524,7 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
         p->points[first] = from->position;
         for (int k = 0; k < own; k++)
             p->points[first + (size_t)k] = from->vertices[k];
+
         port->first = first;
         port->axis = yk_v3_unit(from->axis);
         port->vertices = (yk_vertices){

@@ -9,8 +9,8 @@
  *                <- answer, values                readData
  *   close        -> request                       finalize
  *
- * Both are one program, so that structs travel as they are. What the library prints goes to a file in
- * memory: it is logged here, and its last error becomes the message when the child has ended. */
+ * Both are one program, so that structs travel as they are. What the library prints goes to a file
+ * in memory: it is logged here, and its last error becomes the message when the child has ended. */
 #define _GNU_SOURCE
 #include "transport/precice.h"
 
@@ -156,6 +156,8 @@ static yk_status load(child *c, answer *a)
 static yk_status create_participant(child *c, answer *a)
 {
     const char *mesh = c->def->mesh;
+
+    /* A wrong name or configuration ends this process; what was printed says why. */
     c->library.createParticipant(c->def->participant, c->def->configuration, 0, 1);
     c->dimensions = c->library.getMeshDimensions(mesh);
     a->state.dimensions = c->dimensions;
@@ -180,6 +182,7 @@ static yk_status create_participant(child *c, answer *a)
     c->coordinates = calloc(n, sizeof *c->coordinates);
     c->written = calloc(n * YK_PRECICE_DATA_MAX, sizeof *c->written);
     c->read = calloc(2 * n * YK_PRECICE_DATA_MAX, sizeof *c->read);
+
     if (c->ids && c->coordinates && c->written && c->read)
         return YK_OK;
     snprintf(a->text, sizeof a->text, "there is no memory for its values");
@@ -236,12 +239,15 @@ static bool answer_one(child *c)
     size_t n = (size_t)c->vertices * (size_t)c->dimensions;
     if (!take(c->socket, &q, sizeof q))
         return false;
+
+    /* The parent waits for this answer before it ends us: connections are closed in order. */
     if (q.kind == FINALIZE) {
         c->library.finalize();
         put(c->socket, &a, sizeof a);
         return false;
     }
 
+    /* Vertices do not change: their coordinates come once. */
     if (q.kind == INITIALIZE && !take(c->socket, c->coordinates, n * sizeof *c->coordinates))
         return false;
     size_t written = (size_t)c->data->written_count * n;
@@ -261,6 +267,7 @@ static bool answer_one(child *c)
         a.state.repeats = c->library.requiresReadingCheckpoint();
     }
 
+    /* After the end of the coupling there is no window to ask about. */
     a.state.dimensions = c->dimensions;
     a.state.ongoing = c->library.isCouplingOngoing();
     if (a.state.ongoing) {
@@ -298,13 +305,17 @@ static void run_child(child *c, int printed)
     dup2(printed, STDOUT_FILENO);
     dup2(printed, STDERR_FILENO);
 
+    /* The first answer: whether there is a participant, and if not, why. */
     answer a = {0};
     a.status = load(c, &a);
     if (a.status == YK_OK)
         a.status = create_participant(c, &a);
+
     bool good = put(c->socket, &a, sizeof a) && a.status == YK_OK;
     while (good)
         good = answer_one(c);
+
+    /* Handlers that the parent has set for its own exit are not called. */
     fflush(NULL);
     _exit(0);
 }
@@ -316,6 +327,7 @@ static void clean(char *line)
 {
     char *to = line;
     for (const char *from = line; *from; from++) {
+        /* An escape sequence ends with its first letter: "\033[31m". */
         if (*from == '\033') {
             while (*from && !isalpha((unsigned char)*from))
                 from++;
@@ -343,6 +355,7 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
     if (got <= 0)
         return;
 
+    /* All of it is logged, but a warning that comes in every window only some times as one. */
     bytes[got] = '\0';
     bool error = false;
     char *rest = NULL;
@@ -395,11 +408,13 @@ static yk_status receive(yk_precice_host *host, answer *a, double *values, size_
     if (status != YK_OK)
         return give_up(host, status);
 
+    /* What it printed goes to the log also where all is well. */
     char last[LINE_MAX_BYTES];
     read_printed(host, last);
     if (a->status == YK_OK)
         return YK_OK;
 
+    /* After an answer that says why not, the child has ended. */
     host->broken = true;
     snprintf(host->message, sizeof host->message, "%s: %s", host->name, a->text);
     return yk_fail(host->context, a->status, "%s", host->message);
@@ -411,12 +426,14 @@ static yk_status ask(yk_precice_host *host, const request *q, const double *coor
     if (host->broken)
         return yk_fail(host->context, YK_ERROR_EXTERNAL, "%s", host->message);
 
+    /* In the order in which the child takes them: request, coordinates if any, values. */
     const yk_transport_ops *ops = host->transport->ops;
     double deadline = yk_clock_seconds() + host->deadline;
     yk_status status = ops->send(host->transport, NULL, 0, q, sizeof *q, deadline);
     if (status == YK_OK && coordinates)
         status = ops->send(host->transport, NULL, 0, coordinates,
                            host->values * sizeof *coordinates, deadline);
+
     size_t count = (size_t)host->written_count * host->values;
     if (status == YK_OK)
         status = ops->send(host->transport, NULL, 0, written, count * sizeof *written, deadline);
@@ -428,6 +445,7 @@ static yk_status ask(yk_precice_host *host, const request *q, const double *coor
     if (status != YK_OK)
         return status;
 
+    /* A coupling that has ended as configured is given more time to close. */
     *state = a.state;
     host->ended = !a.state.ongoing;
     return YK_OK;
@@ -469,6 +487,7 @@ void yk_precice_close(yk_precice_host *host)
             host->transport->ops->receive(host->transport, &a, sizeof a, deadline);
     }
 
+    /* It may hang in the library: it is ended in any case, and leaves no zombie. */
     if (host->transport)
         host->transport->ops->close(host->transport);
     if (host->process > 0) {
@@ -507,6 +526,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         return YK_ERROR_EXTERNAL;
     }
 
+    /* A fork has def and data in its memory: they need not be sent. */
     host->process = fork();
     if (host->process == 0) {
         close(ends[0]);
@@ -514,6 +534,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         run_child(&c, host->printed);
     }
 
+    /* The child's end is open there alone, so that its death shows here. */
     close(ends[1]);
     if (host->process < 0) {
         yk_fail(context, YK_ERROR_EXTERNAL, "no child process for preCICE: %s", strerror(errno));
@@ -529,6 +550,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         return YK_ERROR_MEMORY;
     }
 
+    /* Whether there is a participant. The message is copied before the host goes. */
     answer a;
     yk_status status = receive(host, &a, NULL, 0);
     if (status != YK_OK) {

@@ -6,8 +6,8 @@
  *   displacement   u_i = p + Q a_i - x_i             velocity   v_i = v + w x Q a_i
  *   wrench         F = sum f_i                       torque     T = sum Q a_i x f_i
  *
- * The other way round a wrench becomes the smallest forces that have it as their resultant: about the
- * mean of the vertices, with r_i the arms from there and J = sum (|r_i|^2 - r_i r_i^T),
+ * The other way round a wrench becomes the smallest forces that have it as their resultant: about
+ * the mean of the vertices, with r_i the arms from there and J = sum (|r_i|^2 - r_i r_i^T),
  *
  *   f_i = F / n + (J^-1 T) x r_i
  *
@@ -17,8 +17,8 @@
 
 #include "math/so3.h"
 
-/* Of the determinant of J against that of a sphere with the same trace: below it the vertices are on a
- * line, as far as rounding can tell. */
+/* Of the determinant of J against that of a sphere with the same trace: below it the vertices are
+ * on a line, as far as rounding can tell. */
 static const double ON_A_LINE = 1e-12;
 
 /* Of the rotation vector (rad) at which a fit has converged, and the most iterations. */
@@ -60,7 +60,7 @@ void yk_vertices_prepare(yk_vertices *v)
     for (int i = 0; i < v->count; i++)
         v->mean = yk_v3_axpy(1.0 / v->count, arm(v, i), v->mean);
 
-    /* The tensor of inertia of unit masses at the vertices: forces share a torque by its inverse. */
+    /* Inertia of unit masses at the vertices: its inverse distributes a torque over them. */
     yk_mat3 sum = yk_m3_zero();
     for (int i = 0; i < v->count; i++) {
         yk_vec3 r = yk_v3_sub(arm(v, i), v->mean);
@@ -87,6 +87,7 @@ void yk_vertices_prepare(yk_vertices *v)
 
 void yk_vertices_displace(const yk_vertices *v, const yk_motion *motion, double *displacements)
 {
+    /* u_i = p + Q a_i - x_i. */
     yk_quat q = rotation(v, motion);
     for (int i = 0; i < v->count; i++) {
         yk_vec3 now = yk_v3_add(motion->position, yk_q_rotate(q, arm(v, i)));
@@ -96,6 +97,7 @@ void yk_vertices_displace(const yk_vertices *v, const yk_motion *motion, double 
 
 void yk_vertices_move(const yk_vertices *v, const yk_motion *motion, double *velocities)
 {
+    /* v_i = v + w x Q a_i. */
     yk_quat q = rotation(v, motion);
     for (int i = 0; i < v->count; i++) {
         yk_vec3 around = yk_v3_cross(motion->angular_velocity, yk_q_rotate(q, arm(v, i)));
@@ -105,6 +107,7 @@ void yk_vertices_move(const yk_vertices *v, const yk_motion *motion, double *vel
 
 yk_wrench yk_vertices_reduce(const yk_vertices *v, const yk_motion *motion, const double *forces)
 {
+    /* F = sum f_i and T = sum Q a_i x f_i. */
     yk_quat q = rotation(v, motion);
     yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < v->count; i++) {
@@ -126,6 +129,7 @@ void yk_vertices_distribute(const yk_vertices *v, const yk_motion *motion, const
     yk_vec3 torque = yk_v3_sub(wrench->torque, yk_v3_cross(mean, wrench->force));
     yk_vec3 spin = yk_q_rotate(q, yk_m3_apply(v->inverse, yk_q_rotate_back(q, torque)));
 
+    /* f_i = F / n + (J^-1 T) x r_i. */
     for (int i = 0; i < v->count; i++) {
         yk_vec3 r = yk_q_rotate(q, yk_v3_sub(arm(v, i), v->mean));
         yk_vec3 force = yk_v3_axpy(1.0 / v->count, wrench->force, yk_v3_cross(spin, r));
@@ -156,12 +160,14 @@ void yk_vertices_fit(const yk_vertices *v, const double *displacements, yk_motio
             break;
     }
 
+    /* Back from the mean of the vertices to the marker. */
     motion->orientation = yk_q_mul(q, v->orientation);
     motion->position = yk_v3_sub(mean, yk_q_rotate(q, v->mean));
 }
 
 void yk_vertices_fit_velocity(const yk_vertices *v, const double *velocities, yk_motion *motion)
 {
+    /* w = J^-1 sum Q r_i x v_i, and the velocity of the mean. */
     yk_quat q = rotation(v, motion);
     yk_vec3 mean = yk_v3(0, 0, 0);
     yk_vec3 sum = yk_v3(0, 0, 0);

@@ -13,8 +13,8 @@
 #include "yoke/transport.h"
 
 /* Who waits looks for a message all the time, for BUSY (s) without a pause, because most answers
- * come that fast, and for up to MOST_SPIN (s) leaving the processor to others between looks; then it
- * sleeps for a fraction of the time that it has waited, so that a wait becomes longer by that
+ * come that fast, and for up to MOST_SPIN (s) leaving the processor to others between looks; then
+ * it sleeps for a fraction of the time that it has waited, so that a wait becomes longer by that
  * fraction at most. How long it looks follows from what has helped before: ranks that wait for long
  * leave their processors to those that compute. The fraction is small where every rank has a core
  * of its own, and larger where they share them. */
@@ -37,6 +37,7 @@ bool yk_ranks_launched(void)
             return true;
     }
 
+    /* PMIx says which rank this is, but not how many there are; Slurm does. */
     const char *tasks = getenv("SLURM_NTASKS");
     return getenv("PMIX_RANK") && tasks && strtol(tasks, NULL, 10) > 1;
 }
@@ -50,6 +51,7 @@ yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **rank
     if (!library)
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s", dlerror());
 
+    /* The module may be of another build: its table of calls has another size then. */
     const yk_ranks_driver *driver = dlsym(library, "yk_ranks_driver_mpi");
     if (!driver || driver->size != sizeof *driver)
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s is of another version", module);
@@ -69,6 +71,7 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
     if (!driver->open(&made->rank, &made->count))
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s cannot be started", driver->name);
 
+    /* Machines of all ranks: for messages, and to know which ranks share processors. */
     made->hosts = yk_allocate(context, (size_t)made->count, sizeof *made->hosts);
     if (!made->hosts)
         return YK_ERROR_MEMORY;
@@ -79,6 +82,7 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
     int beside = 0;
     for (int i = 0; i < made->count; i++)
         beside += strcmp(made->hosts[i], made->hosts[made->rank]) == 0;
+
     made->spin = MOST_SPIN;
     made->sleep_fraction = SLEEP_FRACTION;
     if (beside > sysconf(_SC_NPROCESSORS_ONLN))
@@ -91,6 +95,7 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
 
 void yk_ranks_close(yk_ranks *ranks)
 {
+    /* The thread that pushes calls the driver: it ends before the library does. */
     pthread_mutex_lock(&ranks->lock);
     ranks->closing = true;
     pthread_mutex_unlock(&ranks->lock);
@@ -127,6 +132,7 @@ static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double d
         w->begun = now;
     }
 
+    /* A wish to stop is looked for only in waits that have become long. */
     double waited = now - w->begun;
     if (now > deadline || (waited > w->spin && yk_stop_asked(context)))
         return false;
@@ -137,6 +143,7 @@ static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double d
         return true;
     }
 
+    /* In proportion to the wait, so that it becomes longer by that fraction at most. */
     w->slept = true;
     double seconds = fmin(ranks->sleep_fraction * waited, LONGEST_SLEEP);
     struct timespec sleep = {.tv_nsec = (long)(1e9 * seconds)};
@@ -169,6 +176,7 @@ static bool look(yk_ranks *ranks, int *from, int *tag, size_t *bytes)
     if (ranks->seen_tag == NOTHING_SEEN || *tag != ranks->seen_tag || *from != ranks->seen_from)
         return ranks->driver->probe(from, tag, bytes);
 
+    /* Once: what comes next with this tag is to be looked for again. */
     *bytes = ranks->seen_bytes;
     ranks->seen_tag = NOTHING_SEEN;
     return true;
@@ -298,22 +306,27 @@ static void *push(void *user)
 
         pthread_mutex_lock(&ranks->lock);
         bool closing = ranks->closing;
+
+        /* Any call lets the library go on with its sends; a probe takes nothing from anybody. */
         int from = YK_ANY;
         int tag = YK_ANY;
         size_t bytes;
         if (!closing)
             ranks->driver->probe(&from, &tag, &bytes);
+
         for (yk_ranks_outgoing *o = ranks->under_way, *next; o && !closing; o = next) {
             next = o->next;
             if (ranks->driver->sent(&o->request))
                 strike(ranks, o);
         }
 
+        /* Less and less often while nothing is sent. */
         seconds = fmin(2 * seconds, LONGEST);
         if (ranks->sends > before)
             seconds = LONGEST_SLEEP;
         before = ranks->sends;
         pthread_mutex_unlock(&ranks->lock);
+
         if (closing)
             return NULL;
     }
@@ -330,11 +343,13 @@ static yk_status let_go(ranks_transport *t, yk_ranks_outgoing *o, double deadlin
             strike(ranks, o);
         bool left = !o->under_way;
         pthread_mutex_unlock(&ranks->lock);
+
         if (left)
             return YK_OK;
         if (pause_for(t->base.context, ranks, &w, deadline))
             continue;
 
+        /* Nobody takes it, but the library may still read the bytes: their memory is left to it. */
         pthread_mutex_lock(&ranks->lock);
         strike(ranks, o);
         pthread_mutex_unlock(&ranks->lock);
@@ -361,6 +376,7 @@ static yk_status ranks_send(yk_transport *self, const void *head, size_t head_co
     if (o->body.failed)
         return YK_ERROR_MEMORY;
 
+    /* A message that the library could not take over at once stays in the list of the thread. */
     count_frame(t->ranks, &o->body);
     yk_ranks *ranks = t->ranks;
     pthread_mutex_lock(&ranks->lock);
@@ -377,6 +393,7 @@ static yk_status ranks_send(yk_transport *self, const void *head, size_t head_co
     if (!ranks->pushes && (ranks->rank == 0 || o->under_way))
         ranks->pushes = pthread_create(&ranks->pusher, NULL, push, ranks) == 0;
     pthread_mutex_unlock(&ranks->lock);
+
     if (!good)
         return yk_fail(t->base.context, YK_ERROR_EXTERNAL, "cannot be reached any more");
     return YK_OK;
@@ -448,6 +465,8 @@ static yk_transport *create_transport(yk_context *context, yk_ranks *ranks, int 
     t->rank = rank;
     t->tag = tag;
     t->in.context = context;
+
+    /* Memory for usual messages now, so that steps need none. */
     bool good = yk_body_reserve(&t->in, USUAL_MESSAGE);
     for (int i = 0; i < OUTGOING; i++) {
         t->out[i].body.context = context;
@@ -470,6 +489,7 @@ yk_status yk_ranks_remote(yk_context *context, yk_ranks *ranks, int rank, int in
     if (!transport)
         return YK_ERROR_MEMORY;
 
+    /* With rank and host in messages: of many processes one has to be found. */
     char who[300];
     snprintf(who, sizeof who, "'%.150s' on rank %d (host %.63s)", name, rank, ranks->hosts[rank]);
     yk_remote_def def = yk_remote_default();
@@ -504,6 +524,7 @@ static int take_session(service *s)
     int from = 0;
     int tag = YK_TAG_CONTROL;
     size_t bytes;
+
     pthread_mutex_lock(&s->ranks->lock);
     if (s->threads == 1) {
         /* Nobody is busy: whatever comes first is next. */
@@ -511,6 +532,8 @@ static int take_session(service *s)
         if (s->ranks->driver->probe(&from, &tag, &bytes)) {
             found = tag - YK_TAG_SUBSYSTEM;
             s->ended = found < 0 || found >= s->count || !s->sessions[found];
+
+            /* The session that takes it need not look for it again. */
             if (!s->ended) {
                 s->ranks->seen_from = from;
                 s->ranks->seen_tag = tag;
@@ -521,6 +544,7 @@ static int take_session(service *s)
         s->ended = true;
     }
 
+    /* Several threads: a question to a subsystem that another one works for waits. */
     for (int i = 0; s->threads > 1 && !s->ended && found < 0 && i < s->count; i++) {
         tag = YK_TAG_SUBSYSTEM + i;
         if (s->sessions[i] && !s->busy[i] && s->ranks->driver->probe(&from, &tag, &bytes))
@@ -542,9 +566,11 @@ static void *serve_questions(void *user)
     service *s = user;
     waiting w = {0};
     for (;;) {
+        /* Several looks before the clock is read, as in yk_ranks_wait. */
         int index = -1;
         for (int i = 0; index < 0 && i < LOOKS; i++)
             index = take_session(s);
+
         pthread_mutex_lock(&s->lock);
         bool ended = s->ended;
         pthread_mutex_unlock(&s->lock);
@@ -555,10 +581,12 @@ static void *serve_questions(void *user)
             continue;
         }
 
+        /* A question has come: what this wait has cost decides how long the next one looks. */
         pthread_mutex_lock(&s->ranks->lock);
         learn(s->ranks, &w);
         pthread_mutex_unlock(&s->ranks->lock);
         w = (waiting){0};
+
         yk_status status = yk_session_answer(s->sessions[index]);
 
         /* Rank 0 cannot be reached: nobody is left to answer. */
@@ -580,6 +608,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
     service s = {.context = context, .ranks = ranks, .count = count, .threads = threads};
     s.sessions = yk_allocate(context, (size_t)count + 1, sizeof *s.sessions);
     s.busy = yk_allocate(context, (size_t)count + 1, sizeof *s.busy);
+
     yk_status status = YK_OK;
     if (!s.sessions || !s.busy)
         status = YK_ERROR_MEMORY;
@@ -605,6 +634,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
     while (status == YK_OK && started + 1 < threads && started < THREADS_MAX &&
            pthread_create(&others[started], NULL, serve_questions, &s) == 0)
         started++;
+
     if (status == YK_OK)
         serve_questions(&s);
     for (int i = 0; i < started; i++)
@@ -613,6 +643,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
     if (status == YK_OK)
         status = s.status;
 
+    /* Seconds of each subsystem, before its session goes. */
     for (int i = 0; s.sessions && i < count; i++) {
         if (s.sessions[i] && seconds)
             seconds[i] = yk_session_seconds(s.sessions[i]);

@@ -249,10 +249,12 @@ static void return_counts(remote *r)
     if (memcmp(r->counts, r->counts_before, r->count_bytes) == 0)
         return;
 
+    /* Not by ask, which returns counts itself. A failure is that of the call that follows. */
     r->body.length = 0;
     r->body.failed = false;
     yk_put_whole(&r->body, (uint32_t)r->count_bytes);
     yk_put_bytes(&r->body, r->counts, r->count_bytes);
+
     yk_status status = send(r, YK_FRAME_COUNTS);
     if (status == YK_OK)
         status = receive(r, YK_FRAME_COUNTS, r->number, &r->body);
@@ -265,6 +267,7 @@ static yk_body *ask(remote *r)
 {
     take_all(r);
     return_counts(r);
+
     r->body.length = 0;
     r->body.failed = false;
     return &r->body;
@@ -300,6 +303,8 @@ static yk_body *ask_later(remote *r)
     /* More under way than a transport holds could make both ends wait for each other. */
     while (r->awaited_count == AWAITED_MAX)
         take_oldest(r);
+
+    /* The question about counts is waited for: no other answer may come before its own. */
     if (r->counts_shown) {
         take_all(r);
         return_counts(r);
@@ -431,6 +436,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     if (YK_FAILED(status) || r->capabilities & YK_CAN_WORK_AHEAD)
         return status;
 
+    /* A server that keeps no marks: the image of one is kept here. */
     double *mark = yk_reallocate(r->context, r->mark, r->layout.words + 1, sizeof *mark);
     if (!mark)
         return YK_ERROR_MEMORY;
@@ -441,6 +447,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
 /* The next of the steps that were posted. */
 static yk_status take_step(remote *r)
 {
+    /* All posted steps have one answer; where one of them failed there is nothing else in it. */
     take_all(r);
     yk_status status = r->outcome;
     r->outcome = YK_OK;
@@ -452,6 +459,7 @@ static yk_status take_step(remote *r)
     /* Each has its own outcome and state. */
     status = (yk_status)get_outcome(&r->ahead, r->message);
     read_state(r, &r->ahead);
+
     r->taken++;
     if (r->taken == r->posted)
         r->posted = 0;
@@ -545,6 +553,7 @@ static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk
     if (YK_FAILED(status))
         return status;
 
+    /* The trial stays open there; its outputs are what the scheme reads next. */
     report->correction = yk_get_number(&r->body);
     report->converged = (int)yk_get_whole(&r->body);
     read_state(r, &r->body);
@@ -601,6 +610,7 @@ static yk_status remote_post_model(yk_subsystem *self, double t, double h, const
     ask_later(r);
     put_step(r, t, h, inputs);
     put_model(&r->body, model);
+
     yk_status status = post(r, YK_FRAME_STEP_MODEL);
     r->model_posted = status == YK_OK;
     return status;
@@ -667,6 +677,7 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
     yk_body *body = ask(r);
     yk_put_whole(body, (uint32_t)port);
     yk_put_number(body, h);
+
     *motion = r->values[port].motion;
     if (has_failed(r, answer(r, YK_FRAME_PREDICT)))
         return;
@@ -716,8 +727,8 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
 
-    /* All come with the first that is read at all, and with the first that is read after a step those
-     * that were read before: what nobody records stays where it is. */
+    /* All come with the first that is read at all, and with the first that is read after a step
+     * those that were read before: what nobody records stays where it is. */
     yk_frame_kind kind = YK_FRAME_CHANNELS;
     if (r->read_count > 0 && r->capabilities & YK_CAN_CHOOSE_CHANNELS)
         kind = YK_FRAME_SOME_CHANNELS;
@@ -726,6 +737,7 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     r->read[channel] = true;
     r->read_count += is_new;
 
+    /* Where the question fails the numbers before stay; the next call reports it. */
     if (!r->sampled || (is_new && !r->all_sampled)) {
         yk_body *body = ask(r);
         if (!all)
@@ -786,6 +798,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
     if (YK_FAILED(status))
         return status;
 
+    /* Parts are asked for in order, and their words must fit into one frame. */
     *words = yk_get_whole(&r->body);
     *unknowns = yk_get_whole(&r->body);
     if (part > r->part_count || *unknowns > *words ||
@@ -798,6 +811,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
     size_t count = (size_t)part + 1;
     known_part *grown = yk_reallocate(r->context, r->parts, count, sizeof *grown);
     double *numbers = yk_allocate(r->context, *words + *unknowns + 1, sizeof *numbers);
+
     if (grown)
         r->parts = grown;
     if (!grown || !numbers) {
@@ -811,6 +825,8 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
         .reached = numbers,
         .given = numbers + *words,
     };
+
+    /* The state that was sent last: later questions carry only what differs from it. */
     if (!r->image)
         r->image = yk_allocate(r->context, r->layout.words + 1, sizeof *r->image);
     if (!r->image)
@@ -845,6 +861,7 @@ static yk_status remote_post_relax(yk_subsystem *self, int part, double t, doubl
     if (image)
         yk_put_changes(body, image, r->image, r->layout.words);
 
+    /* Unknowns that were set since the last question; those of another state mean nothing now. */
     uint32_t count = 0;
     for (int i = 0; i < r->part_count; i++) {
         r->parts[i].is_given = r->parts[i].is_given && !image;
@@ -886,6 +903,7 @@ static yk_status remote_relax(yk_subsystem *self, int part, double t, double h,
     if (YK_FAILED(status))
         return yk_fail(r->context, status, "%s", r->message);
 
+    /* Of the words only those with other bits were sent; the rest is here already. */
     *change = yk_get_number(&r->ahead);
     yk_get_changes(&r->ahead, r->parts[part].reached, r->parts[part].words);
     if (!yk_body_is_done(&r->ahead))
@@ -902,6 +920,7 @@ static yk_status read_about(remote *r)
     if (YK_FAILED(status))
         return status;
 
+    /* NaN: the subsystem does not say which spectral radius its method has. */
     r->rho_inf = yk_get_number(&r->body);
     r->image_is_local = yk_get_whole(&r->body) != 0;
 
@@ -909,6 +928,7 @@ static yk_status read_about(remote *r)
     size_t bytes = yk_get_whole(&r->body);
     if (bytes > YK_TEXT_MAX || (r->counts && bytes != r->count_bytes))
         return nonsense(r);
+
     if (!r->counts) {
         r->counts = yk_allocate(r->context, bytes + 1, 1);
         r->counts_before = yk_allocate(r->context, bytes + 1, 1);
@@ -1013,6 +1033,7 @@ static yk_status read_scene(remote *r)
         yk_get_numbers(body, &one->orientation.w, 4);
         yk_get_numbers(body, &one->size.x, 3);
 
+        /* A kind or a count that cannot be is refused before memory is taken for it. */
         uint32_t points = yk_get_whole(body);
         if (body->failed || one->kind >= YK_SHAPES || points > YK_SCENE_MAX)
             return nonsense(r);
@@ -1056,6 +1077,7 @@ static int remote_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 static void remote_poses(const yk_subsystem *self, yk_scene_pose *list)
 {
     remote *r = (remote *)(uintptr_t)self;
+
     /* The contract lets no failure out here either. */
     size_t count = (size_t)r->body_count;
     memset(list, 0, count * sizeof *list);
@@ -1238,6 +1260,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
     yk_put_whole(body, local);
     yk_put_text(body, def->subsystem);
     yk_put_bytes(body, own, sizeof own);
+
     yk_status status = answer(r, YK_FRAME_HELLO);
     if (YK_FAILED(status))
         return status;
@@ -1259,6 +1282,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
         unsigned char expected[YK_PROOF];
         yk_proof(def->secret, "yoke client", theirs, own, proof);
         yk_put_bytes(ask(r), proof, sizeof proof);
+
         status = answer(r, YK_FRAME_PROOF);
         if (YK_FAILED(status))
             return status;
@@ -1358,6 +1382,7 @@ static yk_status read_description(remote *r)
         channel->unit = yk_text_copy(r->context, text);
         uint32_t components = yk_get_whole(body);
 
+        /* Counted before it is checked, as ports are, so that its texts are released. */
         r->channel_count++;
         if (!channel->name || !channel->unit)
             return YK_ERROR_MEMORY;
@@ -1399,6 +1424,8 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->body.context = context;
     r->ahead.context = context;
     r->deadline = def->deadline;
+
+    /* No comparison with NaN holds: neither an event nor a prediction is known yet. */
     r->event_after = NAN;
     r->predicted_step = NAN;
     r->relaxing = -1;
@@ -1431,6 +1458,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         status = read_description(r);
     if (status == YK_OK && r->capabilities & YK_CAN_WORK_AHEAD)
         status = read_about(r);
+
     if (status != YK_OK) {
         remote_destroy(&r->base);
         return status;
@@ -1487,6 +1515,7 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
     if (transport)
         return yk_remote_over(context, def, transport, socket, host, subsystem);
 
+    /* Socket and host are the subsystem's to release, also where there will be none. */
     close(socket);
     if (host->release)
         host->release(host->user);

@@ -106,6 +106,7 @@ static void put_state(yk_session *s, double h)
         yk_put_numbers(out, &value.motion.position.x, sizeof value / sizeof(double));
     }
 
+    /* NaN stays where a subsystem does not count the work at its ports. */
     if (ops->energy) {
         yk_energy energy = {.port_work = NAN};
         ops->energy->read(s->subsystem, &energy);
@@ -124,6 +125,7 @@ static void put_state(yk_session *s, double h)
     if (!predicts)
         return;
 
+    /* Only ports that take a wrench are predicted; in the frame all have their numbers. */
     yk_put_number(out, h);
     for (int i = 0; i < s->port_count; i++) {
         yk_motion motion = {.orientation = {1, 0, 0, 0}};
@@ -184,6 +186,7 @@ static void answer_describe(yk_session *s)
         if (groups[i].is_there)
             capabilities |= groups[i].bit;
 
+    /* The contract's default: a step takes one value of an input, or its mean. */
     uint32_t degree = 0;
     if (ops->input_degree)
         degree = (uint32_t)ops->input_degree(s->subsystem);
@@ -228,6 +231,7 @@ static void answer_connect(yk_session *s)
         return;
     }
 
+    /* Both sides count the rows of matrices by what is connected. */
     yk_status status =
         s->ops->connect(s->subsystem, (int)port, (yk_causality)causality, constrained);
     if (!YK_FAILED(status))
@@ -274,6 +278,7 @@ static void answer_start(yk_session *s)
     if (!begin_with(s, status))
         return;
 
+    /* The table of questions lets those of a running subsystem through from here on. */
     s->started = true;
     s->end = s->t;
 
@@ -319,6 +324,7 @@ static void answer_steps(yk_session *s)
             return;
         }
 
+        /* One that fails is the whole answer: the client has no use for the steps before it. */
         yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
         if (YK_FAILED(status)) {
             begin_with(s, status);
@@ -472,6 +478,8 @@ static void answer_state_set(yk_session *s)
     size_t words = 0;
     if (rollback)
         words = rollback->layout(s->subsystem).words;
+
+    /* The whole image is read before any of it is set: half of one would be no state. */
     double *image = take_numbers(s, words + 1);
 
     if (image)
@@ -533,6 +541,7 @@ static void answer_about(yk_session *s)
     yk_put_number(&s->out, rho_inf);
     yk_put_whole(&s->out, local);
 
+    /* Counts travel as bytes: only the subsystem knows what they mean. */
     void *counts = NULL;
     size_t bytes = 0;
     if (s->ops->counts)
@@ -548,6 +557,8 @@ static void answer_counts(yk_session *s)
     size_t bytes = 0;
     if (s->ops->counts)
         bytes = s->ops->counts(s->subsystem, &counts);
+
+    /* They are written over the subsystem's own, so there must be as many. */
     if (yk_get_whole(&s->in) != bytes || s->in.length - s->in.at != bytes) {
         refuse(s, "it counts something else");
         return;
@@ -645,6 +656,8 @@ static void answer_contact_points(yk_session *s)
     uint32_t capacity = yk_get_whole(&s->in);
     const yk_contact_point_ops *ops = s->ops->contact_points;
     size_t words = (size_t)capacity * sizeof(yk_contact_point) / sizeof(double);
+
+    /* The client says how many it wants: memory is taken for them only below a limit. */
     double *numbers = NULL;
     if (ops && yk_body_is_done(&s->in) && capacity <= YK_SCENE_MAX)
         numbers = take_numbers(s, words + 1);
@@ -699,6 +712,7 @@ static bool put_channel(yk_session *s, const yk_channel *list, int channel)
         return false;
     }
 
+    /* Cleared, as poses are: nothing of an earlier answer is sent. */
     memset(values, 0, components * sizeof *values);
     s->ops->channels->read(s->subsystem, channel, values);
     yk_put_numbers(&s->out, values, components);
@@ -731,6 +745,8 @@ static void answer_some_channels(yk_session *s)
 
     uint32_t count = yk_get_whole(&s->in);
     begin(s, YK_OK, "");
+
+    /* A count that is too large comes to the end of the body, and ends there. */
     for (uint32_t i = 0; i < count && !s->in.failed; i++) {
         uint32_t channel = yk_get_whole(&s->in);
         if (channel >= known) {
@@ -756,6 +772,7 @@ static void answer_part_words(yk_session *s)
         return;
     }
 
+    /* The subsystem takes the memory for relaxing now, or says why its parts cannot be relaxed. */
     size_t words = 0;
     size_t unknowns = 0;
     yk_status status = s->ops->parts->words(s->subsystem, (int)part, &words, &unknowns);
@@ -851,6 +868,7 @@ static void answer_relax(yk_session *s)
     if (!begin_with(s, status))
         return;
 
+    /* Of its words only those that are no longer as they were sent last. */
     parts->get(s->subsystem, (int)part, words);
     yk_put_number(&s->out, change);
     yk_put_changes(&s->out, words, own->sent, own->words);
@@ -928,6 +946,7 @@ static yk_status meet(yk_session *s)
     if (status != YK_OK)
         return status;
 
+    /* All of the hello is read before it is judged: what is not there reads as zeros. */
     char magic[8];
     char name[256];
     unsigned char theirs[YK_NONCE];
@@ -992,6 +1011,8 @@ static yk_status meet(yk_session *s)
 
         yk_get_bytes(&s->in, proof, sizeof proof);
         yk_proof(def->secret, "yoke client", own, theirs, expected);
+
+        /* Compared in constant time, which does not show how much of a wrong proof is right. */
         bool good = kind == YK_FRAME_PROOF && yk_body_is_done(&s->in) &&
                     sodium_memcmp(proof, expected, sizeof proof) == 0;
 
@@ -1067,6 +1088,8 @@ yk_status yk_session_answer(yk_session *s)
         refuse(s, "the subsystem has not been started");
     else
         questions[kind].answer(s);
+
+    /* What a running subsystem computes; the wait for the question is not part of it. */
     if (questions[kind].running)
         s->seconds += yk_clock_seconds() - begun;
 
@@ -1127,6 +1150,7 @@ yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsy
     s->in.context = context;
     s->out.context = context;
 
+    /* Without a subsystem every question is answered by the failure, and needs no ports. */
     yk_status status = YK_OK;
     if (subsystem)
         status = attach(s);
@@ -1181,12 +1205,14 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
     int clients = 0;
     bool had_one = false;
     for (;;) {
+        /* Processes whose clients have left are waited for, or they would stay as zombies. */
         while (clients > 0 && waitpid(-1, NULL, WNOHANG) > 0)
             clients--;
 
         if (def->waiting && !def->waiting(def->user, name))
             break;
 
+        /* A server for one client ends with it; meanwhile others are not accepted. */
         if (def->once && had_one && clients == 0)
             break;
 

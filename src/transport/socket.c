@@ -68,6 +68,7 @@ static yk_status parse(yk_context *context, const char *address, endpoint *end)
     memcpy(host, address + 4, length);
     host[length] = '\0';
 
+    /* The first address of IPv4 that the host has. */
     struct addrinfo *found = NULL;
     struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     int error = getaddrinfo(host, colon + 1, &wanted, &found);
@@ -116,6 +117,7 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
         close(*fd);
         *fd = -1;
 
+        /* Nobody listens yet, its file is not there yet, or the queue of the server is full. */
         bool absent = error == ECONNREFUSED || error == ENOENT || error == EAGAIN;
         if (!absent || yk_clock_seconds() > deadline)
             return yk_fail(context, YK_ERROR_EXTERNAL,
@@ -163,6 +165,7 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
         if (lstat(path, &about) == 0 && S_ISSOCK(about.st_mode))
             unlink(path);
     } else {
+        /* A port is free at once, though old connections of it are still kept in TIME_WAIT. */
         int one = 1;
         setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     }
@@ -277,6 +280,8 @@ static yk_status socket_send(yk_transport *self, const void *head, size_t head_c
                              const void *body, size_t count, double deadline)
 {
     socket_transport *s = (socket_transport *)self;
+
+    /* In one call: without Nagle's algorithm head and body would be two packets. */
     struct iovec parts[2] = {{(void *)(uintptr_t)head, head_count},
                              {(void *)(uintptr_t)body, count}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
@@ -317,6 +322,8 @@ static yk_status take(socket_transport *s)
     s->first = 0;
     s->last = 0;
     ssize_t got = recv(s->fd, s->buffer, sizeof s->buffer, MSG_DONTWAIT);
+
+    /* recv(2) returns 0 when the partner has closed its end. */
     if (got == 0)
         return report_end(s, 0);
     if (got < 0 && errno != EAGAIN && errno != EINTR)
@@ -340,6 +347,7 @@ static yk_status fill_buffer(socket_transport *s, double deadline)
         while (status == YK_OK && s->last == 0 && yk_clock_seconds() < end)
             status = take(s);
 
+        /* After spins in vain 1, 3, 7, up to 63 of the next ones are left out. */
         if (s->last > 0)
             s->penalty = 0;
         else if (s->penalty < MOST_SKIPPED)
@@ -347,6 +355,7 @@ static yk_status fill_buffer(socket_transport *s, double deadline)
         s->skipped = s->penalty;
     }
 
+    /* Sleep; what wakes poll(2) need not be a byte, so look again. */
     while (status == YK_OK && s->last == 0) {
         status = wait_for(s, POLLIN, deadline);
         if (status == YK_OK)

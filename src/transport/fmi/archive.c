@@ -118,6 +118,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
         status = check_entry(context, archive, i, &entry, file);
     }
 
+    /* Many entries below the limit of one can be too much together. */
     if (status == YK_OK && total > YK_ARCHIVE_TOTAL_BYTES_MAX)
         status = yk_fail(context, YK_ERROR_INPUT,
                          "%s: %llu bytes unpacked, more than the limit of %llu", file,
@@ -190,6 +191,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         written = total <= YK_ARCHIVE_ENTRY_BYTES_MAX && fwrite(block, 1, bytes, to) == bytes;
     }
 
+    /* A disk that is full may show only here. */
     written = fclose(to) == 0 && written;
     zip_fclose(from);
 
@@ -313,7 +315,7 @@ static bool walk(const char *folder, size_t prefix,
         if (!good)
             break;
 
-        /* What is in a folder comes before it, so that it can be removed; links are not followed. */
+        /* What is in a folder comes before it, so that it can be removed. */
         if (S_ISDIR(status.st_mode))
             good = walk(path, prefix, visit, user) && visit(user, path, path + prefix, true);
         else

@@ -59,6 +59,7 @@ static void give_up(reader *r, const char *format, ...) YK_PRINTF(2, 3);
 
 static void give_up(reader *r, const char *format, ...)
 {
+    /* The first problem is reported: others may follow from it. */
     if (r->status != YK_OK)
         return;
 
@@ -564,9 +565,11 @@ static yk_status resolve(reader *r)
                 return r->status;
             }
 
+            /* Structural parameters keep their start values: none is set here. */
             size = strtoull(d->variables[by].start, NULL, 10);
         }
 
+        /* Neither factor is above the limit when they are multiplied: no overflow. */
         if (size > ELEMENTS_MAX || (uint64_t)v->size * size > ELEMENTS_MAX) {
             give_up(r, "'%.100s' has more than %d elements", v->name, ELEMENTS_MAX);
             return r->status;
@@ -676,6 +679,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     r->problem[0] = '\0';
     r->last = -1;
 
+    /* The line of a problem is where the parser was stopped. */
     enum XML_Status parsed = XML_Parse(r->parser, bytes, (int)size, 1);
     unsigned long line = XML_GetCurrentLineNumber(r->parser);
 
@@ -751,6 +755,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
     if (!grow(r, (void **)&d->members, count, &r->member_capacity, sizeof *d->members))
         return;
 
+    /* A member without a name of its own has that of its variable. */
     const char *variable = attribute(list, "variableName");
     const char *member = attribute(list, "memberName");
     if (!member)
@@ -797,6 +802,7 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
             yk_fail(context, status, "%s: modelDescription.xml: %s", file, r.problem);
     }
 
+    /* Scheduled execution alone needs a scheduler of tasks, which is not part of Yoke. */
     bool usable = description->co_simulation.identifier || description->model_exchange.identifier;
     if (status == YK_OK && !usable) {
         const char *other = description->scheduled ? ", only scheduled execution" : "";
@@ -846,6 +852,7 @@ int yk_fmi_find(const yk_fmi_description *description, const char *name)
 const char *yk_fmi_suggest(const yk_fmi_description *description, const char *name,
                            char buffer[160])
 {
+    /* Names that differ by three letters at most. */
     const char *nearest = NULL;
     int best = 4;
     for (int i = 0; i < description->variable_count && best > 0; i++) {
@@ -866,6 +873,7 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
 
 int yk_fmi_derivative_of(const yk_fmi_description *description, int variable)
 {
+    /* By reference, so that an alias has the derivative too. */
     uint32_t reference = description->variables[variable].reference;
     for (int i = 0; i < description->variable_count; i++) {
         int of = description->variables[i].derivative_of;

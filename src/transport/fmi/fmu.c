@@ -157,6 +157,8 @@ static yk_status tick(yk_fmu *self, double t, double tolerance, bool with_inputs
 {
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
+
+    /* Times that differ by rounding only are one event. */
     for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
         if (clock_time(self, i) > t + tolerance)
             continue;
@@ -173,6 +175,7 @@ static yk_status tick(yk_fmu *self, double t, double tolerance, bool with_inputs
     if (status == YK_OK)
         status = yk_fmu_update(self, &changed);
 
+    /* An update ends the activation of all clocks. */
     for (int i = 0; i < self->clock_count; i++)
         self->active[i] = false;
     return status;
@@ -241,6 +244,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     const yk_fmi_calls *calls = instance->calls;
     (void)h;
 
+    /* Clocks count their intervals from here. */
     self->start = t;
     self->next_event = INFINITY;
     for (int i = 0; i < self->clock_count; i++)
@@ -402,6 +406,7 @@ static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
     else
         status = yk_fmu_set_inputs(self, true);
 
+    /* Held values have no slopes, whatever the step before has left there. */
     if (lines && held)
         memset(self->input_rates, 0, (size_t)list->value_count * sizeof(double));
 
@@ -444,6 +449,7 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
         status = yk_fmu_set_inputs(self, !self->discrete_inputs);
     }
 
+    /* The inputs are the caller's, and valid until the step returns. */
     self->step_inputs = NULL;
     if (status == YK_OK)
         status = read_outputs(self, h);
@@ -550,6 +556,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
                              "%s: the FMU did not give the state to which it is to return",
                              self->file);
 
+    /* Bytes may come from another process; a number means a state that is kept in this one. */
     yk_status status;
     if (self->state_bytes > 0) {
         status = instance->calls->deserialise(instance, tail + 1, mark, &self->scratch_state);
@@ -620,6 +627,8 @@ static int input_degree(const yk_subsystem *subsystem)
     const yk_fmu *self = (const yk_fmu *)subsystem;
     const yk_fmi_description *d = &self->description;
     const yk_fmi_instance *instance = self->instance;
+
+    /* Our own integrator takes the inputs at every stage. */
     if (instance->exchange)
         return YK_INPUT_DEGREE_MAX;
 
@@ -840,6 +849,8 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
         }
 
         const yk_fmi_variable *v = &d->variables[variable];
+
+        /* Numbers, and no arrays that would fill a record. */
         bool usable = yk_fmi_type_is_number(v->type) && v->size >= 1 && v->size <= 64;
         if (!usable || (!wanted && v->causality != YK_FMI_OUTPUT))
             continue;
@@ -1034,6 +1045,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     if (exchange && !(def->step > 0) && d->step_size > 0)
         self->longest_step = d->step_size;
 
+    /* The contract's groups that this FMU can serve, by its description. */
     if (instance->can->state)
         self->ops.rollback = &rollback_ops;
     self->ops.image_is_local = image_is_local;
@@ -1103,6 +1115,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
         return status;
     }
 
+    /* The child makes it within itself, from the folder that is unpacked already. */
     h->def = *def;
     h->def.child = false;
     h->def.folder = h->folder;

@@ -15,6 +15,7 @@ static yk_status visit(yk_fmu *self, double t, const double *x)
     yk_fmi_instance *instance = self->instance;
     yk_status status = instance->calls->set_time(instance, t);
 
+    /* The values at this time, wrenches too: over no time the mean is the value. */
     if (status == YK_OK && self->inputs.count > 0 && self->step_inputs) {
         double local = t - self->step_begin;
         yk_fmu_fill(self, self->step_inputs, local, local);
@@ -72,6 +73,7 @@ static yk_status crossed(yk_fmu *self, bool *yes)
     yk_fmi_instance *instance = self->instance;
     yk_status status = instance->calls->indicators(instance, self->z, self->indicator_count);
 
+    /* z > 0 against z <= 0: zero is on the negative side. */
     for (int i = 0; i < self->indicator_count && status == YK_OK; i++)
         *yes = *yes || (self->z[i] > 0) != (self->z_before[i] > 0);
     return status;
@@ -127,6 +129,7 @@ static yk_status handle_event(yk_fmu *self)
     if (status == YK_OK)
         status = instance->calls->continuous_mode(instance);
 
+    /* An event may set the continuous states: a ball that bounces. */
     if (status == YK_OK && changed && self->state_count > 0)
         status = instance->calls->get_states(instance, self->x, self->state_count);
     return status;
@@ -172,6 +175,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
             status = crossed(self, &event);
 
         if (status == YK_OK && event) {
+            /* A state event before the time event comes first. */
             double shorter = size;
             status = locate(self, now, &shorter, end_states);
             timed = timed && shorter == size;
@@ -197,6 +201,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
         if (status == YK_OK && (event || timed || asked)) {
             status = handle_event(self);
 
+            /* A model that jumps to and fro between events would never reach the end. */
             if (++events > EVENTS_MAX)
                 return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                      "%s: more than %d events in a step that ends at t = %.9g s",

@@ -198,6 +198,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
             if (array >= 0 && size == wanted)
                 continue;
 
+            /* No array of that size: the elements are variables of their own, as in FMI 2. */
             char element[320];
             snprintf(element, sizeof element, "%.300s[%d]", name, i + 1);
             if (find_component(d, element, &map->parts[i].variable, &map->parts[i].element))
@@ -546,6 +547,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
         if (used)
             continue;
 
+        /* Power needs a force and a motion: a single variable is a signal. */
         list[n] = (yk_fmu_port_def){.name = v->name, .kind = YK_PORT_SIGNAL};
         list[n].quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {v->name}};
         n++;
@@ -560,6 +562,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
 static void find_asking_ports(yk_fmu *self)
 {
     const yk_fmu_list *list = &self->inputs;
+
     /* One input that may not be set there holds the whole port. */
     for (int i = 0; i < self->port_count; i++) {
         yk_fmu_port *port = &self->maps[i];
@@ -644,6 +647,7 @@ static void add_rates(yk_fmu *self, yk_fmu_port *port)
         if (port->count[to] > 0 || port->count[from] == 0)
             continue;
 
+        /* What is always zero has a rate of zero, and needs no slot. */
         port->count[to] = port->count[from];
         for (int i = 0; i < port->count[from]; i++) {
             int source = port->at[from][i];
@@ -706,6 +710,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
             status = YK_ERROR_MEMORY;
     }
 
+    /* Slots of all variables first: rates that no variable is come after them. */
     if (status == YK_OK)
         status = locate(self, maps);
 
@@ -798,6 +803,7 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
             put(self, port, YK_FMU_FORCE, &wrench.force.x);
             put(self, port, YK_FMU_TORQUE, &wrench.torque.x);
         } else if (port->takes == YK_TAKES_MOTION && scalar) {
+            /* The mean of a motion would lag behind: its value at the end counts. */
             double position = yk_input_scalar(input, to);
             double velocity = yk_input_scalar_rate(input, to);
             double acceleration = yk_input_scalar_second_rate(input, to);
@@ -895,6 +901,8 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
 {
     const yk_fmu_port *port = &self->maps[index];
     yk_motion *motion = &value->motion;
+
+    /* The contract has the value of a signal where a scalar port has its position. */
     if (self->ports[index].kind == YK_PORT_SIGNAL) {
         motion->position.x = component_of(self, port, YK_FMU_SIGNAL, 0);
         return;

@@ -93,6 +93,7 @@ static void propagate(int n, int r, const double *by_state, const double *by_inp
                     next[i] += column[i] * term[j];
             }
 
+            /* Below A and b: each derivative of the input has the next one as its rate. */
             for (int i = 0; i < YK_INPUT_DEGREE_MAX; i++)
                 next[n + i] = term[n + i + 1];
             next[n + YK_INPUT_DEGREE_MAX] = 0;
@@ -182,6 +183,7 @@ static void put_column(const yk_fmu *self, const double *change, double *matrix,
                     values[c] = change[port->at[q][component]];
             }
 
+            /* The rows of an orientation are those of a rotation vector, not of its components. */
             if (size == 6 && level == 0) {
                 yk_vec3 rotation = rotation_change(self, port, change);
                 memcpy(values + 3, &rotation.x, 3 * sizeof *values);
@@ -237,6 +239,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     if (status != YK_OK)
         return status;
 
+    /* Columns: coefficients of one force of a scalar port, of six components of a marker. */
     int columns = 0;
     for (int i = 0; i < self->port_count; i++) {
         if (!takes_wrench(&self->maps[i]))
@@ -270,6 +273,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
             if (!follows)
                 seen = yk_input_reduce(&seen, h, lines ? 1 : 0);
 
+            /* A component that no variable takes changes nothing. */
             memset(change, 0, changes * sizeof *change);
             int quantity = component < 3 ? YK_FMU_FORCE : YK_FMU_TORQUE;
             int at = -1;

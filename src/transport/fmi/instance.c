@@ -34,6 +34,8 @@ yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
                                         "an error", "a fatal error", "pending"};
     if (level == YK_FMI_OK || level == YK_FMI_WARNING)
         return YK_OK;
+
+    /* The standard allows no further call after a fatal error. */
     if (level == YK_FMI_FATAL)
         self->dead = true;
 
@@ -167,6 +169,7 @@ static yk_status open_library(yk_fmi_instance *self)
                        self->file, platform, self->can->identifier, others);
     }
 
+    /* Not global: all FMUs export functions of the same names. */
     self->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!self->library) {
         const char *reason = dlerror();
@@ -236,6 +239,7 @@ void yk_fmi_unload(yk_fmi_instance *self)
     if (!self)
         return;
 
+    /* After a fatal error not even this may be called. */
     if (self->component && !self->dead)
         self->calls->release(self);
     if (self->library)

@@ -23,6 +23,7 @@ static void logger(void *environment, const char *instance, yk_fmi_status status
     if (!message)
         return;
 
+    /* FMI 2 logs by a format with its arguments, FMI 3 by a text. */
     va_list arguments;
     va_start(arguments, message);
     vsnprintf(text, sizeof text, message, arguments);
@@ -39,6 +40,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     char uri[4096] = "file://";
     size_t used = strlen(uri);
 
+    /* Percent-encoding of RFC 3986: all that is not unreserved, but for the slashes. */
     for (const char *at = self->folder; *at && used + 4 < sizeof uri; at++) {
         if (strchr(plain, *at))
             uri[used++] = *at;
@@ -132,6 +134,8 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
                      const double *values, int value_count)
 {
     (void)value_count;
+
+    /* FMI 2 has no arrays: as many values as variables. */
     if (type == YK_FMI_FLOAT64) {
         int level = F(self).SetReal(self->component, references, (size_t)count, values);
         if (level == YK_FMI_OK)
@@ -172,6 +176,7 @@ static int wait_for(yk_fmi_instance *self)
 {
     yk_fmi_status value = YK_FMI_PENDING;
     struct timespec pause = {.tv_nsec = 50000};
+
     /* 50 us: short against a step that is worth a thread of its own. */
     while (value == YK_FMI_PENDING && F(self).GetStatus) {
         nanosleep(&pause, NULL);
@@ -187,6 +192,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     *event = false;
     *reached = t + h;
 
+    /* Without states to return to the FMU may forget what was before the step. */
     int level = F(self).DoStep(self->component, t, h, !self->can->state);
     if (level == YK_FMI_OK)
         return YK_OK;

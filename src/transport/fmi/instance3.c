@@ -93,6 +93,7 @@ static yk_status reset(yk_fmi_instance *self)
 
 static yk_status begin(yk_fmi_instance *self, double t)
 {
+    /* Without a tolerance the FMU takes its own; the end of the run is not known. */
     return CALL(self, EnterInitializationMode, self->component, self->tolerance > 0,
                 self->tolerance, t, false, 0);
 }
@@ -241,6 +242,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         return yk_fmi_judge(self, level, "SetFloat64");
     }
 
+    /* Other types go through memory of that type, one variable at a time. */
     yk_status status = YK_OK;
     for (int i = 0; i < count && status == YK_OK; i++) {
         int size = value_count / count;
