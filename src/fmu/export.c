@@ -297,6 +297,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         return status;
     }
 
+    /* The second pass fills the memory that the first has measured. */
     w.names = m->names;
     list_variables(&w);
     m->variable_count = w.count;
@@ -433,6 +434,7 @@ static yk_status write_description(output *o)
     yk_text_add(context, to, " canGetAndSetFMU%s=\"%s\"", state, truth[m->rolls_back]);
     yk_text_add(context, to, " canSerializeFMU%s=\"%s\"", state, truth[m->rolls_back]);
 
+    /* Version 2 of the standard has no adjoint derivatives. */
     if (three && m->differentiable)
         yk_text_add(context, to,
                     " providesDirectionalDerivatives=\"true\""
@@ -478,6 +480,7 @@ static yk_status write_description(output *o)
                     " inputDegree=\"%d\"%s/></Tool>\n  </VendorAnnotations>\n",
                     m->input_degree, note);
 
+    /* Value references are indices of this list, as the runtime counts them. */
     yk_text_add(context, to, "  <ModelVariables>\n");
     for (int i = 0; i < m->variable_count; i++)
         add_variable(o, to, i);
@@ -502,6 +505,8 @@ static yk_status write_description(output *o)
             yk_text_add(context, to, "    </%ss>\n", element[pass]);
     }
     yk_text_add(context, to, "  </ModelStructure>\n");
+
+    /* The schema of version 3 has annotations last, that of version 2 before the variables. */
     if (three && m->subsystem >= 0)
         yk_text_add(context, to,
                     "  <Annotations>\n    <Annotation type=\"yoke\"><" YK_FMI_ANNOTATION
@@ -596,6 +601,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
             o.identifier[used++] = letter || digit ? *name : '_';
     }
 
+    /* A file called ".fmu" leaves nothing of its name. */
     if (used == 0)
         snprintf(o.identifier, sizeof o.identifier, "model");
 

@@ -109,6 +109,7 @@ FUNCTION(void *, Instantiate,
     c->logging = logging;
     snprintf(c->name, sizeof c->name, "%s", name ? name : "");
 
+    /* What is wrong is logged: to the master NULL says only that there is no instance. */
     char path[4096];
     if (kind != YK_FMI2_CO_SIMULATION)
         log_text(c, YK_LOG_ERROR, "the FMU is one of co-simulation");
@@ -205,6 +206,7 @@ FUNCTION(yk_fmi_status, SetRealInputDerivatives,
          (void *c, const uint32_t *references, size_t count, const int *orders,
           const double *values))
 {
+    /* canInterpolateInputs of this model means lines: no higher derivatives. */
     for (size_t i = 0; i < count; i++)
         if (orders[i] != 1)
             return YK_FMI_ERROR;

@@ -82,6 +82,7 @@ FUNCTION(void *, InstantiateCoSimulation,
     if (intermediate_count > 0)
         c->update = update;
 
+    /* What is wrong is logged: to the master NULL says only that there is no instance. */
     if (!resources)
         log_text(c, YK_LOG_ERROR, "the path of the resources is missing");
     else
@@ -296,6 +297,7 @@ FUNCTION(yk_fmi_status, DoStep,
 
     yk_status status = yk_exported_step(self->model, t, h, ask, self);
 
+    /* There are no early returns: of a step that fails nothing counts. */
     *last_time = t;
     if (!YK_FAILED(status))
         *last_time = t + h;

@@ -145,6 +145,7 @@ static yk_status open_model(yk_exported *self)
         }
     }
 
+    /* The old model has named its parameters, and is not needed any more. */
     close_model(self);
 
     /* The same scenario again; what it is made of may depend on every parameter. */
@@ -342,6 +343,7 @@ static yk_status start_model(yk_exported *self)
         if (YK_FAILED(status))
             return fail_subsystem(self, status);
 
+        /* Where the motions of the first step begin. */
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     }
 
@@ -365,6 +367,8 @@ static yk_status start_model(yk_exported *self)
 yk_status yk_exported_begin(yk_exported *self, double t)
 {
     yk_status status = YK_OK;
+
+    /* Parameters take effect here, because all of the scenario may depend on them. */
     if (self->parameters_changed)
         status = open_model(self);
     if (status != YK_OK)
@@ -378,6 +382,7 @@ yk_status yk_exported_begin(yk_exported *self, double t)
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
 
+    /* Until initialisation ends every input that is set asks for another start. */
     self->time = t;
     self->started = m->subsystem < 0;
     self->initialising = true;
@@ -392,6 +397,7 @@ yk_status yk_exported_initialise(yk_exported *self)
 
 yk_status yk_exported_reset(yk_exported *self)
 {
+    /* Reset (FMI 2, FMI 3): parameters and all else return to their start values. */
     self->parameters_changed = false;
     return open_model(self);
 }
@@ -576,6 +582,7 @@ static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_ve
     yk_vec3 sum = yk_v3_add(from_rate, to_rate);
     yk_vec3 cube = yk_v3_sub(yk_v3_scale(h, sum), yk_v3_scale(2, change));
 
+    /* The line first; what bends it is added where it is more than rounding. */
     c[0] = from;
     c[1] = from_rate;
     c[2] = yk_v3(0, 0, 0);
@@ -657,6 +664,7 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(vo
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
 
+        /* One communication step of the master is one macro step of the system, or several. */
         for (int i = 0; i < (int)count; i++) {
             status = yk_system_step(self->system, NULL);
             if (YK_FAILED(status))
@@ -698,6 +706,7 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(vo
     if (YK_FAILED(status))
         return fail_subsystem(self, status);
 
+    /* The matrix that is kept is that of an earlier step. */
     self->step_begin = t;
     self->step_size = h;
     self->matrix_degree = -1;
@@ -784,6 +793,7 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
     }
 
     for (size_t k = 0; k < known_count; k++) {
+        /* Beyond the variables a reference stands for an input times a power of time. */
         uint32_t power = knowns[k] / stride;
         const yk_export_variable *v = &m->variables[knowns[k] % stride];
         if (v->role != YK_EXPORT_INPUT || power > YK_INPUT_DEGREE_MAX) {
@@ -795,6 +805,7 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
             degree = (int)power;
     }
 
+    /* The inputs of a step are known, and its start kept, only until the state is set. */
     if (self->step_size == 0)
         return fail(self, YK_ERROR_ARGUMENT,
                     "derivatives are those of the last step, and none was made since the start or "
@@ -866,6 +877,8 @@ size_t yk_exported_state_size(const yk_exported *self)
 void yk_exported_state_get(const yk_exported *self, void *bytes)
 {
     const yk_export_model *m = &self->model;
+
+    /* In the order of yk_exported_state_size. */
     double *image = bytes;
     size_t ports = (size_t)m->port_count * sizeof *self->given;
     image[0] = self->time;
@@ -898,6 +911,7 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
     self->has_rates = false;
     self->step_size = 0;
 
+    /* A rollback of the model itself, exact to the bit. */
     const double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
     yk_status status;
 
