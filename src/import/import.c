@@ -84,6 +84,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     self->robot.context = context;
     self->robot.building.context = context;
     self->options = *options;
+    /* One second, where neither the caller nor the model says how long. */
     if (!(options->end > 0))
         self->options.end = 1;
 
@@ -163,6 +164,7 @@ void yk_import_destroy(yk_import *import)
 
     for (int i = 0; i < robot->file_count; i++)
         yk_release(context, robot->files[i]);
+    /* Made by a memory stream, not by the context's allocator. */
     free(import->scenario);
     yk_release(context, import);
 }

@@ -250,6 +250,7 @@ static law take_law(yk_mbd *r, int n)
                 }
             }
         } else if (isotropic || n == 1) {
+            /* One number: the diagonal, whose entries lie 7 apart in rows of 6. */
             double value = yk_mbd_take_number(r);
             for (int i = 0; i < n; i++)
                 parts[k][7 * i] = value;
@@ -274,6 +275,8 @@ static void write_six(FILE *to, const double *m, int first, int n)
             if (diagonal && j != i)
                 continue;
 
+            /* The n motions of the law are a block of the six: displacements begin at 0, rotations
+             * at 3. */
             bool inside = i >= first && i < first + n && j >= first && j < first + n;
             double value = 0;
             if (inside)
@@ -367,6 +370,7 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
 
     if (r->failed)
         return;
+    /* A joint of the scenario that holds these motions holds them at zero. */
     if (follows) {
         yk_mbd_note(r, "total joint %s, which imposes a motion", label);
         return;
@@ -456,6 +460,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
             return;
         }
 
+        /* Joints that hold orientations alone have no points. */
         joint_end a, b;
         bool at_points = kinds[k].form != ORIENTATIONS;
 
@@ -540,6 +545,7 @@ static void read_body(yk_mbd *r, const char *keyword)
     /* In the axes of the node. */
     yk_mat3 axes = yk_q_matrix(node->pose.orientation);
     yk_mat3 own = yk_m3_rotate(yk_m3_transpose(axes), sum.inertia);
+    /* Rotated, it is symmetric to rounding only. */
     own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
     yk_vec3 centre =
         yk_q_rotate_back(node->pose.orientation, yk_v3_sub(sum.centre, node->pose.position));
@@ -575,6 +581,8 @@ static void read_force(yk_mbd *r, const char *keyword)
                 count = after;
         }
 
+        /* How the other program exchanges is not read; where it acts is, so that a subsystem
+         * can. */
         const char *outcome = "";
         if (count > 0)
             outcome = ": its nodes are ports";
@@ -753,6 +761,7 @@ static void read_statement(yk_mbd *r, const char *keyword)
         yk_mbd_note(r, "node '%s'", keyword);
     } else if (strcasecmp(keyword, "method") == 0 &&
                (yk_mbd_take(r, "ms") || yk_mbd_take(r, "hope"))) {
+        /* The first number of these methods is their spectral radius at infinite frequency. */
         model_of(r)->rho_inf = yk_mbd_take_number(r);
     } else {
         /* The times of the problem; the rest of its control does not change the model. */
@@ -780,6 +789,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
                       .labels = calloc(YK_MBD_CONSTANTS, sizeof(double)),
                       .frames = calloc(YK_MBD_FRAMES, sizeof(yk_mbd_frame))};
         memory = r->constants && r->labels && r->frames;
+        /* No constant has served as a label yet. */
         for (int i = 0; memory && i < YK_MBD_CONSTANTS; i++)
             r->labels[i] = NAN;
     }
@@ -806,6 +816,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
     else
         status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
 
+    /* What fails within an element has become a note; anything else ends the reading. */
     if (r && r->failed)
         status = yk_fail(context, YK_ERROR_INPUT, "%s:%d: %s", r->problem_file, r->problem_line,
                          r->problem);
@@ -815,6 +826,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         if (m.sections[i])
             fclose(m.sections[i]);
 
+    /* MBDyn also has models of electric or hydraulic nodes alone. */
     if (status == YK_OK && m.counts[NODES] == 0)
         status = yk_fail(context, YK_ERROR_INPUT, "%s: there is no structural node in it", path);
 

@@ -73,9 +73,13 @@ double yk_mbd_evaluate(yk_mbd *r, const char *text)
     yk_scope scope = {.parameters = r->constants, .parameter_count = r->constant_count};
     yk_expression_error error;
     double value = 0;
-    if (yk_expression_constant(r->robot->context, text, &scope, &error, &value) != YK_OK)
-        yk_mbd_refuse(r, "'%.60s' is not a number: %.*s", text, (int)strcspn(error.message, ";"),
-                      error.message);
+    yk_context *context = r->robot->context;
+    if (yk_expression_constant(context, text, &scope, &error, &value) == YK_OK)
+        return value;
+
+    /* Behind the semicolon stands a remedy for scenarios, whose keys a model does not have. */
+    int length = (int)strcspn(error.message, ";");
+    yk_mbd_refuse(r, "'%.60s' is not a number: %.*s", text, length, error.message);
     return value;
 }
 
@@ -226,6 +230,7 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
     int second = (first + 1) % 3;
     yk_vec3 b = {a.y, a.z, -a.x};
 
+    /* A second axis may be absent or a guess; then any direction across the first one does. */
     if (yk_mbd_number_follows(r)) {
         second = (int)yk_mbd_take_number(r) - 1;
         if (!yk_mbd_take(r, "guess"))
@@ -252,6 +257,7 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
 
 bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
 {
+    /* A label may be any formula of constants; only a plain word can be a name. */
     bool word = isalpha((unsigned char)label[0]) != 0;
     for (const char *c = label; *c; c++)
         word = word && (isalnum((unsigned char)*c) || *c == '_');
@@ -265,6 +271,7 @@ bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
         word = r->labels[i] == r->constants[i].value;
     }
 
+    /* The scenario keeps "ground" for what does not move. */
     if (word)
         snprintf(name, YK_MBD_NAME, "%.40s%s", label, strcmp(label, "ground") == 0 ? "_" : "");
     else
@@ -330,6 +337,7 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
         double value = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*t", value, yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "step")) {
+        /* In MBDyn's order: when, how high, and from which value on. */
         double at = yk_mbd_take_number(r);
         double height = yk_mbd_take_number(r);
         snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*step(t, %.17g)", yk_mbd_take_number(r), height,
@@ -469,6 +477,7 @@ static void split_statement(yk_mbd *r, char *text)
         for (char *end = begin + strlen(begin); end > begin && end[-1] == ' ';)
             *--end = 0;
 
+        /* An empty argument counts, but not behind the last comma. */
         if (*begin || !last) {
             if (r->argument_count == YK_MBD_ARGUMENTS) {
                 yk_mbd_refuse(r, "the statement has more than %d arguments", YK_MBD_ARGUMENTS);
@@ -526,6 +535,7 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
     size_t count = 0;
     if (text)
         count = fread(text, 1, FILE_BYTES_MAX, file);
+    /* A zero byte would end the text before its end. */
     bool whole = text && feof(file) && !ferror(file) && !memchr(text, 0, count);
 
     fclose(file);

@@ -221,6 +221,7 @@ static double solid(const yk_robot_shape *shape, bool ellipsoid, double inertia[
     double volume = 0;
 
     if (ellipsoid) {
+        /* m / 5 (b^2 + c^2) with half axes; of a box below, m / 12 (b^2 + c^2) with whole edges. */
         volume = 4 * YK_PI / 3 * size.x * size.y * size.z;
         inertia[0] = volume / 5 * (size.y * size.y + size.z * size.z);
         inertia[1] = volume / 5 * (size.x * size.x + size.z * size.z);
@@ -393,6 +394,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         volume = solid(&shape, ellipsoid, diagonal);
 
     if (link && volume > 0) {
+        /* A mass that is given counts more than the density. */
         double of_geom = density * volume;
         if (mass_count)
             of_geom = mass;
@@ -456,7 +458,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     if (status != YK_OK)
         return status;
 
-    /* Point and axis where the body stands in the file; angles count from there. */
+    /* Without a name it goes by that of its body. */
     const char *name = yk_xml_attribute_of(element, "name");
     if (!name)
         name = robot->links[child].name;
@@ -468,6 +470,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
                             .stiffness = stiffness[0],
                             .damping = damping[0]};
 
+    /* Point and axis where the body stands in the file; angles count from there. */
     yk_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     joint.point = yk_robot_place(at->pose, point).position;
 
@@ -555,6 +558,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
             break;
         }
 
+        /* Geoms and bodies may stand between the joints. */
         while (joint && !yk_xml_is(joint, "joint") && !yk_xml_is(joint, "freejoint"))
             joint = joint->next;
         if (!joint)
@@ -600,6 +604,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         yk_robot_add_mass(link, mass, yk_robot_place(at.pose, centre), inertia);
     }
 
+    /* Geoms give the mass where the compiler says so, or where nothing else does. */
     bool counts =
         r->mass_source == MASS_OF_GEOMS || (r->mass_source == MASS_AUTOMATIC && !inertial);
     return read_children(r, element, at, counts ? index : YK_ROBOT_GROUND);
@@ -696,6 +701,7 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
         if (status != YK_OK)
             return status;
 
+        /* It closes a loop: no body is placed by it. */
         yk_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
         if (!name)
             name = e->name;

@@ -29,6 +29,7 @@ void yk_write_number(FILE *to, double value)
     if (fabs(value) < 1e-15)
         value = 0;
 
+    /* Six digits do for most numbers that people write, 17 for every double. */
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (fabs(strtod(text, NULL) - value) <= 4e-16 * fabs(value))
@@ -71,6 +72,7 @@ void yk_robot_clean_name(const char *name, const char *fallback, char text[YK_RO
     if (!name || !name[0])
         name = fallback;
 
+    /* Names of a scenario begin with a letter. */
     bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
     if (!letter)
         text[length++] = 'n';
@@ -273,6 +275,8 @@ static void write_shape(const writer *w, int index)
  * the other where there is none. */
 static bool is_written(const writer *w, const yk_robot_shape *shape)
 {
+    /* With contact there are no bodies without mass; the smooth solver draws no meshes and planes,
+     * and nothing of the ground. */
     bool can = shape->link < 0 || w->robot->links[shape->link].mass > 0;
     if (w->smooth)
         can = shape->link >= 0 && shape->kind != YK_ROBOT_MESH && shape->kind != YK_ROBOT_PLANE;
@@ -351,6 +355,7 @@ static void write_links(const writer *w)
         /* In the link's axes. */
         yk_mat3 axes = yk_q_matrix(link->pose.orientation);
         yk_mat3 own = yk_m3_rotate(yk_m3_transpose(axes), link->inertia);
+        /* Rotated, it is symmetric to rounding only. */
         own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
 
         fprintf(to, "\n        inertia: [");
@@ -450,6 +455,7 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
         out->type = "spherical";
     } else if (slide_count == 0 && hinge_count == 2 &&
                fabs(yk_v3_dot(hinges[0], hinges[1])) < 1e-9) {
+        /* The two axes are x and y of the frame. */
         out->type = "universal";
         out->orientation = frame_about(normal, hinges[0]);
     } else if (slide_count == 1 && hinge_count == 1 &&
@@ -457,6 +463,7 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
         out->type = "cylindrical";
         out->orientation = frame_about(slides[0], yk_v3(slides[0].y, slides[0].z, slides[0].x));
     } else if (in_plane && hinge_count == 1 && yk_v3_norm(yk_v3_cross(across, hinges[0])) < 1e-9) {
+        /* The axis of the hinge is the normal of the plane. */
         out->type = "planar";
         out->orientation = frame_about(hinges[0], slides[0]);
     } else if (in_plane && hinge_count == 0) {
@@ -581,6 +588,7 @@ static void write_forces(const writer *w)
             fprintf(to, "    forces:\n");
         heading = true;
 
+        /* What drives it is for the user to say: the motor idles. */
         if (joint->driven)
             fprintf(to, "      %s_motor: {type: motor, joint: %s, load: 0}\n", name, name);
         if (!elastic)
@@ -623,6 +631,7 @@ static void write_ports(const writer *w)
 
     for (int i = 0; i < robot->frame_count; i++) {
         const yk_robot_frame *frame = &robot->frames[i];
+        /* Only the smooth solver has links without mass, as nodes. */
         if (frame->link < 0 || !(robot->links[frame->link].mass > 0 || w->smooth))
             continue;
 
@@ -758,6 +767,7 @@ yk_status yk_robot_check(yk_robot *robot, const yk_import_options *options)
 
         const yk_robot_link *body = &robot->links[joint[count - 1].child];
 
+        /* A joint that stands for all has no springs and motors of the single ones. */
         if (joint_of_several(joint, count, &several)) {
             for (int k = 0; k < count; k++)
                 if (joint[k].stiffness != 0 || joint[k].damping != 0 || joint[k].driven)

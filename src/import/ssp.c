@@ -275,6 +275,7 @@ static int find_part(const reader *r, int system, const char *name)
 static yk_status resolve_source(reader *r, const yk_xml_element *at, const char *source,
                                 char path[4096])
 {
+    /* A package from elsewhere must not reach other files of the reader's machine. */
     bool leaves = source[0] == '/' || strncmp(source, "../", 3) == 0 || strstr(source, "/../");
     if (!source[0] || strchr(source, ':') || leaves)
         return yk_robot_fail(r->robot, at,
@@ -350,6 +351,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
         if (status == YK_OK)
             return YK_OK;
 
+        /* The context keeps one message, which the next failure overwrites. */
         char reason[400];
         snprintf(reason, sizeof reason, "%s", yk_last_message(r->context));
         return yk_robot_fail(r->robot, xml, "component '%.60s': %s", name, reason);
@@ -538,6 +540,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
 
         if (status == YK_OK && !v.text)
             status = transform(r, c, &carried.after);
+        /* A number without a unit fits every unit as it is. */
         if (!converts(c))
             carried.unit = "";
         if (status == YK_OK)
@@ -567,6 +570,7 @@ static yk_status open_document(reader *r, const yk_xml_element *at, const yk_xml
     if (status == YK_OK && r->document_count == DOCUMENTS_MAX)
         status =
             yk_robot_fail(r->robot, at, "more than %d parameter sets and mappings", DOCUMENTS_MAX);
+    /* Notes name the file after its document is gone. */
     const char *kept = NULL;
     if (status == YK_OK)
         kept = yk_robot_keep(r->robot, path);
@@ -806,6 +810,7 @@ static yk_status check_names(reader *r)
                     return yk_robot_fail(r->robot, c, "%s '%.60s' is no part of '%.60s'",
                                          ends[k][0], element, r->parts[i].name);
 
+                /* Every variable of a component can be an end, also one that has no connector. */
                 const part *p = &r->parts[index];
                 int variable;
                 yk_status status = YK_OK;

@@ -66,6 +66,7 @@ static void add_flow(yk_context *context, yk_text *to, const yk_node *node)
     const char *separator = "";
     yk_text_add(context, to, map ? "{" : "[");
     for (const yk_node *c = node->first; c; c = c->next) {
+        /* A key that stands on no line has its default. */
         if (map && c->line == 0)
             continue;
 
@@ -105,6 +106,7 @@ static void add_annotation(writer *w)
     const yk_node *root = w->scenario->root;
     ADD("    <ssd:Annotations>\n      <ssc:Annotation type=\"" YK_SSP_ANNOTATION "\">\n"
         "        <yoke:Coupling xmlns:yoke=\"" YK_SSP_ANNOTATION "\">\n");
+    /* All are sections of the scenario but the step, which is a key of one. */
     for (int i = 0; yk_ssp_system_sections[i]; i++) {
         const char *name = yk_ssp_system_sections[i];
         if (strcmp(name, "time.step") == 0)
@@ -195,6 +197,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
         for (const yk_node *item = set; item; item = item->next)
             is_set = is_set || strcmp(yk_node_text(item, "variable"), v->name) == 0;
 
+        /* What is neither input nor output matters to nobody else, unless it is set. */
         const char *kind = NULL;
         if (v->causality == YK_FMI_INPUT)
             kind = "input";
@@ -220,6 +223,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
             "            <ssd:ParameterValues>\n              <ssv:ParameterSet version=\"1.0\" "
             "name=\"values\">\n                <ssv:Parameters>\n");
     for (const yk_node *item = set; item; item = item->next) {
+        /* It is there: loading the scenario compared all settings with the FMU. */
         const yk_fmi_variable *v = &d->variables[yk_fmi_find(d, yk_node_text(item, "variable"))];
         const yk_node *text = yk_node_get(item, "text");
         const yk_node *number = yk_node_get(item, "value");
@@ -291,6 +295,7 @@ static const char *variable_of(const writer *w, int subsystem, int port, const c
     if (!entry || entry->kind == YK_NODE_SCALAR || quantity[length] != '.')
         return entry && entry->kind == YK_NODE_SCALAR ? entry->text : NULL;
 
+    /* Quaternions begin with their real part. */
     const char *letters = entry->count == 4 ? "wxyz" : "xyz";
     const char *at = strchr(letters, quantity[length + 1]);
     const yk_node *item = at ? yk_node_at(entry, (int)(at - letters)) : NULL;

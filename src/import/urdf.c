@@ -97,6 +97,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
         status = read_number(r, form, "radius", &shape.size.x);
         take = shape.size.x > 0;
     } else if (yk_xml_is(form, "cylinder") || yk_xml_is(form, "capsule")) {
+        /* Capsules are no form of the format, but some programs write them. */
         shape.kind = YK_ROBOT_CYLINDER;
         if (yk_xml_is(form, "capsule"))
             shape.kind = YK_ROBOT_CAPSULE;
