@@ -174,6 +174,7 @@ static int list_images(const yk_broad *broad, size_t i, yk_vec3 *at, uint32_t co
     if (!broad->periodic)
         return 1;
 
+    /* Only what may touch something beyond a face has an image there. */
     yk_vec3 low = broad->input->low, period = broad->input->period;
     double reach = ball->radius + broad->largest + broad->margin;
     const uint32_t image[3] = {image_of(at->x, low.x, period.x, reach),
@@ -308,6 +309,7 @@ static yk_status reserve_entries(yk_broad *broad, size_t entries)
     if (entries <= broad->entry_capacity)
         return YK_OK;
 
+    /* A quarter more, so that a few more images do not ask for memory again. */
     size_t capacity = entries + entries / 4;
     struct {
         void *list;
@@ -356,6 +358,7 @@ static yk_status sort_into_cells(yk_broad *broad)
         broad->levels[l].begin = broad->levels[l].end = begin;
         begin += count[l];
     }
+
     broad->entries = begin;
     yk_status status = reserve_entries(broad, begin);
     if (status != YK_OK)
@@ -507,6 +510,7 @@ static void search_coarser_level(const yk_broad *broad, size_t i, const yk_ball 
     /* All cells that a partner's centre may be in, a run of them along x at a time. */
     yk_vec3 p = yk_v3_sub(ball->centre, broad->origin);
     double cell = broad->levels[level].cell;
+    /* The largest ball of the level has the radius (cell - margin) / 2. */
     double reach = ball->radius + (cell + broad->margin) / 2;
 
     uint64_t x0 = cell_number(p.x - reach, cell), x1 = cell_number(p.x + reach, cell);
@@ -676,10 +680,12 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
         if (has_row(broad, entry))
             total += broad->row_start[i + 1] - broad->row_start[i];
     }
+
     bool whole = total <= FOUND_MAX * (end - begin);
     if (!whole)
         search_rows(broad, begin, end, NULL);
 
+    /* The first pass left its rows one behind the other, in the order of cells. */
     const int32_t *found = broad->found + FOUND_MAX * begin;
     for (size_t entry = begin; entry < end; entry++) {
         if (!has_row(broad, entry))

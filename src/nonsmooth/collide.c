@@ -143,10 +143,13 @@ static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outw
 
         if (dp <= 0)
             out[kept++] = *p;
+
+        /* A cut is named by its corner and the side that cut it, apart from all corners. */
         if ((dp < 0 && dq > 0) || (dp > 0 && dq < 0)) {
             yk_vec3 cut = yk_v3_axpy(dp / (dp - dq), yk_v3_sub(q->at, p->at), p->at);
             out[kept++] = (clip_point){cut, (p->name & 31) * 32 + side + 1024};
         }
+
         if (count == 2 && dq <= 0)
             out[kept++] = *q;
     }
@@ -273,6 +276,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
         yk_vec3 p = yk_v3_axpy(end[i], along, pa[0]);
         yk_vec3 q = yk_v3_axpy((end[i] - from) / (to - from), eb, pb[0]);
         yk_vec3 apart = yk_v3_sub(q, p), normal = n;
+        /* Rounded edges touch along the line between their points, sharp ones along the search. */
         if (a->skin + b->skin > 0)
             normal = yk_v3_unit(apart);
 
@@ -335,6 +339,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     if (!(distance > 1e-9 * margin) || yk_v3_dot(normal, n) < 0.99)
         return -1;
 
+    /* Where they have passed each other the distance counts as overlap. */
     double gap = side * distance - a->skin - b->skin;
     if (gap >= margin)
         return 0;
@@ -373,6 +378,7 @@ int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double mar
     } else if (nb >= 3) {
         count = meet_face(pb, nb, a, back, margin, list);
         yk_swap_sides(list, count);
+        /* A bit keeps names of clipped faces of b apart from those of a. */
         for (int i = 0; i < count; i++)
             list[i].feature |= 1u << 16;
     } else {

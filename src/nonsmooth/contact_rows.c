@@ -364,6 +364,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     double separation = 0;
     row->mu = material->friction;
     if (restitution > 0 || sticks_better || curvature > 0) {
+        /* u = (n . u) n + sliding. */
         yk_vec3 u = yk_v3_sub(velocity_before(self, p, at_p), velocity_before(self, q, at_q));
         separation = yk_v3_dot(row->normal, u);
         yk_vec3 sliding = yk_v3_axpy(-separation, row->normal, u);
@@ -507,6 +508,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
         yk_world_push(self, &self->collision.pairs[i], &row, impulse, torque, problem->nodes);
     }
 
+    /* The largest of the chunks, which each thread found on its own. */
     self->report.deepest_overlap = 0;
     for (size_t i = 0; i * chunk < count; i++)
         self->report.deepest_overlap = fmax(self->report.deepest_overlap, problem->deepest[i]);
@@ -530,6 +532,7 @@ double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
         double force = yk_v3_norm(self->step.applied[i].force);
         fastest = fmax(fastest, h * force / model->bodies[i].mass);
     }
+
     pushed = fmax(pushed, fastest);
 
     /* A hundredth of the fastest approach, where that is more. */
@@ -580,6 +583,8 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             impulse = yk_v3_add(impulse, self->impact.impulses[i]);
             torque = yk_v3_add(torque, self->impact.torques[i]);
         }
+
+        /* The pull of cohesion, which the problem took for a load, is of this contact as well. */
         if (model->coheres) {
             yk_vec3 normal = yk_collision_touch(collision, found, i).normal;
             double pull = cohesion_impulse(self, i, h);

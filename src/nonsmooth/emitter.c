@@ -69,6 +69,7 @@ static yk_status check_emitter(const yk_world_model *model, const yk_emitter_def
                        "emitter '%s': it is to emit %d particles at most, must not be negative",
                        def->name, def->limit);
 
+    /* Counts and sizes are checked where the lattice of the particles is made. */
     const yk_particles_def *particles = &def->particles;
     bool finite = yk_v3_finite(particles->position) && yk_v3_finite(particles->velocity) &&
                   yk_v3_finite(particles->angular_velocity) &&
@@ -105,6 +106,8 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
         return YK_NO_ID;
     }
 
+    /* All of them are bodies from the beginning, absent until they are due: steps take no
+     * memory. */
     int first = yk_packing_add(self, &packing, def->particles.position, packing_def->density,
                                packing_def->material);
     bool shaped = packing.orientations != NULL;
@@ -187,6 +190,7 @@ static bool hold(yk_world_model *model, int body)
 {
     if (body < 0)
         return true;
+
     for (size_t i = 0; i < model->emitter_count; i++) {
         const yk_emitter_model *emitter = &model->emitters[i];
         if ((size_t)body >= emitter->first && (size_t)body < emitter->first + emitter->count)
@@ -220,16 +224,19 @@ yk_status yk_world_freeze_flow(yk_world_model *model)
         const int *body = model->joints[i].def.body;
         good = hold(model, body[0]) && hold(model, body[1]) && good;
     }
+
     for (size_t i = 0; i < model->force_count; i++) {
         const int *body = model->forces[i].def.body;
         good = hold(model, body[0]) && hold(model, body[1]) && good;
     }
+
     for (size_t i = 0; i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         good = hold(model, port->body) && good;
         if (port->line)
             good = hold(model, port->far_body) && good;
     }
+
     for (size_t i = 0; i < model->prescription_count; i++)
         good = hold(model, model->prescriptions[i].body) && good;
     if (good)
@@ -267,6 +274,7 @@ static bool same_world(const yk_world_model *model, size_t slot, int world)
 {
     if (model->world_count == 0)
         return true;
+
     size_t body = (size_t)model->body_of[slot];
     return body >= model->world_bodies[world] && body < model->world_bodies[world + 1];
 }
@@ -357,6 +365,7 @@ static bool is_free(const yk_nonsmooth *self, size_t slot)
             if (a.kind == YK_SOLID_SPHERE && model->parts[j].kind == YK_SOLID_SPHERE)
                 return false;
 
+            /* The shapes themselves, with the image of the other one that is nearest. */
             yk_solid b = yk_world_solid(model, state, j);
             b.position = yk_v3_add(b.position, shift);
             if (yk_collide(&a, &b, model->envelope, list) > 0)
@@ -392,6 +401,7 @@ static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitte
         reach = fmax(reach, radius);
     }
 
+    /* What is left for the centre; its middle, where the region is too narrow. */
     yk_body_state *body = &self->state.bodies[slot];
     yk_vec3 room = {fmax(0, emitter->size.x - reach), fmax(0, emitter->size.y - reach),
                     fmax(0, emitter->size.z - reach)};
@@ -457,6 +467,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             if (now->waiting == 0)
                 break;
 
+            /* All its bodies are in use: the next one comes when a sink has taken one. */
             if (k == emitter->count) {
                 now->exhausted = 1;
                 break;
@@ -482,9 +493,12 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             }
 
             listed = true;
+
+            /* Where no place is free, all that are due wait for the next step. */
             if (!place(self, emitter, now, slot))
                 break;
 
+            /* It takes part from here on; the energy that it brings is work from outside. */
             state->absent[slot] = 0;
             if (state->sleep.rest_time)
                 state->sleep.rest_time[slot] = 0;
@@ -493,6 +507,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             now->count++;
             now->mass += mass;
 
+            /* Those that come next must not be put into it. */
             for (size_t part = first_part(model, slot);
                  part < model->finite_count && model->parts[part].body == (int32_t)slot; part++)
                 add_around(self, part);
@@ -512,6 +527,7 @@ size_t yk_world_present(const yk_nonsmooth *self, int world, double *mass)
     for (size_t slot = 0; state->absent && slot < model->dynamic_count; slot++) {
         if (!model->leaves[slot] || state->absent[slot] || !same_world(model, slot, world))
             continue;
+
         present++;
         *mass += model->bodies[slot].mass;
     }

@@ -82,6 +82,7 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
         yk_v3_sub(yk_v3_scale(model->mass, dv), yk_v3_axpy(h, f.force, received->force));
     yk_vec3 torque = yk_v3_neg(yk_v3_axpy(h, f.torque, received->torque));
 
+    /* Of a ball J w is parallel to w, and the gyroscopic torque is zero. */
     if (model->radius > 0) {
         torque = yk_v3_axpy(model->inertia, dw, torque);
     } else if (model->tensor >= 0) {

@@ -122,6 +122,7 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
             slot = (uint64_t)part->body;
         }
 
+        /* Whatever their slot, unbounded parts come behind all finite ones. */
         bool finite = yk_solid_is_finite(part->kind);
         model->finite_count += finite;
         entries[i] = (sort_entry){(uint64_t)!finite << 40 | slot, (int32_t)i};
@@ -316,6 +317,7 @@ static void choose_capacities(yk_world_model *model)
     for (size_t i = 0; i < model->material_count; i++)
         if (model->materials[i].rolling > 0 || model->materials[i].spinning > 0)
             general = ample(round, 5) + general;
+    /* A sphere that touches one of them has a general contact too. */
     if (others > 0)
         general += 6 * moving;
     for (size_t i = model->finite_count; i < model->part_count; i++)
@@ -369,6 +371,7 @@ static bool keeps_orientation(const yk_world_model *model, const yk_part *part)
         if (motion->body != model->body_of[part->body])
             continue;
 
+        /* What a function does cannot be known; of a path the rotations are. */
         bool turns = motion->function != NULL;
         for (int k = 0; k < 3; k++)
             turns = turns || motion->path.rotation[k].value;
@@ -449,6 +452,7 @@ static yk_status check_axis(const yk_world_model *model, int axis)
             "a solid is near another one; take planes for what is larger",
             period, name, 2 * largest[0], 2 * largest[1], least);
 
+    /* Unbounded solids have no images, so that they must look the same from every period. */
     for (size_t i = model->finite_count; i < model->part_count; i++) {
         const yk_part *part = &model->parts[i];
         if (!runs_along(model, part, axis))
@@ -476,6 +480,7 @@ static yk_status freeze_period(yk_world_model *model)
 
     for (int axis = 0; axis < 3; axis++) {
         double period = component(model->period, axis);
+        /* A direction without extent does not repeat itself. */
         if (period == 0)
             continue;
         if (!(period > 0 && isfinite(period)))
@@ -519,6 +524,7 @@ yk_status yk_world_freeze(yk_world_model *model)
     if (bodies == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "there is no body in the model");
 
+    /* Nothing is added any more: memory for growth goes back. */
     trim(context, &model->initial, &capacity, bodies, sizeof *model->initial);
     trim(context, &model->bodies, &capacity, bodies, sizeof *model->bodies);
     trim(context, &model->names, &model->body_capacity, bodies, sizeof *model->names);

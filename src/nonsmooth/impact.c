@@ -91,6 +91,7 @@ void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_conta
 
         yk_vec3 moment = yk_v3_add(torque, yk_v3_cross(arm_of(self, pair, row, side), impulse));
         yk_vec3 turn;
+        /* The spin of a round body is a speed at its surface, radius times angular velocity. */
         if (body->radius > 0) {
             turn = yk_v3_scale(body->radius / body->inertia, moment);
         } else {
@@ -143,6 +144,7 @@ static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fa
             rebounds = true;
             *fastest = fmax(*fastest, -separation);
         }
+
         if (closes || (all && work->gaps[i] <= touching && separation <= least))
             work->contacts[work->count++] = (uint32_t)i;
     }
@@ -309,6 +311,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         yk_twist u = relative(self, work->compressed, contact);
 
         yk_vec3 sum = yk_v3_add(work->before[k].linear, u.linear);
+        /* Against a wall that moves: less the speed of its surface, before and after. */
         if (work->pairs[k].b == YK_NETWORK_NONE)
             sum = yk_v3_axpy(-2, work->rows[contact].surface, sum);
         yk_vec3 turn = yk_v3_add(work->before[k].angular, u.angular);
@@ -387,6 +390,7 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
             work->joint_impulses[k] = 0;
         least = fmax(least, SLOWEST * fastest);
 
+        /* By Poisson's law all contacts rebound once, together; else as often as they approach. */
         int passes = self->model.def.impact_law == YK_IMPACT_POISSON ? 1 : PASSES_MAX;
         work->acted = true;
         while (status == YK_OK && passes-- > 0 && list_contacts(self, h, least, &approach))

@@ -59,6 +59,7 @@ static void list_rows(const yk_nonsmooth *self, port_row *rows)
 
             yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             rows[k] = (port_row){.slot = {port->slot, -1}};
+            /* The point accelerates by w x (w x arm) at constant velocities. */
             if (k < 3) {
                 rows[k].linear[0] = axis;
                 rows[k].angular[0] = yk_v3_cross(arm, axis);

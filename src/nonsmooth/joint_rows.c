@@ -107,8 +107,10 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
                 worst = joint;
             }
 
+            /* A row on velocities holds no pose that could be open. */
             if (yk_row_on_velocity(row))
                 continue;
+
             double gap = fabs(yk_row_value(row, &place));
             if (gap > widest) {
                 widest = gap;
@@ -177,6 +179,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             if (!yk_row_on_velocity(equation))
                 bias += yk_row_value(equation, &place) / h;
 
+            /* The impulse of the last step is a good first guess of this one. */
             yk_joint_row *row = &problem->joint_rows[count++];
             *row = (yk_joint_row){
                 .a = slots[first],

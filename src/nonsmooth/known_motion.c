@@ -109,6 +109,7 @@ static void stand_at(yk_body_state *body, const yk_marker *marker, const yk_moti
 {
     body->orientation =
         yk_q_unit(yk_q_mul(motion->orientation, yk_q_conjugate(marker->orientation)));
+    /* x = x_m - arm, v = v_m - w x arm. */
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset);
     body->position = yk_v3_sub(motion->position, arm);
     body->angular_velocity = motion->angular_velocity;

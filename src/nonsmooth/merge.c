@@ -267,6 +267,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         char *name = copied_name(whole, world->signals[i].name, &status);
         whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
     }
+
     if (status != YK_OK)
         return status;
 
@@ -415,6 +416,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 
     /* What joins them. */
     if (status == YK_OK) {
+        /* The ranges of the last world end where a next one would begin. */
         whole->world_bodies[merge->part_count] = sum.bodies;
         whole->world_joints[merge->part_count] = sum.joints;
         status = yk_world_list_ports(whole);

@@ -134,6 +134,7 @@ static yk_status copy_name(yk_world_model *model, const char *name, char **copy)
     *copy = NULL;
     if (!name)
         return YK_OK;
+
     *copy = yk_text_copy(model->context, name);
     return *copy ? YK_OK : YK_ERROR_MEMORY;
 }
@@ -269,6 +270,7 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
     if (RESERVE(model, materials, material_count, material_capacity, 1) != YK_OK)
         return YK_NO_ID;
 
+    /* Worlds that are merged number their surfaces on from the largest. */
     if (material->surface > model->surface_count)
         model->surface_count = material->surface;
     model->materials[model->material_count] = *material;
@@ -279,6 +281,7 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
 static yk_status check_material(const yk_world_model *model, const yk_material *m, const char *what,
                                 size_t number)
 {
+    /* A damper alone would never push a surface back. */
     bool yields = m->stiffness >= 0 && m->damping >= 0 && isfinite(m->stiffness + m->damping);
     if (!yields || (m->damping > 0 && !(m->stiffness > 0)))
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -410,6 +413,8 @@ static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def 
     }
 
     yk_release(context, edges);
+
+    /* Triangles that run anticlockwise seen from outside enclose a positive volume. */
     if (closed && volume != 0)
         *outside = volume > 0 ? 1 : -1;
     return YK_OK;
@@ -537,6 +542,8 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
     /* A homogeneous ball: m = 4/3 pi r^3 rho, J = 2/5 m r^2. */
     double mass = density * 4.0 / 3.0 * YK_PI * radius * radius * radius;
     double inertia = 0.4 * mass * radius * radius;
+
+    /* Checked as any other body, though no tensor of it is kept. */
     yk_nonsmooth_body_def def = yk_nonsmooth_body_default();
     def.position = position;
     def.mass = mass;

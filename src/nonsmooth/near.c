@@ -161,6 +161,8 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const yk_part *part = &collision->model->parts[i];
         if (collision->absent)
             collision->absent[i] = yk_world_is_absent(collision->model, state, part->body);
+
+        /* Round bodies have the centre of their ball in the centre of mass. */
         if (part->round)
             collision->balls[i].centre = state->bodies[part->body].position;
         else
@@ -178,6 +180,7 @@ bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const y
         group_a = model->geometries[a->geometry].group;
         mask_a = model->geometries[a->geometry].mask;
     }
+
     if (b->geometry >= 0) {
         group_b = model->geometries[b->geometry].group;
         mask_b = model->geometries[b->geometry].mask;
@@ -224,6 +227,7 @@ static yk_status separate_general_pairs(yk_collision *collision)
             if (is_round_pair(model, &model->parts[i], &model->parts[j]))
                 continue;
 
+            /* The complement tells the fast search to skip it. */
             near->pairs.partners[k] = ~j;
 
             /* More of them than ever before. */
@@ -324,6 +328,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         }
     }
 
+    /* A solid that is not round drifts by its rotation too. */
     for (size_t i = 0; i < model->part_count; i++) {
         if (model->parts[i].round)
             continue;
@@ -372,9 +377,11 @@ static void drift_chunk(void *user, size_t begin, size_t end, size_t chunk)
     for (size_t i = begin; i < end; i++) {
         if (is_absent(collision, i))
             continue;
+
         largest =
             fmax(largest, drift_of(collision, i, collision->balls[i].centre, collision->common));
     }
+
     collision->partials[chunk] = largest;
 }
 
@@ -436,9 +443,11 @@ static bool list_serves(yk_collision *collision, double reach)
     for (size_t i = 0; i < finite; i += 64) {
         if (is_absent(collision, i))
             continue;
+
         shift = yk_v3_add(shift, yk_v3_sub(collision->balls[i].centre, near->balls[i].centre));
         count++;
     }
+
     if (count > 0)
         shift = yk_v3_scale(1.0 / (double)count, shift);
 
@@ -481,6 +490,7 @@ static double find_approach(yk_collision *collision, double h)
             velocity = bodies[slot].velocity;
             angular_velocity = bodies[slot].angular_velocity;
         }
+
         double rotating = collision->near.reach * yk_v3_norm(angular_velocity);
         walls = fmax(walls, yk_v3_norm(yk_v3_sub(velocity, common)) + rotating);
     }

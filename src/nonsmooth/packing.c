@@ -268,6 +268,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
     /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its
      * radius. */
     int64_t nx = (int64_t)across, ny = (int64_t)along;
+    /* Orientations draw from a sequence of their own: positions are the same without them. */
     uint64_t seed = def->seed, orientation_seed = ~def->seed;
     double room = def->jitter * (half - largest);
     int placed = 0;
@@ -303,6 +304,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
             }
         }
 
+        /* In a narrow cylinder every cell of the square lattice may reach through the wall. */
         if (placed == 0) {
             yk_packing_destroy(context, packing);
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -310,6 +312,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
         }
     }
 
+    /* The lattice may stand higher than the cavity in which it is to settle. */
     for (int i = 0; i < placed; i++)
         packing->height =
             fmax(packing->height, packing->positions[i].z + def->size.z + top_of(packing, i));
@@ -393,8 +396,11 @@ static yk_status settle(bed *b, yk_packing *packing)
     double limit = yk_nonsmooth_time(b->world) + def->time_limit;
     double rest = def->rest_speed;
 
+    /* A tenth of the speed that gravity gives to a free body in one step. */
     if (!(rest > 0))
         rest = 0.1 * def->gravity * def->step;
+
+    /* Before the shaker has made its cycle nothing counts as at rest. */
     double shaken = 0;
     if (isfinite(b->shaker.begin))
         shaken = b->shaker.begin + 1 / def->shake_frequency;
@@ -426,6 +432,8 @@ static yk_status settle(bed *b, yk_packing *packing)
         packing->at_rest = yk_nonsmooth_time(b->world) > shaken && packing->speed < rest;
         yk_log(b->context, YK_LOG_DEBUG, "%d particles settle: %.2f s, still %.2g m/s", def->count,
                yk_nonsmooth_time(b->world), packing->speed);
+
+        /* Who looks on sees the cavity that was asked for, not the tall one around the lattice. */
         if (def->see) {
             yk_nonsmooth_body_motion(b->world, b->container, &motion);
             motion.position.z -= b->shaker.centre;
@@ -483,6 +491,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
             size.y = size.x;
         size.z = fmax((packing->height + b.radius) * (1 + 1e-6), 2 * b.radius) / 2;
 
+        /* The motion before the cycle begins is that of a container at rest. */
         yk_motion lowered;
         b.shaker.centre = size.z - def->size.z;
         shake_motion(&b, -INFINITY, &lowered);
@@ -703,6 +712,7 @@ yk_status yk_packing_read(yk_context *context, const char *path, const yk_partic
         lines += c == '\n';
     rewind(file);
 
+    /* Without a shape the particles of a file are spheres. */
     yk_particle_shape sphere = {.kind = YK_SOLID_SPHERE};
     yk_status status = YK_OK;
     if (lines > YK_PACKING_MAX)

@@ -155,6 +155,9 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
     /* About the centre of mass: less the tensor of a point mass there. Then at unit size. */
     yk_vec3 centre = yk_v3_scale(1 / whole.mass, whole.moment);
     yk_inertia point = yk_inertia_of_body(whole.mass, centre, yk_m3_zero(), ALIGNED);
+
+    /* Lengths by the radius of the ball of equal volume, inertia at density 1 by its fifth
+     * power. */
     made->radius = cbrt(whole.mass / (4.0 / 3.0 * YK_PI));
     double scale = 1 / made->radius;
     made->inertia = yk_m3_scale(pow(scale, 5), yk_m3_sub(whole.tensor, point.tensor));

@@ -122,6 +122,7 @@ static void meet_walls(const yk_collision *collision, size_t i, size_t j, uint32
     const yk_solid *outside = &collision->unbounded[j - collision->model->finite_count];
     const yk_ball *ball = &collision->balls[i];
 
+    /* A sphere touches each wall of a cavity at most once, so that the wall names the contact. */
     unsigned walls = yk_solid_ops_of(outside->kind)->walls;
 
     yk_touch touch;
@@ -230,6 +231,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
             relative = bodies[slot_a].velocity;
             rotating += yk_v3_norm(bodies[slot_a].angular_velocity);
         }
+
         if (slot_b >= 0) {
             relative = yk_v3_sub(relative, bodies[slot_b].velocity);
             rotating += yk_v3_norm(bodies[slot_b].angular_velocity);
@@ -242,6 +244,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
         yk_solid a = yk_world_solid(model, collision->state, i);
         yk_solid b = yk_world_solid(model, collision->state, j);
         yk_vec3 shift = {0, 0, 0};
+        /* Walls look the same from every period and have no images. */
         if (model->periodic && j < model->finite_count)
             shift = yk_world_image(model, a.position, b.position);
         b.position = yk_v3_add(b.position, shift);
@@ -316,6 +319,7 @@ static yk_status find_general(yk_collision *collision)
         collision->batch_first = first;
         yk_pool_run(collision->pool, count, BATCH_CHUNK, general_chunk, collision);
 
+        /* Whichever thread found them, they stand in the order of the pairs. */
         for (size_t k = 0; k < count; k++) {
             const yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
             yk_status status = append_general(collision, near->general[first + k], list,

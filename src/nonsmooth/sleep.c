@@ -123,6 +123,7 @@ void yk_sleep_sum(yk_nonsmooth *self)
         if (!rests)
             continue;
 
+        /* On the ground the offset of a marker is its position in space. */
         yk_vec3 at = joint->joint.offset[1];
         if (joint->slot_b >= 0) {
             const yk_body_state *body = &state->bodies[joint->slot_b];
@@ -214,6 +215,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
         if (general)
             continue;
 
+        /* All round ones are in: the general ones begin here. */
         merged.round_count = merged.count;
         kept.round_count = kept.count;
     }
@@ -389,6 +391,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
         yk_world_follow(self, t, h, inputs, ahead);
     }
 
+    /* Against the pose at which it last counted as moved, so that slow motion adds up. */
     yk_pose *poses = self->state.sleep.poses;
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &ahead[i];
@@ -560,6 +563,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
         const yk_body_state *body = &self->state.bodies[model->dynamic_count + i];
         sleep->poses[i] = (yk_pose){body->position, body->orientation};
     }
+
     for (size_t i = 0; i < model->port_count; i++) {
         sleep->poses[known + i] = (yk_pose){.orientation = {1, 0, 0, 0}};
         if (!inputs || model->ports[i].causality != YK_TAKES_MOTION)
@@ -576,6 +580,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
             sleep->drives[i] = yk_function_value(joint->def.drive, t);
     }
 
+    /* Loads that are there from the start disturb once, in the first step. */
     if (sleep->wrenches)
         memset(sleep->wrenches, 0, model->dynamic_count * sizeof *sleep->wrenches);
 

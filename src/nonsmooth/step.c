@@ -147,6 +147,7 @@ static void account_ports(yk_nonsmooth *self, double h)
         } else {
             int slot = port->slot;
 
+            /* The marker moves with v + w x arm. */
             yk_vec3 arm = yk_q_rotate(bodies[slot].orientation, port->marker.offset);
             yk_vec3 w =
                 yk_v3_scale(0.5, yk_v3_add(bodies[slot].angular_velocity, before[slot].angular));
@@ -470,6 +471,7 @@ static yk_status report_not_finite(yk_nonsmooth *self)
     for (size_t slot = 0; slot < model->body_count; slot++) {
         const yk_body_state *state = &self->state.bodies[slot];
         bool moves = yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity);
+        /* Bodies of known motion show it in what holds them as well. */
         bool held = true;
         if (slot >= model->dynamic_count) {
             const yk_wrench *reaction = &self->state.reactions[slot - model->dynamic_count];

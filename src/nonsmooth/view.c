@@ -170,6 +170,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
         for (int k = 0; k < EMITTER_CHANNELS && own && status == YK_OK; k++)
             status = add_channel(self, &emitter_channels[k], i, model->emitters[i].name);
     }
+
     for (size_t i = 0; i < model->sink_count; i++) {
         bool own = model->sinks[i].world == world;
         for (int k = 0; k < SINK_CHANNELS && own && status == YK_OK; k++)
@@ -469,6 +470,7 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
             body = &self->state.bodies[model->slot_of[i]];
             absent = yk_world_is_absent(model, &self->state, model->slot_of[i]);
         }
+
         list[i] = (yk_scene_pose){.position = body->position, .orientation = body->orientation};
 
         /* Of what can move the image in the first period is seen. */
@@ -533,6 +535,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
             shape.position = model->geometries[part->geometry].position;
             shape.orientation = model->geometries[part->geometry].orientation;
         }
+
         add_shape(&s, &shape);
     }
 

@@ -182,6 +182,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     self->steps = 0;
     self->unresolved_steps = 0;
 
+    /* Bodies are put back to where they started: the list of near pairs is of another state. */
     yk_world_state_begin(model, t, state);
     yk_collision_forget_list(&self->collision);
 

@@ -82,6 +82,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     if (depth[0] <= depth[1] && depth[0] <= depth[2])
         axis = 0;
 
+    /* Inside, the distance is negative: how deep the point is below the face. */
     double at[3] = {p.x, p.y, p.z}, normal[3] = {0, 0, 0};
     normal[axis] = yk_sign(at[axis]);
     at[axis] = normal[axis] * half[axis];

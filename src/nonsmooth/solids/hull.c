@@ -45,6 +45,7 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
             polygon[count++] = p;
     }
 
+    /* A corner or an edge has no order around the normal. */
     if (count <= 2)
         return count;
 
@@ -106,6 +107,7 @@ static void add_tetrahedron(hull_moments *m, yk_vec3 a, yk_vec3 b, yk_vec3 c)
     m->volume += volume;
     m->first = yk_v3_axpy(volume / 4, sum, m->first);
 
+    /* The fourth corner is the origin, which adds nothing; in its place is the sum s. */
     const double corners[4][3] = {
         {a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}, {sum.x, sum.y, sum.z}};
     for (int p = 0; p < 4; p++) {
@@ -169,6 +171,7 @@ static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, dou
     } while (at >= 0 && count < YK_POLYGON_MAX &&
              yk_v3_norm(yk_v3_sub(solid->points[at], polygon[0])) > tolerance);
 
+    /* A polygon with too many corners does not come back to the first one. */
     bool closed = at >= 0 && yk_v3_norm(yk_v3_sub(solid->points[at], polygon[0])) <= tolerance;
     return closed ? count : -1;
 }
@@ -193,9 +196,11 @@ static hull_moments integrate(const yk_solid *solid)
             for (int k = j + 1; k < count; k++) {
                 yk_vec3 normal = yk_v3_cross(yk_v3_sub(p[j], p[i]), yk_v3_sub(p[k], p[i]));
 
+                /* Three points in line span no plane. */
                 double area = yk_v3_norm(normal);
                 if (!(area > 1e-12 * size * size))
                     continue;
+
                 normal = yk_v3_scale(1 / area, normal);
 
                 /* Which side the others are on, and whether an earlier triple has this plane. */
@@ -220,10 +225,12 @@ static hull_moments integrate(const yk_solid *solid)
                 if (above)
                     normal = yk_v3_neg(normal);
 
+                /* A fan of triangles from one corner, each with the origin a tetrahedron. */
                 yk_vec3 polygon[YK_POLYGON_MAX];
                 int corners = outline_of(solid, p[i], normal, 1e-9 * size, polygon);
                 if (corners < 0)
                     return (hull_moments){0};
+
                 for (int c = 2; c < corners; c++)
                     add_tetrahedron(&m, polygon[0], polygon[c - 1], polygon[c]);
             }

@@ -176,6 +176,7 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
         yk_vec3 p = ca.at[k % 3], q = cb.at[k / 3 % 3];
         yk_vec3 e = yk_v3_sub(ca.at[(k + 1) % 3], p);
         yk_vec3 f = yk_v3_sub(cb.at[(k / 3 + 1) % 3], q);
+        /* Parallel edges span no direction of their own. */
         yk_vec3 across = yk_v3_cross(e, f);
         double sine = yk_v3_norm(across);
         if (!(sine > ALONG * yk_v3_norm(e) * yk_v3_norm(f)))

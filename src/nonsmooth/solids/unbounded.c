@@ -54,6 +54,7 @@ static int meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward
         if (height - set.rounding >= margin)
             continue;
 
+        /* Wall and point name the contact, by which the next step finds its impulse. */
         yk_touch touch = {
             .point_a = yk_v3_axpy(-set.rounding, inward, centre),
             .point_b = yk_v3_axpy(-height, inward, centre),
