@@ -68,6 +68,7 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
         if (node->value == 0)
             return YK_OK;
 
+        /* The function points to its number, which lives as long as the scenario. */
         double *value = yk_store_take(builder->store, sizeof *value);
         if (!value)
             return YK_ERROR_MEMORY;
@@ -105,6 +106,7 @@ yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
     if (!entry)
         return YK_ERROR_MEMORY;
 
+    /* Parameters are known to all; which variables there are is the caller's to say. */
     yk_scope scope = *builder->scope;
     scope.variables = variables;
     scope.variable_count = count;
@@ -137,6 +139,7 @@ const char *yk_builder_output(yk_builder *builder, const char *path)
     if (path[0] == '/')
         return path;
 
+    /* Relative paths are seen from the folder of the scenario, wherever the program was started. */
     size_t folder = strlen(builder->folder);
     size_t rest = strlen(path);
     char *whole = yk_store_take(builder->store, folder + rest + 1);
@@ -186,6 +189,7 @@ yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char *
 
 yk_status yk_builder_library(yk_builder *builder, const yk_node *node, const char **path)
 {
+    /* A name without a slash is looked for by the loader, in its own folders. */
     if (strchr(node->text, '/'))
         return yk_builder_code(builder, node, path);
     return add_code(builder, node, node->text, path);
@@ -322,6 +326,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
             yk_node_error(diagnostics, micro_step,
                           "is more than a million times in time.step = %g s", step);
 
+        /* Not fewer than the scheme takes by itself. */
         count = fmax(count, usual);
         return count < 1e6 ? (int)count : 1;
     }
@@ -389,6 +394,8 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     int *leader = yk_resolver_take(r, size * sizeof *leader);
     const char **names = yk_resolver_take(r, size * sizeof *names);
     unsigned traits = yk_scheme_traits(&scenario->info.scheme);
+
+    /* Parts of a merged system may be on several ranks, which then have copies of them. */
     if (traits & YK_SCHEME_SPREADS_PARTS) {
         scenario->copies = yk_resolver_take(r, size * sizeof *scenario->copies);
         scenario->served = yk_resolver_take(r, size * sizeof *scenario->served);
@@ -397,6 +404,7 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     if (r->status != YK_OK)
         return NULL;
 
+    /* A section without a name keeps its index; its mistake is reported by the schema. */
     int count = 0;
     for (const yk_node *node = list->first; node; node = node->next, count++) {
         names[count] = yk_node_name(node);
@@ -405,6 +413,8 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     }
 
     find_leaders(scenario, names, count, leader);
+
+    /* The rank that the section names; -1 leaves it to the hosts. */
     int index = 0;
     for (const yk_node *node = list->first; node; node = node->next, index++) {
         const yk_node *rank = yk_node_get(node, "rank");
@@ -617,6 +627,7 @@ void yk_scenario_make_copies(yk_scenario *scenario)
         scenario->served[i] = *copy;
     }
 
+    /* Other ranks than 0 serve the copies that they have made. */
     if (!hosts->stand_in)
         scenario->info.subsystems = scenario->served;
 }

@@ -70,8 +70,9 @@ static void add_candidate(candidates *c, const char *word)
 
 static void report_unknown(request *q, const char *what, const char *word, const candidates *c)
 {
-    yk_node_error(q->scenario->resolver.diagnostics, q->node, "unknown %s '%.60s'; %s", what, word,
-                  yk_suggest_word(word, c->words, c->count).text);
+    yk_diagnostics *diagnostics = q->scenario->resolver.diagnostics;
+    yk_phrase remedy = yk_suggest_word(word, c->words, c->count);
+    yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; %s", what, word, remedy.text);
 }
 
 static void found(request *q, int kind, int owner, int part, const char *unit)
@@ -168,8 +169,10 @@ static void read_of_interface(request *q, int interface, const char *text)
 {
     /* Quantities of the port on the wrench side. */
     const yk_interface_def *def = &q->scenario->interfaces[interface];
-    yk_port_kind kind = port_at(q->scenario, def->wrench_subsystem, def->wrench_port)->kind;
-    if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind))
+    int subsystem = def->wrench_subsystem;
+    int port = def->wrench_port;
+    yk_port_kind kind = port_at(q->scenario, subsystem, port)->kind;
+    if (match_quantity(q, text, subsystem, port, kind))
         return;
 
     /* How far its sides are apart ... */
@@ -322,6 +325,7 @@ static void read_name(request *q, const char *text)
         return;
     }
 
+    /* Longer names fit no owner: those of the schema have at most 60 characters. */
     char owner[64];
     snprintf(owner, sizeof owner, "%s", text);
     owner[strcspn(owner, ".")] = '\0';
@@ -375,6 +379,7 @@ static void read_name(request *q, const char *text)
     if (is_broken(scenario, "interfaces", owner) || is_broken(scenario, "wires", owner))
         return;
 
+    /* Wires are offered only where the scenario has some. */
     const char *what = "interface or subsystem";
     if (info->wire_count > 0)
         what = "interface, subsystem or wire";
@@ -432,9 +437,10 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
 
 static bool reserve(yk_scenario *scenario, int count)
 {
-    scenario->rows = yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->rows);
-    scenario->channels =
-        yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->channels);
+    yk_resolver *r = &scenario->resolver;
+    size_t size = (size_t)count;
+    scenario->rows = yk_resolver_take(r, size * sizeof *scenario->rows);
+    scenario->channels = yk_resolver_take(r, size * sizeof *scenario->channels);
     scenario->info.channels = scenario->channels;
     return scenario->rows && scenario->channels;
 }
@@ -461,6 +467,8 @@ static void add_defaults(yk_scenario *scenario)
 {
     /* At most so many; a subsystem with mistakes leaves none. */
     const yk_scenario_info *info = &scenario->info;
+
+    /* Four gaps and an energy of each interface; one value of each wire; the iterations. */
     int count = 5 * info->interface_count + info->wire_count + 1;
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *ports;
@@ -576,6 +584,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     } else if (!channels && yk_diagnostics_errors(r->diagnostics) == 0) {
         add_defaults(scenario);
     }
+
     if (r->status != YK_OK)
         return;
 

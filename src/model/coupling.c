@@ -109,6 +109,7 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
     if (!inner || !section)
         return false;
 
+    /* All of them are needed: a ratio has no default of its own. */
     for (int i = 0; i < inner_count; i++) {
         const yk_option *from = &row->fields[i];
         inner[i] = (yk_field){
@@ -225,6 +226,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
             said = said || (earlier && strcmp(earlier->text, row->text) == 0);
         }
+
         if (said)
             continue;
 
@@ -392,6 +394,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
             "the findings of the run",
     };
 
+    /* Behind the two keys that do not depend on the scheme. */
     if (add_option_fields(store, extensions, chosen, 2, fields) < 0)
         return NULL;
 
@@ -435,6 +438,7 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
         }
     }
 
+    /* Defaults that follow from other options see what the user has chosen. */
     if (ops->derive)
         ops->derive(options, written);
 
@@ -451,6 +455,7 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
         memcpy(options + row->offset, &value, sizeof value);
     }
 
+    /* Runs whose difference counts must not differ by what iterations leave. */
     if (scenario->builder.to_rounding && ops->sharpen)
         ops->sharpen(options);
 

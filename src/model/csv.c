@@ -18,6 +18,8 @@ static yk_status next_line(yk_csv *table, bool *more)
             return YK_OK;
 
         table->line++;
+
+        /* A line that is cut would be read as two. */
         if (!strchr(table->text, '\n') && !feof(table->file))
             return yk_fail(table->context, YK_ERROR_ARGUMENT,
                            "%s:%d: the line is longer than %d characters", table->path, table->line,

@@ -182,6 +182,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
         if (caret > EXCERPT_BEFORE)
             caret -= skip_characters(&line, end, caret - EXCERPT_BEFORE);
 
+        /* Bytes of as many characters as are shown: a line may have longer ones. */
         const char *at = line;
         skip_characters(&at, end, EXCERPT_MAX);
         line_bytes = (size_t)(at - line);
@@ -279,6 +280,8 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
 {
     yk_context *context = diagnostics->context;
     yk_text text = {0};
+
+    /* Without entries it is an empty text; NULL means that memory has run out. */
     yk_text_add(context, &text, "%s", "");
 
     for (int i = 0; i < diagnostics->count; i++) {

@@ -639,6 +639,7 @@ static void compile_value(compiler *c, token name)
         return;
     }
 
+    /* Parameters are constants of a scenario: their values go into the code. */
     for (int i = 0; i < scope->parameter_count; i++) {
         if (!token_is(name, scope->parameters[i].name))
             continue;
@@ -647,6 +648,7 @@ static void compile_value(compiler *c, token name)
         return;
     }
 
+    /* The syntax has been checked: a name that is neither is pi. */
     append_number(c, 3.14159265358979323846);
 }
 
@@ -665,6 +667,7 @@ static bool compile_call(compiler *c, const function_row *row)
     } while (token_is(c->next, ","));
     take(c);
 
+    /* Functions of any number of arguments are told how many they have. */
     yk_instruction call = row->call;
     call.index = count;
     yk_code_append(&c->code, call, count);
@@ -700,6 +703,7 @@ static bool compile_operand(compiler *c)
         return good;
     }
 
+    /* A sign binds less than a power: -x^2 is -(x^2). */
     if (!compile_from(c, BINDS_POWER))
         return false;
     if (*t.start == '-')
@@ -713,6 +717,8 @@ static bool compile_branches(compiler *c)
 {
     token question = take(c);
     int to_otherwise = c->code.count;
+
+    /* A jump that is filled in when the other branch is reached. */
     yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_UNLESS}, 0);
     c->code.settled = c->code.count;
     if (!compile_from(c, BINDS_CONDITION))
@@ -720,6 +726,7 @@ static bool compile_branches(compiler *c)
     if (!token_is(c->next, ":"))
         return complain(c->scanner, question.start, 1, "%s", condition_usage);
 
+    /* The branch that was taken jumps over the other one. */
     take(c);
     int to_end = c->code.count;
     yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_JUMP}, 0);

@@ -13,6 +13,7 @@ static bool append_product(yk_code *code)
     if (first < code->settled)
         return false;
 
+    /* Other powers, and those of what is computed, need pow(). */
     yk_instruction *base = &code->instructions[first];
     const yk_instruction *exponent = base + 1;
     if (base->operation != YK_OPERATION_VARIABLE || exponent->operation != YK_OPERATION_NUMBER)
@@ -42,6 +43,7 @@ void yk_code_append(yk_code *code, yk_instruction next, int operands)
     int first = code->count - 1 - operands;
     if (operands == 0 || first < code->settled)
         return;
+
     for (int i = first; i < first + operands; i++)
         if (code->instructions[i].operation != YK_OPERATION_NUMBER)
             return;

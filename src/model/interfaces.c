@@ -81,6 +81,7 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
     if (!ports || ports->kind == YK_NODE_SCALAR || ports->count == 0)
         return found;
 
+    /* What was looked up as subsystem.port has its dot. */
     const char *wanted = strchr(node->text, '.') + 1;
     const char *names[YK_SUGGESTED_MAX];
 
@@ -95,8 +96,9 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
         names[count++] = name;
     }
 
+    yk_phrase remedy = yk_suggest_name(wanted, names, count);
     yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
-                  info->names[found.subsystem], wanted, yk_suggest_name(wanted, names, count).text);
+                  info->names[found.subsystem], wanted, remedy.text);
     return found;
 }
 
@@ -149,6 +151,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_p
     if (!a->what || !b->what)
         return false;
 
+    /* Signals are told apart below, with a message of their own. */
     bool power = a->what->kind != YK_PORT_SIGNAL && b->what->kind != YK_PORT_SIGNAL;
     if (power && a->what->kind != b->what->kind) {
         yk_node_error(diagnostics, between,
@@ -203,9 +206,10 @@ static bool check_free(yk_scenario *scenario, const yk_port_reference *side)
 static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_reference *side,
                       const yk_vec3 *at, const yk_quat *orientation)
 {
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_subsystem *object = scenario->subsystems[side->subsystem];
     if (!object->ops->move_port) {
-        yk_node_error(scenario->resolver.diagnostics, side->node,
+        yk_node_error(diagnostics, side->node,
                       "ports of this solver cannot be moved by the interface; give the port its "
                       "place where it is defined");
         return false;
@@ -231,7 +235,7 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_
     if (object->ops->move_port(object, side->port, at, orientation) == YK_OK)
         return true;
 
-    yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
+    yk_node_error(diagnostics, node, "%s", yk_last_message(scenario->context));
     return false;
 }
 
@@ -279,6 +283,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port
         axes = &frame;
     }
 
+    /* An axis is the z of the frame, whose x and y are free to choose. */
     if (axis) {
         if (yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
             return false;
@@ -652,10 +657,13 @@ void yk_scenario_read_wires(yk_scenario *scenario)
                           "is 0, so that the wire would carry nothing of its source");
             continue;
         }
+
         scenario->wires[info->wire_count++] = wire;
     }
 
     info->wires = scenario->wires;
+
+    /* After a mistake, what could not be read would seem to be joined to nothing. */
     if (yk_diagnostics_errors(r->diagnostics) > 0)
         return;
 

@@ -101,6 +101,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     if (!list)
         return yk_builder_function(builder, item, "reference", &def->reference);
 
+    /* The table, its times and its values are one block. */
     size_t count = (size_t)list->count;
     yk_table *table = yk_builder_take(builder, sizeof *table + 2 * count * sizeof(double));
     if (!table)
@@ -110,6 +111,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     double *values = times + count;
     *table = (yk_table){list->count, times, values};
 
+    /* Two equal times are a jump. */
     int row = 0;
     for (const yk_node *point = list->first; point; point = point->next, row++) {
         times[row] = point->values[0];
@@ -120,6 +122,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
                                     times[row - 1]);
     }
 
+    /* Its points are events: there the value or its slope jumps. */
     def->reference = (yk_function){table_value, table, table_next};
     return YK_OK;
 }

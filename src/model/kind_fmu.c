@@ -150,6 +150,8 @@ static void read_port(const yk_node *node, yk_fmu_port_def *port)
     *port = (yk_fmu_port_def){.name = yk_node_name(node), .kind = port_kinds[node->choice]};
     const yk_node *reaction = yk_node_get(node, "reaction");
     port->reaction = reaction && reaction->choice;
+
+    /* A terminal of FMI 3.0 lists the variables of a port itself. */
     if (node->choice == TERMINAL_PORT) {
         port->terminal = yk_node_text(node, "terminal");
         return;

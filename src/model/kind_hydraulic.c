@@ -148,6 +148,8 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
     cylinder->fraction = yk_node_number(item, "fraction");
     cylinder->friction = yk_node_number(item, "friction");
     cylinder->leakage = yk_node_number(item, "leakage");
+
+    /* What a chamber keeps at the end of the stroke: a twentieth, unless it is given. */
     cylinder->stop = 0.05 * cylinder->length;
     if (yk_node_get(item, "stop"))
         cylinder->stop = yk_node_number(item, "stop");

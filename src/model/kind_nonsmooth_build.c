@@ -301,6 +301,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
 /* Mass and inertia of shapes with a density; their common centre must be the body's origin. */
 static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *body)
 {
+    yk_context *context = yk_builder_context(m->builder);
     yk_inertia sum = {0};
     for (const yk_node *shape = yk_node_items(item, "shapes"); shape; shape = shape->next) {
         if (!yk_node_get(shape, "density"))
@@ -318,7 +319,7 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
         yk_mat3 inertia;
         double mass = yk_solid_mass(&solid, yk_node_number(shape, "density"), &inertia);
         yk_vec3 centre = yk_q_rotate(def.orientation, yk_solid_centre(&solid));
-        yk_mesh_release(yk_builder_context(m->builder), &mesh);
+        yk_mesh_release(context, &mesh);
         if (mass == 0)
             note(m, yk_builder_error(m->builder, shape,
                                      "such a shape has no mass of its own; give the body 'mass'"));
@@ -374,6 +375,7 @@ static void add_body(maker *m, const yk_node *item)
     } else if (!body.fixed) {
         weigh_shapes(m, item, &body);
     }
+
     if (m->status != YK_OK)
         return;
 
@@ -413,6 +415,7 @@ static yk_packing_def sizes_of(const yk_node *item, yk_material material)
     if (yk_node_choice(item, "cavity") == BOX)
         def.cavity = YK_SOLID_BOX_CAVITY;
 
+    /* The library has half extents, scenarios whole ones. */
     def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
     def.radius = 0;
     if (yk_node_get(item, "radius"))
@@ -494,6 +497,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
         break;
     case YK_SOLID_HULL: status = read_surface(m, shape, &data->corners); break;
     case CLUMP: {
+        /* A clump is a sphere with points: the middles of its parts. */
         const yk_node *spheres = yk_node_get(shape, "spheres");
         made->kind = YK_SOLID_SPHERE;
         data->corners.points = yk_allocate(context, (size_t)spheres->count, sizeof(yk_vec3));
@@ -510,6 +514,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
     }
     default: break;
     }
+
     made->points = data->corners.points;
     made->point_count = data->corners.point_count;
     made->radii = data->radii;
@@ -531,6 +536,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
     data->sieves = yk_allocate(context, (size_t)sieves->count, sizeof *data->sieves);
     if (!data->sieves)
         return YK_ERROR_MEMORY;
+
     for (const yk_node *sieve = sieves->first; sieve; sieve = sieve->next)
         data->sieves[def->sieve_count++] = (yk_sieve){sieve->values[0], sieve->values[1]};
     def->sieves = data->sieves;
@@ -543,6 +549,8 @@ static void write_key(const yk_packing_def *def, const char *what, char *key, si
     const yk_material *s = &def->material;
     const yk_particle_shape *p = &def->shape;
     size_t points = (size_t)p->point_count, sieves = (size_t)def->sieve_count;
+
+    /* Lists of any length enter by their hash, numbers by all their bits (%a). */
     uint64_t lists = yk_hash_bytes(YK_HASH_START, p->points, points * sizeof *p->points);
     if (p->radii)
         lists = yk_hash_bytes(lists, p->radii, points * sizeof *p->radii);
@@ -632,6 +640,7 @@ static void add_particles(maker *m, const yk_node *item)
     } else {
         status = yk_packing_lattice(context, &bed, &packing);
     }
+
     release_data(m, &data);
 
     /* The message is the solver's, at the item. */
@@ -665,6 +674,7 @@ static void add_emitter(maker *m, const yk_node *item)
         return;
     }
 
+    /* Without `until` it goes on, without `count` it has no limit. */
     yk_emitter_def def = yk_emitter_default();
     def.name = item->key;
     if (rate)
@@ -699,6 +709,8 @@ static void add_sink(maker *m, const yk_node *item)
     def.name = item->key;
     def.position = yk_node_vector(item, "position");
     def.orientation = yk_node_orientation(item, "orientation");
+
+    /* A plane, the default, has no size: all below it goes. */
     if (item->choice == BOX) {
         def.kind = YK_SOLID_BOX;
         def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
@@ -707,6 +719,7 @@ static void add_sink(maker *m, const yk_node *item)
         def.kind = YK_SOLID_CYLINDER;
         def.size = yk_v3(radius, radius, 0.5 * yk_node_number(item, "length"));
     }
+
     added(m, item, yk_nonsmooth_add_sink(m->model, &def));
 }
 
@@ -805,6 +818,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     if (!m.model)
         return YK_ERROR_MEMORY;
 
+    /* Groups may be named before the shape that belongs to them. */
     m.groups[m.group_count++] = "default";
     for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         list_groups(&m, item, "shapes");
@@ -815,6 +829,8 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     /* Bodies are numbered as they are listed; particles follow. */
     for_all(&m, "bodies", add_body);
     add_shapes(&m, yk_node_items(section, "ground"), YK_GROUND);
+
+    /* All of these name bodies: after a mistake there they would only repeat it. */
     if (m.status == YK_OK) {
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
         for_all(&m, "particles", add_particles);

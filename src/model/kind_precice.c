@@ -95,11 +95,13 @@ static yk_status read_table(yk_builder *builder, const yk_node *node, yk_precice
                 status = YK_ERROR_MEMORY;
                 break;
             }
+
             for (int i = 0; points && i < port->vertex_count; i++)
                 grown[i] = points[i];
             points = grown;
         }
 
+        /* A table of a plane mesh has no z, which is zero then. */
         yk_vec3 *to = &points[port->vertex_count++];
         double *numbers[] = {&to->x, &to->y, &to->z};
         for (int i = 0; status == YK_OK && i < 3; i++)
@@ -178,6 +180,7 @@ yk_status yk_precice_build(yk_builder *builder, const yk_node *section, yk_subsy
         def.velocity = velocity->text;
         def.displacement = NULL;
     }
+
     if (displacement)
         def.displacement = displacement->text;
 
@@ -193,6 +196,7 @@ yk_status yk_precice_build(yk_builder *builder, const yk_node *section, yk_subsy
         if (one != YK_OK)
             status = one;
     }
+
     if (status != YK_OK)
         return status;
 

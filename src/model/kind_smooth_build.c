@@ -396,6 +396,7 @@ static void add_flexible(maker *m, const yk_node *item)
     if (!body)
         return;
 
+    /* Released at the end, whether the model has copied it or not. */
     m->flexible[m->flexible_count++] = body;
 
     /* Its state at the start: of shapes by amplitudes, of a rod by its curvature. */
@@ -413,6 +414,7 @@ static void add_flexible(maker *m, const yk_node *item)
     } else {
         def.curvature = yk_node_vector(item, "curvature");
     }
+
     int flexible = yk_smooth_add_flexible(m->model, &def);
 
     /* Its points are named `body.point`. */
@@ -596,6 +598,7 @@ static void rotate_displaced_nodes(maker *m)
             if (sine > 0)
                 rotation = yk_v3_scale(angle / sine, cross);
 
+            /* A node of two beams has the mean of both. */
             sum[node] = yk_v3_add(sum[node], rotation);
             rotates[node]++;
         }
@@ -770,6 +773,7 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
         for_all(&m, "shapes", add_shape);
     }
 
+    /* Only now it is known which beams a node has. */
     if (m.status == YK_OK)
         rotate_displaced_nodes(&m);
 
@@ -781,6 +785,7 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     } else {
         yk_smooth_discard(m.model);
     }
+
     for (int i = 0; i < m.flexible_count; i++)
         yk_flexible_release(m.flexible[i]);
 

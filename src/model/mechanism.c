@@ -553,6 +553,7 @@ static void read_force(reader *r, const yk_node *item)
             force.kind = YK_FORCE_FOLLOWER_TORQUE;
     }
 
+    /* After a mistake forces are read for theirs, and not added. */
     if (r->status == YK_OK)
         added(r, item, r->ops->add_force(r->model, &force));
 }

@@ -103,11 +103,13 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
 
     /* The table is at most half full; a larger one is filled anew. */
     if (2 * (size_t)m->point_count >= r->slots) {
+        /* A power of two, so that a mask does what a division would. */
         size_t slots = r->slots ? 2 * r->slots : 1024;
         int *table = yk_allocate(r->context, slots, sizeof *table);
         if (!table)
             return YK_ERROR_MEMORY;
 
+        /* All bits set: -1, an empty slot. */
         memset(table, 0xff, slots * sizeof *table);
         for (int i = 0; i < m->point_count; i++) {
             size_t slot = hash_of(m->points[i]) & (slots - 1);

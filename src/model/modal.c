@@ -229,6 +229,7 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
         if (attachments[k] >= 0)
             continue;
 
+        /* The message names the file that should have the node. */
         const char *source = "the body without a table of nodes";
         if (files->nodes)
             source = files->nodes;

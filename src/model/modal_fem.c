@@ -157,6 +157,7 @@ static yk_status read_header(fem *f)
     skip_line(f);
     take_word(f, revision);
 
+    /* The counts of nodes, of three kinds of modes, and of those that were rejected. */
     double count[5] = {0};
     for (int k = 0; k < 5; k++) {
         yk_status status = take_number(f, 1, k, 5, &count[k]);
@@ -456,6 +457,7 @@ static yk_status fill_lumped(fem *f)
     if (status != YK_OK)
         return status;
 
+    /* It is needed for its integrals alone, and goes again. */
     modal->mass = lumped.mass;
     modal->moment = lumped.moment;
     modal->second = lumped.second;
@@ -660,6 +662,7 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         if (status != YK_OK || f.ended)
             break;
 
+        /* The marker that ended the words before it begins the next group. */
         group = f.next;
         f.next = 0;
         status = read_record(&f, group);

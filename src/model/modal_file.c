@@ -300,6 +300,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
     } else {
         status = yk_modal_list_modes(modal, path, &numbers, &count);
     }
+
     if (status == YK_OK)
         status = yk_modal_take_modes(modal, numbers, count, path);
 
@@ -314,6 +315,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
         {files->invariants, yk_modal_read_invariants},
     };
 
+    /* Nodes come before what refers to them. */
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == YK_OK; i++)
         if (tables[i].path)
             status = tables[i].read(modal, tables[i].path);

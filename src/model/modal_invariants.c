@@ -324,6 +324,7 @@ static yk_status check_set(const reading *r, const char *path)
     if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING])
         return YK_OK;
 
+    /* d2J/dp2 = 2 (tr(S) 1 - S) with the second moments S of a shape: its trace is 4 tr(S). */
     for (int i = 0; i < n; i++) {
         const double *v = &r->value[INERTIA_CURVE][TENSOR * (n + 1) * i];
         double mass = r->value[MODAL_MASS][(n + 1) * i];

@@ -28,6 +28,8 @@ void *yk_store_take(yk_store *store, size_t bytes)
             capacity = 2 * block->capacity;
         if (capacity > BLOCK_LARGEST)
             capacity = BLOCK_LARGEST;
+
+        /* What is larger than any block gets one for itself. */
         if (capacity < rounded)
             capacity = rounded;
 

@@ -77,6 +77,7 @@ static yk_status split_path(override *o, segment *segments, int *count)
             at += length;
         }
 
+        /* Messages show the path as far as it could be followed. */
         next->end = (size_t)(at - o->path);
         found++;
     }
@@ -131,6 +132,7 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
     } else {
         snprintf(message, sizeof message, "'%.*s' is a value, not a section", shown, o->path);
     }
+
     complain(o, message);
 
     return NULL;
@@ -151,6 +153,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
     if (!o.source || !name || !text)
         return YK_ERROR_MEMORY;
 
+    /* The path is shown as the user wrote it, behind the option. */
     memcpy(name, option, sizeof option - 1);
     memcpy(name + sizeof option - 1, assignment, length);
     o.path = name + sizeof option - 1;
@@ -348,6 +351,7 @@ static yk_status set_value(yk_context *context, const char *path, const char *te
     if (status == YK_OK)
         node = r.root;
 
+    /* By keys alone: an index in brackets is none, and is refused below. */
     while (node && step < equals) {
         char key[128];
         size_t length = strcspn(step, ".=");
@@ -419,6 +423,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
     if (status == YK_OK && !source.text)
         status = yk_fail(context, YK_ERROR_INPUT, "'%s' cannot be read", path);
 
+    /* The tree points into the source, so that edits are made in a copy. */
     char *present = NULL;
     if (status == YK_OK) {
         present = yk_text_copy(context, source.text);

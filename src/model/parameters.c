@@ -58,6 +58,7 @@ static void require_name(void *user, const char *name, size_t length)
             e->unknown = true; /* waits itself for the last chance */
     }
 
+    /* What uses a parameter with a mistake gets no message of its own. */
     if (e->states[needed] == FAILED)
         e->blocked = true;
 }

@@ -110,10 +110,12 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     if (!handle)
         return YK_ERROR_MEMORY;
 
+    /* All symbols now, so that a missing one is found here; none for other plug-ins. */
     handle->library = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (!handle->library)
         return yk_fail(context, YK_ERROR_INPUT, "cannot be loaded: %s", dlerror());
 
+    /* From here on the scenario closes it, also where something below fails. */
     handle->next = scenario->plugins;
     scenario->plugins = handle;
 
@@ -184,6 +186,8 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
 
         const char *path;
         yk_status status = yk_builder_code(&scenario->builder, item, &path);
+
+        /* A file that may not be loaded has its message already. */
         if (status == YK_ERROR_INPUT)
             continue;
         if (status == YK_OK)

@@ -181,6 +181,7 @@ static const char *fill_in(repetition *p, const char *text)
         text = close + 1;
     }
 
+    /* Long texts count as much as the nodes that would fill the same memory. */
     spend(p, out.length / sizeof(yk_node));
 
     /* In the store, where the node can point to it. */
@@ -239,6 +240,7 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
 {
     static const yk_field count = {"repeat", YK_TYPE_INTEGER, .text = ""};
     if (repeat->kind != YK_NODE_MAP) {
+        /* In short: `repeat: 5` counts i from 1 to 5. */
         p->index = "i";
         p->value = 1;
         yk_resolve(r, repeat, &count);
@@ -339,6 +341,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
     collection->first = collection->last = NULL;
     collection->count = 0;
 
+    /* A repetition with mistakes does not keep the others from being checked. */
     bool good = true;
     while (item) {
         /* The item leaves its list before it is appended. */

@@ -579,6 +579,7 @@ static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
     if (!yk_expand_repeats(r, node) || !check_count(r, node, field))
         return;
 
+    /* Every item is read, also behind one with mistakes: all of them are reported. */
     bool valid = true;
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next) {
         yk_resolve(r, item, field->item);
@@ -762,6 +763,8 @@ void yk_resolve(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (exhausted(r))
         return;
+
+    /* Parameters in braces are filled in before anything is read, but for parameters themselves. */
     if (node->kind == YK_NODE_SCALAR && field->type != YK_TYPE_PARAMETERS)
         node->text = yk_fill_parameters(r, node->text);
     node->unit = field->unit;

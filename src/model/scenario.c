@@ -158,6 +158,7 @@ static bool read_distance(const char *text, yk_checkpoint_unit *unit, double *ev
     if (!yk_number_read(words[0], &number) || !isfinite(number) || !(number > 0))
         return false;
 
+    /* Steps are counted: no fraction of one, and none by the clock. */
     if (strcmp(word, "steps") == 0 || strcmp(word, "step") == 0) {
         *unit = YK_CHECKPOINT_STEPS;
         *every = number;
@@ -193,9 +194,9 @@ static void read_checkpoint(yk_scenario *scenario)
         return;
     }
 
-    if (yk_node_get(section, "file"))
-        info->checkpoint_file =
-            yk_builder_output(&scenario->builder, yk_node_text(section, "file"));
+    const yk_node *file = yk_node_get(section, "file");
+    if (file)
+        info->checkpoint_file = yk_builder_output(&scenario->builder, file->text);
 }
 
 /* Loading -------------------------------------------------------------------------------------- */
@@ -222,6 +223,8 @@ static yk_status read_tree(yk_scenario *scenario, const yk_scenario_def *def)
     }
 
     yk_status status = yk_yaml_read(store, source, diagnostics, &scenario->root);
+
+    /* Without a tree there is nothing to override, and what is wrong has been reported. */
     if (!scenario->root)
         return status;
 
@@ -324,6 +327,8 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         if (alone && steps[i] == yk_scenario_make_copies)
             break;
     }
+
+    /* The hosts are the caller's, and there while the scenario is loaded. */
     scenario->builder.hosts = NULL;
     return r->status;
 }
@@ -474,6 +479,7 @@ const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
             }
             path += length;
         }
+
         node = child;
         path += *path == '.';
     }
@@ -488,6 +494,7 @@ const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
 /* "# 0123456789abcdef PATH", or "# - PATH" of what cannot be read. */
 static void add_file(yk_context *context, yk_text *text, const char *path)
 {
+    /* By a hash of its contents a later run can tell whether the file is still the same. */
     FILE *stream = fopen(path, "rb");
     uint64_t hash = YK_HASH_START;
     char bytes[16384];
@@ -515,16 +522,17 @@ char *yk_scenario_inputs(const yk_scenario *scenario)
         yk_text path = {0};
         const char *folder = file->whole == file->path ? "" : scenario->builder.folder;
         yk_text_add(context, &path, "%s%s", folder, file->path);
-        bool output =
-            path.data && ((info->record_file && !strcmp(path.data, info->record_file)) ||
-                          (info->checkpoint_file && !strcmp(path.data, info->checkpoint_file)));
+        const char *name = path.data ? path.data : "";
+        bool record = info->record_file && !strcmp(name, info->record_file);
+        bool checkpoint = info->checkpoint_file && !strcmp(name, info->checkpoint_file);
         if (path.failed)
             text.failed = true;
-        else if (!output)
+        else if (!record && !checkpoint)
             add_file(context, &text, path.data);
         yk_text_destroy(context, &path);
     }
 
+    /* Code that has run with the scenario is as much an input as its data. */
     for (int i = 0; i < info->plugin_count; i++)
         add_file(context, &text, info->plugins[i].path);
 

@@ -140,6 +140,7 @@ static void add_keys(yk_phrase *phrase, const yk_section *section)
     enum { SHOWN_MAX = 3 };
     add(phrase, "a section");
 
+    /* Required keys first: one of them is most likely what is missing. */
     int shown = 0;
     for (int required = 1; section && required >= 0; required--)
         for (const yk_field *f = section->fields; f->key && shown < SHOWN_MAX; f++) {

@@ -39,6 +39,8 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     char *text = yk_allocate(store->context, capacity, 1);
 
     errno = 0;
+
+    /* A full buffer may be the whole of the file: only a short read is its end. */
     while (text) {
         length += fread(text + length, 1, capacity - length, file);
         too_long = length > YK_YAML_BYTES_MAX;
@@ -613,17 +615,20 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
     }
 
     /* What libyaml would accept, or report in the wrong words. */
-    if (source->length >= 2 &&
-        (memcmp(source->text, "\xFF\xFE", 2) == 0 || memcmp(source->text, "\xFE\xFF", 2) == 0)) {
+    const char *text = source->text;
+    bool low_first = source->length >= 2 && memcmp(text, "\xFF\xFE", 2) == 0;
+    bool high_first = source->length >= 2 && memcmp(text, "\xFE\xFF", 2) == 0;
+    if (low_first || high_first) {
         yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
                   "is encoded in UTF-16; save it in UTF-8 encoding");
         return YK_OK;
     }
 
-    const char *zero = memchr(source->text, '\0', source->length);
+    /* Texts of the tree end at a zero byte, which must not be within them. */
+    const char *zero = memchr(text, '\0', source->length);
     if (zero) {
-        yk_report(diagnostics, YK_SEVERITY_ERROR,
-                  location_of_offset(source, (size_t)(zero - source->text)), NULL,
+        yk_location at = location_of_offset(source, (size_t)(zero - text));
+        yk_report(diagnostics, YK_SEVERITY_ERROR, at, NULL,
                   "a zero byte; the file is binary, or not encoded in UTF-8");
         return YK_OK;
     }
@@ -638,9 +643,10 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
     r->diagnostics = diagnostics;
     r->budget = YK_YAML_NODES_MAX;
     if (yaml_parser_initialize(&r->parser)) {
+        /* Known by now: libyaml is not to guess it. */
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text,
-                                     source->length);
+        const unsigned char *bytes = (const unsigned char *)text;
+        yaml_parser_set_input_string(&r->parser, bytes, source->length);
 
         /* Until the end of the stream, or an error that makes no sense to read past. */
         bool done = false;
