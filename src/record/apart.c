@@ -32,6 +32,7 @@ static void limit(int resource, double most)
     if (getrlimit(resource, &now) != 0)
         return;
 
+    /* Capped where the conversion to an integer would not be defined. */
     rlim_t value = (rlim_t)fmin(most, 1e18);
     if (now.rlim_cur == RLIM_INFINITY || value < now.rlim_cur)
         now.rlim_cur = value;
@@ -57,10 +58,12 @@ static double waited(void)
     if (file < 0)
         return 0;
 
+    /* Time on the processor first, then time spent waiting for it, both in ns. */
     char text[128];
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
     text[length > 0 ? length : 0] = '\0';
+
     const char *second = strchr(text, ' ');
     return second ? 1e-9 * strtod(second, NULL) : 0;
 }
@@ -96,8 +99,11 @@ static void end_if_still(int number)
         idle_looks = 0;
     else
         idle_looks++;
+
     time_used = used;
     time_waited = delayed;
+
+    /* Ended by its own alarm, by which the caller knows that it stood still. */
     if (idle_looks == 2) {
         signal(number, SIG_DFL);
         raise(number); /* comes when this handler returns */
@@ -125,11 +131,13 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
     action.sa_handler = be_patient;
     sigaddset(&action.sa_mask, SIGALRM);
     sigaction(SIGUSR1, &action, NULL);
+
     sigset_t mine;
     sigemptyset(&mine);
     sigaddset(&mine, SIGALRM);
     sigaddset(&mine, SIGUSR1);
     pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
+
     to_caller = stream;
     longest_look = def->idle_seconds / 2.0;
     look_every(patience / 2);
@@ -187,6 +195,7 @@ static bool read_outcome(int from, outcome *said)
         got += (size_t)more;
     }
 
+    /* Whatever came, the message has an end. */
     said->message[sizeof said->message - 1] = '\0';
     return true;
 }
@@ -207,6 +216,7 @@ static bool wait_for_first(int stream)
  * anything came from it: then another one may do better. */
 static yk_status attempt(yk_context *context, const yk_apart_def *def, double patience, bool *still)
 {
+    /* Two pipes: one for what the work sends, one for what the child says last. */
     int stream[2];
     int last[2];
     *still = false;
@@ -236,16 +246,19 @@ static yk_status attempt(yk_context *context, const yk_apart_def *def, double pa
         work_as_child(context, def, patience, stream[1], last[1]);
     }
 
+    /* As long as a writing end is open here, the end of the child would not be noticed. */
     close(stream[1]);
     close(last[1]);
 
-    /* What comes, as long as it makes sense; a child to which nobody listens any more ends. */
+    /* Once something has come there is no other attempt: the child is given time. */
     yk_status received = YK_OK;
     outcome said = {0};
     bool whole = false;
     bool came = child > 0 && wait_for_first(stream[0]);
     if (came)
         kill(child, SIGUSR1);
+
+    /* What comes, as long as it makes sense; a child to which nobody listens any more ends. */
     if (child > 0 && def->receive)
         received = def->receive(def->user, stream[0]);
     close(stream[0]);
@@ -308,6 +321,7 @@ yk_status yk_apart(yk_context *context, const yk_apart_def *def)
      * at first. A disk may take long: more with every attempt. */
     static const double FIRST_PATIENCE = 0.25; /* s */
     static const double GROWTH = 1.5;
+
     double patience = FIRST_PATIENCE;
     bool still = true;
     while (still && patience < def->idle_seconds) {

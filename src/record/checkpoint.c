@@ -68,6 +68,7 @@ static yk_status write_sections(yk_context *context, const char *path,
 
     memcpy(start.magic, MAGIC, sizeof MAGIC);
     put(&out, &start, sizeof start);
+
     const uint64_t nothing = 0;
     for (int i = 0; i < count; i++) {
         uint64_t bytes = sections[i].count;
@@ -85,6 +86,7 @@ static yk_status write_sections(yk_context *context, const char *path,
         out.error = errno;
     }
 
+    /* Some file systems report a failed write only here. */
     if (close(out.descriptor) != 0 && !out.failed) {
         out.failed = true;
         out.error = errno;
@@ -93,6 +95,7 @@ static yk_status write_sections(yk_context *context, const char *path,
     if (!out.failed)
         return YK_OK;
 
+    /* Half a checkpoint is none. */
     unlink(path);
     return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(out.error));
 }
@@ -203,6 +206,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
         if (count > end - at || padding(count) > end - at - count)
             return damaged(context, path, "a section is longer than the file");
 
+        /* The bytes are used where they lie; the name gets its end, whatever was stored. */
         yk_checkpoint_section *section = &file->sections[file->count++];
         memcpy(section->name, name, YK_SECTION_NAME_BYTES);
         section->name[YK_SECTION_NAME_BYTES - 1] = '\0';
@@ -256,6 +260,7 @@ static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_f
 
 yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoint_file **file)
 {
+    /* Only a file that is damaged or missing is replaced by the one before it. */
     yk_status status = read_one(context, path, file);
     if (status != YK_ERROR_INPUT && status != YK_ERROR_FILE)
         return status;

@@ -65,6 +65,8 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
 {
     csv_writer *self = (csv_writer *)recorder;
     yk_context *context = self->context;
+
+    /* A link in the way is not followed, and a file is not overwritten. */
     self->descriptor = open(self->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (self->descriptor < 0)
         return cannot_write(self, errno);
@@ -93,6 +95,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
             const char *label = channel->labels[c];
             bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
                           strpbrk(channel->unit, ",\"\r\n");
+
             yk_text_add(context, &line, quotes ? ",\"" : ",");
             add_quoted(context, &line, channel->name);
             if (*label) {
@@ -157,6 +160,7 @@ static yk_status csv_end(yk_recorder *recorder, const yk_record_summary *summary
     if (fsync(self->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
         return cannot_write(self, errno);
 
+    /* Closed here and not when it is destroyed, so that a failure is still reported. */
     int failed = close(self->descriptor);
     self->descriptor = -1;
     if (failed)
@@ -193,6 +197,7 @@ yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorde
     if (!self)
         return YK_ERROR_MEMORY;
 
+    /* The file itself is made when the record begins. */
     self->base.ops = &csv_ops;
     self->context = context;
     self->descriptor = -1;
@@ -257,6 +262,7 @@ static yk_status read_line(csv_parser *parser)
             left = (size_t)(parser->end - parser->cursor);
         if (left > 0)
             memmove(parser->data, parser->cursor, left);
+
         if (left + 1 >= parser->capacity) {
             size_t capacity = 2 * parser->capacity;
             if (capacity < BUFFER_BYTES)
@@ -269,6 +275,7 @@ static yk_status read_line(csv_parser *parser)
             parser->capacity = capacity;
         }
 
+        /* One byte less than there is: the text gets a zero at its end. */
         char *to = parser->data + left;
         size_t got = fread(to, 1, parser->capacity - left - 1, parser->stream);
         if (ferror(parser->stream))
@@ -283,6 +290,8 @@ static yk_status read_line(csv_parser *parser)
         parser->cursor = parser->data;
         parser->end = to + got;
         *parser->end = '\0';
+
+        /* The end of the file: the last line is what there is of it. */
         if (got == 0)
             return YK_OK;
     }
@@ -296,6 +305,7 @@ static yk_status next_field(csv_parser *parser, char **field)
     char *from = parser->cursor;
     char *close = NULL; /* where the field ends */
     *field = from;
+
     if (*from == '"') {
         /* The text moves to the front by its quotes; two of them stand for one. */
         size_t first_line = parser->line;
@@ -314,21 +324,26 @@ static yk_status next_field(csv_parser *parser, char **field)
             return fail_at(parser, "a quote is opened and never closed; is the file cut off?");
         }
 
+        /* Back to the separator, over which the loop has gone. */
         from--;
     } else {
         from += strcspn(from, ",\r\n");
         close = from;
     }
 
+    /* Lines may end in CR LF (RFC 4180, section 2, rule 1). */
     if (from[0] == '\r' && from[1] == '\n')
         from++;
     parser->cursor = from;
+
+    /* Without its line break the last number may have lost digits. */
     if (from == parser->end)
         return fail_at(parser, "the last line has no line break: the file is cut off, or lacks its "
                                "last character");
     if (*from != ',' && *from != '\n')
         return fail_at(parser, "a field continues after its closing quote");
 
+    /* The field may end where its separator stood, which was needed until here. */
     parser->line_ended = *from == '\n';
     parser->cursor = from + 1;
     *close = '\0';
@@ -390,6 +405,7 @@ static void split_name(char *text, char **label, char **unit)
         take_off_backslashes(*label);
     }
 
+    /* The writer has put backslashes before characters that part name, label and unit. */
     take_off_backslashes(text);
 }
 
@@ -440,6 +456,7 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
             split_name(name, &labels[i], &unit);
             bool continues = count > 0 && labels[i] && labels[i - 1] &&
                              strcmp(channels[count - 1].name, name) == 0;
+
             if (continues) {
                 channels[count - 1].components++;
                 continue;

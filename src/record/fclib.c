@@ -156,6 +156,8 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
 
     int result = *value;
     yk_release(in->context, value);
+
+    /* A number that is refused still has a value with which the caller can go on. */
     if (result < low || result > high) {
         refuse(in, "'%s/%s' is %d, expected %d to %d", group, name, result, low, high);
         return low;
@@ -180,6 +182,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     size_t starts = (size_t)lines + 1;
     if (triplets)
         starts = (size_t)count;
+
     int *p = read_values(in, group, "p", H5T_NATIVE_INT, sizeof *p, starts);
     if (in->status == YK_OK && !triplets) {
         count = p[lines];
@@ -265,6 +268,7 @@ static void read_problem(fclib_file *in)
     snprintf(vectors, sizeof vectors, "%s/vectors", group);
     int rows = in->global ? p->h.columns : p->m.rows;
     p->contact_count = rows / p->dim;
+
     if (in->global)
         p->f = read_vector(in, vectors, kinds[kind].vectors[0], p->m.rows);
     p->w = read_vector(in, vectors, kinds[kind].vectors[1], rows);
@@ -294,6 +298,7 @@ static void list_all(const fclib_file *in, list lists[LISTS])
     size_t rows = (size_t)(in->global ? p->h.columns : p->m.rows);
     size_t bodies = in->global ? (size_t)p->m.rows : 0;
     size_t rolling = p->dim == 5 ? contacts : 0;
+
     const list all[LISTS] = {
         {p->m.entry, p->m.count, sizeof *p->m.entry},
         {p->h.entry, p->h.count, sizeof *p->h.entry},
@@ -341,6 +346,7 @@ static yk_status send_problem(void *user, int stream)
         sent = fwrite(lists[i].values, lists[i].size, lists[i].count, out) == lists[i].count;
     }
 
+    /* What was only buffered may fail here. */
     if (out && fclose(out) != 0)
         sent = false;
     if (!sent)
@@ -389,6 +395,8 @@ static yk_status receive_problem(void *user, int stream)
         in->data.b = values[5];
         in->data.mu = values[6];
         in->data.mu_roll = values[7];
+
+        /* Where there is no rolling friction there is no list of it, not even an empty one. */
         if (in->data.dim != 5) {
             yk_release(in->context, in->data.mu_roll);
             in->data.mu_roll = NULL;
@@ -409,6 +417,7 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
     const yk_global_problem *p = &in->data;
     const yk_entry_matrix *w = &p->m, *v = &p->h, *r = &p->g;
     int rows = w->rows, bilateral = r->columns;
+
     if (w->columns != rows || rows % p->dim != 0)
         refuse(in, "W has %d rows and %d columns, and contacts have dimension %d", rows, w->columns,
                p->dim);
@@ -480,6 +489,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     for (int i = 0; i < 3; i++) {
         const yk_entry_matrix *m = matrices[i];
         const char *name = names[in.global][i];
+
         for (size_t k = 0; in.status == YK_OK && k < m->count; k++) {
             const yk_matrix_entry *e = &m->entry[k];
             if (e->row < 0 || e->row >= m->rows || e->column < 0 || e->column >= m->columns)
@@ -500,6 +510,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
         make_local(&in, problem);
     }
 
+    /* What every solver takes for granted is checked, wherever a problem comes from. */
     if (in.status == YK_OK && yk_contact_problem_check(context, problem) != YK_OK)
         refuse(&in, "%s", yk_last_message(context));
 
@@ -542,7 +553,7 @@ static void compress(const yk_contact_problem *problem, int *start, int *columns
 static bool write_local(hid_t file, const yk_contact_problem *problem, const int *start,
                         const int *columns, const double *values)
 {
-    /* The layout of a local problem, with W in compressed rows. */
+    /* The layout of a local problem, with W in compressed rows, which is what nz = -2 says. */
     int rows = problem->row_count, compressed_rows = -2;
     int count = start[rows];
     int dim = problem->w.first[1];
@@ -615,6 +626,8 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
         hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
 
         bool done = file >= 0 && write_local(file, problem, start, columns, values);
+
+        /* What the library has kept back is written now, and may fail now. */
         if (file >= 0 && H5Fclose(file) < 0)
             done = false;
         if (!done)

@@ -103,6 +103,7 @@ static yk_status not_open(const file_recorder *self)
 /* Copies the header and takes memory for the rows. */
 static yk_status prepare(file_recorder *self, const yk_record_header *header)
 {
+    /* A recorder may be used for one record after the other. */
     self->failed = false;
     yk_release(self->context, self->header);
     self->header = NULL;
@@ -141,6 +142,7 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
         close_journal(self);
     }
 
+    /* The journal is this process's alone; one that a killed run has left is kept as `old`. */
     yk_status status = prepare(self, header);
     if (status == YK_OK)
         status = yk_journal_create(self->context, self->part, self->old, &self->journal);
@@ -275,6 +277,7 @@ static yk_status make_results(void *user, int stream)
         return status;
     }
 
+    /* The new name is on the disk, too. */
     yk_sync_folder(self->path);
     return YK_OK;
 }
@@ -292,6 +295,7 @@ static yk_status make_safely(file_recorder *self)
     double bytes = 0;
     if (fstat(self->journal.descriptor, &found) == 0)
         bytes = (double)found.st_size;
+
     char what[1200];
     snprintf(what, sizeof what, "making '%.1000s'", self->path);
     yk_apart_def def = {
@@ -403,6 +407,7 @@ static const file_format *choose_format(const char *path, yk_record_format forma
         if (format != YK_RECORD_BY_NAME)
             continue;
 
+        /* In upper or lower case, behind at least one other character. */
         for (const char *const *ending = formats[i].endings; *ending; ending++) {
             size_t length = strlen(path);
             size_t tail = strlen(*ending);
@@ -448,11 +453,13 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
     self->part = yk_text_join(context, def->path, ".part");
     self->old = yk_text_join(context, def->path, ".part.old");
     self->temporary = yk_text_join(context, def->path, ".new");
+
     if (!self->path || !self->part || !self->old || !self->temporary) {
         file_destroy(&self->base);
         return YK_ERROR_MEMORY;
     }
 
+    /* The caller's text need not live as long as the recorder. */
     self->def.path = self->path;
     *recorder = &self->base;
 
@@ -463,6 +470,8 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
                             yk_recovery *recovery)
 {
     *recovery = (yk_recovery){0};
+
+    /* A recorder that never begins: of it only names, format and writer are used. */
     yk_file_recorder_def def = yk_file_recorder_default();
     def.path = path;
     yk_recorder *recorder = NULL;
@@ -478,6 +487,7 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
         yk_journal_close(&self->journal);
     }
 
+    /* Also after a failure: what was found in the journal until then. */
     *recovery = self->contents;
     yk_recorder_destroy(recorder);
 

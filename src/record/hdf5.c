@@ -66,6 +66,7 @@ static void find_free_link(hid_t parent, char *link, bool group)
 {
     size_t length = strlen(link);
     for (int number = 2; H5Lexists(parent, link, H5P_DEFAULT) > 0; number++) {
+        /* A group is there already where another channel stands in it. */
         if (group) {
             hid_t object = H5Oopen(parent, link, H5P_DEFAULT);
             bool shared = object >= 0 && H5Iget_type(object) == H5I_GROUP;
@@ -98,6 +99,7 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
             inner = H5Gopen2(group, link, H5P_DEFAULT);
         else
             inner = H5Gcreate2(group, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+
         H5Gclose(group);
         group = inner;
         rest = next_link(rest, link);
@@ -133,6 +135,8 @@ static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, con
     int rank = columns > 1 ? 2 : 1;
     const hsize_t now[2] = {0, columns};
     const hsize_t most[2] = {H5S_UNLIMITED, columns};
+
+    /* Chunks of about one size, however wide a row is: one is compressed and read as a whole. */
     hsize_t rows = CHUNK_BYTES / (columns * sizeof(double));
     if (rows < 1)
         rows = 1;
@@ -176,6 +180,7 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
     self->columns[0] = 1;
     self->dataset_count = 1;
     done = channels >= 0 && self->datasets[0] >= 0;
+
     for (int i = 0; i < header->channel_count && done; i++) {
         const yk_record_channel *channel = &header->channels[i];
         size_t columns = (size_t)channel->components;
@@ -250,6 +255,7 @@ static bool write_rows(hdf5_writer *self)
             to += columns;
         }
 
+        /* A channel of one number is a list, others are tables of two dimensions. */
         const hsize_t row[2] = {columns, 1};
         if (!yk_hdf5_append(self->datasets[i], columns > 1 ? 2 : 1, H5T_NATIVE_DOUBLE,
                             self->written, self->waiting, row, self->scratch))
@@ -303,6 +309,8 @@ static yk_status hdf5_frame(yk_recorder *recorder, double time, const float *val
 static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;
+
+    /* What still waited for a full chunk. */
     yk_hdf5_enter(&self->session);
     bool done = write_rows(self) && yk_hdf5_write_frames(&self->frames);
 
@@ -313,6 +321,7 @@ static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summar
         hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
         H5Pset_obj_track_times(properties, 0);
         done = group >= 0;
+
         for (int i = 0; i < summary->count && done; i++) {
             const yk_record_value *value = &summary->values[i];
             hid_t dataset = create_dataset(group, value->name, value->unit, i, space, properties,
@@ -345,6 +354,8 @@ static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summar
 static void hdf5_destroy(yk_recorder *recorder)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;
+
+    /* Still open only where something failed before the end. */
     if (self->id >= 0) {
         yk_hdf5_enter(&self->session);
         H5Fclose(self->id);
@@ -377,6 +388,7 @@ yk_status yk_hdf5_writer_create(yk_context *context, const char *path, yk_record
     if (!self)
         return YK_ERROR_MEMORY;
 
+    /* The file itself is made when the record begins. */
     self->base.ops = &hdf5_ops;
     self->context = context;
     self->id = H5I_INVALID_HID;

@@ -212,6 +212,7 @@ void yk_hdf5_compress(hid_t properties)
 
 char **yk_hdf5_pack_texts(yk_context *context, char *const *texts, size_t count)
 {
+    /* One block: first the pointers, then all texts, each with its end. */
     size_t bytes = (count + 1) * sizeof *texts;
     for (size_t i = 0; i < count; i++)
         bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
@@ -354,6 +355,8 @@ static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t
 {
     (void)flags;
     (void)most;
+
+    /* The driver's settings are the only way through the library for the address of the error. */
     int *const *errors = H5Pget_driver_info(access);
     output_file *file = calloc(1, sizeof *file);
     if (!errors || !file) {
@@ -428,6 +431,8 @@ static herr_t write_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t
 {
     (void)transfer;
     output_file *file = (output_file *)base;
+
+    /* The library may ask where the file ends, also after a write that has failed. */
     if (address + size > file->end)
         file->end = address + size;
 
@@ -474,6 +479,7 @@ static herr_t read_bytes(H5FD_t *base, H5FD_mem_t type, hid_t transfer, haddr_t 
 {
     (void)type;
     (void)transfer;
+
     /* What the file has of it. */
     output_file *file = (output_file *)base;
     unsigned char *to = bytes;
@@ -504,6 +510,7 @@ static herr_t truncate_file(H5FD_t *base, hid_t transfer, hbool_t closing)
     if (file->allocated == file->end || *file->error != 0)
         return 0;
 
+    /* The file ends where the library has given out its last byte. */
     if (ftruncate(file->descriptor, (off_t)file->allocated) != 0)
         note_error(file, errno);
     file->end = file->allocated;

@@ -151,6 +151,7 @@ static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
             status = add_item(loader, object);
         else if (type == H5I_GROUP)
             status = collect(loader, object, depth + 1);
+
         if (object >= 0 && type != H5I_DATASET)
             H5Oclose(object);
         if (status != YK_OK)
@@ -242,6 +243,7 @@ static yk_status read_rows(hdf5_loader *loader, const record_item *item, hsize_t
                         buffer) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
+
     if (!done)
         return yk_fail(loader->context, YK_ERROR_INPUT,
                        "'%s' is a damaged result file: the values of '%s' cannot be read",
@@ -277,6 +279,8 @@ static yk_status read_tables(hdf5_loader *loader, bool complete)
                              "'%s' is a damaged result file: '%s' has %llu rows and time has %llu",
                              loader->path, item->name, (unsigned long long)item->rows,
                              (unsigned long long)rows);
+
+        /* A row that is not there in all of them is left out. */
         if (item->rows < rows)
             rows = item->rows;
         if (item->columns > widest)
@@ -306,6 +310,7 @@ static yk_status read_tables(hdf5_loader *loader, bool complete)
         if (count > at_once)
             count = at_once;
 
+        /* Time is the first column of a row. */
         status = read_rows(loader, &time, start, count, buffer, block, stride);
         size_t column = 1;
         for (int i = 0; status == YK_OK && i < loader->count; i++) {
@@ -403,6 +408,7 @@ yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to)
     hdf5_loader loader = {.context = context, .path = path, .to = to};
     yk_hdf5_enter(&loader.session);
     loader.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+
     yk_status status;
     if (loader.file < 0) {
         status = yk_fail(context, YK_ERROR_INPUT,

@@ -107,6 +107,8 @@ static bool write_array(hid_t group, const char *name, hid_t file_type, hid_t me
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(properties, 0);
     hid_t dataset = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+
+    /* An empty list has its dataset, too, without anything to write. */
     bool done = dataset >= 0;
     if (done && rows > 0)
         done = H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0;
@@ -178,6 +180,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
     size_t subsystems = (size_t)scene->subsystem_count;
     char up[96];
     snprintf(up, sizeof up, "%.9g %.9g %.9g", scene->up.x, scene->up.y, scene->up.z);
+
     bool done = yk_hdf5_write_texts(group, "subsystems", scene->subsystems, subsystems) &&
                 yk_hdf5_write_texts(group, "solvers", scene->solvers, subsystems) &&
                 yk_hdf5_write_integer(group, "subsystem_count", scene->subsystem_count) &&
@@ -228,6 +231,7 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
     H5Pclose(properties);
     H5Sclose(space);
 
+    /* Numbers that do not say their unit would not be understood: then there is no table. */
     if (dataset >= 0 && !yk_hdf5_write_text(dataset, "units", unit)) {
         H5Dclose(dataset);
         return H5I_INVALID_HID;
@@ -298,6 +302,7 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         tables[table_count++] = frames->table[i];
     }
 
+    /* Readers that know dimension scales find the time of every row. */
     done = done && yk_hdf5_set_scale(context, frames->time, "time", tables, table_count);
     H5Gclose(group);
 
@@ -318,6 +323,7 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
     if (rows == 0)
         return true;
 
+    /* Also where writing fails they are not tried again. */
     frames->waiting = 0;
 
     /* Frames come with their tables one after the other; a dataset takes one table of all. */
@@ -373,9 +379,12 @@ typedef struct scene_store {
 /* The number of rows of a dataset that has so many columns; -1 where it has not. */
 static hssize_t count_rows(hid_t dataset, hsize_t columns)
 {
+    /* Dimensions that a dataset does not have count as 1. */
     hsize_t size[3] = {0, 1, 1};
     hid_t space = H5Dget_space(dataset);
     int rank = H5Sget_simple_extent_ndims(space);
+
+    /* A damaged file may have any rank; three is the most that is written. */
     if (rank >= 1 && rank <= 3)
         H5Sget_simple_extent_dims(space, size, NULL);
     if (space >= 0)
@@ -393,6 +402,8 @@ static char **read_names(yk_context *context, hid_t dataset, hid_t type, size_t 
     hid_t stored = H5Dget_type(dataset);
     bool variable = H5Tis_variable_str(stored) > 0;
     H5Tclose(stored);
+
+    /* Only texts of variable length can be read as pointers. */
     if (!texts || !variable || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0) {
         yk_release(context, texts);
         return NULL;
@@ -432,6 +443,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
             list = yk_allocate(context, (size_t)rows + 1, layout->size);
         }
 
+        /* Texts become pointers into one block, numbers have a column of their own. */
         hid_t type = member_memory_type(m);
         size_t bytes = member_bytes(m);
         char *column = NULL;
@@ -450,6 +462,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
         for (hssize_t k = 0; sound && k < rows; k++) {
             char *to = list + (size_t)k * layout->size + m->offset;
             int number;
+
             if (m->type == TEXT) {
                 memcpy(to, &(*names)[k], bytes);
             } else if (m->type == FLAG) {
@@ -482,6 +495,7 @@ void yk_hdf5_release_scene(yk_context *context, yk_record_scene *scene)
     if (!store)
         return;
 
+    /* A scene points to constants; whoever made it may release them. */
     const void *lists[] = {scene->bodies, scene->shapes, scene->links};
     for (int i = 0; i < 3; i++) {
         yk_release(context, (void *)(uintptr_t)lists[i]);
@@ -564,6 +578,8 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
 yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **scene)
 {
     *scene = NULL;
+
+    /* A run need not have a scene. */
     if (H5Lexists(file, "scene", H5P_DEFAULT) <= 0)
         return YK_OK;
 
@@ -577,6 +593,7 @@ yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **
         return YK_OK;
     }
 
+    /* Half a scene is none. */
     yk_status status = store ? YK_ERROR_INPUT : YK_ERROR_MEMORY;
     yk_hdf5_release_scene(context, &store->scene);
 
@@ -589,6 +606,8 @@ static bool read_rows(hid_t dataset, int rank, hid_t type, hsize_t from, hsize_t
 {
     const hsize_t there[3] = {from, 0, 0}, count[3] = {rows, row[0], row[1]};
     hid_t file_space = H5Dget_space(dataset);
+
+    /* A damaged file may have another rank, for which `there` and `count` are too short. */
     bool done = H5Sget_simple_extent_ndims(file_space) == rank;
     if (done) {
         hid_t memory_space = H5Screate_simple(rank, count, NULL);
@@ -605,6 +624,7 @@ static bool read_rows(hid_t dataset, int rank, hid_t type, hsize_t from, hsize_t
 yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_scene *scene,
                               yk_recorder *recorder)
 {
+    /* Nor need a scene have frames. */
     if (H5Lexists(file, "frames", H5P_DEFAULT) <= 0)
         return YK_OK;
 
@@ -630,6 +650,7 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
     yk_status status = values ? YK_OK : YK_ERROR_MEMORY;
     if (!sound)
         status = YK_ERROR_INPUT;
+
     for (hssize_t k = 0; k < rows && status == YK_OK; k++) {
         double now;
         const hsize_t one[2] = {1, 1};

@@ -127,6 +127,8 @@ static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const 
     bool done = write_at(journal, &head, sizeof head, at) &&
                 write_at(journal, first, first_bytes, at + sizeof head) &&
                 write_at(journal, second, second_bytes, at + sizeof head + first_bytes);
+
+    /* Nothing may stay behind the last whole block; of a pipe nothing can be taken back. */
     if (!done) {
         int error = errno;
         int cut = 0;
@@ -155,6 +157,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
                            "cannot write '%s': it is a link, and links are not followed here; "
                            "remove it",
                            path);
+
         if (file < 0)
             return cannot_write(journal, errno);
 
@@ -172,6 +175,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
             yk_file_start start = {0};
             ssize_t got = pread(file, &start, sizeof start, 0);
             close(file);
+
             char process[48] = "";
             if (got == (ssize_t)sizeof start && start.number > 0)
                 snprintf(process, sizeof process, " (process %llu)",
@@ -216,6 +220,7 @@ static bool holds_samples(int file)
 
 static yk_status write_start(yk_journal *journal)
 {
+    /* Which version of the format, on what kind of machine, by which process. */
     yk_file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
@@ -322,6 +327,7 @@ static void pack_texts(yk_pack *pack, const char *const *texts, int count)
  * them: another build refuses them if it has others. */
 static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
 {
+    /* Who takes part, and which way is up. */
     yk_pack_number(pack, (uint64_t)scene->subsystem_count);
     pack_texts(pack, scene->subsystems, scene->subsystem_count);
     pack_texts(pack, scene->solvers, scene->subsystem_count);
@@ -360,6 +366,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
         yk_pack_text(pack, scene->links[i].name);
     }
 
+    /* How large a frame is depends on these two as well. */
     yk_pack_number(pack, (uint64_t)scene->contact_count);
     yk_pack_number(pack, (uint64_t)scene->watched);
 }
@@ -389,6 +396,7 @@ static void pack_header(yk_pack *pack, const yk_record_header *header)
         pack_texts(pack, channel->labels, channel->components);
     }
 
+    /* A scene is optional: a number says whether one follows. */
     yk_pack_number(pack, header->scene != NULL);
     if (header->scene)
         pack_scene(pack, header->scene);
@@ -404,6 +412,8 @@ yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header)
 yk_status yk_journal_summary(yk_journal *journal, const yk_record_summary *summary)
 {
     yk_pack pack = {.context = journal->context};
+
+    /* The last block of a journal: without it the run did not come to its end. */
     yk_pack_number(&pack, (uint64_t)summary->count);
     for (int i = 0; i < summary->count; i++) {
         const yk_record_value *value = &summary->values[i];
@@ -496,6 +506,7 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         pack->failed = true;
     count = yk_unpack_count(pack, sizeof(yk_shape));
     yk_shape *shapes = take_array(p, count, sizeof *shapes);
+    /* No more points than the rest of the block can hold. */
     size_t most = (pack->size - pack->at) / sizeof(yk_vec3);
     yk_vec3 *points = yk_allocate(p->context, most + 1, sizeof *points);
     if (!shapes || !points) {
@@ -543,11 +554,14 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
 
     scene->links = links;
     scene->link_count = count;
+
+    /* The size of a frame depends on these: numbers out of range are refused. */
     uint64_t contacts = yk_unpack_number(pack);
     if (contacts > INT_MAX)
         pack->failed = true;
     else
         scene->contact_count = (int)contacts;
+
     uint64_t watched = yk_unpack_number(pack);
     if (watched > YK_WATCHED)
         pack->failed = true;
@@ -578,6 +592,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     if (!channels || !labels)
         return YK_ERROR_MEMORY;
 
+    /* All labels are in one list, of which each channel has its part. */
     for (int i = 0; i < count; i++) {
         yk_record_channel *channel = &channels[i];
         channel->name = yk_unpack_text(pack);
@@ -667,6 +682,7 @@ static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_hea
     if (!there || head->offset != offset || head->bytes > size - offset - sizeof *head)
         return YK_OK;
 
+    /* Memory grows with the largest block, and serves all that follow. */
     if (head->bytes > p->capacity) {
         unsigned char *grown = yk_reallocate(p->context, p->payload, head->bytes, 1);
         if (!grown)
@@ -679,6 +695,7 @@ static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_hea
     if (!read_all(p, p->payload, head->bytes, offset + sizeof *head))
         return YK_OK;
 
+    /* A block that was being written when the run was killed fails here, if not before. */
     *sound = yk_hash_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
 
     return YK_OK;
@@ -709,6 +726,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
         if (!p->has_scene || head->bytes != sizeof(double) + p->frame_size * sizeof(float))
             return damaged(p, "a frame is not as large as its scene");
 
+        /* A frame is its time and then its numbers. */
         double time;
         memcpy(&time, p->payload, sizeof time);
         status =
@@ -733,6 +751,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
 
 static yk_status play(player *p, uint64_t size, yk_recovery *contents)
 {
+    /* Whether this program can read it at all. */
     yk_file_start start;
     if (size < sizeof start || !read_all(p, &start, sizeof start, 0))
         return damaged(p, "it ends before its header");
@@ -831,6 +850,7 @@ yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorde
 /* Whether the first bytes of a journal are whole blocks, the first of them this header. */
 static yk_status check_beginning(player *p, uint64_t length, const yk_record_header *header)
 {
+    /* The header as this run would write it. */
     yk_pack pack = {.context = p->context};
     pack_header(&pack, header);
     if (pack.failed) {

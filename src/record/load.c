@@ -45,6 +45,7 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
     if (got == 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
 
+    /* Anything else may be a table: the reader of CSV says what is wrong with it. */
     yk_status status;
     if (yk_hdf5_begins(start, got)) {
         status = yk_hdf5_load(context, path, to, complete);
@@ -70,6 +71,8 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
     yk_status status = yk_record_create(context, &made);
     if (status == YK_OK)
         status = yk_record_play(context, path, yk_record_recorder(made), &complete);
+
+    /* What a killed run has left is a record, too, closed without its end. */
     if (status == YK_OK && !complete)
         yk_record_close(made);
     if (status == YK_OK && yk_record_rows(made) == 0)
@@ -147,8 +150,11 @@ static yk_status thin_begin(yk_recorder *recorder, const yk_record_header *heade
 static void join(double *low, double *high, bool *low_first, double next_low, double next_high,
                  bool next_low_first)
 {
+    /* Comparisons with a number that is none are false: it stays only where nothing else came. */
     bool lower = next_low < *low || isnan(*low);
     bool higher = next_high > *high || isnan(*high);
+
+    /* Where only one of both is new it comes behind the other, which was there before. */
     if (lower && higher)
         *low_first = next_low_first;
     else if (lower || higher)

@@ -72,6 +72,7 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
         destroy_columns(record->context, record->data);
     }
 
+    /* Columns that are taken again stay as long as they are. */
     data->rows = 0;
     data->staged = 0;
     data->stage_rows = stage_rows(width);
@@ -189,6 +190,8 @@ static yk_status memory_sample(yk_recorder *recorder, double time, const double 
 static yk_status memory_frame(yk_recorder *recorder, double time, const float *values)
 {
     yk_record *record = (yk_record *)recorder;
+
+    /* A run without a scene has no frames. */
     size_t size = record->frame_size;
     if (size == 0)
         return YK_OK;

@@ -199,6 +199,7 @@ yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *record
     if (count < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a tee cannot have %d recorders", count);
 
+    /* The list lies behind the tee, in the same memory. */
     size_t list = (size_t)count * sizeof *recorders;
     tee *self = yk_allocate(context, 1, sizeof *self + list);
     if (!self)
@@ -259,6 +260,7 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
         else if (count > 1)
             snprintf(number, sizeof number, "%d", (int)i + 1);
 
+        /* The first pass only measures: then there is no memory to write to. */
         const char *label = put_text(store, given);
         if (labels)
             labels[i] = label;
@@ -366,6 +368,8 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
 static yk_record_summary *put_summary(text_store *store, const yk_record_summary *summary)
 {
     int count = summary ? summary->count : 0;
+
+    /* In the same order in both passes, as the header. */
     yk_record_summary *copy = take(store, sizeof *copy, sizeof(void *));
     yk_record_value *values = take(store, (size_t)count * sizeof *values, sizeof(double));
     for (int i = 0; i < count; i++) {
@@ -392,6 +396,7 @@ static int compare_names(const void *a, const void *b)
 /* Sorts `names`. */
 static yk_status check_names(yk_context *context, const char *what, const char **names, int count)
 {
+    /* Channels and figures are found by their names. */
     for (int i = 0; i < count; i++)
         if (!names[i] || !*names[i])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what,
@@ -425,6 +430,7 @@ static bool scene_is_sound(const yk_record_scene *scene)
             return false;
     }
 
+    /* The ground is no body, but shapes stand on it. */
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
         if (shape->kind < 0 || shape->kind >= YK_SHAPES || shape->point_count < 0 ||
@@ -458,6 +464,7 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
             size += 1;
     }
 
+    /* Interfaces of markers have a point, a force and a torque; all but wires have figures. */
     for (int i = 0; i < scene->link_count; i++) {
         yk_link_kind kind = scene->links[i].kind;
         if (table == YK_FRAME_WRENCH && kind == YK_LINK_MARKERS)
@@ -470,6 +477,8 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
     size_t figures = scene->watched == 1 ? 1 : YK_WATCH_SUBSYSTEM;
     if (table == YK_FRAME_WATCH && scene->watched)
         size += figures * (size_t)scene->subsystem_count + 1;
+
+    /* A contact has its point, its normal and its force. */
     if (table == YK_FRAME_CONTACT)
         size = 9 * (size_t)scene->contact_count;
 
@@ -501,6 +510,7 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
         names[i] = header->channels[i].name;
     yk_status status = check_names(context, "channel", names, count);
     yk_release(context, names);
+
     for (int i = 0; i < count && status == YK_OK; i++)
         if (header->channels[i].components < 1)
             status = yk_fail(context, YK_ERROR_ARGUMENT,
@@ -509,6 +519,7 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     if (status != YK_OK)
         return status;
 
+    /* Whoever draws a scene relies on its indices. */
     if (header->scene && !scene_is_sound(header->scene))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the scene of the record names a body or a subsystem that it does not have");

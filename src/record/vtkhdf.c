@@ -121,12 +121,15 @@ static void add_round(mesh *m, const yk_shape *shape, double radius, double z)
 {
     double profile[2 * ARCS + 2][2];
     int count = 0;
+
+    /* The lower half. Its pole is exactly on the axis, which the cosine would miss by rounding. */
     for (int i = 0; i <= ARCS; i++, count++) {
         double angle = 0.5 * YK_PI * (i - ARCS) / ARCS;
         profile[count][0] = i > 0 ? radius * cos(angle) : 0;
         profile[count][1] = radius * sin(angle) - z;
     }
 
+    /* The upper half; a sphere has its equator once, a capsule two rims. */
     for (int i = z > 0 ? 0 : 1; i <= ARCS; i++, count++) {
         double angle = 0.5 * YK_PI * i / ARCS;
         profile[count][0] = i < ARCS ? radius * cos(angle) : 0;
@@ -179,6 +182,7 @@ static void add_box(mesh *m, const yk_shape *shape)
 static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double height, double near,
                        int *face)
 {
+    /* Points in the plane; one in front of it, and it is no face. */
     int found = 0;
     yk_vec3 middle = yk_v3(0, 0, 0);
     for (int i = 0; i < count; i++) {
@@ -267,6 +271,8 @@ static void add_hull(mesh *m, const yk_shape *shape)
             for (int k = j + 1; k < count; k++) {
                 yk_vec3 normal =
                     yk_v3_cross(yk_v3_sub(points[j], points[i]), yk_v3_sub(points[k], points[i]));
+
+                /* Three points in a line have no plane. */
                 if (yk_v3_norm(normal) < near * size)
                     continue;
 
@@ -355,6 +361,8 @@ static bool find_slots(yk_context *context, mesh *m)
     ptrdiff_t strain = orientation + (ptrdiff_t)yk_scene_table_size(scene, YK_FRAME_ORIENTATION);
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
+
+        /* What a frame does not have is -1: then the scene says it once for all. */
         m->slots[i].position = -1;
         m->slots[i].orientation = -1;
         m->slots[i].strain = -1;
@@ -391,6 +399,7 @@ static yk_vec3 locate(const mesh *m, const float *frame, const anchor *a)
     if (!is_there(m, frame, a))
         return yk_v3(0, 0, 0);
 
+    /* A frame has only what changes; the rest is as the scene says. */
     const yk_record_body *body = &m->scene->bodies[a->body];
     ptrdiff_t position_slot = m->slots[a->body].position;
     ptrdiff_t orientation_slot = m->slots[a->body].orientation;
@@ -478,6 +487,7 @@ static bool write_cells(hid_t root, const mesh *m)
 {
     static const char type[] = "PolyData";
 
+    /* The type has to be a text of fixed length, without a zero at its end. */
     const int64_t version[2] = {2, 0};
     hid_t text = H5Tcopy(H5T_C_S1);
     H5Tset_size(text, sizeof type - 1);
@@ -598,16 +608,20 @@ static bool write_owners(hid_t data, const mesh *m, float *scratch)
 {
     size_t points = count_points(m);
     const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
+
+    /* Radii that change are written with the steps. */
     for (size_t i = 0; i < points; i++)
         scratch[i] = anchors[i].radius;
     bool done = m->varies ||
                 write_whole(data, "radius", H5T_IEEE_F32LE, points, 1, H5T_NATIVE_FLOAT, scratch);
 
+    /* The same memory again, for integers of as many bytes. */
     int32_t *numbers = (int32_t *)(void *)scratch;
     for (size_t i = 0; i < points; i++)
         numbers[i] = anchors[i].subsystem;
     done =
         done && write_whole(data, "subsystem", H5T_STD_I32LE, points, 1, H5T_NATIVE_INT32, numbers);
+
     for (size_t i = 0; i < points; i++)
         numbers[i] = anchors[i].body;
     return done && write_whole(data, "body", H5T_STD_I32LE, points, 1, H5T_NATIVE_INT32, numbers);
