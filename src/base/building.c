@@ -52,6 +52,7 @@ bool yk_building_unique(yk_building *building, const char *what, const void *fir
         return false;
     }
 
+    /* Parts without a name cannot be mistaken for each other. */
     size_t named = 0;
     for (int i = 0; i < count; i++) {
         const char *name;
@@ -59,6 +60,7 @@ bool yk_building_unique(yk_building *building, const char *what, const void *fir
         if (name && name[0])
             names[named++] = name;
     }
+
     qsort(names, named, sizeof *names, by_text);
 
     /* Equal names are neighbours now. */
@@ -69,6 +71,7 @@ bool yk_building_unique(yk_building *building, const char *what, const void *fir
             yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                                                  "two %s have the name '%s'", what, names[i]));
     }
+
     yk_release(building->context, names);
     return unique;
 }

@@ -173,6 +173,7 @@ yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t cou
 
         if (blocks[i].count == 0)
             continue;
+
         *pointer = yk_reallocate(context, NULL, blocks[i].count, blocks[i].size);
         if (!*pointer)
             return YK_ERROR_MEMORY;

@@ -82,6 +82,7 @@ static void run_chunks(yk_pool *pool)
             end = pool->count;
         pool->work(pool->user, begin, end, chunk);
 
+        /* A caller that is still awake looks for itself. */
         bool last = atomic_fetch_sub(&pool->unfinished, 1) == 1;
         if (last && atomic_load(&pool->caller_sleeps)) {
             pthread_mutex_lock(&pool->lock);

@@ -215,6 +215,7 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
         return NULL;
     }
 
+    /* Devices have no end, and files beyond the limit are no inputs. */
     struct stat about;
     bool good = fstat(descriptor, &about) == 0;
     if (!good) {
@@ -228,6 +229,7 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
                 (long long)about.st_size, (long long)YK_INPUT_MAX);
     }
 
+    /* The stream owns the descriptor from here on, if there is one. */
     FILE *file = NULL;
     if (good) {
         file = fdopen(descriptor, "rb");
@@ -247,6 +249,7 @@ yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash)
     if (!file)
         return YK_ERROR_FILE;
 
+    /* Piece by piece, so that memory does not grow with the file. */
     char bytes[1 << 14];
     size_t count;
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)

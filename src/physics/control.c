@@ -69,16 +69,16 @@ typedef struct view {
 static double input_at(const view *v, int port, double t)
 {
     if (!v->inputs || !v->of->connected[port])
-
         return 0;
+
     return yk_input_scalar(&v->inputs[port], t - v->begin);
 }
 
 static double reference_at(const view *v, double t)
 {
     if (v->of->connected[REFERENCE])
-
         return input_at(v, REFERENCE, t);
+
     return yk_function_value(v->of->def.reference, t);
 }
 
@@ -113,6 +113,7 @@ static bool set_command(const loop *l, double wanted, double h)
     if (command == wanted)
         return true;
 
+    /* How long it was held back is a channel of the loop. */
     l->memory->limited += h;
     return false;
 }
@@ -176,6 +177,8 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
 {
     control *self = (control *)subsystem;
     double period = self->period;
+
+    /* A sample at the end of the step belongs to it, whatever rounding makes of its time. */
     double end = t + h + 1e-9 * h;
     double taken = *self->samples;
 
@@ -210,6 +213,7 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
             return YK_ERROR_NOT_FINITE;
     }
 
+    /* All loops are sampled at the same times, which are counted once. */
     *self->samples = taken;
     return YK_OK;
 }
@@ -337,6 +341,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
     const control *self = (const control *)subsystem;
     double next = INFINITY;
 
+    /* A reference that comes by a wire has its events where it is made. */
     for (int i = 0; i < self->count; i++) {
         const loop *l = &self->loops[i];
         if (!l->connected[REFERENCE])
@@ -349,6 +354,8 @@ static double next_event(const yk_subsystem *subsystem, double t)
     /* Samples are at whole multiples of the period from the start. */
     double count = floor((t - self->start) / self->period) + 1;
     double sample = self->start + count * self->period;
+
+    /* Rounding may give the sample that was just taken. */
     if (!(sample > t))
         sample += self->period;
 
@@ -363,6 +370,7 @@ static void destroy(yk_subsystem *subsystem)
 
     yk_context *context = self->context;
 
+    /* Also of a controller that was made only in part. */
     for (int i = 0; self->loops && i < self->count; i++) {
         yk_release(context, self->loops[i].name);
         for (int k = 0; k < LOOP_PORTS; k++)
@@ -483,6 +491,7 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     size_t count = (size_t)builder->loop_count;
     self->count = builder->loop_count;
 
+    /* All memory that stepping needs. */
     self->period = def->period;
     self->longest = def->step;
     self->name = yk_text_copy(context, def->name);
@@ -535,6 +544,7 @@ static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)
     if (builder->building.status == YK_OK && builder->loop_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
 
+    /* Ports are named after loops: two of one name could not be distinguished. */
     if (builder->loop_count > 0)
         yk_building_unique(&builder->building, "loops", &builder->loops->name, builder->loop_count,
                            sizeof *builder->loops);

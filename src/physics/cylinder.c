@@ -23,6 +23,7 @@ static double enthalpy_within(const yk_fluid *fluid, double p)
         return 2 / root * atan(root * ratio);
     }
 
+    /* The limit of both, where the discriminant vanishes. */
     return 2 * ratio;
 }
 
@@ -89,6 +90,7 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
 /* Root of a difference of pressures with a finite slope at zero, and its derivative. */
 static double rounded_root(const yk_valve *valve, double difference, double *slope)
 {
+    /* Nothing flows back unless that is asked for: the deltas of paper rim. */
     *slope = 0;
     if (difference < 0 && !valve->backflow)
         return 0;
@@ -137,6 +139,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
         if (pump)
             difference = drive->pump - p;
 
+        /* By the pressure of the chamber, with which the difference to the pump falls. */
         double slope;
         double root = rounded_root(valve, difference, &slope);
         if (pump)
@@ -145,6 +148,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
         flow->orifice[i] = factor * fraction[i] * root;
         flow->by_spool[i] = factor * by_spool[i] * root;
 
+        /* Where there is vapour the pressure stays, whatever the head is. */
         flow->slope[i] = 0;
         if (head > fluid->vapour)
             flow->slope[i] = factor * fraction[i] * slope;
@@ -259,6 +263,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
         }
     }
 
+    /* The spool follows its command alone. */
     if (n > 2) {
         jacobian[2 * n] = 0;
         jacobian[2 * n + 1] = 0;
@@ -302,6 +307,7 @@ double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
 double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length,
                           const double *unknowns)
 {
+    /* The stops store energy as springs do. */
     double depth = stop_depth(cylinder, length);
     double sum = 0.5 * cylinder->stop_stiffness * depth * depth;
 
@@ -357,6 +363,7 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
     power->loss += leak * (own[1] - own[0]) + c->friction * rate * rate;
     power->loss += -stop * rate - stored;
 
+    /* The force pushes the ends apart: who pushes them together does work on the cylinder. */
     power->port = -yk_cylinder_force(c, fluid, drive, unknowns) * rate;
 }
 
@@ -374,6 +381,8 @@ bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *dr
     for (int i = 0; i < 2; i++) {
         double in = fraction[2 * i] * fraction[2 * i];
         double out = fraction[2 * i + 1] * fraction[2 * i + 1];
+
+        /* A chamber whose orifices are closed keeps any pressure. */
         if (!(in + out > 0))
             return false;
 

@@ -115,6 +115,8 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)h;
+
+    /* What happened in the run before this one. */
     log_events(self);
 
     for (int i = 0; i < self->count; i++) {
@@ -229,6 +231,7 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
 
+    /* Pressure and stops store energy; there is no mass that could have a kinetic one. */
     *sum = (yk_energy){0};
     for (int i = 0; i < self->count; i++) {
         const yk_hydraulic_slot *at = &self->slots[i];
@@ -353,6 +356,8 @@ static void destroy(yk_subsystem *subsystem)
         return;
 
     yk_context *context = self->context;
+
+    /* Of the last run nobody else warns. */
     if (self->image)
         log_events(self);
 
@@ -430,6 +435,7 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
                        "pressure (%g Pa) no more than that of the tank (%g Pa)",
                        fluid->vapour, def->tank);
 
+    /* Zero: no step of its own, no error control. */
     if (!(def->step >= 0) || !(def->tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step (%g s) and tolerance (%g) must not be negative", def->step,
@@ -455,8 +461,8 @@ yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic
     builder->def = def ? *def : yk_hydraulic_default();
     yk_status status = check_def(context, &builder->def);
     if (status != YK_OK)
-
         yk_building_refuse(&builder->building, status);
+
     return builder;
 }
 
@@ -489,6 +495,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
     size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
     self->count = builder->cylinder_count;
 
+    /* All memory that stepping needs. */
     self->name = yk_text_copy(context, self->def.name);
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
@@ -509,6 +516,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
         at->now = &states[i];
         at->ledger = &ledger[i];
 
+        /* In neutral an open centre is half open to both sides, a closed one closed. */
         if (isnan(at->def.neutral))
             at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
 
@@ -544,6 +552,7 @@ static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a hydraulic circuit needs at least one cylinder");
 
+    /* Ports are named after cylinders: two of one name could not be distinguished. */
     if (builder->cylinder_count > 0)
         yk_building_unique(&builder->building, "cylinders", &builder->cylinders->name,
                            builder->cylinder_count, sizeof *builder->cylinders);

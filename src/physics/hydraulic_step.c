@@ -119,6 +119,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     if (status != YK_OK)
         return status;
 
+    /* Radau IIA ends in its last stage. */
     const double *end = stage[YK_RADAU_STAGES - 1];
 
     /* Too large an error: a shorter step. */
@@ -136,7 +137,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
             return YK_STEP_CUT;
     }
 
-    /* Accepted. */
+    /* Accepted: powers are integrated by the quadrature of the method. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, stage[i]);
     memcpy(y, end, (size_t)problem.n * sizeof *y);
@@ -158,6 +159,7 @@ static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double
 /* In equal parts no longer than `step`, each halved as often as it takes. */
 static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
+    /* The factor keeps rounding from adding a part. */
     double parts = 1;
     if (self->def.step > 0)
         parts = fmax(1, ceil(h / self->def.step * (1 - 1e-9)));
@@ -272,6 +274,8 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     if (at->joined)
         at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
     at->ledger->time = t + h;
+
+    /* Without a lag the spool is where its command is. */
     if (at->cylinder.valve.lag <= 0)
         at->now->unknown[2] = drive.command;
 

@@ -91,8 +91,8 @@ static bool has_history(const oscillator *self, double h)
 static yk_two_step two_step_at(const oscillator *self, double h)
 {
     if (has_history(self, h))
-
         return self->coefficients;
+
     return yk_two_step_trapezoidal();
 }
 
@@ -204,6 +204,7 @@ static void exact_prepare(oscillator *self, double h)
     double mass = self->def.mass;
     double a[N * N] = {0};
 
+    /* x' = v, m v' = u - k x - c v, and each derivative of u is the next state. */
     a[0 * N + 1] = h;
     a[1 * N + 0] = -h * self->def.stiffness / mass;
     a[1 * N + 1] = -h * self->def.damping / mass;
@@ -400,6 +401,8 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
                          const yk_input *input)
 {
     oscillator_state *s = &self->now;
+
+    /* The velocity in the middle is that of the cubic through both ends. */
     double v_begin = before->v;
     double v_middle = 1.5 * (s->x - before->x) / h - 0.25 * (before->v + s->v);
     double v_end = s->v;
@@ -718,6 +721,7 @@ yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def
     if (status != YK_OK)
         return status;
 
+    /* Alone it is its own only part. */
     self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force, 1};
     *out = &self->subsystem;
 
@@ -758,6 +762,7 @@ static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
     if (!merge->transforms)
         return def;
 
+    /* Forces scale as mass times length, so stiffness and damping as mass does. */
     double length = merge->transforms[part].length;
     double mass = merge->transforms[part].mass;
     def.mass *= mass;
@@ -833,6 +838,7 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     if (status != YK_OK)
         return status;
 
+    /* Each part keeps its own values: what it needs from the others follows from them. */
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
         double unit =
@@ -851,6 +857,7 @@ static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_
     if (kind != YK_PORT_SCALAR)
         return YK_ERROR_CAPABILITY;
 
+    /* Neither spring nor damper nor force; it begins at 1, as the contract says. */
     const oscillator *model = (const oscillator *)self;
     yk_oscillator_def def = yk_oscillator_default();
     def.mass = mass;
