@@ -228,9 +228,10 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
     int first = (int)yk_mbd_take_number(r) - 1;
     yk_vec3 a = yk_v3_unit(yk_mbd_take_numbers(r));
     int second = (first + 1) % 3;
-    yk_vec3 b = {a.y, a.z, -a.x};
 
     /* A second axis may be absent or a guess; then any direction across the first one does. */
+    yk_vec3 b, rest;
+    yk_v3_tangents(a, &b, &rest);
     if (yk_mbd_number_follows(r)) {
         second = (int)yk_mbd_take_number(r) - 1;
         if (!yk_mbd_take(r, "guess"))

@@ -460,8 +460,10 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
         out->orientation = frame_about(normal, hinges[0]);
     } else if (slide_count == 1 && hinge_count == 1 &&
                yk_v3_norm(yk_v3_cross(slides[0], hinges[0])) < 1e-9) {
+        yk_vec3 side, other;
+        yk_v3_tangents(slides[0], &side, &other);
         out->type = "cylindrical";
-        out->orientation = frame_about(slides[0], yk_v3(slides[0].y, slides[0].z, slides[0].x));
+        out->orientation = frame_about(slides[0], side);
     } else if (in_plane && hinge_count == 1 && yk_v3_norm(yk_v3_cross(across, hinges[0])) < 1e-9) {
         /* The axis of the hinge is the normal of the plane. */
         out->type = "planar";

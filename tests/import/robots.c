@@ -154,6 +154,7 @@ static void test_kinds_of_joints_of_a_body(void **state)
         const char *joints, *kind;
     } cases[] = {
         {"<joint type='slide' axis='0 0 1'/><joint type='hinge' axis='0 0 1'/>", "cylindrical"},
+        {"<joint type='slide' axis='1 1 1'/><joint type='hinge' axis='1 1 1'/>", "cylindrical"},
         {"<joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/>"
          "<joint type='slide' axis='0 0 1'/>",
          "orientation"},
@@ -169,8 +170,18 @@ static void test_kinds_of_joints_of_a_body(void **state)
         free(text);
     }
 
-    /* A slide across the hinge is none. */
+    /* Along a diagonal it slides down by the third of its weight that is along it. */
     char model[600];
+    snprintf(model, sizeof model, body, cases[1].joints);
+    char *diagonal = import_for(YK_IMPORT_NONSMOOTH, model, "robot.b.position");
+    run r = open_text("diagonal.yaml", diagonal, NULL);
+    run_to(&r, 0.1);
+    double way = -0.5 * 9.81 / 3 * 0.1 * (0.1 + 0.002);
+    assert_vector(r.sample, way, way, 3 + way, 1e-9);
+    close_run(&r);
+    free(diagonal);
+
+    /* A slide across the hinge is none. */
     snprintf(model, sizeof model, body,
              "<joint type='slide' axis='1 0 0'/><joint type='hinge' axis='0 0 1'/>");
     char *text = import_for(YK_IMPORT_NONSMOOTH, model, "robot.b.position");
