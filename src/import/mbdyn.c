@@ -209,11 +209,17 @@ static law take_law(yk_mbd *r, int n)
     law l = {.known = true};
     const char *word = yk_mbd_take_text(r);
     bool viscous = strncasecmp(word, "linear viscoelastic", 19) == 0;
-    bool generic = strstr(word, "generic") != NULL;
-    bool isotropic = strstr(word, "isotropic") != NULL;
+    const char *kind = NULL;
+    if (viscous)
+        kind = word + strlen("linear viscoelastic");
+    else if (strncasecmp(word, "linear elastic", 14) == 0)
+        kind = word + strlen("linear elastic");
 
-    /* Laws that are not linear have no counterpart in the scenario. */
-    if (strncasecmp(word, "linear elastic", 14) != 0 && !viscous) {
+    /* Laws that are not linear, and those that couple motions in ways of their own, have no
+     * counterpart in the scenario. Without a further word a law is isotropic. */
+    bool generic = kind && strcasecmp(kind, " generic") == 0;
+    bool isotropic = kind && (*kind == '\0' || strcasecmp(kind, " isotropic") == 0);
+    if (!generic && !isotropic) {
         yk_mbd_note(r, "constitutive law '%s'", word);
         l.known = false;
         return l;
@@ -249,7 +255,7 @@ static law take_law(yk_mbd *r, int n)
                         parts[k][6 * j + i] = parts[k][6 * i + j];
                 }
             }
-        } else if (isotropic || n == 1) {
+        } else {
             /* One number: the diagonal, whose entries lie 7 apart in rows of 6. */
             double value = yk_mbd_take_number(r);
             for (int i = 0; i < n; i++)

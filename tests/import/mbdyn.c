@@ -117,6 +117,9 @@ static void test_statements(void **state)
         "0., "
         "0., 6.;\n"
         "joint: 10, deformable hinge, 2, 3, linear elastic generic, sym, 7., 0., 0., 8., 0., 9.;\n"
+        "joint: 11, deformable hinge, 2, 3, linear elastic, 11.;\n"
+        "joint: 12, deformable hinge, 2, 3, linear viscoelastic isotropic, 12., .5;\n"
+        "joint: 13, deformable hinge, 2, 3, linear elastic bistop, 13., yes, 0., 1.;\n"
         "joint: 4, total pin joint, 3, position, null, position constraint, 1, 0, 1, null,\n"
         "  orientation constraint, active, active, inactive, null;\n"
         "joint: 5, distance, 2, 3, const, 1.;\n"
@@ -135,6 +138,9 @@ static void test_statements(void **state)
     assert_contains(text, "stiffness: [0, 0, 0, 1, 2, 3], damping: [0, 0, 0, 0, 0, 0]}");
     assert_contains(text, "stiffness: [0, 0, 0, 4, 5, 6], damping: [0, 0, 0, 0, 0, 0]}");
     assert_contains(text, "stiffness: [0, 0, 0, 7, 8, 9], damping: [0, 0, 0, 0, 0, 0]}");
+    assert_contains(text, "stiffness: [0, 0, 0, 11, 11, 11], damping: [0, 0, 0, 0, 0, 0]}");
+    assert_contains(text, "stiffness: [0, 0, 0, 12, 12, 12], damping: [0, 0, 0, 0.5, 0.5, 0.5]}");
+    assert_contains(text, "constitutive law 'linear elastic bistop'");
     assert_contains(text, "type: axes, between: [ground, node_3]");
     assert_contains(text, "constrain: [x, z, rx, ry]");
     assert_contains(text, "length: \"1\"");
