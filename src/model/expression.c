@@ -654,6 +654,13 @@ static void compile_value(compiler *c, token name)
 
 static bool compile_from(compiler *c, int least);
 
+/* The scanner has matched parentheses: only the ':' of no condition can stand in their place. */
+static bool close_parenthesis(compiler *c)
+{
+    token t = take(c);
+    return token_is(t, ")") || complain(c->scanner, t.start, 1, "%s", condition_usage);
+}
+
 /* The arguments of a function in their parentheses, and its call. */
 static bool compile_call(compiler *c, const function_row *row)
 {
@@ -665,7 +672,8 @@ static bool compile_call(compiler *c, const function_row *row)
 
         count++;
     } while (token_is(c->next, ","));
-    take(c);
+    if (!close_parenthesis(c))
+        return false;
 
     /* Functions of any number of arguments are told how many they have. */
     yk_instruction call = row->call;
@@ -698,9 +706,7 @@ static bool compile_operand(compiler *c)
     }
 
     if (*t.start == '(') {
-        bool good = compile_from(c, BINDS_CONDITION);
-        take(c);
-        return good;
+        return compile_from(c, BINDS_CONDITION) && close_parenthesis(c);
     }
 
     /* A sign binds less than a power: -x^2 is -(x^2). */

@@ -210,6 +210,14 @@ static void constants_must_be_finite_and_free_of_time(void **state)
     assert_int_equal(yk_expression_constant(*state, "2*t", &scope, &error, &value), YK_ERROR_INPUT);
     assert_string_equal(error.message, "time 't' cannot be used here: the value must be constant");
     assert_int_equal(error.offset, 2);
+
+    /* A colon of no condition, in a group and among arguments. */
+    static const char *const colons[] = {"(1:2)", "max(1, 2:3)", "ramp(.1, 0:.1, 0)"};
+    for (size_t i = 0; i < sizeof colons / sizeof *colons; i++) {
+        assert_int_equal(yk_expression_constant(*state, colons[i], &scope, &error, &value),
+                         YK_ERROR_INPUT);
+        assert_int_equal(error.offset, strchr(colons[i], ':') - colons[i]);
+    }
 }
 
 static void numbers_read_the_same_in_every_locale(void **state)
