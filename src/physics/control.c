@@ -1,5 +1,6 @@
 /* Controllers behind the contract of yoke/subsystem.h; see yoke/physics.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/building.h"
@@ -53,6 +54,7 @@ typedef struct control {
     double *samples; /* in the image: those taken since the start */
     double start;
     yk_channel *channels;
+    char failure[160]; /* of a step that was refused */
 } control;
 
 static const yk_subsystem_ops control_ops;
@@ -173,10 +175,23 @@ static void advance_loop(const view *v, double t, double h, double integral)
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
+/* Own steps and samples in one step, at most. */
+static const double PARTS_MAX = 1e8;
+
 static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     control *self = (control *)subsystem;
     double period = self->period;
+
+    /* A step of many years of samples would seem to hang. */
+    double part = period > 0 ? period : self->longest;
+    if (part > 0 && h / part > PARTS_MAX) {
+        snprintf(self->failure, sizeof self->failure,
+                 "a step of %g s has %.3g steps of the controller (%g s each), more than %g: make "
+                 "it shorter",
+                 h, h / part, part, PARTS_MAX);
+        return YK_ERROR_ARGUMENT;
+    }
 
     /* A sample at the end of the step belongs to it, whatever rounding makes of its time. */
     double end = t + h + 1e-9 * h;
@@ -288,7 +303,9 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
 
 static const char *message(const yk_subsystem *subsystem)
 {
-    (void)subsystem;
+    const control *self = (const control *)subsystem;
+    if (self->failure[0])
+        return self->failure;
     return "a command is no longer finite: are gains and what is measured finite?";
 }
 

@@ -109,6 +109,18 @@ static void wires_bring_rate_and_reference(void **state)
     s->ops->destroy(s);
 }
 
+/* A step of more samples than a run can take ends with the reason. */
+static void endless_steps_are_refused(void **state)
+{
+    yk_control_loop_def loop = yk_control_loop_default();
+    yk_subsystem *s = create(*state, &loop, 1e-3);
+    begin(s, 0);
+    yk_input inputs[PORTS] = {{0}};
+    assert_int_equal(s->ops->step(s, 0, 1e13, inputs), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(s->ops->message(s), "1e+16 steps of the controller"));
+    s->ops->destroy(s);
+}
+
 /* Where D acts on the rate of the command, it adds up to the integral of the measured rate: of 0.5
  * + 3 t over 0.1 s that is 0.065. */
 static void measured_rates_are_integrated(void **state)
@@ -324,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_gain_does_its_part),
         cmocka_unit_test(wires_bring_rate_and_reference),
+        cmocka_unit_test(endless_steps_are_refused),
         cmocka_unit_test(measured_rates_are_integrated),
         cmocka_unit_test(law_of_the_paper),
         cmocka_unit_test(integrals_do_not_wind_up),
