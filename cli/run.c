@@ -247,10 +247,8 @@ static yk_status open_results(yk_context *context, const option_list *files,
 
 static void close_results(const option_list *files, yk_recorder **recorders)
 {
-    for (int i = 0; i < files->count; i++) {
+    for (int i = 0; i < files->count; i++)
         yk_recorder_destroy(recorders[i]);
-        recorders[i] = NULL;
-    }
 }
 
 /* Finer runs after the run itself, then its files again, with the bars, and a table. False in
@@ -452,19 +450,19 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             clear_progress();
         if (!q->quiet)
             print_summary(l, report);
-
-        /* Error bars need a run that came to its end. */
-        close_results(files, recorders);
-        bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
-        if (kept && complete) {
-            yk_status estimated = estimate_error(l, q, kept, report->seconds, &report->recorded);
-            if (YK_FAILED(estimated))
-                status = estimated;
-        }
     }
 
     yk_recorder_destroy(tee);
     close_results(files, recorders);
+
+    /* Error bars need a run that came to its end; its files, closed by now, may give way. */
+    bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
+    if (kept && complete) {
+        yk_status estimated = estimate_error(l, q, kept, report->seconds, &report->recorded);
+        if (YK_FAILED(estimated))
+            status = estimated;
+    }
+
     yk_record_destroy(kept);
     return status;
 }
