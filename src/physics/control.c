@@ -183,7 +183,8 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     control *self = (control *)subsystem;
     double period = self->period;
 
-    /* A step of many years of samples would seem to hang. */
+    /* A step of more samples than anybody waits for is refused, with the reason. */
+    self->failure[0] = '\0';
     double part = period > 0 ? period : self->longest;
     if (part > 0 && h / part > PARTS_MAX) {
         snprintf(self->failure, sizeof self->failure,

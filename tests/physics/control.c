@@ -118,6 +118,10 @@ static void endless_steps_are_refused(void **state)
     yk_input inputs[PORTS] = {{0}};
     assert_int_equal(s->ops->step(s, 0, 1e13, inputs), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(s->ops->message(s), "1e+16 steps of the controller"));
+
+    /* A shorter one is made, and the reason is gone. */
+    assert_int_equal(s->ops->step(s, 0, 1e-2, inputs), YK_OK);
+    assert_null(strstr(s->ops->message(s), "steps of the controller"));
     s->ops->destroy(s);
 }
 
