@@ -1,5 +1,6 @@
 /* A tree against its schema: every mistake in one pass, defaults filled in, values stored. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +59,13 @@ static void report_expression(yk_resolver *r, const yk_node *node, const yk_fiel
 
     /* What changes with time may have a key of its own beside: of the same unit, or a factor. */
     char remedy[64] = "";
-    for (const yk_field *other = r->section ? r->section->fields : NULL; other && other->key;
-         other++) {
-        bool fits = !other->unit || (field->unit && strcmp(other->unit, field->unit) == 0);
-        if (error->wants_time && other->type == YK_TYPE_FUNCTION && fits)
-            snprintf(remedy, sizeof remedy, "; a function of time is '%s'", other->key);
+    const yk_field *beside = NULL;
+    if (error->wants_time && r->section)
+        beside = r->section->fields;
+    for (; beside && beside->key; beside++) {
+        bool fits = !beside->unit || (field->unit && strcmp(beside->unit, field->unit) == 0);
+        if (beside->type == YK_TYPE_FUNCTION && fits)
+            snprintf(remedy, sizeof remedy, "; a function of time is '%s'", beside->key);
     }
 
     yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
