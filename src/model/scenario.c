@@ -121,7 +121,7 @@ static void read_time(yk_scenario *scenario)
         steps = round(steps);
 
     /* The end that the run reaches, free of the rounding of a sum. */
-    if (steps < 1e15)
+    if (length > 0 && steps < 1e15)
         info->steps = (int64_t)ceil(steps);
 
     info->end = info->start + (double)info->steps * info->step;
