@@ -11,7 +11,7 @@ void *yk_modal_take(yk_modal *modal, size_t count, size_t size)
 static bool uses_mode(const yk_modal *modal, int mode_number)
 {
     for (int i = 0; i < modal->files->use_count; i++)
-        if ((int)modal->files->use[i] == mode_number)
+        if (modal->files->use[i] == mode_number)
             return true;
     return modal->files->use_count == 0;
 }
@@ -35,10 +35,14 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
     }
 
     /* ... and all that are to be used. */
-    for (int i = 0; i < files->use_count; i++)
-        if (yk_modal_mode(modal, (int)files->use[i]) < 0)
+    for (int i = 0; i < files->use_count; i++) {
+        bool there = false;
+        for (int k = 0; k < modal->mode_count; k++)
+            there = there || modal->mode_number[k] == files->use[i];
+        if (!there)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                            "'use' names mode %g, which %s does not have", files->use[i], path);
+    }
     if (modal->mode_count > YK_FFRF_MODES_MAX)
         return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                        "%s has %d modes, but at most %d can be used: choose them with the key "

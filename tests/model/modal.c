@@ -588,9 +588,16 @@ static void invariants_say_what_is_wrong(void **state)
     yk_flexible *body = read_body(*state, &files, NULL);
     assert_near(body->modal.slowest, 3, 1e-14);
     yk_flexible_release(body);
-    const double absent[1] = {4};
-    files.use = absent, files.use_count = 1;
-    refused(*state, &files, "'use' names mode 4");
+
+    /* Modes that it does not have: another one, half of one, one that is no int. */
+    const double absent[] = {4, 1.5, 1e30};
+    const char *const said[] = {"'use' names mode 4", "'use' names mode 1.5", "mode 1e+30"};
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
+        files.use = &absent[i];
+        files.use_count = 1;
+        refused(*state, &files, said[i]);
+    }
+
     remove_folder(&f);
 }
 
