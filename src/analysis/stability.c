@@ -316,46 +316,12 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
     return YK_OK;
 }
 
-yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
-                       yk_stability_report *report)
-{
-    *report = empty_report();
-
-    /* A time at which there is a state. */
-    const yk_scenario_info *info = yk_scenario_get(scenario);
-    double last = info->start + 1e12 * info->step;
-    if (isfinite(def->time) && (def->time < info->start || def->time > last))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "stability: the run starts at %g s, so there is no state at %g s",
-                       info->start, def->time);
-
-    yk_rerun_source source;
-    yk_status status = yk_rerun_source_open(context, scenario, &source);
-    if (status == YK_OK && source.to_rounding)
-        status = ask(context, scenario, &source, def, report);
-
-    /* Solvers that end their iterations at a tolerance make noise of differences: then the same
-     * scenario to rounding. */
-    if (status == YK_OK && !source.to_rounding) {
-        yk_rerun rerun;
-        status = yk_rerun_open(&source, &(yk_changes){0}, &rerun);
-        if (status == YK_OK)
-            status = ask(rerun.context, rerun.scenario, &source, def, report);
-        if (YK_FAILED(status) && rerun.context)
-            yk_fail(context, status, "%s", yk_last_message(rerun.context));
-        yk_rerun_close(&rerun);
-    }
-
-    yk_rerun_source_close(&source);
-    return status;
-}
-
 /* Reruns -----------------------------------------------------------------------------------------
  *
  * A scenario once more with some of its values changed: another step, another scheme. */
 
-yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
-                               yk_rerun_source *source)
+static yk_status open_source(yk_context *context, const yk_scenario *scenario,
+                             yk_rerun_source *source)
 {
     /* The scenario as it was resolved, with the values that it has now. */
     *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
@@ -374,7 +340,7 @@ yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
     return YK_OK;
 }
 
-void yk_rerun_source_close(yk_rerun_source *source)
+static void close_source(yk_rerun_source *source)
 {
     if (source->owns_cache)
         yk_cache_destroy(source->cache);
@@ -469,4 +435,40 @@ void yk_rerun_close(yk_rerun *rerun)
     rerun->context = NULL;
     rerun->scenario = NULL;
     rerun->system = NULL;
+}
+
+/* The question --------------------------------------------------------------------------------- */
+
+yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
+                       yk_stability_report *report)
+{
+    *report = empty_report();
+
+    /* A time at which there is a state. */
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+    double last = info->start + 1e12 * info->step;
+    if (isfinite(def->time) && (def->time < info->start || def->time > last))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "stability: the run starts at %g s, so there is no state at %g s",
+                       info->start, def->time);
+
+    yk_rerun_source source;
+    yk_status status = open_source(context, scenario, &source);
+    if (status == YK_OK && source.to_rounding)
+        status = ask(context, scenario, &source, def, report);
+
+    /* Solvers that end their iterations at a tolerance make noise of differences: then the same
+     * scenario to rounding. */
+    if (status == YK_OK && !source.to_rounding) {
+        yk_rerun rerun;
+        status = yk_rerun_open(&source, &(yk_changes){0}, &rerun);
+        if (status == YK_OK)
+            status = ask(rerun.context, rerun.scenario, &source, def, report);
+        if (YK_FAILED(status) && rerun.context)
+            yk_fail(context, status, "%s", yk_last_message(rerun.context));
+        yk_rerun_close(&rerun);
+    }
+
+    close_source(&source);
+    return status;
 }

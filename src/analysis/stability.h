@@ -50,11 +50,6 @@ yk_status yk_step_map_step(yk_step_map *map, double *image);
 /* Macro steps of the run itself, from the present state of the system. */
 yk_status yk_step_map_run(yk_step_map *map, int64_t steps);
 
-/* The derivative along a vector of scaled words at the base, over some macro steps, by the
- * central difference of an amplitude in scales. */
-yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const double *vector,
-                            double *image);
-
 /* image = base + amplitude * (scaled vector). */
 void yk_step_map_perturb(const yk_step_map *map, double amplitude, const double *vector,
                          double *image);
@@ -166,10 +161,6 @@ typedef struct yk_rerun_source {
     bool owns_cache;
     bool to_rounding; /* the scenario itself was loaded for differences, as its reruns are */
 } yk_rerun_source;
-
-yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
-                               yk_rerun_source *source);
-void yk_rerun_source_close(yk_rerun_source *source);
 
 /* It has a context of its own, so that its messages do not mix with those of the scenario that is
  * asked about. */

@@ -263,8 +263,10 @@ void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus
     }
 }
 
-yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const double *vector,
-                            double *image)
+/* The derivative along a vector of scaled words at the base, over some macro steps, by the
+ * central difference of an amplitude in scales. */
+static yk_status derivative_along(yk_step_map *map, int steps, double amplitude,
+                                  const double *vector, double *image)
 {
     /* (S(x + a v) - S(x - a v)) / 2a. */
     yk_step_map_perturb(map, amplitude, vector, map->plus);
@@ -318,7 +320,7 @@ yk_status yk_step_map_rest(yk_step_map *map)
         for (size_t j = 0; status == YK_OK && j < n; j++) {
             memset(unit, 0, n * sizeof *unit);
             unit[j] = 1;
-            status = yk_step_map_apply(map, 1, 1, unit, image);
+            status = derivative_along(map, 1, 1, unit, image);
             for (size_t k = 0; status == YK_OK && k < n; k++)
                 matrix[k * n + j] = (k == j) - image[k];
         }
@@ -389,7 +391,7 @@ static double modulus(const yk_arnoldi_pair *p)
 static yk_status apply(void *user, const double *vector, double *image)
 {
     search *s = user;
-    return yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, vector, image);
+    return derivative_along(s->map, YK_PASSAGE, s->amplitude, vector, image);
 }
 
 /* The eigenvalue of one step is a root of that of the map, and the step after the map shows which:
@@ -403,9 +405,9 @@ static yk_status take_root(const search *s, double *images, yk_arnoldi_pair *p)
 
     for (int part = 0; part < 2 && vectors[part]; part++) {
         const double *vector = vectors[part];
-        yk_status status = yk_step_map_apply(s->map, YK_PASSAGE, s->amplitude, vector, now[part]);
+        yk_status status = derivative_along(s->map, YK_PASSAGE, s->amplitude, vector, now[part]);
         if (status == YK_OK)
-            status = yk_step_map_apply(s->map, YK_PASSAGE + 1, s->amplitude, vector, next[part]);
+            status = derivative_along(s->map, YK_PASSAGE + 1, s->amplitude, vector, next[part]);
         if (status != YK_OK)
             return status;
     }

@@ -45,7 +45,8 @@ static int count_rows(const yk_option *rows)
     return count;
 }
 
-bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
+/* The field of a row, without its default; it lives in the store; false when out of memory. */
+static bool field_of_row(yk_store *store, const yk_option *row, yk_field *field)
 {
     static const int types[] = {
         [YK_OPTION_NUMBER] = YK_TYPE_NUMBER,     [YK_OPTION_INTEGER] = YK_TYPE_INTEGER,
@@ -138,7 +139,7 @@ const yk_section *yk_option_section(yk_store *store, const char *name, const cha
         return NULL;
 
     for (int i = 0; i < count; i++) {
-        if (!yk_option_field(store, &rows[i], &fields[i]))
+        if (!field_of_row(store, &rows[i], &fields[i]))
             return NULL;
 
         fields[i].fallback = rows[i].fallback;
@@ -294,7 +295,7 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
 
             const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
             yk_field *field = &fields[count++];
-            if (!yk_option_field(store, own ? own : row, field))
+            if (!field_of_row(store, own ? own : row, field))
                 return -1;
             if (own && !own->derived)
                 field->fallback = own->fallback;

@@ -302,12 +302,6 @@ static void describe_below(yk_context *context, yk_text *text, const yk_field *f
     }
 }
 
-void yk_schema_describe(yk_context *context, yk_text *text, const yk_section *section,
-                        const char *path, int level)
-{
-    describe(context, text, section, path, level);
-}
-
 /* The reference -------------------------------------------------------------------------------- */
 
 static const char introduction[] =
@@ -360,11 +354,11 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
 
     /* All keys, section by section. */
     yk_text_add(context, &text, "\n## Keys of the file\n\n");
-    yk_schema_describe(context, &text, section, "", 3);
+    describe(context, &text, section, "", 3);
     yk_text_add(context, &text, "\n## Repeat\n\n");
-    yk_schema_describe(context, &text, &yk_repeat_section, "repeat", 3);
+    describe(context, &text, &yk_repeat_section, "repeat", 3);
     yk_text_add(context, &text, "\n## Orientation\n\n");
-    yk_schema_describe(context, &text, &yk_orientation_section, "orientation", 3);
+    describe(context, &text, &yk_orientation_section, "orientation", 3);
     yk_store_destroy(&store);
 
     return finish(context, &text);

@@ -11,9 +11,17 @@ enum { PORT_NAMES_MAX = 1000 };
 
 /* Sides ---------------------------------------------------------------------------------------- */
 
-yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
+/* "subsystem.port" as written at a node. */
+typedef struct port_reference {
+    const yk_node *node;
+    int subsystem, port; /* -1: not found, or not known */
+    const yk_port *what; /* NULL: not known */
+} port_reference;
+
+/* With a message where it is not found. */
+static port_reference find_port(yk_scenario *scenario, const yk_node *node)
 {
-    yk_port_reference found = {.node = node, .subsystem = -1, .port = -1};
+    port_reference found = {.node = node, .subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
 
@@ -67,9 +75,9 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
 }
 
 /* One side of `between`. */
-static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
+static port_reference read_side(yk_scenario *scenario, const yk_node *node)
 {
-    yk_port_reference found = yk_scenario_find_port(scenario, node);
+    port_reference found = find_port(scenario, node);
     const yk_scenario_info *info = &scenario->info;
     if (found.subsystem < 0 || info->subsystems[found.subsystem])
         return found;
@@ -103,7 +111,7 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
 }
 
 /* Whether the port takes what the scheme gives it; false after a message. */
-static bool check_causality(yk_scenario *scenario, const yk_port_reference *side,
+static bool check_causality(yk_scenario *scenario, const port_reference *side,
                             yk_causality causality)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
@@ -136,8 +144,8 @@ static bool check_causality(yk_scenario *scenario, const yk_port_reference *side
     return false;
 }
 
-static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_port_reference *a,
-                       const yk_port_reference *b)
+static bool check_pair(yk_scenario *scenario, const yk_node *between, const port_reference *a,
+                       const port_reference *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
 
@@ -178,7 +186,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_p
 }
 
 /* A port takes part in one interface. */
-static bool check_free(yk_scenario *scenario, const yk_port_reference *side)
+static bool check_free(yk_scenario *scenario, const port_reference *side)
 {
     for (int i = 0; i < scenario->info.interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
@@ -203,7 +211,7 @@ static bool check_free(yk_scenario *scenario, const yk_port_reference *side)
 
 /* Moves the port of a side to where the interface says that it is; `at` and `orientation` may be
  * NULL. */
-static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_reference *side,
+static bool move_side(yk_scenario *scenario, const yk_node *node, const port_reference *side,
                       const yk_vec3 *at, const yk_quat *orientation)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
@@ -240,8 +248,8 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_
 }
 
 /* Moves both ports by `at`, and `axis` or `orientation`, where these are given. */
-static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port_reference *a,
-                       const yk_port_reference *b)
+static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_reference *a,
+                       const port_reference *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_node *at = yk_node_get(node, "at");
@@ -394,7 +402,9 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
-void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node)
+/* Interfaces, wires and subsystems share the names of channels: a message where one is used
+ * twice. */
+static void check_name(yk_scenario *scenario, const yk_node *node)
 {
     const yk_scenario_info *info = &scenario->info;
     const char *name = yk_node_name(node);
@@ -423,15 +433,15 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         if (yk_diagnostics_full(r->diagnostics))
             return;
         if (name)
-            yk_scenario_check_name(scenario, node);
+            check_name(scenario, node);
 
         /* What can be checked of an interface with mistakes is checked; one without is kept. */
         const yk_node *between = yk_node_get(node, "between");
         if (!between || !between->valid)
             continue;
 
-        yk_port_reference a = read_side(scenario, between->first);
-        yk_port_reference b = read_side(scenario, between->first->next);
+        port_reference a = read_side(scenario, between->first);
+        port_reference b = read_side(scenario, between->first->next);
         if (!check_pair(scenario, between, &a, &b))
             continue;
 
@@ -524,7 +534,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
 static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    yk_port_reference to = yk_scenario_find_port(scenario, node);
+    port_reference to = find_port(scenario, node);
     if (!to.what)
         return false;
 
@@ -632,7 +642,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         /* Its name is its own. */
         yk_wire_def wire = {.name = yk_node_name(node)};
         if (wire.name)
-            yk_scenario_check_name(scenario, node);
+            check_name(scenario, node);
 
         for (int i = 0; wire.name && i < info->interface_count; i++)
             if (strcmp(scenario->interfaces[i].name, wire.name) == 0)

@@ -158,18 +158,6 @@ int yk_find_name(const char *const *names, int count, const char *name);
 bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node,
                               yk_channel_row *row);
 
-/* "subsystem.port" as written at a node. */
-typedef struct yk_port_reference {
-    const yk_node *node;
-    int subsystem, port; /* -1: not found, or not known */
-    const yk_port *what; /* NULL: not known */
-} yk_port_reference;
-/* With a message where it is not found. (interfaces.c) */
-yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node);
-/* Interfaces, wires and subsystems share the names of channels: a message where one is used
- * twice. */
-void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node);
-
 /* Schemes and option rows ---------------------------------------------------------------------- */
 
 /* The schemes that a scenario may name, first those of the library. NULL behind the last, or where
@@ -187,10 +175,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
 
-/* Option rows (yoke/scheme.h) as keys of a scenario (coupling.c): the field of a row, without its
- * default; it lives in the store; false when out of memory. */
-bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field);
-/* A section with one field per row, with its defaults; NULL when out of memory. */
+/* Option rows (yoke/scheme.h) as keys of a scenario (coupling.c): a section with one field per row, with its defaults; NULL when out of memory. */
 const yk_section *yk_option_section(yk_store *store, const char *name, const char *text,
                                     const yk_option *rows);
 /* Writes the value of a resolved node to where the row says. Lists of subsystems are left to who

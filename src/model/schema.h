@@ -171,11 +171,6 @@ int yk_node_choice(const yk_node *section, const char *key);
 yk_vec3 yk_node_vector(const yk_node *section, const char *key);
 yk_quat yk_node_orientation(const yk_node *section, const char *key);
 
-/* Reference documentation in Markdown of a section and all below it, starting at heading level
- * `level`. */
-void yk_schema_describe(yk_context *context, yk_text *text, const yk_section *section,
-                        const char *title, int level);
-
 /* Three numbers; a point in metres, by default the origin. */
 #define YK_VECTOR .least = 3, .most = 3
 #define YK_ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", YK_VECTOR

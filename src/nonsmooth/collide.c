@@ -47,7 +47,9 @@ yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction)
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, local));
 }
 
-int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX])
+/* The face, edge or corner of a finite solid that looks along `normal`, in order around it;
+ * returns the points' number. */
+static int face_along(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX])
 {
     yk_vec3 n = yk_m3_apply_transposed(solid->rotation, normal);
     int count = rows[solid->kind]->face(solid, n, polygon);
@@ -236,7 +238,7 @@ static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incide
         normal = outward;
 
     yk_vec3 polygon[YK_POLYGON_MAX];
-    int count = yk_solid_face(incident, yk_v3_neg(normal), polygon);
+    int count = face_along(incident, yk_v3_neg(normal), polygon);
     return yk_clip_polygons(face, face_count, normal, polygon, count, margin, list);
 }
 
@@ -370,8 +372,8 @@ int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double mar
 {
     /* What looks along the direction: at least three points are a face. */
     yk_vec3 pa[YK_POLYGON_MAX], pb[YK_POLYGON_MAX], back = yk_v3_neg(n);
-    int na = yk_solid_face(a, n, pa);
-    int nb = yk_solid_face(b, back, pb);
+    int na = face_along(a, n, pa);
+    int nb = face_along(b, back, pb);
     int count = 0;
     if (na >= 3) {
         count = meet_face(pa, na, b, n, margin, list);

@@ -99,11 +99,6 @@ double yk_solid_skin(const yk_solid *solid);
 
 enum { YK_POLYGON_MAX = 24 };
 
-/* The face, edge or corner of a finite solid that looks along `normal`, in order around it;
- * returns the points' number.
- */
-int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX]);
-
 /* Contact points of two such polygons: that of the incident solid clipped at the sides of the
  * reference one (at least three points) whose outward normal is `normal`. Points are on the
  * reference side in point_a. */

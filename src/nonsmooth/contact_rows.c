@@ -76,7 +76,8 @@ yk_material yk_material_combine(const yk_material *a, const yk_material *b)
     };
 }
 
-double yk_surface_friction(const yk_material *material, double sliding)
+/* mu at a sliding speed (m/s). */
+static double friction_at(const yk_material *material, double sliding)
 {
     double more = material->static_friction - material->friction;
     if (!(more > 0))
@@ -369,7 +370,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
         separation = yk_v3_dot(row->normal, u);
         yk_vec3 sliding = yk_v3_axpy(-separation, row->normal, u);
         if (sticks_better)
-            row->mu = yk_surface_friction(material, yk_v3_norm(sliding));
+            row->mu = friction_at(material, yk_v3_norm(sliding));
     }
 
     /* tight (19) */

@@ -227,9 +227,6 @@ size_t yk_world_model_bytes(const yk_world_model *model);
 /* contact_rows.c: laws of two surfaces that touch. */
 yk_surface_law yk_surface_law_of(const yk_material *material);
 
-/* mu at a sliding speed (m/s). */
-double yk_surface_friction(const yk_material *material, double sliding);
-
 /* A contact point at the beginning of a step. */
 typedef struct yk_hertz_contact {
     double gap;        /* negative: overlap (m) */

@@ -402,7 +402,8 @@ static yk_status load_file(hdf5_loader *loader)
     return status;
 }
 
-yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to)
+/* What the reading process does. */
+static yk_status read_file(yk_context *context, const char *path, yk_recorder *to)
 {
     /* The library is one for all threads of the process. */
     hdf5_loader loader = {.context = context, .path = path, .to = to};
@@ -526,7 +527,7 @@ static yk_status send_file(void *user, int stream)
     const char *path = self->journal.path;
     yk_status status = yk_journal_stream(context, path, stream, &self->journal);
     if (status == YK_OK)
-        status = yk_hdf5_read(context, path, &self->base);
+        status = read_file(context, path, &self->base);
 
     /* Of a record without its end. */
     if (status == YK_OK)

@@ -21,14 +21,11 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
 /* Doubles in a row: the components of all channels. */
 size_t yk_header_width(const yk_record_header *header);
 
-/* Passes all that a file of any format holds to a recorder: begin, samples, frames and, of a record
- * that is complete, the end. (load.c) */
-yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete);
-/* Readers of the formats, likewise. That of HDF5 reads in a process of its own, because libhdf5
- * does not survive every damaged file; yk_hdf5_read is what that process does. */
+/* Readers of the formats pass all that a file holds to a recorder: begin, samples, frames and, of a
+ * record that is complete, the end. That of HDF5 reads in a process of its own, because libhdf5 does
+ * not survive every damaged file. */
 yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
-yk_status yk_hdf5_read(yk_context *context, const char *path, yk_recorder *to);
 
 /* Writers: recorders that write one format straight to a file. What users get
  * (yk_file_recorder_create, file.c) keeps a journal while the run goes on and plays it to one of

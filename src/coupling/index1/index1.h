@@ -170,8 +170,6 @@ typedef struct yk_path {
 
 /* From one motion to another in the time h. */
 yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, const yk_motion *to);
-/* From a motion on with its acceleration. */
-yk_path yk_path_from(yk_port_kind kind, const yk_motion *from);
 /* Position, orientation and velocities at time t from the path's start; accelerations are not
  * filled. */
 void yk_path_at(const yk_path *path, double t, yk_motion *motion);

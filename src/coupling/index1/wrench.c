@@ -51,6 +51,25 @@ static void directions_along(const yk_system *system, yk_index1_interface *own,
     }
 }
 
+/* From a motion on with its acceleration. */
+static yk_path path_onward(yk_port_kind kind, const yk_motion *from)
+{
+    yk_path path = {.kind = kind, .orientation = yk_q_identity()};
+
+    /* The Taylor series that the motion is known by. */
+    path.linear[0] = from->position;
+    path.linear[1] = from->velocity;
+    path.linear[2] = yk_v3_scale(0.5, from->acceleration);
+    if (kind == YK_PORT_SCALAR)
+        return path;
+
+    path.angular[1] = from->angular_velocity;
+    path.angular[2] = yk_v3_scale(0.5, from->angular_acceleration);
+    path.orientation = from->orientation;
+
+    return path;
+}
+
 void yk_index1_predict_directions(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -69,7 +88,7 @@ void yk_index1_predict_directions(yk_system *system)
             if (extended)
                 path[side] = yk_path_between(kind, x->last_step, &own->earlier[side], now);
             else
-                path[side] = yk_path_from(kind, now);
+                path[side] = path_onward(kind, now);
         }
 
         directions_along(system, own, path, offset);
@@ -376,23 +395,6 @@ yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, cons
     yk_vec3 second = yk_m3_apply(inverse, yk_v3_sub(to->angular_acceleration, curved));
     between(h, yk_v3(0, 0, 0), from->angular_velocity, from->angular_acceleration, theta, rate,
             second, path.angular);
-    path.orientation = from->orientation;
-
-    return path;
-}
-
-yk_path yk_path_from(yk_port_kind kind, const yk_motion *from)
-{
-    yk_path path = {.kind = kind, .orientation = yk_q_identity()};
-    /* The Taylor series that the motion is known by. */
-    path.linear[0] = from->position;
-    path.linear[1] = from->velocity;
-    path.linear[2] = yk_v3_scale(0.5, from->acceleration);
-    if (kind == YK_PORT_SCALAR)
-        return path;
-
-    path.angular[1] = from->angular_velocity;
-    path.angular[2] = yk_v3_scale(0.5, from->angular_acceleration);
     path.orientation = from->orientation;
 
     return path;
