@@ -513,12 +513,7 @@ static void read_body(yk_mbd *r, const char *keyword)
     const yk_mbd_frame *node = take_node(r);
     int parts = 1;
     if (yk_mbd_take(r, "condense"))
-        parts = (int)yk_mbd_take_number(r);
-
-    if (parts < 1 || parts > 1000) {
-        yk_mbd_refuse(r, "a body of %d parts", parts);
-        return;
-    }
+        parts = yk_mbd_take_whole(r, "the number of parts of a body", 1, 1000);
 
     /* Its parts about their common centre, in global axes. */
     yk_robot_link sum = {.name = ""};

@@ -72,7 +72,7 @@ double yk_mbd_evaluate(yk_mbd *r, const char *text)
 {
     yk_scope scope = {.parameters = r->constants, .parameter_count = r->constant_count};
     yk_expression_error error;
-    double value = 0;
+    double value;
     yk_context *context = r->robot->context;
     if (yk_expression_constant(context, text, &scope, &error, &value) == YK_OK)
         return value;
@@ -80,7 +80,7 @@ double yk_mbd_evaluate(yk_mbd *r, const char *text)
     /* Behind the semicolon stands a remedy for scenarios, whose keys a model does not have. */
     int length = (int)strcspn(error.message, ";");
     yk_mbd_refuse(r, "'%.60s' is not a number: %.*s", text, length, error.message);
-    return value;
+    return 0;
 }
 
 double yk_mbd_take_number(yk_mbd *r)
@@ -89,6 +89,16 @@ double yk_mbd_take_number(yk_mbd *r)
     if (r->failed)
         return 0;
     return yk_mbd_evaluate(r, text);
+}
+
+int yk_mbd_take_whole(yk_mbd *r, const char *what, int least, int most)
+{
+    double value = yk_mbd_take_number(r);
+    if (value >= least && value <= most && value == floor(value))
+        return (int)value;
+
+    yk_mbd_refuse(r, "%s is a whole number, %d to %d, not %g", what, least, most, value);
+    return least;
 }
 
 /* Whether the next argument is a number or a formula of constants. */
@@ -225,7 +235,7 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
     }
 
     /* By two axes: the first as it is, the second as near as it can be. */
-    int first = (int)yk_mbd_take_number(r) - 1;
+    int first = yk_mbd_take_whole(r, "an axis", 1, 3) - 1;
     yk_vec3 a = yk_v3_unit(yk_mbd_take_numbers(r));
     int second = (first + 1) % 3;
 
@@ -233,14 +243,13 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
     yk_vec3 b, rest;
     yk_v3_tangents(a, &b, &rest);
     if (yk_mbd_number_follows(r)) {
-        second = (int)yk_mbd_take_number(r) - 1;
+        second = yk_mbd_take_whole(r, "an axis", 1, 3) - 1;
         if (!yk_mbd_take(r, "guess"))
             b = yk_mbd_take_numbers(r);
     }
 
     b = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(a, b), a, b));
-    if (first < 0 || first > 2 || second < 0 || second > 2 || first == second ||
-        !(yk_v3_norm2(b) > 0.5)) {
+    if (first == second || !(yk_v3_norm2(b) > 0.5)) {
         yk_mbd_refuse(r, "the orientation is given by two axes that are none");
         return yk_q_unit(frame);
     }

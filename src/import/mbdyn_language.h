@@ -63,6 +63,8 @@ const char *yk_mbd_take_text(yk_mbd *r);
 double yk_mbd_evaluate(yk_mbd *r, const char *text);
 bool yk_mbd_number_follows(yk_mbd *r);
 double yk_mbd_take_number(yk_mbd *r);
+/* Refuses others in the words of `what`. */
+int yk_mbd_take_whole(yk_mbd *r, const char *what, int least, int most);
 yk_vec3 yk_mbd_take_numbers(yk_mbd *r);
 yk_mat3 yk_mbd_take_matrix(yk_mbd *r);
 

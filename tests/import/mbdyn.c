@@ -192,6 +192,13 @@ static void test_refusals(void **state)
          "nodes;",
          ":3: there is no reference 5"},
         {"set: real X = unknown;", "unknown name 'unknown'"},
+        {"begin: nodes;\nstructural: 1, dynamic, null, 1/0., 1., 0., 0., null, null;\nend: nodes;",
+         ":2: '1/0.' is not a number: the value is not finite"},
+        {"begin: nodes;\nstructural: 1, dynamic, null, 1.5, 1., 0., 0., null, null;\nend: nodes;",
+         ":2: an axis is a whole number, 1 to 3, not 1.5"},
+        {"begin: nodes;\nstructural: 1, dynamic, null, 1, 1., 0., 0., 1e99, 0., 1., 0., null, "
+         "null;\nend: nodes;",
+         ":2: an axis is a whole number, 1 to 3, not 1e+99"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_null(import_text(cases[i].model, ""));
