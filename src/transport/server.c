@@ -589,17 +589,18 @@ static void answer_scene(yk_session *s)
     int shape_count = scene->shapes(s->subsystem, NULL, 0);
     yk_scene_body *bodies = yk_allocate(s->context, (size_t)body_count + 1, sizeof *bodies);
     yk_shape *shapes = yk_allocate(s->context, (size_t)shape_count + 1, sizeof *shapes);
-    if (bodies && shapes) {
-        scene->bodies(s->subsystem, bodies, body_count);
-        scene->shapes(s->subsystem, shapes, shape_count);
-        begin(s, YK_OK, "");
-    } else {
+    if (!bodies || !shapes) {
+        yk_release(s->context, bodies);
+        yk_release(s->context, shapes);
         begin(s, YK_ERROR_MEMORY, "out of memory");
-        body_count = 0;
-        shape_count = 0;
+        return;
     }
 
+    scene->bodies(s->subsystem, bodies, body_count);
+    scene->shapes(s->subsystem, shapes, shape_count);
+
     /* In the order of docs/protocol.md; points stand behind the shape that they belong to. */
+    begin(s, YK_OK, "");
     yk_body *out = &s->out;
     yk_vec3 gravity = scene->gravity(s->subsystem);
     yk_put_numbers(out, &gravity.x, 3);
