@@ -41,6 +41,21 @@ static yk_status release_all(yk_context *context, child *c, const yk_child_def *
     return status;
 }
 
+void yk_child_begin(void)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+    /* It ends with its parent, which alone decides when a run is stopped. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+
+    /* It dies of its own faults: a handler of the parent would be wrong there. */
+    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+        signal(deadly[i], SIG_DFL);
+}
+
 yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
@@ -64,17 +79,8 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
         return release_all(context, c, def, YK_ERROR_EXTERNAL);
     }
 
-    /* The child ends with its parent, leaves interrupts to it, and dies of its own faults: a
-     * handler of the parent would be wrong there. */
     if (process == 0) {
-        static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
-        static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-            signal(ignored[i], SIG_IGN);
-        for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-            signal(deadly[i], SIG_DFL);
-
+        yk_child_begin();
         close(ends[0]);
         yk_server_def server = yk_server_default();
         server.address = "unix:"; /* on this machine */

@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -288,18 +287,9 @@ static bool answer_one(child *c)
     return put(c->socket, &a, sizeof a) && put(c->socket, c->read, 2 * read * sizeof *c->read);
 }
 
-/* Ends with its parent, leaves interrupts to it, and dies of its own faults, as in child.c. */
 static void run_child(child *c, int printed)
 {
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-
-    /* It ends with its parent, which alone decides when a run is stopped. */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        signal(deadly[i], SIG_DFL);
+    yk_child_begin();
 
     /* What the library prints goes to a file, where reasons are looked for. */
     dup2(printed, STDOUT_FILENO);
