@@ -286,8 +286,6 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     yk_status status = yk_error_estimate(l->context, &def, &report);
     if (q->visible)
         clear_progress();
-    if (status != YK_OK)
-        print_failure(l->context);
 
     /* The files of the run give way to those with bars, which are complete before they take their
      * places. */
@@ -459,7 +457,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
     if (kept && complete) {
         yk_status estimated = estimate_error(l, q, kept, report->seconds, &report->recorded);
-        if (YK_FAILED(estimated))
+        if (estimated != YK_OK)
             status = estimated;
     }
 
