@@ -2,6 +2,7 @@
  * contexts whose memory is kept. */
 #include "base/context.h"
 
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,66 @@ size_t yk_blocks_bytes(const yk_block *blocks, size_t count)
     for (size_t i = 0; i < count; i++)
         bytes += blocks[i].count * blocks[i].size;
     return bytes;
+}
+
+/* Memory that grows ---------------------------------------------------------------------------- */
+
+enum { BLOCK_FIRST = 1 << 12, BLOCK_LARGEST = 1 << 20 };
+
+struct yk_store_block {
+    yk_store_block *next;
+    size_t capacity, used;
+    alignas(max_align_t) unsigned char data[];
+};
+
+void *yk_store_take(yk_store *store, size_t bytes)
+{
+    /* Rounded up, so that what follows is aligned. */
+    size_t unit = alignof(max_align_t);
+    size_t rounded = (bytes + unit - 1) / unit * unit;
+    yk_store_block *block = store->blocks;
+
+    /* A new block, twice as large as the last up to a bound. */
+    if (!block || block->capacity - block->used < rounded) {
+        size_t capacity = BLOCK_FIRST;
+        if (block)
+            capacity = 2 * block->capacity;
+        if (capacity > BLOCK_LARGEST)
+            capacity = BLOCK_LARGEST;
+
+        /* What is larger than any block gets one for itself. */
+        if (capacity < rounded)
+            capacity = rounded;
+
+        block = yk_allocate(store->context, 1, sizeof *block + capacity);
+        if (!block)
+            return NULL;
+
+        block->capacity = capacity;
+        block->next = store->blocks;
+        store->blocks = block;
+    }
+
+    void *taken = block->data + block->used;
+    block->used += rounded;
+    return taken;
+}
+
+char *yk_store_text(yk_store *store, const char *text, size_t length)
+{
+    char *copy = yk_store_take(store, length + 1);
+    if (copy)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+void yk_store_destroy(yk_store *store)
+{
+    while (store->blocks) {
+        yk_store_block *next = store->blocks->next;
+        yk_release(store->context, store->blocks);
+        store->blocks = next;
+    }
 }
 
 /* Version and statuses ------------------------------------------------------------------------- */

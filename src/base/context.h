@@ -30,6 +30,19 @@ yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t cou
 void yk_blocks_release(yk_context *context, const yk_block *blocks, size_t count);
 size_t yk_blocks_bytes(const yk_block *blocks, size_t count);
 
+/* Memory that grows with what is read, and is given back as a whole. */
+typedef struct yk_store_block yk_store_block;
+
+typedef struct yk_store {
+    yk_context *context;
+    yk_store_block *blocks;
+} yk_store;
+
+/* Zeroed and aligned for any type; NULL when out of memory. */
+void *yk_store_take(yk_store *store, size_t bytes);
+char *yk_store_text(yk_store *store, const char *text, size_t length);
+void yk_store_destroy(yk_store *store);
+
 /* A context whose memory is kept: for work that is set up anew in each step by code that takes
  * and releases memory as it goes. All of it is given back at once by a reset, and the next round
  * takes the same bytes again. The parent's allocator is called only when a round needs more than

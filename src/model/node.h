@@ -6,6 +6,7 @@
 #ifndef YK_MODEL_NODE_H
 #define YK_MODEL_NODE_H
 
+#include "base/context.h"
 #include "yoke/model.h"
 
 /* Locations and messages ----------------------------------------------------------------------- */
@@ -44,20 +45,6 @@ bool yk_diagnostics_failed(const yk_diagnostics *diagnostics);
 
 /* In the order of the source: file by file, line by line. */
 void yk_diagnostics_sort(yk_diagnostics *diagnostics);
-
-/* Growing memory ------------------------------------------------------------------------------- */
-
-typedef struct yk_store_block yk_store_block;
-
-typedef struct yk_store {
-    yk_context *context;
-    yk_store_block *blocks;
-} yk_store;
-
-/* Zeroed and aligned for any type; NULL when out of memory. */
-void *yk_store_take(yk_store *store, size_t bytes);
-char *yk_store_text(yk_store *store, const char *text, size_t length);
-void yk_store_destroy(yk_store *store);
 
 /* Nodes ---------------------------------------------------------------------------------------- */
 

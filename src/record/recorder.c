@@ -232,6 +232,14 @@ static void *take(text_store *store, size_t bytes, size_t alignment)
     return to;
 }
 
+/* Memory of the length that was measured; false when out of memory. */
+static bool begin_writing(yk_context *context, text_store *store)
+{
+    store->memory = yk_allocate(context, store->used, 1);
+    store->used = 0;
+    return store->memory != NULL;
+}
+
 static const char *put_text(text_store *store, const char *text)
 {
     size_t bytes = text ? strlen(text) + 1 : 1;
@@ -527,11 +535,9 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     /* Measured first, then written. */
     text_store store = {0};
     put_header(&store, header);
-    store.memory = yk_allocate(context, store.used, 1);
-    if (!store.memory)
+    if (!begin_writing(context, &store))
         return YK_ERROR_MEMORY;
 
-    store.used = 0;
     *copy = put_header(&store, header);
 
     return YK_OK;
@@ -556,11 +562,9 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
     /* Measured first, then written. */
     text_store store = {0};
     put_summary(&store, summary);
-    store.memory = yk_allocate(context, store.used, 1);
-    if (!store.memory)
+    if (!begin_writing(context, &store))
         return YK_ERROR_MEMORY;
 
-    store.used = 0;
     *copy = put_summary(&store, summary);
 
     return YK_OK;

@@ -11,15 +11,9 @@
 
 #include "base/text.h"
 
-enum { DESCRIPTION_BYTES_MAX = 256 << 20, CHUNK_BYTES = 1 << 16, ELEMENTS_MAX = 1 << 24 };
+enum { DESCRIPTION_BYTES_MAX = 256 << 20, ELEMENTS_MAX = 1 << 24 };
 
 /* Texts ---------------------------------------------------------------------------------------- */
-
-typedef struct yk_fmi_store {
-    struct yk_fmi_store *next;
-    size_t used, size;
-    char bytes[];
-} yk_fmi_store;
 
 typedef struct reader {
     yk_context *context;
@@ -85,27 +79,12 @@ static const char *keep(reader *r, const char *text)
     if (!text || !text[0])
         return "";
 
-    /* Texts stand one after another in chunks, which are released together. */
-    size_t bytes = strlen(text) + 1;
-    yk_fmi_store *store = r->to->store;
-    if (!store || store->size - store->used < bytes) {
-        size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-        yk_fmi_store *chunk = yk_allocate(r->context, 1, sizeof *chunk + size);
-        if (!chunk) {
-            out_of_memory(r);
-            return "";
-        }
+    const char *copy = yk_store_text(&r->to->store, text, strlen(text));
+    if (copy)
+        return copy;
 
-        chunk->next = store;
-        chunk->size = size;
-        r->to->store = chunk;
-        store = chunk;
-    }
-
-    char *copy = store->bytes + store->used;
-    memcpy(copy, text, bytes);
-    store->used += bytes;
-    return copy;
+    out_of_memory(r);
+    return "";
 }
 
 /* Another element at the end of an array; false when out of memory. */
@@ -785,7 +764,8 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
                                         .stop_time = NAN,
                                         .step_size = NAN,
                                         .tolerance = NAN,
-                                        .input_degree = -1};
+                                        .input_degree = -1,
+                                        .store = {.context = context}};
     reader r = {.context = context, .to = description, .last = -1};
 
     bool missing;
@@ -827,12 +807,7 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
 
 void yk_fmi_forget(yk_context *context, yk_fmi_description *description)
 {
-    for (yk_fmi_store *store = description->store; store;) {
-        yk_fmi_store *next = store->next;
-        yk_release(context, store);
-        store = next;
-    }
-
+    yk_store_destroy(&description->store);
     yk_release(context, description->variables);
     yk_release(context, description->derivatives);
     yk_release(context, description->states);

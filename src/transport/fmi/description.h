@@ -7,7 +7,7 @@
 #ifndef YK_TRANSPORT_FMI_DESCRIPTION_H
 #define YK_TRANSPORT_FMI_DESCRIPTION_H
 
-#include "yoke/base.h"
+#include "base/context.h"
 
 /* X(enumerator, name in messages) */
 #define YK_FMI_TYPE_LIST(X)       \
@@ -121,7 +121,7 @@ typedef struct yk_fmi_description {
     int terminal_count;
     yk_fmi_terminal *terminals;
     yk_fmi_member *members;
-    struct yk_fmi_store *store; /* of the texts */
+    yk_store store; /* of the texts */
 } yk_fmi_description;
 
 /* Reads the description of an unpacked FMU. `file` names the FMU in messages. */
