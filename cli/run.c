@@ -446,7 +446,8 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
 
         if (q->visible)
             clear_progress();
-        if (!q->quiet)
+        bool begun = report->seconds > 0;
+        if (begun && !q->quiet)
             print_summary(l, report);
     }
 
