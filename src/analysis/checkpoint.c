@@ -1,3 +1,7 @@
+/* Checkpoints of a run: all that its next step depends on, in one file that is replaced as a whole.
+ *
+ * The state image of the system holds what steps start from; the memory beside it statistics and
+ * what ports, interfaces and wires showed last; the watch what verdicts are made of. */
 #include "analysis/run.h"
 
 #include <string.h>
@@ -34,6 +38,7 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
         .last_clock = yk_clock_seconds(),
     };
 
+    /* All that takes part must be able to go on from a file. */
     int unsaved = yk_system_find_unsaved(system);
     if (unsaved >= 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -55,6 +60,7 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
             return status;
     }
 
+    /* Memory for one image, which every checkpoint uses again. */
     made->state_words = yk_system_state_layout(system).words;
     made->memory_words = yk_system_memory_words(system);
     made->watch_words = yk_watch_words(watch);
@@ -101,6 +107,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
             return status;
     }
 
+    /* What the program needs to load the same scenario again, and where the run stands. */
     yk_pack pack = {.context = self->context};
     yk_pack_text(&pack, yk_version());
     yk_pack_text(&pack, self->info->path);
@@ -116,6 +123,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     for (int i = 0; i < position.count; i++)
         yk_pack_number(&pack, position.length[i]);
 
+    /* What the next step depends on. */
     double *state = self->words;
     double *memory = state + self->state_words;
     double *watch = memory + self->memory_words;
@@ -130,6 +138,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
         return whole;
     }
 
+    /* Sections are found again by their names. */
     yk_checkpoint_section sections[] = {
         {.bytes = pack.data, .count = pack.size},
         {.bytes = state, .count = self->state_words * sizeof *state},
@@ -140,6 +149,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     memcpy(sections[1].name, STATE, sizeof STATE);
     memcpy(sections[2].name, MEMORY, sizeof MEMORY);
     memcpy(sections[3].name, WATCH, sizeof WATCH);
+
     yk_status status = YK_ERROR_MEMORY;
     if (!pack.failed)
         status = yk_checkpoint_write(self->context, def->checkpoint, sections, 4);
@@ -167,6 +177,8 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     size_t bytes = 0;
     yk_unpack pack = {.data = yk_checkpoint_find(self->file, RUN, &bytes)};
     pack.size = bytes;
+
+    /* Another version may compute other bits, and pack other things. */
     const char *version = yk_unpack_text(&pack);
     if (!pack.failed && strcmp(version, yk_version()) != 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
@@ -174,6 +186,7 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
                        "bits: go on with that version",
                        path, version, yk_version());
 
+    /* In the order in which they were packed. */
     self->info.path = yk_unpack_text(&pack);
     self->info.scenario = yk_unpack_text(&pack);
     self->info.command = yk_unpack_text(&pack);
@@ -183,6 +196,8 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     self->info.time = unpack_double(&pack);
     self->converged = yk_unpack_number(&pack) != 0;
     self->seconds = unpack_double(&pack);
+
+    /* How long the files of the record were. */
     self->position.count = yk_unpack_count(&pack, sizeof(uint64_t));
     if (self->position.count > YK_RECORD_FILES_MAX)
         pack.failed = true;
@@ -213,7 +228,6 @@ yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoin
     }
 
     *checkpoint = self;
-
     return YK_OK;
 }
 
@@ -233,6 +247,7 @@ const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint)
 
 yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from)
 {
+    /* The system was built anew from the scenario: its words must be those of the file. */
     size_t state_bytes, memory_bytes, watch_bytes;
     const double *state = yk_checkpoint_find(from->file, STATE, &state_bytes);
     const double *memory = yk_checkpoint_find(from->file, MEMORY, &memory_bytes);
@@ -253,6 +268,8 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
 
     yk_system_memory_restore(self->system, memory);
     yk_watch_restore(self->watch, watch);
+
+    /* As the run stood; the next checkpoint is due from here on. */
     self->converged = from->converged;
     self->seconds = from->seconds;
     self->position = from->position;
