@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -111,8 +112,13 @@ static void end_if_still(int number)
 }
 
 _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def, double patience,
-                                    int stream, int last)
+                                    pid_t caller, int stream, int last)
 {
+    /* It ends with its caller, or it would hold the locks of one that was killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != caller)
+        _exit(1);
+
     /* A crash is no affair of whoever handles signals in the caller, and prints nothing. */
     static const int signals[] = {SIGSEGV, SIGBUS,  SIGABRT, SIGFPE, SIGILL,
                                   SIGXCPU, SIGPIPE, SIGINT,  SIGTERM};
@@ -234,6 +240,7 @@ static yk_status attempt(yk_context *context, const yk_apart_def *def, double pa
     /* Locks that the work needs are free in the copy. */
     if (def->lock)
         def->lock();
+    pid_t caller = getpid();
     pid_t child = fork();
     int error = errno;
     if (def->unlock)
@@ -243,7 +250,7 @@ static yk_status attempt(yk_context *context, const yk_apart_def *def, double pa
         /* A pipe whose reader has gone must not have another one here. */
         close(stream[0]);
         close(last[0]);
-        work_as_child(context, def, patience, stream[1], last[1]);
+        work_as_child(context, def, patience, caller, stream[1], last[1]);
     }
 
     /* As long as a writing end is open here, the end of the child would not be noticed. */

@@ -2,8 +2,10 @@
  * the program gets a record or a message.
  *
  *   test_record_damaged [FILES]     so many damaged files, 40 unless given */
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "folder.h"
 #include "record/apart.h"
@@ -237,6 +239,46 @@ static void a_slow_reader_is_waited_for(void **state)
     assert_int_equal(e.number, 1 << 20);
 }
 
+static yk_status say_so_and_run(void *user, int stream)
+{
+    const exchange *e = user;
+    if (write(e->number, "x", 1) != 1)
+        return YK_ERROR_EXTERNAL;
+    return run_for_ever(user, stream);
+}
+
+/* One that went on alone would hold locks and files of a program that is not there any more. */
+static void a_child_ends_with_its_caller(void **state)
+{
+    test_folder *folder = *state;
+    int alive[2];
+    assert_int_equal(pipe(alive), 0);
+    pid_t caller = fork();
+    assert_true(caller >= 0);
+    if (caller == 0) {
+        exchange e = {.context = folder->context, .number = alive[1]};
+        yk_apart_def def = {.work = say_so_and_run,
+                            .user = &e,
+                            .seconds = 60,
+                            .bytes = 1 << 30,
+                            .idle_seconds = 60,
+                            .what = "the work"};
+        yk_apart(folder->context, &def);
+        _exit(0);
+    }
+
+    /* The pipe ends when all have gone who could write to it. */
+    close(alive[1]);
+    char begun;
+    assert_int_equal(read(alive[0], &begun, 1), 1);
+    kill(caller, SIGKILL);
+    assert_int_equal(waitpid(caller, NULL, 0), caller);
+    struct pollfd end = {.fd = alive[0], .events = POLLIN};
+    assert_int_equal(poll(&end, 1, 20000), 1);
+    assert_int_equal(read(alive[0], &begun, 1), 0);
+    close(alive[0]);
+}
+
 /* Damage -----------------------------------------------------------------------------------------*/
 
 /* A file with frames and a summary. */
@@ -365,7 +407,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         TEST(what_a_child_does_ends_in_a_message), TEST(locks_of_other_threads_do_not_matter),
         TEST(a_slow_reader_is_waited_for),         TEST(damaged_files_give_a_record_or_a_message),
-        TEST(thin_records_look_like_the_whole),
+        TEST(thin_records_look_like_the_whole),    TEST(a_child_ends_with_its_caller),
     };
     return cmocka_run_group_tests_name("damaged", tests, NULL, NULL);
 }
