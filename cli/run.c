@@ -3,12 +3,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "cli.h"
 #include "live.h"
 #include "ranks.h"
+#include "record/checkpoint.h"
 
 /* What the command line asks for. */
 typedef struct request {
@@ -650,6 +652,51 @@ static const char resume_usage[] =
     "record goes on in its journals. Results are those of a run that was never stopped, to the "
     "bit.";
 
+/* Whether a results file was completed after the checkpoint was written: then its journal is gone. */
+static bool is_complete(const char *file, const struct stat *checkpoint)
+{
+    char part[4096];
+    struct stat found;
+    int length = snprintf(part, sizeof part, "%s.part", file);
+    if (length >= (int)sizeof part || access(part, F_OK) == 0 || stat(file, &found) != 0)
+        return false;
+
+    struct timespec made = found.st_mtim;
+    struct timespec kept = checkpoint->st_mtim;
+    return made.tv_sec > kept.tv_sec || (made.tv_sec == kept.tv_sec && made.tv_nsec > kept.tv_nsec);
+}
+
+/* A run that was killed between its end and that of its checkpoints: says what there is. False where
+ * the run is to go on. */
+static bool had_ended(yk_context *context, const request *q, const char *path, int *code)
+{
+    struct stat checkpoint;
+    if (stat(path, &checkpoint) != 0)
+        return false;
+
+    int complete = 0;
+    for (int i = 0; i < q->files.count; i++)
+        complete += is_complete(q->files.items[i], &checkpoint);
+    if (complete == 0)
+        return false;
+
+    /* Files are completed one after the other: what the others hold is whole, too. */
+    *code = complete == q->files.count ? EXIT_GOOD : EXIT_FAILED;
+    if (*code == EXIT_GOOD)
+        yk_checkpoint_remove(context, q->checkpoint);
+    if (!q->quiet)
+        printf("the run had come to its end before it was stopped\n");
+    for (int i = 0; i < q->files.count; i++) {
+        const char *file = q->files.items[i];
+        if (!is_complete(file, &checkpoint))
+            fprintf(stderr, "yoke: `yoke recover %s.part` makes '%s'\n", file, file);
+        else if (!q->quiet)
+            printf("  results: %s\n", file);
+    }
+
+    return true;
+}
+
 int command_resume(int argc, char **argv)
 {
     request q = {.deadline = RANKS_DEADLINE};
@@ -719,7 +766,7 @@ int command_resume(int argc, char **argv)
 
     int code = EXIT_MISUSE;
     loaded l;
-    if (load_to_run(&def, &l)) {
+    if (!had_ended(context, &q, path, &code) && load_to_run(&def, &l)) {
         if (!q.quiet)
             printf("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
                    (long long)yk_scenario_get(l.scenario)->steps);
