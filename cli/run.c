@@ -666,35 +666,41 @@ static bool is_complete(const char *file, const struct stat *checkpoint)
     return made.tv_sec > kept.tv_sec || (made.tv_sec == kept.tv_sec && made.tv_nsec > kept.tv_nsec);
 }
 
-/* A run that was killed between its end and that of its checkpoints: says what there is. False where
- * the run is to go on. */
-static bool had_ended(yk_context *context, const request *q, const char *path, int *code)
+/* A run that was killed while its results were being made: files that are complete stay as they are.
+ * False where all are, and nothing is left to do. */
+static bool leave_out_complete(yk_context *context, request *q, yk_checkpoint *checkpoint,
+                               const char *path)
 {
-    struct stat checkpoint;
-    if (stat(path, &checkpoint) != 0)
-        return false;
+    /* The one before it counts where the last is gone. */
+    char previous[4096];
+    struct stat kept;
+    snprintf(previous, sizeof previous, "%s.previous", q->checkpoint);
+    if (stat(path, &kept) != 0 && stat(previous, &kept) != 0)
+        return true;
 
-    int complete = 0;
-    for (int i = 0; i < q->files.count; i++)
-        complete += is_complete(q->files.items[i], &checkpoint);
-    if (complete == 0)
-        return false;
-
-    /* Files are completed one after the other: what the others hold is whole, too. */
-    *code = complete == q->files.count ? EXIT_GOOD : EXIT_FAILED;
-    if (*code == EXIT_GOOD)
-        yk_checkpoint_remove(context, q->checkpoint);
-    if (!q->quiet)
-        printf("the run had come to its end before it was stopped\n");
-    for (int i = 0; i < q->files.count; i++) {
+    int files = q->files.count;
+    int left = 0;
+    for (int i = 0; i < files; i++) {
         const char *file = q->files.items[i];
-        if (!is_complete(file, &checkpoint))
-            fprintf(stderr, "yoke: `yoke recover %s.part` makes '%s'\n", file, file);
-        else if (!q->quiet)
-            printf("  results: %s\n", file);
+        if (!is_complete(file, &kept)) {
+            q->files.items[left++] = file;
+            continue;
+        }
+
+        yk_checkpoint_leave_out(checkpoint, left);
+        if (!q->quiet)
+            printf("'%s' was complete when the run was stopped\n", file);
     }
 
-    return true;
+    q->files.count = left;
+    if (files == 0 || left > 0)
+        return true;
+
+    /* The run had come to its end, its checkpoints not yet. */
+    if (!q->quiet)
+        printf("nothing is left to do\n");
+    yk_checkpoint_remove(context, q->checkpoint);
+    return false;
 }
 
 int command_resume(int argc, char **argv)
@@ -766,7 +772,9 @@ int command_resume(int argc, char **argv)
 
     int code = EXIT_MISUSE;
     loaded l;
-    if (!had_ended(context, &q, path, &code) && load_to_run(&def, &l)) {
+    if (!leave_out_complete(context, &q, checkpoint, path)) {
+        code = EXIT_GOOD;
+    } else if (load_to_run(&def, &l)) {
         if (!q.quiet)
             printf("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
                    (long long)yk_scenario_get(l.scenario)->steps);

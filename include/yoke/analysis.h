@@ -40,6 +40,9 @@ typedef struct yk_checkpoint_info {
 yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint);
 void yk_checkpoint_destroy(yk_checkpoint *checkpoint);
 const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint);
+/* Of several files that the run recorded to side by side, the one of this number is complete: the
+ * recorder that goes on does not have it. */
+void yk_checkpoint_leave_out(yk_checkpoint *checkpoint, int file);
 
 typedef struct yk_run_def {
     yk_recorder *recorder; /* NULL: nothing is recorded */

@@ -245,6 +245,17 @@ const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint)
     return &checkpoint->info;
 }
 
+void yk_checkpoint_leave_out(yk_checkpoint *checkpoint, int file)
+{
+    yk_record_position *position = &checkpoint->position;
+    if (file < 0 || file >= position->count)
+        return;
+
+    position->count--;
+    for (int i = file; i < position->count; i++)
+        position->length[i] = position->length[i + 1];
+}
+
 yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from)
 {
     /* The system was built anew from the scenario: its words must be those of the file. */
