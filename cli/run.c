@@ -40,9 +40,13 @@ static bool show_progress(void *user, const yk_run_progress *p)
         if (fraction > 0)
             left = p->seconds * (1 - fraction) / fraction;
 
+        /* Results are made of their journals after the last step, which may take long as well. */
         show_bar(fraction);
-        fprintf(stderr, "t = %-10.5g s  %.0f s left \033[K", p->time, left);
-        if (p->step == p->steps)
+        if (p->step < p->steps)
+            fprintf(stderr, "t = %-10.5g s  %.0f s left \033[K", p->time, left);
+        else if (q->files.count > 0)
+            fprintf(stderr, "writing the results \033[K");
+        else
             fprintf(stderr, "\r\033[K");
         fflush(stderr);
     }
