@@ -356,8 +356,16 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
     yk_participant *p = &system->participants[participant];
     double h = system->h / p->substeps;
     p->status = p->subsystem->ops->start(p->subsystem, system->start, h, inputs);
-    if (YK_FAILED(p->status))
+    if (YK_FAILED(p->status) && inputs)
         return yk_system_report_failure(system, participant);
+
+    /* By itself it can only be its own fault, and others may not have started yet. */
+    if (YK_FAILED(p->status)) {
+        system->failed = participant;
+        return yk_fail(system->context, p->status,
+                       "at t = %g s (before the first step) subsystem '%s' failed: %s",
+                       system->start, p->name, yk_participant_message(p));
+    }
 
     /* A reservation of the first start is reported; those that follow repeat it. */
     if (p->status != YK_OK && !inputs)
