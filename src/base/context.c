@@ -382,6 +382,8 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     def.allocate = allocate;
     def.allocate_user = s;
     def.threads = yk_context_threads(parent);
+    def.stop = parent->def.stop;
+    def.stop_user = parent->def.stop_user;
 
     /* The context is a piece of its own that no reset takes. */
     s->context = yk_context_create(&def);

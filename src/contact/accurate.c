@@ -640,7 +640,7 @@ static bool approach(interior *s, int limit, double size)
             return true;
 
         /* No progress: the residual grows, or has not halved for long. */
-        if (!isfinite(residual) || residual > 30 * smallest)
+        if (!isfinite(residual) || residual > 30 * smallest || yk_stop_asked(s->proximal.context))
             return false;
         smallest = fmin(smallest, residual);
         if (smallest < 0.5 * milestone) {

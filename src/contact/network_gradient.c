@@ -470,7 +470,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
     /* Steps, with a look at the violation after each interval. */
-    while (report->iterations < limit) {
+    while (report->iterations < limit && !yk_stop_asked(network->context)) {
         step(network, &s);
         report->iterations++;
         if (report->iterations % interval != 0 && report->iterations < limit)

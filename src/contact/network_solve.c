@@ -254,7 +254,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
     yk_network_start(network, options->warm_start);
 
     /* Sweeps, with a look at the violation after each interval. */
-    while (report->iterations < limit) {
+    while (report->iterations < limit && !yk_stop_asked(network->context)) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
         yk_network_sweeps(network, options, sweeps);
@@ -361,7 +361,11 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
     default: status = solve_assembled(network, options, report); break;
     }
 
+    /* What was found until a stop is no solution. */
     report->seconds = yk_clock_seconds() - start;
+    if (yk_stop_asked(context))
+        return yk_fail(context, YK_ERROR_STOPPED, "contact network: stopped after %d iterations",
+                       report->iterations);
     if (status == YK_OK && options->tolerance > 0 && report->residual > options->tolerance)
         return yk_fail(context, YK_NOT_CONVERGED,
                        "contact network: violation %.3g after %d iterations, wanted %.3g",

@@ -436,7 +436,7 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
 {
     size_t rows = (size_t)problem->row_count + 1;
 
-    *p = (yk_proximal){.problem = problem, .shifted = *problem};
+    *p = (yk_proximal){.context = context, .problem = problem, .shifted = *problem};
     p->shifted.q = NULL;
     p->shifted.softness = NULL;
 
@@ -558,7 +558,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
     int total = 0;
     int in_vain = 0; /* strategies since the last that gained */
     for (int attempt = 0; best > tolerance && total < limit; attempt++, in_vain++) {
-        if (in_vain == STRATEGIES)
+        if (in_vain == STRATEGIES || yk_stop_asked(p->context))
             break;
         int strategy = attempt % STRATEGIES;
         p->momentum = strategies[strategy].momentum;
@@ -579,6 +579,9 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
         double milestone = best;
         int mark = total;
         while (best > tolerance && total < limit && total - mark < STALL_LIMIT) {
+            if (yk_stop_asked(p->context))
+                break;
+
             int steps;
             now = proximal_step(p, newton, limit - total, now, r, u, &steps);
             total += steps;

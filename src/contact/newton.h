@@ -66,6 +66,7 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
  * the last change (Nesterov 1983) until that fails, for what converges slowly does so in one
  * direction. */
 typedef struct yk_proximal {
+    yk_context *context; /* says when to stop */
     const yk_contact_problem *problem;
     yk_contact_problem shifted; /* shares W and mu */
     double *scale;              /* D */
@@ -81,7 +82,7 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
 void yk_proximal_destroy(yk_context *context, yk_proximal *proximal);
 
 /* From r until the residual is at most `tolerance`, `limit` Newton steps are done, or nothing is
- * gained any more. r, u and *residual hold the best; returns the number of Newton steps. `newton`
+ * gained any more, or where it is asked to stop. r, u and *residual hold the best; returns the number of Newton steps. `newton`
  * must belong to the same problem. */
 int yk_proximal_iterate(yk_proximal *proximal, yk_newton *newton, double tolerance, int limit,
                         double *r, double *u, double *residual);

@@ -112,7 +112,7 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
     double residual = yk_contact_residual(problem, options->friction, r, u);
 
     /* The residual costs as much as a sweep, so that it is found after each interval only. */
-    while (residual > options->tolerance && report->iterations < limit) {
+    while (residual > options->tolerance && report->iterations < limit && !yk_stop_asked(context)) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
         yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor,
@@ -290,7 +290,7 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
     int limit = options->iterations > 0 ? options->iterations : 10000;
     double rho = 1 / mean;
     double best = residual_of_iterate(&s, rho, u);
-    while (best > options->tolerance && report->iterations < limit) {
+    while (best > options->tolerance && report->iterations < limit && !yk_stop_asked(context)) {
         gradient_step(&s);
         report->iterations++;
         double residual = residual_of_iterate(&s, rho, u);
@@ -331,7 +331,7 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
     int limit = options->iterations > 0 ? options->iterations : 200;
     double residual = INFINITY;
 
-    for (int round = 0; round < limit; round++) {
+    for (int round = 0; round < limit && !yk_stop_asked(context); round++) {
         /* Friction is bounded by mu times the last normal impulse. */
         for (int i = 0; i < problem->contact_count; i++) {
             yk_cone cone = yk_problem_cone(problem, i);

@@ -730,6 +730,49 @@ static void warm_start_continues(void **state)
     yk_context_destroy(context);
 }
 
+/* From the fifth question on. */
+static bool stop_soon(void *user)
+{
+    int *questions = user;
+    return ++*questions >= 5;
+}
+
+/* Nobody waits for the end of a problem that is never solved. */
+static void a_stop_ends_iterations(void **state)
+{
+    (void)state;
+    static const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL,
+                                                YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_ACCURATE};
+    int questions = 0;
+    yk_context_def def = yk_context_default();
+    def.stop = stop_soon;
+    def.stop_user = &questions;
+    yk_context *context = yk_context_create(&def);
+    assert_non_null(context);
+
+    cloud c = make_cloud(3, 3, 3);
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        yk_network *network = make_network(context, NULL, false);
+        fill(network, &c);
+        yk_contact_options options = yk_contact_options_default();
+        options.method = methods[i];
+        options.friction = YK_FRICTION_COULOMB;
+        options.tolerance = 1e-300;
+        options.iterations = 1 << 30;
+        options.check_interval = 1;
+        questions = 0;
+        yk_contact_report report;
+        yk_status status = yk_network_solve(network, &options, &report);
+        if (status != YK_ERROR_STOPPED)
+            fail_msg("method %d: %s", (int)methods[i], yk_last_message(context));
+        assert_true(report.iterations < 1000);
+        yk_network_destroy(network);
+    }
+
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
 static void mistakes_are_refused(void **state)
 {
     (void)state;
@@ -777,6 +820,7 @@ int main(void)
         cmocka_unit_test(heavy_column),
         cmocka_unit_test(crowded_node),
         cmocka_unit_test(warm_start_continues),
+        cmocka_unit_test(a_stop_ends_iterations),
         cmocka_unit_test(mistakes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
