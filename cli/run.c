@@ -472,6 +472,13 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     return status;
 }
 
+/* The name of a results file's journal; whether it is there. */
+static bool find_journal(const char *file, char *part, size_t size)
+{
+    int length = snprintf(part, size, "%s.part", file);
+    return length < (int)size && access(part, F_OK) == 0;
+}
+
 /* Runs what was loaded and asked for. */
 static int run_loaded(const loaded *l, request *q)
 {
@@ -516,8 +523,7 @@ static int run_loaded(const loaded *l, request *q)
     bool begun = report.seconds > 0;
     for (int i = 0; begun && !report.recorded && i < files->count; i++) {
         char part[4096];
-        int length = snprintf(part, sizeof part, "%s.part", files->items[i]);
-        if (length < (int)sizeof part && access(part, F_OK) == 0)
+        if (find_journal(files->items[i], part, sizeof part))
             fprintf(stderr,
                     "yoke: what was recorded until then is in '%s'; `yoke recover %s` makes '%s' "
                     "of it\n",
@@ -656,13 +662,12 @@ static const char resume_usage[] =
     "record goes on in its journals. Results are those of a run that was never stopped, to the "
     "bit.";
 
-/* Whether a results file was completed after the checkpoint was written: then its journal is gone. */
+/* Whether a results file was completed after the checkpoint was written; its journal is gone. */
 static bool is_complete(const char *file, const struct stat *checkpoint)
 {
     char part[4096];
     struct stat found;
-    int length = snprintf(part, sizeof part, "%s.part", file);
-    if (length >= (int)sizeof part || access(part, F_OK) == 0 || stat(file, &found) != 0)
+    if (find_journal(file, part, sizeof part) || stat(file, &found) != 0)
         return false;
 
     struct timespec made = found.st_mtim;
@@ -670,8 +675,8 @@ static bool is_complete(const char *file, const struct stat *checkpoint)
     return made.tv_sec > kept.tv_sec || (made.tv_sec == kept.tv_sec && made.tv_nsec > kept.tv_nsec);
 }
 
-/* A run that was killed while its results were being made: files that are complete stay as they are.
- * False where all are, and nothing is left to do. */
+/* A run that was killed while its results were being made: files that are complete stay as they
+ * are. False where all are, and nothing is left to do. */
 static bool leave_out_complete(yk_context *context, request *q, yk_checkpoint *checkpoint,
                                const char *path)
 {

@@ -1,5 +1,5 @@
-/* The context: allocator, log sink and last message; blocks of its memory; the names of statuses;
- * contexts whose memory is kept. */
+/* The context: allocator, log sink and last message; blocks of its memory, and memory that grows;
+ * the names of statuses; contexts whose memory is kept. */
 #include "base/context.h"
 
 #include <stdalign.h>

@@ -81,9 +81,9 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
                              yk_proximal *proximal);
 void yk_proximal_destroy(yk_context *context, yk_proximal *proximal);
 
-/* From r until the residual is at most `tolerance`, `limit` Newton steps are done, or nothing is
- * gained any more, or where it is asked to stop. r, u and *residual hold the best; returns the number of Newton steps. `newton`
- * must belong to the same problem. */
+/* From r until the residual is at most `tolerance`, `limit` Newton steps are done, nothing is
+ * gained any more, or it is asked to stop. r, u and *residual hold the best; returns the number of
+ * Newton steps. `newton` must belong to the same problem. */
 int yk_proximal_iterate(yk_proximal *proximal, yk_newton *newton, double tolerance, int limit,
                         double *r, double *u, double *residual);
 

@@ -175,7 +175,8 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
 
-/* Option rows (yoke/scheme.h) as keys of a scenario (coupling.c): a section with one field per row, with its defaults; NULL when out of memory. */
+/* Option rows (yoke/scheme.h) as keys of a scenario (coupling.c): a section with one field per row,
+ * with its defaults; NULL when out of memory. */
 const yk_section *yk_option_section(yk_store *store, const char *name, const char *text,
                                     const yk_option *rows);
 /* Writes the value of a resolved node to where the row says. Lists of subsystems are left to who

@@ -99,9 +99,9 @@ double yk_solid_skin(const yk_solid *solid);
 
 enum { YK_POLYGON_MAX = 24 };
 
-/* Contact points of two such polygons: that of the incident solid clipped at the sides of the
- * reference one (at least three points) whose outward normal is `normal`. Points are on the
- * reference side in point_a. */
+/* Contact points of two polygons, each the face, edge or corner of a solid that looks at the other:
+ * that of the incident solid clipped at the sides of the reference one (at least three points)
+ * whose outward normal is `normal`. Points are on the reference side in point_a. */
 int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 normal,
                      const yk_vec3 *incident, int incident_count, double margin, yk_touch *list);
 

@@ -21,9 +21,9 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
 /* Doubles in a row: the components of all channels. */
 size_t yk_header_width(const yk_record_header *header);
 
-/* Readers of the formats pass all that a file holds to a recorder: begin, samples, frames and, of a
- * record that is complete, the end. That of HDF5 reads in a process of its own, because libhdf5 does
- * not survive every damaged file. */
+/* Readers of the formats pass all that a file holds to a recorder: begin, samples, frames and, of
+ * a record that is complete, the end. That of HDF5 reads in a process of its own, because libhdf5
+ * does not survive every damaged file. */
 yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 

@@ -158,8 +158,8 @@ yk_status yk_remote_over(yk_context *context, const struct yk_remote_def *def,
                          yk_transport *transport, int socket, const yk_remote_host *host,
                          yk_subsystem **subsystem);
 
-/* What a child process does first: it ends with its parent, leaves interrupts to it, and dies of its
- * own faults. (child.c) */
+/* What a child process does first: it ends with its parent, leaves interrupts to it, and dies of
+ * its own faults. (child.c) */
 void yk_child_begin(void);
 
 /* A subsystem in a child process of its own, made there by `create`: a crash or a step that takes
