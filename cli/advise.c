@@ -181,18 +181,19 @@ int command_advise(int argc, char **argv)
 
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
-         "error of the worst channel that is good enough, by its range [0.01]"},
+         "Accept this error of the worst channel, relative to its range (default: 0.01)"},
         {"channel", OPTION_LIST, &channels, "NAME",
-         "channel to compare; may be repeated [position and velocity of all interfaces, and "
-         "what "
-         "is recorded]"},
+         "Judge by this channel; may be repeated (default: motions of all interfaces and recorded "
+         "channels)"},
         {"stretch", OPTION_NUMBER, &def.stretch, "T",
-         "seconds of the scenario to try [as --seconds allows]"},
-        {"seconds", OPTION_NUMBER, &def.seconds, "S", "time for all of it, roughly [60]"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
-        {"jobs", OPTION_COUNT, &def.jobs, "N", "schemes at the same time [one per core]"},
+         "Try only the first T seconds of the scenario (default: as many as --seconds allows)"},
+        {"seconds", OPTION_NUMBER, &def.seconds, "S",
+         "Limit the processor time, approximately (default: 60)"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"jobs", OPTION_COUNT, &def.jobs, "N", "Try N schemes in parallel (default: one per core)"},
         {"write", OPTION_FLAG, &write, NULL,
-         "put the advice into the scenario's file, and leave the rest as it is"},
+         "Write the recommendation into the scenario file; comments and layout are preserved"},
         {.kind = OPTION_END},
     };
 

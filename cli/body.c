@@ -19,8 +19,10 @@ int command_body(int argc, char **argv)
     const char *operands[2];
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &folder, "FOLDER", "where to; made if it is not there"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {"o", OPTION_TEXT, &folder, "FOLDER",
+         "Write the tables to FOLDER, which is created if it is missing"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {.kind = OPTION_END},
     };
 

@@ -9,9 +9,10 @@ int command_check(int argc, char **argv)
     bool print = false;
 
     const option_row rows[] = {
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {"print", OPTION_FLAG, &print, NULL,
-         "print the scenario as it will run: defaults and overrides filled in"},
+         "Print the scenario as it will run, with defaults and overrides"},
         {.kind = OPTION_END},
     };
 

@@ -19,8 +19,8 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 
 /* A command or subcommand; argv[0] is its name. It returns the exit code. */
 typedef struct command_row {
-    const char *name;
-    const char *summary; /* NULL of a subcommand, which the usage of its command names */
+    const char *name;    /* NULL: the row is a heading */
+    const char *summary; /* NULL for a subcommand: the usage of its command lists it */
     int (*run)(int argc, char **argv);
 } command_row;
 

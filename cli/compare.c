@@ -127,9 +127,8 @@ int command_compare(int argc, char **argv)
 
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &tolerance, "X",
-         "largest difference that is no difference, of the range of the channel [0: every bit "
-         "counts]"},
-        {"channel", OPTION_LIST, &wanted, "NAME", "compare this channel only; may be repeated"},
+         "Accept differences up to X times the range of the channel (default: 0, bitwise)"},
+        {"channel", OPTION_LIST, &wanted, "NAME", "Compare only this channel; may be repeated"},
         {.kind = OPTION_END},
     };
 

@@ -330,17 +330,19 @@ static int command_solve(int argc, char **argv)
 
     const option_row rows[] = {
         {"solver", OPTION_LIST, &solvers, "NAME",
-         "automatic, gauss-seidel, projected-gradient, accurate or pivot; may be given again"},
-        {"friction", OPTION_TEXT, &friction, "MODEL", "cone, coulomb (default) or box"},
-        {"tolerance", OPTION_NUMBER, &s.options.tolerance, "T", "on the residual (default 1e-8)"},
+         "Use automatic, gauss-seidel, projected-gradient, accurate or pivot; may be repeated"},
+        {"friction", OPTION_TEXT, &friction, "MODEL",
+         "Use the friction model cone, coulomb or box (default: coulomb)"},
+        {"tolerance", OPTION_NUMBER, &s.options.tolerance, "T",
+         "Stop at this residual (default: 1e-8)"},
         {"iterations", OPTION_COUNT, &s.options.iterations, "N",
-         "at most (default: the solver's own)"},
+         "Limit the iterations (default: that of the solver)"},
         {"relaxation-factor", OPTION_NUMBER, &s.options.relaxation_factor, "W",
-         "of Gauss-Seidel, between 0 and 2 (default 1)"},
+         "Relaxation factor of Gauss-Seidel, between 0 and 2 (default: 1)"},
         {"simple", OPTION_FLAG, &simple, NULL,
-         "Gauss-Seidel takes one projected step per contact, no exact local solution"},
-        {"solution", OPTION_TEXT, &solution, "FILE", "write impulses and velocities as CSV"},
-        {"history", OPTION_TEXT, &history, "FILE", "write all residuals as CSV"},
+         "Take one projected step per contact in Gauss-Seidel instead of an exact local solution"},
+        {"solution", OPTION_TEXT, &solution, "FILE", "Write impulses and velocities as CSV"},
+        {"history", OPTION_TEXT, &history, "FILE", "Write the residuals of all iterations as CSV"},
         {.kind = OPTION_END},
     };
 
@@ -435,10 +437,12 @@ static int command_dump(int argc, char **argv)
     option_list sets = {0};
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "where the problem goes"},
-        {"time", OPTION_NUMBER, &time, "T", "of the end of its step, s (default: that of the run)"},
-        {"subsystem", OPTION_TEXT, &name, "NAME", "whose contacts, where several have some"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {"o", OPTION_TEXT, &output, "FILE", "Write the problem to FILE"},
+        {"time", OPTION_NUMBER, &time, "T",
+         "Take the step that ends at T, in s (default: the last step of the run)"},
+        {"subsystem", OPTION_TEXT, &name, "NAME", "Select the subsystem, if several have contacts"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {.kind = OPTION_END},
     };
 

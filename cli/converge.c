@@ -205,23 +205,26 @@ int command_converge(int argc, char **argv)
     yk_converge_def def = yk_converge_default();
 
     const option_row rows[] = {
-        {"schemes", OPTION_TEXT, &schemes, "A,B,...", "values of coupling.scheme to compare"},
+        {"schemes", OPTION_TEXT, &schemes, "A,B,...", "Compare these values of coupling.scheme"},
         {"variant", OPTION_LIST, &changes, "NAME;PATH=VALUE;...",
-         "any changes to compare, under a name"},
+         "Compare these changes under NAME; may be repeated"},
         {"channel", OPTION_LIST, &channels, "NAME",
-         "channel to compare; may be repeated [position and velocity of all interfaces]"},
+         "Compare this channel; may be repeated (default: position and velocity of all "
+         "interfaces)"},
         {"exact", OPTION_TEXT, &def.exact, "EXPRESSION",
-         "exact course of the one channel's first component, of t and the scenario's parameters"},
+         "Compare with an expression of t and the parameters (one channel, first component)"},
         {"reference", OPTION_TEXT, &reference, "WHICH",
-         "monolithic, or finest: the last scheme; either with a quarter of the finest step [auto: "
-         "what works]"},
-        {"steps", OPTION_TEXT, &step_text, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
-        {"jobs", OPTION_COUNT, &def.jobs, "N", "runs at the same time [one per core]"},
+         "Compare with monolithic, or with finest, the last scheme; both with a quarter of the "
+         "finest step (default: auto, the one that works)"},
+        {"steps", OPTION_TEXT, &step_text, "H,H,...",
+         "Use these macro steps in s, decreasing (default: 1e-2,1e-3,1e-4)"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"jobs", OPTION_COUNT, &def.jobs, "N", "Make N runs in parallel (default: one per core)"},
         {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
-        {"o", OPTION_TEXT, &output, "FILE", "write the table as CSV"},
+        {"o", OPTION_TEXT, &output, "FILE", "Write the table as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
-         "errors over step, calls and time as BASE.svg and BASE.png"},
+         "Draw errors over step, calls and time as BASE.svg and BASE.png (needs gnuplot)"},
         {.kind = OPTION_END},
     };
 

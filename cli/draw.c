@@ -284,15 +284,17 @@ int command_draw(int argc, char **argv)
     drawing_options options = drawing_default();
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &file, "FILE", "the picture; - is the standard output [model.svg]"},
-        {"view", OPTION_TEXT, &view, "VIEW", "x, y, z (along that axis), iso, or auto [auto]"},
+        {"o", OPTION_TEXT, &file, "FILE",
+         "Write the drawing to FILE; - is the standard output (default: model.svg)"},
+        {"view", OPTION_TEXT, &view, "VIEW",
+         "Look along x, y or z, or use iso or auto (default: auto)"},
         {"up", OPTION_TEXT, &up, "AXIS",
-         "x, y or z: the axis that points up [against gravity, else z]"},
-        {"names", OPTION_FLAG, &options.names, NULL,
-         "write the names of ports and interfaces beside them"},
-        {"bare", OPTION_FLAG, &options.bare, NULL, "the model alone: no title, legend and scale"},
-        {"width", OPTION_NUMBER, &options.width, "DOTS", "width of the picture [800]"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+         "Let x, y or z point up (default: opposite to gravity, otherwise z)"},
+        {"names", OPTION_FLAG, &options.names, NULL, "Label ports and interfaces"},
+        {"bare", OPTION_FLAG, &options.bare, NULL, "Omit title, legend and scale"},
+        {"width", OPTION_NUMBER, &options.width, "DOTS", "Set the width in pixels (default: 800)"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {.kind = OPTION_END},
     };
 

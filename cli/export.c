@@ -29,7 +29,7 @@ int command_export(int argc, char **argv)
     const char *file = NULL;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &file, "FILE", "where it goes; its ending says what it is"},
+        {"o", OPTION_TEXT, &file, "FILE", "Write to FILE; its ending selects the format"},
         {.kind = OPTION_END},
     };
 
@@ -126,7 +126,8 @@ int command_recover(int argc, char **argv)
     const char *output = NULL;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "the results file, .h5 or .csv [FILE without .part]"},
+        {"o", OPTION_TEXT, &output, "FILE",
+         "Write results to FILE, .h5 or .csv (default: FILE without .part)"},
         {.kind = OPTION_END},
     };
 

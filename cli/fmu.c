@@ -196,7 +196,7 @@ static int info(int argc, char **argv)
     bool all = false;
 
     const option_row rows[] = {
-        {"all", OPTION_FLAG, &all, NULL, "variables inside of the model too"},
+        {"all", OPTION_FLAG, &all, NULL, "List the internal variables too"},
         {.kind = OPTION_END},
     };
 
@@ -305,13 +305,14 @@ static int export(int argc, char **argv)
     bool wrench = false;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "the FMU to be written"},
-        {"fmi", OPTION_TEXT, &version, "2|3", "version of the standard [3]"},
-        {"subsystem", OPTION_TEXT, &subsystem, "NAME", "this subsystem alone"},
+        {"o", OPTION_TEXT, &output, "FILE", "Write the FMU to FILE"},
+        {"fmi", OPTION_TEXT, &version, "2|3", "Select the version of the standard (default: 3)"},
+        {"subsystem", OPTION_TEXT, &subsystem, "NAME", "Export this subsystem alone"},
         {"wrench", OPTION_FLAG, &wrench, NULL,
-         "its ports take wrenches where they can, not as the scenario has it"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
-        {"binary", OPTION_TEXT, &binary, "FILE", "the library to be put inside"},
+         "Let ports take wrenches if they can, instead of what the scenario connects"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"binary", OPTION_TEXT, &binary, "FILE", "Put this library into the FMU (for developers)"},
         {.kind = OPTION_END},
     };
 

@@ -70,15 +70,17 @@ int command_import(int argc, char **argv)
     const char *path;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "the scenario; without: the standard output"},
+        {"o", OPTION_TEXT, &output, "FILE",
+         "Write the scenario to FILE (default: standard output)"},
         {"solver", OPTION_TEXT, &solver, "WORD",
-         "smooth, nonsmooth (with contact), or automatic: nonsmooth where something can touch the "
-         "ground or is free to fall"},
-        {"end", OPTION_NUMBER, &options.end, "SECONDS", "of the run (that of the model, or 1)"},
+         "Use smooth, nonsmooth (with contact), or automatic: nonsmooth if something can touch the "
+         "ground or can fall (default: automatic)"},
+        {"end", OPTION_NUMBER, &options.end, "SECONDS",
+         "End of the run (default: that of the model, otherwise 1)"},
         {"step", OPTION_NUMBER, &options.step, "SECONDS",
-         "of the run (that of the model, or 0.001)"},
+         "Macro step (default: that of the model, otherwise 0.001)"},
         {"floating", OPTION_FLAG, &options.floating, NULL,
-         "the root link of a URDF is free instead of fixed to the ground"},
+         "Do not fix the root link of a URDF to the ground"},
         {.kind = OPTION_END},
     };
 
@@ -236,8 +238,9 @@ static int export_ssp(int argc, char **argv)
     const char *scenario;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "the package to be written"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {"o", OPTION_TEXT, &output, "FILE", "Write the package to FILE"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {.kind = OPTION_END},
     };
 

@@ -1,4 +1,4 @@
-/* yoke COMMAND ...: one row per subcommand. */
+/* The program: one row per command, and headings without a name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,36 +14,36 @@
 #include "transport/fmi/archive.h"
 
 static const command_row commands[] = {
-    {"run", "run a scenario, with results in HDF5 or CSV", command_run},
-    {"resume", "go on with a run that was stopped, from its checkpoint", command_resume},
-    {"replay", "run what is recorded again, and find the first step that differs", command_replay},
-    {"recover", "make a results file of a run that was killed or could not write it",
-     command_recover},
-    {"check", "find every mistake in a scenario", command_check},
-    {"draw", "draw the model at its start", command_draw},
-    {"plot", "draw recorded channels over time", command_plot},
-    {"report", "recorded runs as one HTML file: 3D playback, plots, findings", command_report},
-    {"export", "a recorded run for other programs: VTKHDF for ParaView, CSV", command_export},
-    {"compare", "whether two recorded runs are the same, channel by channel", command_compare},
-    {"stability",
-     "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a "
-     "map",
-     command_stability},
-    {"converge", "errors of a scenario for several schemes and steps, with orders and cost",
-     command_converge},
-    {"advise", "which scheme and step to take for a scenario, found by trying them",
-     command_advise},
-    {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},
-    {"body", "inertia invariants and shapes of a flexible body as tables", command_body},
-    {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
-    {"contact", "solve stored contact and complementarity problems", command_contact},
-    {"serve", "offer subsystems of a scenario to runs in other processes", command_serve},
-    {"fmu", "FMUs: what is inside, how they are connected, and new ones from scenarios",
-     command_fmu},
-    {"import", "scenarios from models of others: URDF, MJCF, MBDyn, SSP", command_import},
-    {"ssp", "systems of FMUs (SSP): packages from scenarios; elsewhere they are read as scenarios",
-     command_ssp},
-    {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
+    {.summary = "Run"},
+    {"run", "Run a scenario and write the results to HDF5 or CSV", command_run},
+    {"resume", "Resume a stopped run from its checkpoint", command_resume},
+    {"recover", "Write a results file from the journal of an interrupted run", command_recover},
+    {"check", "Validate a scenario and report all errors", command_check},
+    {"serve", "Offer subsystems of a scenario to runs in other processes", command_serve},
+
+    {.summary = "Results"},
+    {"report", "Write an HTML report of recorded runs", command_report},
+    {"plot", "Plot recorded channels over time", command_plot},
+    {"draw", "Draw the model in its initial configuration", command_draw},
+    {"export", "Convert a recorded run to VTKHDF (ParaView) or CSV", command_export},
+    {"compare", "Compare two recorded runs channel by channel", command_compare},
+    {"replay", "Run a recorded scenario again and check that all samples are identical",
+     command_replay},
+
+    {.summary = "Analysis"},
+    {"advise", "Recommend a coupling scheme and a step for a scenario", command_advise},
+    {"stability", "Analyze the stability of a coupling, at a point or as a map", command_stability},
+    {"converge", "Measure errors, orders and cost for several schemes and steps", command_converge},
+    {"sweep", "Run a scenario for many parameter values and tabulate results", command_sweep},
+    {"modes", "Compute eigenfrequencies, damping and mode shapes", command_modes},
+
+    {.summary = "Models"},
+    {"import", "Convert a URDF, MJCF, MBDyn or SSP model to a scenario", command_import},
+    {"fmu", "Inspect an FMU, or export a scenario as an FMU", command_fmu},
+    {"ssp", "Export a system of FMUs as an SSP package", command_ssp},
+    {"body", "Export a flexible body as tables", command_body},
+    {"contact", "Solve or export contact problems", command_contact},
+    {"schema", "Print the reference of all scenario keys", command_schema},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -57,16 +57,22 @@ static const char compiler[] = "gcc " __VERSION__;
 static void print_commands(FILE *stream)
 {
     fprintf(stream,
-            "yoke %s: co-simulation of mechanical systems\n\nusage: yoke [--no-plugins] COMMAND "
-            "...\n\n",
+            "yoke %s - co-simulation of mechanical systems\n\n"
+            "Usage: yoke [OPTIONS] COMMAND [ARGUMENTS]\n",
             yk_version());
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fprintf(stream, "\n--no-plugins refuses scenarios that load code of others: plug-ins, FMUs and "
-                    "libraries.\n");
-    fprintf(stream, "\n`yoke COMMAND --help` says more. Exit codes: 0 good, 1 the work failed, 2 "
-                    "wrong input: options, scenario,\nor a file to be read, 3 the result is not to "
-                    "be trusted.\n");
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (commands[i].name)
+            fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+        else
+            fprintf(stream, "\n%s\n", commands[i].summary);
+    }
+    fprintf(stream, "\nOptions\n"
+                    "  --no-plugins   Refuse scenarios that load plug-ins, FMUs or libraries\n"
+                    "  --version      Print the version\n"
+                    "  --help         Print this help\n\n"
+                    "Exit codes: 0 success, 1 the command failed, 2 invalid input, 3 the result is "
+                    "not trustworthy.\n"
+                    "Run `yoke COMMAND --help` for the options of a command.\n");
 }
 
 static int run_command(int argc, char **argv)
@@ -81,9 +87,12 @@ static int run_command(int argc, char **argv)
         return EXIT_GOOD;
 
     const char *names[COMMAND_COUNT + 1] = {NULL};
+    int name_count = 0;
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        names[i] = commands[i].name;
-        if (strcmp(word, names[i]) != 0)
+        if (!commands[i].name)
+            continue;
+        names[name_count++] = commands[i].name;
+        if (strcmp(word, commands[i].name) != 0)
             continue;
 
         /* A system of FMUs is a scenario to all but those who make one of it. */

@@ -375,14 +375,17 @@ int command_modes(int argc, char **argv)
     bool equilibrium = false;
 
     const option_row rows[] = {
-        {"count", OPTION_NUMBER, &count, "N", "how many modes [10]"},
-        {"static", OPTION_FLAG, &equilibrium, NULL, "about static equilibrium"},
-        {"time", OPTION_NUMBER, &time, "T", "about the state at time T (s), reached alone"},
-        {"subsystem", OPTION_TEXT, &subsystem, "NAME", "which one, where several are smooth"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
-        {"o", OPTION_TEXT, &output, "FILE", "write shapes as CSV"},
+        {"count", OPTION_NUMBER, &count, "N", "Compute N modes (default: 10)"},
+        {"static", OPTION_FLAG, &equilibrium, NULL, "Linearize about static equilibrium"},
+        {"time", OPTION_NUMBER, &time, "T",
+         "Linearize about the state at T (s), simulated without the other subsystems"},
+        {"subsystem", OPTION_TEXT, &subsystem, "NAME",
+         "Select the subsystem, if several are smooth"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"o", OPTION_TEXT, &output, "FILE", "Write the shapes as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
-         "draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
+         "Draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
         {.kind = OPTION_END},
     };
 

@@ -15,6 +15,29 @@ static const char *dashes_of(const char *name)
     return name[1] ? "--" : "-";
 }
 
+/* Prints an option and its help, which is wrapped in a column of its own. */
+static void print_help_row(const char *option, const char *help)
+{
+    enum { HELP_COLUMN = 31, LINE_WIDTH = 110 };
+    printf("  %-*s", HELP_COLUMN - 3, option);
+    size_t width = HELP_COLUMN - 1;
+    if (strlen(option) > HELP_COLUMN - 3)
+        width = LINE_WIDTH;
+
+    while (*help) {
+        size_t word = strcspn(help, " ");
+        if (width + 1 + word > LINE_WIDTH) {
+            printf("\n%*s", HELP_COLUMN - 1, "");
+            width = HELP_COLUMN - 1;
+        }
+        printf(" %.*s", (int)word, help);
+        width += word + 1;
+        help += word;
+        help += strspn(help, " ");
+    }
+    printf("\n");
+}
+
 /* Takes the option at argv[*index], and its value from the same or the next argument. */
 static bool take_option(const option_row *rows, int argc, char **argv, int *index)
 {
@@ -85,7 +108,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     case OPTION_NUMBER: {
         double number = strtod(value, &end);
         if (end == value || *end || !isfinite(number)) {
-            fprintf(stderr, "yoke: --%s needs a number, not '%s'\n", row->name, value);
+            fprintf(stderr, "yoke: --%s expects a number, not '%s'\n", row->name, value);
             return false;
         }
 
@@ -96,7 +119,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     case OPTION_COUNT: {
         long number = strtol(value, &end, 10);
         if (end == value || *end || errno || number < 0 || number > INT_MAX) {
-            fprintf(stderr, "yoke: --%s needs a whole number from 0 on, not '%s'\n", row->name,
+            fprintf(stderr, "yoke: --%s expects a non-negative integer, not '%s'\n", row->name,
                     value);
             return false;
         }
@@ -150,16 +173,15 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
                 const char *argument_name = row->argument ? row->argument : "";
                 snprintf(left, sizeof left, "%s%s%s%s", dashes_of(row->name), row->name,
                          row->argument ? " " : "", argument_name);
-                printf("  %-28s %s\n", left, row->help);
+                print_help_row(left, row->help);
             }
-            printf("  %-28s %s\n", "--help", "this page");
+            print_help_row("--help", "Print this help");
             return -2;
         } else if (option) {
             if (!take_option(rows, argc, argv, &i))
                 return -1;
         } else if (count == operand_max) {
-            fprintf(stderr, "yoke: '%s' is one argument too many\nusage: yoke %s\n", argument,
-                    usage);
+            fprintf(stderr, "yoke: unexpected argument '%s'\nusage: yoke %s\n", argument, usage);
             return -1;
         } else {
             operands[count++] = argument;
@@ -167,7 +189,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     }
 
     if (count < operand_min) {
-        fprintf(stderr, "yoke: an argument is missing\nusage: yoke %s\n", usage);
+        fprintf(stderr, "yoke: missing argument\nusage: yoke %s\n", usage);
         return -1;
     }
 

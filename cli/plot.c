@@ -123,10 +123,10 @@ int command_plot(int argc, char **argv)
 
     const option_row rows[] = {
         {"channel", OPTION_LIST, &wanted, "NAME",
-         "a recorded channel, or a component of it (tip.position.y) [all]"},
+         "Plot this channel or component, e.g. tip.position.y; may be repeated (default: all)"},
         {"o", OPTION_TEXT, &base, "BASE",
-         "pictures BASE.svg and BASE.png, or one file .svg, .png or .pdf [plot]"},
-        {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
+         "Write BASE.svg and BASE.png, or one .svg, .png or .pdf file (default: plot)"},
+        {"title", OPTION_TEXT, &title, "TEXT", "Set the title (default: title of the record)"},
         {.kind = OPTION_END},
     };
 

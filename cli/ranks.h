@@ -13,8 +13,8 @@
 enum { RANKS_DEADLINE = 60 };
 /* Of those that share their runs. */
 #define RANKS_DEADLINE_TEXT                                                                       \
-    "under mpirun: seconds after which rank 0 makes a run that another rank has, if it has also " \
-    "taken ten times as long as the longest [60]"
+    "Under mpirun: repeat the run of another rank after this many seconds, if it has also taken " \
+    "ten times as long as the longest run (default: 60)"
 
 /* Meets the others, where a launcher has started several; false after a message. The library behind
  * it is loaded then, and only then. */

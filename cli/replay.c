@@ -156,7 +156,7 @@ int command_replay(int argc, char **argv)
     bool quiet = false;
 
     const option_row rows[] = {
-        {"quiet", OPTION_FLAG, &quiet, NULL, "say nothing where all is the same"},
+        {"quiet", OPTION_FLAG, &quiet, NULL, "Print nothing if the runs are identical"},
         {.kind = OPTION_END},
     };
 

@@ -172,12 +172,12 @@ int command_report(int argc, char **argv)
     int frames = 0;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &file, "FILE", "the page [report.html]"},
+        {"o", OPTION_TEXT, &file, "FILE", "Write the page to FILE (default: report.html)"},
         {"frames", OPTION_COUNT, &frames, "N",
-         "at most so many frames of the animation of each run [as many as fit in 64 MB]"},
+         "Keep at most N frames per run (default: as many as fit in 64 MB)"},
         {"viewer", OPTION_TEXT, &viewer, "FILE",
-         "another viewer than the one in the program: viewer/dist/index.html after `npm run "
-         "build`"},
+         "Use another viewer page, such as viewer/dist/index.html after `npm run build` (for "
+         "developers)"},
         {.kind = OPTION_END},
     };
 

@@ -551,23 +551,26 @@ int command_run(int argc, char **argv)
     int port = 0;
     const option_row rows[] = {
         {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
-         "override a value: --set coupling.scheme=tight"},
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {"o", OPTION_LIST, &q.files, "FILE",
-         "results, .h5 or .csv; may be given several times [record.file, or results.h5]"},
+         "Write results to FILE (.h5 or .csv); may be repeated (default: record.file, or "
+         "results.h5)"},
         {"frames", OPTION_COUNT, &q.frames, "N",
-         "times that it is recorded where everything is, for `yoke report`; 0: never "
-         "[record.frames]"},
-        {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
+         "Record N frames for the 3D view of `yoke report`; 0 disables it (default: "
+         "record.frames)"},
+        {"no-output", OPTION_FLAG, &no_output, NULL, "Do not record anything"},
         {"error", OPTION_FLAG, &q.error, NULL,
-         "error bars on every recorded channel: the run again with 1/2 and 1/4 of the step, 6 "
-         "times its work"},
+         "Repeat the run with 1/2 and 1/4 of the step and add error bars to every recorded channel "
+         "(about 6 times the work)"},
         {"live", OPTION_FLAG, &live, NULL,
-         "show the run in a browser while it goes on, at the address that is printed"},
-        {"port", OPTION_COUNT, &port, "N", "of --live, on 127.0.0.1 [any that is free]"},
+         "Show the run in a browser while it is running; the address is printed"},
+        {"port", OPTION_COUNT, &port, "N",
+         "Serve the live view on this port of 127.0.0.1 (default: a free port)"},
         {"deadline", OPTION_NUMBER, &q.deadline, "S",
-         "under mpirun: seconds that another rank may take for an answer [60]"},
+         "Under mpirun: wait this many seconds for another rank (default: 60)"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
-         "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
+         "Print neither progress nor summary; the exit code is still 3 if the run is not to be "
+         "trusted"},
         {.kind = OPTION_END},
     };
 
@@ -719,10 +722,10 @@ int command_resume(int argc, char **argv)
     const char *path = NULL;
     const option_row rows[] = {
         {"no-output", OPTION_FLAG, &no_output, NULL,
-         "go on without the record, where its journal is lost"},
+         "Continue without recording, if the journal is lost"},
         {"deadline", OPTION_NUMBER, &q.deadline, "S",
-         "under mpirun: seconds that another rank may take for an answer [60]"},
-        {"quiet", OPTION_FLAG, &q.quiet, NULL, "no progress bar and no summary"},
+         "Under mpirun: wait this many seconds for another rank (default: 60)"},
+        {"quiet", OPTION_FLAG, &q.quiet, NULL, "Print neither progress nor summary"},
         {.kind = OPTION_END},
     };
     int parsed = options_parse(resume_usage, rows, argc, argv, &path, 1, 1);

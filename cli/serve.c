@@ -70,13 +70,17 @@ int command_serve(int argc, char **argv)
     request r = {0};
 
     const option_row rows[] = {
-        {"listen", OPTION_TEXT, &r.listen, "ADDRESS", "unix:PATH or tcp:HOST:PORT (port 0: any)"},
-        {"subsystem", OPTION_TEXT, &r.subsystem, "NAME", "offer this one only [all]"},
+        {"listen", OPTION_TEXT, &r.listen, "ADDRESS",
+         "Listen on unix:PATH or tcp:HOST:PORT (port 0: any free port)"},
+        {"subsystem", OPTION_TEXT, &r.subsystem, "NAME",
+         "Offer only this subsystem (default: all)"},
         {"secret-file", OPTION_TEXT, &r.secret_file, "FILE",
-         "clients must know its first line; needed where other machines can connect"},
-        {"once", OPTION_FLAG, &r.once, NULL, "end when the first client has left"},
-        {"set", OPTION_LIST, &r.sets, "PATH=VALUE", "override a value of the scenario"},
-        {"quiet", OPTION_FLAG, &r.quiet, NULL, "print nothing but errors"},
+         "Require clients to know the first line of FILE; mandatory for addresses that other "
+         "machines can reach"},
+        {"once", OPTION_FLAG, &r.once, NULL, "Exit after the first client has disconnected"},
+        {"set", OPTION_LIST, &r.sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"quiet", OPTION_FLAG, &r.quiet, NULL, "Print errors only"},
         {.kind = OPTION_END},
     };
 

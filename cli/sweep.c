@@ -271,24 +271,28 @@ int command_sweep(int argc, char **argv)
 
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
-         "FIRST:LAST:COUNT, FIRST:LAST:COUNT:log or value,value,...; every combination is run"},
+         "Vary a value: FIRST:LAST:COUNT, FIRST:LAST:COUNT:log, or a,b,c; may be repeated, every "
+         "combination is run"},
         {"measure", OPTION_LIST, &measures, "KIND(CHANNEL)",
-         "rms, mean, deviation, min, max, peak, amplitude, final, frequency (CHANNEL[, FROM[, "
-         "TO]]), line(CHANNEL, HZ)"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value for all runs"},
-        {"jobs", OPTION_COUNT, &def.jobs, "N", "runs at the same time [one per core]"},
+         "Tabulate rms, mean, deviation, min, max, peak, amplitude, final or frequency (CHANNEL[, "
+         "FROM[, TO]]), or line(CHANNEL, HZ)"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE",
+         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"jobs", OPTION_COUNT, &def.jobs, "N", "Make N runs in parallel (default: one per core)"},
         {"journal", OPTION_TEXT, &def.journal, "FILE",
-         "keep finished runs there; the same command then goes on after a stop"},
+         "Keep finished runs in FILE, so that the command can be repeated after a stop"},
         {"slurm", OPTION_TEXT, &slurm, "FILE",
-         "write an array job for sbatch instead, which makes the runs in --tasks parts"},
-        {"tasks", OPTION_COUNT, &tasks, "N", "tasks of the array job [64]"},
+         "Write a Slurm array job to FILE instead of running"},
+        {"tasks", OPTION_COUNT, &tasks, "N", "Use N tasks in the array job (default: 64)"},
         {"part", OPTION_TEXT, &part, "K/N",
-         "make every N-th run from the K-th on, kept in JOURNAL.K; no table"},
+         "Run every N-th combination, starting with the K-th, and keep the runs in JOURNAL.K; no "
+         "table"},
         {"gather", OPTION_COUNT, &def.parts, "N",
-         "take the runs of N parts from their journals, and make those that are missing"},
+         "Merge the journals of N parts and run what is missing"},
         {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
-        {"o", OPTION_TEXT, &output, "FILE", "table as CSV [printed]"},
-        {"plot", OPTION_TEXT, &plot, "BASE", "picture BASE.svg and BASE.png, over the last --vary"},
+        {"o", OPTION_TEXT, &output, "FILE", "Write the table as CSV (default: print it)"},
+        {"plot", OPTION_TEXT, &plot, "BASE",
+         "Draw BASE.svg and BASE.png over the last --vary (needs gnuplot)"},
         {.kind = OPTION_END},
     };
 
