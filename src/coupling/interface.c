@@ -17,48 +17,89 @@ static yk_vec3 axis_of(yk_quat orientation, int axis)
     return yk_q_rotate(orientation, yk_v3(axis == 0, axis == 1, axis == 2));
 }
 
-/* One free axis: the shortest rotation that brings b's free axis onto a's. */
-static yk_vec3 rotation_of_axis(yk_quat b, yk_quat a, int axis)
-{
-    yk_vec3 from = axis_of(b, axis);
-    yk_vec3 to = axis_of(a, axis);
+/* What a joint removes of the rotation of b relative to a: zero if the joint holds, in the global
+ * frame, however far the free rotations have gone. The rate is the derivative seen from b. */
+typedef struct rotation_gap {
+    yk_vec3 rotation; /* by which b would follow a (rad) */
+    yk_vec3 rate;     /* rad/s */
+} rotation_gap;
 
-    /* |normal| is the sine of the angle between both. */
-    yk_vec3 normal = yk_v3_cross(from, to);
-    double sine = yk_v3_norm(normal);
-    double angle = atan2(sine, yk_v3_dot(from, to));
-    if (!(sine > 0))
-        return normal;
-    return yk_v3_scale(angle / sine, normal);
+/* All rotations are constrained. */
+static rotation_gap gap_of_orientation(const yk_motion *b, const yk_motion *a, yk_vec3 relative)
+{
+    rotation_gap gap = {.rotation = rotation_between(b->orientation, a->orientation)};
+
+    gap.rate = yk_m3_apply(yk_so3_left_tangent_inverse(gap.rotation), relative);
+    return gap;
 }
 
-/* Two free axes: the rotation that makes the axis before the constrained one, on a, perpendicular
- * to the one after it, on b (a universal joint). */
-static yk_vec3 rotation_to_perpendicular(yk_quat b, yk_quat a, int constrained)
+/* One rotation is free: the rows b_k . a_axis of the joint keep its axis parallel on both sides, in
+ * the same or in the opposite direction. The gap is the shortest rotation to the nearer one. */
+static rotation_gap gap_of_parallel_axes(const yk_motion *b, const yk_motion *a, yk_vec3 relative,
+                                         int axis)
 {
-    yk_vec3 on_a = axis_of(a, (constrained + 1) % 3);
-    yk_vec3 on_b = axis_of(b, (constrained + 2) % 3);
-    /* On a right angle the cosine of the angle between them is zero. */
+    yk_vec3 from = axis_of(b->orientation, axis);
+    yk_vec3 to = axis_of(a->orientation, axis);
+    double cosine = yk_v3_dot(from, to);
+    if (cosine < 0) {
+        to = yk_v3_neg(to);
+        cosine = -cosine;
+    }
+
+    /* The rotation is angle * normal / sine, where |normal| = sine. Its derivative seen from b has
+     * the part of the angle and, across it, that of the direction. */
+    yk_vec3 normal = yk_v3_cross(from, to);
+    yk_vec3 normal_rate = yk_v3_cross(from, yk_v3_cross(relative, to));
+    double sine = yk_v3_norm(normal);
+    if (!(sine > 0))
+        return (rotation_gap){normal, normal_rate};
+
+    double angle = atan2(sine, cosine);
+    double ratio = angle / sine;
+    double angle_rate = yk_v3_dot(relative, normal) / sine;
+    double along = angle_rate * (1 - ratio * cosine) / sine;
+    return (rotation_gap){
+        .rotation = yk_v3_scale(ratio, normal),
+        .rate = yk_v3_axpy(along, normal, yk_v3_scale(ratio, normal_rate)),
+    };
+}
+
+/* Two rotations are free (a universal joint): the row b_(k+1) . a_(k+2) of the joint, with k the
+ * constrained rotation, keeps one axis of each side perpendicular to the other. */
+static rotation_gap gap_of_perpendicular_axes(const yk_motion *b, const yk_motion *a,
+                                              yk_vec3 relative, int constrained)
+{
+    yk_vec3 on_b = axis_of(b->orientation, (constrained + 1) % 3);
+    yk_vec3 on_a = axis_of(a->orientation, (constrained + 2) % 3);
+    /* The cosine of the angle between the axes is the sine of its deviation from 90 degrees. */
     double sine = yk_v3_dot(on_a, on_b);
     double angle = asin(fmax(-1, fmin(1, sine)));
 
-    return yk_v3_scale(angle, yk_v3_unit(yk_v3_cross(on_a, on_b)));
+    /* Axes that have become parallel are 90 degrees off about any normal of them. */
+    yk_vec3 normal = yk_v3_cross(on_a, on_b);
+    if (!(yk_v3_norm(normal) > 0))
+        normal = axis_of(b->orientation, constrained);
+    normal = yk_v3_unit(normal);
+    return (rotation_gap){
+        .rotation = yk_v3_scale(angle, normal),
+        .rate = yk_v3_scale(yk_v3_dot(relative, normal), normal),
+    };
 }
 
-/* The rotation, in the global frame, by which b would follow a along the constrained rotations;
- * free ones are left alone however far they have gone. */
-static yk_vec3 constrained_rotation(unsigned rotations, yk_quat b, yk_quat a)
+static rotation_gap gap_of_rotation(unsigned constrained, const yk_motion *b, const yk_motion *a)
 {
-    /* The bits are x, y and z: one that is constrained, two, or all. */
-    switch (rotations) {
-    case 0: return yk_v3(0, 0, 0);
-    case 1: return rotation_to_perpendicular(b, a, 0);
-    case 2: return rotation_to_perpendicular(b, a, 1);
-    case 4: return rotation_to_perpendicular(b, a, 2);
-    case 6: return rotation_of_axis(b, a, 0);
-    case 5: return rotation_of_axis(b, a, 1);
-    case 3: return rotation_of_axis(b, a, 2);
-    default: return rotation_between(b, a);
+    yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
+
+    /* Bits 0, 1 and 2 are the rotations about x, y and z. */
+    switch (constrained >> 3 & 7) {
+    case 0: return (rotation_gap){{0, 0, 0}, {0, 0, 0}};
+    case 1: return gap_of_perpendicular_axes(b, a, relative, 0);
+    case 2: return gap_of_perpendicular_axes(b, a, relative, 1);
+    case 4: return gap_of_perpendicular_axes(b, a, relative, 2);
+    case 6: return gap_of_parallel_axes(b, a, relative, 0);
+    case 5: return gap_of_parallel_axes(b, a, relative, 1);
+    case 3: return gap_of_parallel_axes(b, a, relative, 2);
+    default: return gap_of_orientation(b, a, relative);
     }
 }
 
@@ -133,9 +174,8 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_w
                                  a_end->acceleration);
     set_line(input, b_start->position, velocity);
 
-    /* Of the relative rotation, what the joint constrains. */
-    unsigned rotations = constrained >> 3;
-    yk_vec3 rotation = constrained_rotation(rotations, b_start->orientation, a_end->orientation);
+    /* paper explicit (32b), with the part of the relative rotation that the joint constrains. */
+    yk_vec3 rotation = gap_of_rotation(constrained, b_start, a_end).rotation;
     yk_vec3 spin = weighted3(weights, h, rotation, a_end->angular_velocity,
                              b_start->angular_velocity, a_end->angular_acceleration);
     set_rotation_line(input, b_start->orientation, spin);
@@ -343,35 +383,22 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
         };
     }
 
-    /* How far a is from where b would have it. */
-    unsigned rotations = constrained >> 3;
-    yk_quat frame = b->orientation;
-    yk_vec3 reach = yk_v3_sub(a->position, b->position);
-    yk_vec3 position = along_axes(constrained, frame, reach);
-    yk_vec3 rotation = constrained_rotation(rotations, b->orientation, a->orientation);
-
-    /* Velocities seen from b, whose axes rotate: where markers slide they are far apart, and a
-     * moves across b's axes with them. */
-    yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
-    yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, carried));
-    yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
-    yk_vec3 spin = along_axes(rotations, frame, relative);
-
-    /* Two free axes: the rate at which the other two leave their right angle. */
-    if (rotations == 1 || rotations == 2 || rotations == 4) {
-        int axis = (int)rotations - 1;
-        if (rotations == 4)
-            axis = 2;
-        yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3);
-        yk_vec3 on_b = axis_of(frame, (axis + 2) % 3);
-        spin = yk_v3(yk_v3_dot(relative, yk_v3_cross(on_a, on_b)), 0, 0);
+    /* Joints that constrain all translations do so along global axes, other joints along the axes
+     * of b. Markers that slide are far apart, and the axes of b carry a with them. */
+    yk_vec3 position = yk_v3_sub(a->position, b->position);
+    yk_vec3 velocity = yk_v3_sub(a->velocity, b->velocity);
+    if ((constrained & YK_AXES_TRANSLATION) != YK_AXES_TRANSLATION) {
+        velocity = yk_v3_sub(velocity, yk_v3_cross(b->angular_velocity, position));
+        velocity = along_axes(constrained, b->orientation, velocity);
+        position = along_axes(constrained, b->orientation, position);
     }
 
+    rotation_gap gap = gap_of_rotation(constrained, b, a);
     return (yk_interface_error){
         .position = yk_v3_norm(position),
-        .rotation = yk_v3_norm(rotation),
+        .rotation = yk_v3_norm(gap.rotation),
         .velocity = yk_v3_norm(velocity),
-        .angular_velocity = yk_v3_norm(spin),
+        .angular_velocity = yk_v3_norm(gap.rate),
     };
 }
 

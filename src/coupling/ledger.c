@@ -44,10 +44,16 @@ yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def
     if (constraint.length <= 0)
         return yk_interface_gap(kind, def->constrained, &kinematics.a, &kinematics.b);
 
-    double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-    yk_constraint_value(&constraint, &kinematics, g);
+    /* In metres, however long the distance is by now; the row of the constraint is scaled by the
+     * distance at the start. */
+    yk_vec3 displacement = yk_v3_sub(a->position, b->position);
+    yk_vec3 direction = yk_v3_unit(displacement);
+    double rate = yk_v3_dot(direction, yk_v3_sub(a->velocity, b->velocity));
 
-    return (yk_interface_error){.position = fabs(g[0][0]), .velocity = fabs(g[1][0])};
+    return (yk_interface_error){
+        .position = fabs(yk_v3_norm(displacement) - kinematics.length[0]),
+        .velocity = fabs(rate - kinematics.length[1]),
+    };
 }
 
 /* The same as its sides are now. */
