@@ -17,6 +17,19 @@ static yk_vec3 axis_of(yk_quat orientation, int axis)
     return yk_q_rotate(orientation, yk_v3(axis == 0, axis == 1, axis == 2));
 }
 
+/* The components of v along the chosen axes of a frame, in that frame. */
+static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
+{
+    yk_vec3 local = yk_q_rotate_back(frame, v);
+    if (!(axes & 1))
+        local.x = 0;
+    if (!(axes & 2))
+        local.y = 0;
+    if (!(axes & 4))
+        local.z = 0;
+    return local;
+}
+
 /* What a joint removes of the rotation of b relative to a: zero if the joint holds, in the global
  * frame, however far the free rotations have gone. The rate is the derivative seen from b. */
 typedef struct rotation_gap {
@@ -157,8 +170,47 @@ static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displaceme
                  weighted(w, h, displacement.z, a_velocity.z, b_velocity.z, a_acceleration.z));
 }
 
+/* One rotation is constrained: a universal joint, whose reaction torque depends on both sides. */
+static bool is_universal(unsigned constrained)
+{
+    unsigned rotations = constrained >> 3 & 7;
+    return rotations == 1 || rotations == 2 || rotations == 4;
+}
+
+/* The motion that the marker of A would have if the joint held: constrained coordinates and rates
+ * from B, free ones from A, because reactions act at the place of A along directions that follow
+ * it. Free rotations of other joints than universal ones change neither, and are those of B. */
+static yk_motion joined_motion(unsigned constrained, const yk_motion *a, const yk_motion *b)
+{
+    yk_motion joined = *b;
+
+    if ((constrained & YK_AXES_TRANSLATION) != YK_AXES_TRANSLATION) {
+        yk_quat frame = b->orientation;
+        yk_vec3 reach = yk_v3_sub(a->position, b->position);
+        yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
+        yk_vec3 slide = along_axes(~constrained, frame, reach);
+        yk_vec3 slip = along_axes(~constrained, frame, yk_v3_sub(a->velocity, carried));
+
+        reach = yk_q_rotate(frame, slide);
+        carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
+        joined.position = yk_v3_add(b->position, reach);
+        joined.velocity = yk_v3_add(carried, yk_q_rotate(frame, slip));
+    }
+
+    if (is_universal(constrained)) {
+        rotation_gap gap = gap_of_rotation(constrained, b, a);
+        joined.orientation = yk_q_mul(yk_so3_exp(yk_v3_neg(gap.rotation)), a->orientation);
+        joined.angular_velocity = a->angular_velocity;
+        gap = gap_of_rotation(constrained, b, &joined);
+        joined.angular_velocity = yk_v3_sub(a->angular_velocity, gap.rate);
+    }
+
+    return joined;
+}
+
 void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights,
-                       double h, const yk_motion *b_start, const yk_motion *a_end, yk_input *input)
+                       double h, const yk_motion *a_start, const yk_motion *b_start,
+                       const yk_motion *a_end, yk_input *input)
 {
     /* paper explicit (25): from where B is, with the velocity of (26). */
     if (kind == YK_PORT_SCALAR) {
@@ -169,16 +221,19 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_w
         return;
     }
 
-    yk_vec3 displacement = yk_v3_sub(a_end->position, b_start->position);
-    yk_vec3 velocity = weighted3(weights, h, displacement, a_end->velocity, b_start->velocity,
-                                 a_end->acceleration);
-    set_line(input, b_start->position, velocity);
+    yk_motion start = joined_motion(constrained, a_start, b_start);
+    yk_vec3 displacement = yk_v3_sub(a_end->position, start.position);
+    yk_vec3 velocity =
+        weighted3(weights, h, displacement, a_end->velocity, start.velocity, a_end->acceleration);
+    set_line(input, start.position, velocity);
 
-    /* paper explicit (32b), with the part of the relative rotation that the joint constrains. */
-    yk_vec3 rotation = gap_of_rotation(constrained, b_start, a_end).rotation;
-    yk_vec3 spin = weighted3(weights, h, rotation, a_end->angular_velocity,
-                             b_start->angular_velocity, a_end->angular_acceleration);
-    set_rotation_line(input, b_start->orientation, spin);
+    /* paper explicit (32b), with the part of the rotation that the reactions depend on. */
+    yk_vec3 rotation = gap_of_rotation(constrained, &start, a_end).rotation;
+    if (is_universal(constrained))
+        rotation = rotation_between(start.orientation, a_end->orientation);
+    yk_vec3 spin = weighted3(weights, h, rotation, a_end->angular_velocity, start.angular_velocity,
+                             a_end->angular_acceleration);
+    set_rotation_line(input, start.orientation, spin);
 }
 
 void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start,
@@ -360,18 +415,6 @@ const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench
 }
 
 /* Both ----------------------------------------------------------------------------------------- */
-
-static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
-{
-    yk_vec3 local = yk_q_rotate_back(frame, v);
-    if (!(axes & 1))
-        local.x = 0;
-    if (!(axes & 2))
-        local.y = 0;
-    if (!(axes & 4))
-        local.z = 0;
-    return local;
-}
 
 yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a,
                                     const yk_motion *b)

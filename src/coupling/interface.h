@@ -23,9 +23,11 @@ typedef struct yk_input_weights {
 extern const yk_input_weights yk_weights_index1; /* of the inputs called index-1 */
 
 /* Modified inputs, paper explicit (25), (26): a line from B's own position, with the weighted
- * velocity. Where rotations are free only the constrained part of the relative rotation counts. */
+ * velocity. If the joint leaves motions free, it starts at the place of A's marker that satisfies
+ * the joint with B. */
 void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights,
-                       double h, const yk_motion *b_start, const yk_motion *a_end, yk_input *input);
+                       double h, const yk_motion *a_start, const yk_motion *b_start,
+                       const yk_motion *a_end, yk_input *input);
 /* A line between A's positions at the start and at the end, papers tight (21), (26). */
 void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start,
                            const yk_motion *a_end, yk_input *input);

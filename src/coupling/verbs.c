@@ -98,10 +98,8 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
         return;
     }
 
-    /* paper explicit (25): from where B is. */
-    const yk_motion *b_start = yk_before_b(system, interface);
-    yk_input_modified(interface->kind, interface->def.constrained, weights, system->h, b_start, end,
-                      input);
+    yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
+                      yk_before_a(system, interface), yk_before_b(system, interface), end, input);
 }
 
 void yk_system_apply_wrench(yk_system *system, int number, const yk_wrench *wrench)

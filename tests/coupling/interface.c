@@ -22,7 +22,7 @@ static void position_weight_alone_reaches_the_partner(void **state)
     yk_motion b = motion_at(yk_v3(1, 2, 3), yk_v3(0.3, -2.0, 0.4)),
               a = motion_at(yk_v3(1.1, 1.9, 3.2), yk_v3(1, 1, -1));
     yk_input input = {0};
-    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &b, &a, &input);
+    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &a, &b, &a, &input);
     yk_motion start = yk_input_motion(&input, YK_PORT_MARKER, 0),
               end = yk_input_motion(&input, YK_PORT_MARKER, h);
     assert_near(yk_v3_norm(yk_v3_sub(start.position, b.position)), 0, 1e-15);
@@ -44,7 +44,7 @@ static void weights_mix_position_velocity_and_acceleration(void **state)
     a.angular_velocity = yk_v3(0, 0, 4), b.angular_velocity = yk_v3(0, 0, 3),
     a.angular_acceleration = yk_v3(0, 0, -10);
     yk_input input = {0};
-    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &b, &a, &input);
+    yk_input_modified(YK_PORT_MARKER, YK_AXES_ALL, &weights, h, &a, &b, &a, &input);
     assert_near(input.linear[1].x, (2 * 1 + 3 * 7 + 5 * (1 + 0.1 * 20)) / 10, 1e-14);
     assert_near(input.angular[1].z, (2 * 2 + 3 * 4 + 5 * (3 - 0.1 * 10)) / 10, 1e-14);
 }
@@ -293,8 +293,8 @@ static void rate_is_the_derivative_of_the_gap(void **state)
     }
 }
 
-/* paper explicit (32b) with the weight of positions alone: at the end of the step B satisfies the
- * joint with A, whose free rotations it does not follow further than that takes. */
+/* paper explicit (32b) with the weight of positions alone: the prescribed marker starts where the
+ * joint holds with B and ends where the joint holds with A. */
 static void position_weight_alone_closes_the_joint(void **state)
 {
     (void)state;
@@ -303,15 +303,42 @@ static void position_weight_alone_closes_the_joint(void **state)
     random_state = 3;
     for (unsigned constrained = 1; constrained <= YK_AXES_ALL; constrained++) {
         for (int trial = 0; trial < 20; trial++) {
-            yk_motion b = random_motion(), a = random_motion();
-            yk_interface_error gap = yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b);
+            yk_motion a_start = random_motion(), a_end = random_motion(), b = random_motion();
             yk_input input = {0};
-            yk_input_modified(YK_PORT_MARKER, constrained, &weights, h, &b, &a, &input);
-            yk_motion end = yk_input_motion(&input, YK_PORT_MARKER, h);
-            yk_vec3 rotation = yk_so3_log(yk_q_mul(end.orientation, yk_q_conjugate(b.orientation)));
-            assert_near(yk_v3_norm(rotation), gap.rotation, 1e-9);
-            gap = yk_interface_gap(YK_PORT_MARKER, constrained, &a, &end);
+            yk_input_modified(YK_PORT_MARKER, constrained, &weights, h, &a_start, &b, &a_end,
+                              &input);
+            yk_motion start = yk_input_motion(&input, YK_PORT_MARKER, 0),
+                      end = yk_input_motion(&input, YK_PORT_MARKER, h);
+            yk_interface_error gap = yk_interface_gap(YK_PORT_MARKER, constrained, &start, &b);
             assert_near(gap.position + gap.rotation, 0, 1e-7);
+            gap = yk_interface_gap(YK_PORT_MARKER, constrained, &a_end, &end);
+            assert_near(gap.position + gap.rotation, 0, 1e-7);
+        }
+    }
+}
+
+/* Reactions act at the marker of A, in directions that follow it: on a joint that holds, the input
+ * prescribes the motion of A for every set of weights, not that of the marker of B. */
+static void inputs_of_a_joint_that_holds_follow_its_first_side(void **state)
+{
+    (void)state;
+    const double h = 1e-5;
+    yk_input_weights weights = {2, 2, 1};
+    random_state = 4;
+    for (unsigned constrained = 1; constrained <= YK_AXES_ALL; constrained++) {
+        unsigned rotations = constrained >> 3;
+        for (int trial = 0; trial < 20; trial++) {
+            yk_motion b = random_motion(), a = joined_motion(constrained, &b);
+            yk_motion end = coasted(&a, h);
+            yk_input input = {0};
+            yk_input_modified(YK_PORT_MARKER, constrained, &weights, h, &a, &b, &end, &input);
+            yk_motion start = yk_input_motion(&input, YK_PORT_MARKER, 0);
+            assert_near(yk_v3_norm(yk_v3_sub(start.position, a.position)), 0, 1e-13);
+            /* The axis of a universal joint that moves with A; rows of others have none. */
+            if (rotations == 1 || rotations == 2 || rotations == 4)
+                assert_near(yk_v3_norm(yk_so3_log(
+                                yk_q_mul(start.orientation, yk_q_conjugate(a.orientation)))),
+                            0, 1e-7);
         }
     }
 }
@@ -424,6 +451,7 @@ int main(void)
         cmocka_unit_test(gap_is_the_residual_of_the_enforced_rows),
         cmocka_unit_test(rate_is_the_derivative_of_the_gap),
         cmocka_unit_test(position_weight_alone_closes_the_joint),
+        cmocka_unit_test(inputs_of_a_joint_that_holds_follow_its_first_side),
         cmocka_unit_test(opposite_axes_are_parallel),
         cmocka_unit_test(gaps_are_measured_along_constrained_axes_of_b),
         cmocka_unit_test(sliding_out_on_a_turning_rod_is_no_gap),
