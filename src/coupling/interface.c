@@ -30,8 +30,8 @@ static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
     return local;
 }
 
-/* What a joint removes of the rotation of b relative to a: zero if the joint holds, in the global
- * frame, however far the free rotations have gone. The rate is the derivative seen from b. */
+/* Violation of the constrained rotations, in the global frame: zero if the joint holds, however far
+ * the free rotations have gone. The rate is the derivative seen from b. */
 typedef struct rotation_gap {
     yk_vec3 rotation; /* by which b would follow a (rad) */
     yk_vec3 rate;     /* rad/s */

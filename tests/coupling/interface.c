@@ -238,7 +238,7 @@ static void gap_is_the_residual_of_the_enforced_rows(void **state)
                     assert_near(gap.angular_velocity, row.angular_velocity, 1e-6);
             }
 
-            /* Of three rotations to first order. */
+            /* The angle of three constrained rotations agrees with their rows to first order. */
             yk_motion off = joined;
             yk_vec3 tilt = random_vector(1e-5);
             off.orientation = yk_q_mul(yk_so3_exp(tilt), joined.orientation);
