@@ -321,6 +321,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
                                  yk_constraint_gradient *gradient)
 {
     memset(gradient, 0, sizeof *gradient);
+    gradient->distance = yk_v3_norm(kinematics->a.position);
 
     /* x_A - x_B on every level. */
     if (constraint->kind == YK_PORT_SCALAR) {

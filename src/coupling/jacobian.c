@@ -3,12 +3,20 @@
 #include <math.h>
 #include <string.h>
 
-/* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number
- * constraints are then taken to be redundant, and the diagonal is raised by the fraction below.
- * The wrenches of redundant constraints are distributed that way, instead of growing out of the
- * noise of the Jacobian. */
+/* The matrix is scaled to rows and columns of size 1. Below this reciprocal condition number some
+ * of its conditions are redundant: no unknown changes them, or only together with others. */
 static const double SINGULAR = 1e-8;
-static const double REDUNDANCY = 1e-6;
+/* A condition is also redundant if its entries are less than this fraction of its bound (see
+ * bound_conditions): the subsystems cannot move that way, and its entries are rounding errors. */
+static const double ROUNDING = 1e-8;
+/* The correction is then the regularised least-squares solution, the x that minimises
+ * |J x - r|^2 + REGULARISATION^2 |x|^2. A plain inverse would make large wrenches of the rounding
+ * errors of redundant conditions. */
+static const double REGULARISATION = 1e-5;
+/* A port whose mobility in rotation is less than this fraction of its mobility in translation, for
+ * a body of the size of the model, or the other way round, does not rotate, or translate. */
+static const double IMMOBILE = 1e-8;
+static const double SMALLEST_MODEL = 1e-6; /* m */
 
 struct yk_jacobian {
     yk_context *context;
@@ -26,6 +34,18 @@ struct yk_jacobian {
     /* Conditions of one interface by the coordinates of one side. */
     double *condition_gradient;
     double *row_scale, *column_scale;
+
+    /* Per condition: its largest entry if none of the mobility of its sides cancelled, the errors
+     * of its entries by finite differences. */
+    double *bound, *noise;
+
+    /* The equations of factor_least_squares, made when the first redundant conditions are found;
+     * the slots of J, of J^T and of both diagonals in them, and a workspace of their size and of
+     * that of J. */
+    yk_sparse *least_squares;
+    int *least_squares_slots;
+    double *least_squares_vector, *least_squares_solution;
+    double regularisation;
 
     /* A response is new since the last factorisation; whether constraints were redundant then. */
     bool fresh, redundant;
@@ -228,6 +248,11 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
         return YK_ERROR_MEMORY;
 
     j->column_scale = j->row_scale + j->size;
+    j->bound = yk_allocate(context, 2 * (size_t)j->size, sizeof *j->bound);
+    if (!j->bound)
+        return YK_ERROR_MEMORY;
+
+    j->noise = j->bound + j->size;
 
     return create_matrix(j);
 }
@@ -275,6 +300,10 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     }
 
     yk_sparse_destroy(jacobian->matrix);
+    yk_sparse_destroy(jacobian->least_squares);
+    yk_release(context, jacobian->least_squares_slots);
+    yk_release(context, jacobian->least_squares_vector);
+    yk_release(context, jacobian->bound);
     yk_release(context, jacobian->interfaces);
     yk_release(context, jacobian->responses);
     yk_release(context, jacobian->slots);
@@ -395,24 +424,101 @@ static double inverse_or_one(double size)
     return 1;
 }
 
-static yk_status factor(yk_jacobian *j)
+/* Mobilities ----------------------------------------------------------------------------------- */
+
+/* Whether the multiplier of a row is a force, or a torque. */
+static bool is_force(const yk_constraint_gradient *gradient, int side, int row)
 {
-    /* Scaled, so that conditions and parameters of light and heavy, soft and stiff partners become
-     * comparable. */
+    const double *by = gradient->by[side][0][row];
+    return by[0] != 0 || by[1] != 0 || by[2] != 0;
+}
+
+/* The mobility of a port: as its subsystem gave it for wrenches in all directions, or the largest
+ * response to the multipliers of its own interface. */
+static yk_mobility mobility_of(const yk_jacobian *j, const yk_port_response *r,
+                               const yk_connection *c, const yk_constraint_gradient *gradient)
+{
+    const yk_jacobian_interface *interface = &j->interfaces[c->interface];
+    yk_mobility mobility = c->mobility;
+
+    for (int k = 0; k < interface->coordinates; k++) {
+        const double *response = r->matrix + (c->row + k) * r->columns + c->column;
+        bool rotation = k % 6 >= 3;
+        for (int column = 0; column < interface->rows * j->parameters; column++) {
+            bool force = is_force(gradient, c->side, column % interface->rows);
+            double size = fabs(response[column]);
+            if (force && !rotation)
+                mobility.translation = fmax(mobility.translation, size);
+            else if (!force && rotation)
+                mobility.rotation = fmax(mobility.rotation, size);
+        }
+    }
+
+    /* Rounding errors of a port that cannot rotate, or translate, are no mobility. Its body then
+     * counts as one of the size of the model: no smaller than the distance from the origin or 1 m,
+     * whichever is the more cautious. */
+    double large = fmax(1, gradient->distance);
+    double small = fmin(1, fmax(gradient->distance, SMALLEST_MODEL));
+    double least_rotation = mobility.translation / (large * large);
+    double least_translation = mobility.rotation * small * small;
+    if (mobility.rotation < IMMOBILE * least_rotation)
+        mobility.rotation = least_rotation;
+    if (mobility.translation < IMMOBILE * least_translation)
+        mobility.translation = least_translation;
+
+    return mobility;
+}
+
+/* Adds to the bounds and the noise of the conditions of one constraint what one side could
+ * contribute; the gradient of the conditions is that of `differentiate`. */
+static void bound_conditions(yk_jacobian *j, const yk_port_response *r, const yk_connection *c,
+                             const yk_constraint_gradient *gradient)
+{
+    const yk_jacobian_interface *interface = &j->interfaces[c->interface];
+    if (interface->coordinates != YK_MARKER_COORDINATES)
+        return;
+
+    yk_mobility mobility = mobility_of(j, r, c, gradient);
+    double mixed = sqrt(mobility.translation * mobility.rotation);
+    for (int i = 0; i < interface->rows * j->parameters; i++) {
+        const double *by = j->condition_gradient + i * interface->coordinates;
+        bool force = is_force(gradient, c->side, i % interface->rows);
+        for (int k = 0; k < interface->coordinates; k++) {
+            double response = mobility.translation;
+            double noise = c->noise.translation;
+            if (k % 6 >= 3) {
+                response = force ? mixed : mobility.rotation;
+                noise = c->noise.rotation;
+            }
+
+            j->bound[interface->first + i] += fabs(by[k]) * response;
+            j->noise[interface->first + i] += fabs(by[k]) * noise;
+        }
+    }
+}
+
+/* Factors -------------------------------------------------------------------------------------- */
+
+/* Scales rows and columns to a largest entry of 1, so that conditions and parameters of light and
+ * heavy, soft and stiff partners become comparable. Returns whether a condition has no entries but
+ * errors. */
+static bool scale_matrix(yk_jacobian *j)
+{
     double *values = yk_sparse_values(j->matrix);
     double *row_scale = j->row_scale;
     const int *starts = yk_sparse_column_starts(j->matrix);
     const int *rows = yk_sparse_rows(j->matrix);
+    bool immobile = false;
 
-    /* First the rows, by their largest entries ... */
     memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
     for (int k = 0; k < starts[j->size]; k++)
         row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
 
-    for (int i = 0; i < j->size; i++)
+    for (int i = 0; i < j->size; i++) {
+        immobile = immobile || row_scale[i] < fmax(ROUNDING * j->bound[i], j->noise[i]);
         row_scale[i] = inverse_or_one(row_scale[i]);
+    }
 
-    /* ... then columns. */
     for (int column = 0; column < j->size; column++) {
         double largest = 0;
         for (int k = starts[column]; k < starts[column + 1]; k++) {
@@ -425,32 +531,124 @@ static yk_status factor(yk_jacobian *j)
             values[k] *= j->column_scale[column];
     }
 
+    return immobile;
+}
+
+/* Scales the conditions and multipliers of constraints by their bounds instead. Entries that are
+ * errors remain small, and which wrenches of redundant constraints are the smallest does not depend
+ * on units. */
+static void scale_by_bounds(yk_jacobian *j)
+{
+    double *values = yk_sparse_values(j->matrix);
+    const int *starts = yk_sparse_column_starts(j->matrix);
+    const int *rows = yk_sparse_rows(j->matrix);
+
+    for (int column = 0; column < j->size; column++)
+        for (int k = starts[column]; k < starts[column + 1]; k++)
+            values[k] /= j->row_scale[rows[k]] * j->column_scale[column];
+
+    j->regularisation = REGULARISATION;
+    for (int i = 0; i < j->size; i++) {
+        if (!(j->bound[i] > 0))
+            continue;
+        j->row_scale[i] = 1 / sqrt(j->bound[i]);
+        j->column_scale[i] = j->row_scale[i];
+        j->regularisation = fmax(j->regularisation, j->noise[i] / j->bound[i]);
+    }
+
+    for (int column = 0; column < j->size; column++)
+        for (int k = starts[column]; k < starts[column + 1]; k++)
+            values[k] *= j->row_scale[rows[k]] * j->column_scale[column];
+}
+
+static yk_status create_least_squares(yk_jacobian *j)
+{
+    yk_context *context = j->context;
+    size_t count = 2 * (yk_sparse_nonzeros(j->matrix) + (size_t)j->size);
+    yk_sparse_entry *entries = yk_allocate(context, count, sizeof *entries);
+    j->least_squares_slots = yk_allocate(context, count, sizeof *j->least_squares_slots);
+    j->least_squares_vector =
+        yk_allocate(context, 3 * (size_t)j->size, sizeof *j->least_squares_vector);
+    yk_status status = YK_ERROR_MEMORY;
+
+    if (entries && j->least_squares_slots && j->least_squares_vector) {
+        j->least_squares_solution = j->least_squares_vector + 2 * j->size;
+        const int *starts = yk_sparse_column_starts(j->matrix);
+        const int *rows = yk_sparse_rows(j->matrix);
+        yk_sparse_entry *entry = entries;
+        for (int column = 0; column < j->size; column++) {
+            for (int k = starts[column]; k < starts[column + 1]; k++) {
+                *entry++ = (yk_sparse_entry){rows[k], j->size + column};
+                *entry++ = (yk_sparse_entry){j->size + column, rows[k]};
+            }
+        }
+
+        for (int i = 0; i < 2 * j->size; i++)
+            *entry++ = (yk_sparse_entry){i, i};
+
+        status = yk_sparse_create(context, 2 * j->size, entries, count, j->least_squares_slots,
+                                  &j->least_squares);
+    }
+
+    yk_release(context, entries);
+    return status;
+}
+
+/* Factors the equations of the regularised least-squares solution, with the regularisation d:
+ *
+ *   [ d I    J   ] [ (r - J x) / d ]   [ r ]
+ *   [ J^T   -d I ] [       x       ] = [ 0 ] */
+static yk_status factor_least_squares(yk_jacobian *j)
+{
+    if (!j->least_squares) {
+        yk_status status = create_least_squares(j);
+        if (status != YK_OK)
+            return status;
+    }
+
+    scale_by_bounds(j);
+
+    const double *jacobian = yk_sparse_values(j->matrix);
+    double *values = yk_sparse_values(j->least_squares);
+    const int *slot = j->least_squares_slots;
+    size_t nonzeros = yk_sparse_nonzeros(j->matrix);
+    memset(values, 0, yk_sparse_nonzeros(j->least_squares) * sizeof *values);
+    for (size_t k = 0; k < nonzeros; k++) {
+        values[*slot++] += jacobian[k];
+        values[*slot++] += jacobian[k];
+    }
+
+    for (int i = 0; i < 2 * j->size; i++)
+        values[*slot++] += i < j->size ? j->regularisation : -j->regularisation;
+
+    return yk_sparse_factor(j->least_squares, NULL);
+}
+
+static yk_status factor(yk_jacobian *j)
+{
+    bool immobile = scale_matrix(j);
+
     yk_status status;
     if (j->factored)
         status = yk_sparse_refactor(j->matrix, NULL);
     else
         status = yk_sparse_factor(j->matrix, NULL);
-
-    /* Whether constraints are redundant is found with new responses, and holds with them. */
-    bool redundant = status == YK_ERROR_SINGULAR || j->redundant;
-    if (status == YK_OK && j->fresh) {
-        j->redundant = yk_sparse_rcond(j->matrix) < SINGULAR;
-        redundant = j->redundant;
-    }
-
-    /* The diagonal raised distributes what is redundant. */
-    if (redundant && status != YK_ERROR_NOT_FINITE) {
-        const int *diagonal = j->slots + (j->slot_count - (size_t)j->size);
-        for (int i = 0; i < j->size; i++)
-            values[diagonal[i]] += REDUNDANCY;
-
-        status = yk_sparse_factor(j->matrix, NULL);
-    }
-
     j->factored = status == YK_OK;
-    j->fresh = false;
 
-    return status;
+    /* Redundancy is looked for in new responses. Responses that were only improved by corrections
+     * keep the answer. */
+    bool fresh = j->fresh;
+    j->fresh = false;
+    if (status == YK_ERROR_SINGULAR)
+        j->redundant = true;
+    else if (status != YK_OK)
+        return status;
+    else if (fresh)
+        j->redundant = immobile || yk_sparse_rcond(j->matrix) < SINGULAR;
+
+    if (j->redundant)
+        return factor_least_squares(j);
+    return YK_OK;
 }
 
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
@@ -461,6 +659,7 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
     yk_jacobian *j = jacobian;
     double *values = yk_sparse_values(j->matrix);
     memset(values, 0, yk_sparse_nonzeros(j->matrix) * sizeof *values);
+    memset(j->bound, 0, 2 * (size_t)j->size * sizeof *j->bound);
 
     /* Subsystem by subsystem: conditions at each of its ports, by the parameters at all of them. */
     const int *slots = j->slots;
@@ -476,6 +675,8 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
             if (interface->relation)
                 weights = moment;
             differentiate(j, interface, c->side, own, weights, h);
+            if (own)
+                bound_conditions(j, r, c, own);
 
             for (int by = 0; by < r->connection_count; by++)
                 slots = add_block(j, r, c, &r->connections[by], slots);
@@ -496,14 +697,65 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
     return factor(j);
 }
 
-void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
+/* One solution with the factors of factor_least_squares, for the right-hand sides r and
+ * -d below; r becomes r - J x. Returns x. */
+static const double *solve_least_squares(const yk_jacobian *j, double *r, const double *below)
+{
+    size_t size = (size_t)j->size;
+    double *vector = j->least_squares_vector;
+    memcpy(vector, r, size * sizeof *r);
+    for (int i = 0; i < j->size; i++)
+        vector[j->size + i] = below ? -j->regularisation * below[i] : 0;
+
+    yk_sparse_solve(j->least_squares, vector);
+    for (int i = 0; i < j->size; i++)
+        r[i] = j->regularisation * vector[i];
+
+    return vector + size;
+}
+
+/* The least-squares solution for the right-hand side r. The second solution, for the residual of
+ * the first, removes nearly all of the effect of the regularisation. The unknowns `held` lose their
+ * part that changes no condition, so that the smallest unknowns that meet the conditions are left. */
+static void solve_redundant(const yk_jacobian *j, double *r, double *held)
+{
+    enum { SOLUTIONS = 2 };
+    size_t size = (size_t)j->size;
+    double *x = j->least_squares_solution;
+    memset(x, 0, size * sizeof *x);
+    for (int n = 0; n < SOLUTIONS; n++) {
+        const double *part = solve_least_squares(j, r, NULL);
+        for (int i = 0; i < j->size; i++)
+            x[i] += part[i];
+    }
+
+    /* d^2 (J^T J + d^2)^-1 is close to the projection to that part. */
+    for (int n = 0; held && n < SOLUTIONS; n++) {
+        memset(r, 0, size * sizeof *r);
+        memcpy(held, solve_least_squares(j, r, held), size * sizeof *held);
+    }
+
+    for (int i = 0; i < j->size; i++)
+        r[i] = x[i] + (held ? held[i] : 0);
+}
+
+void yk_jacobian_solve(const yk_jacobian *jacobian, double *x, double *held)
 {
     /* Of the scaled matrix R J C: J^-1 = C (R J C)^-1 R. */
-    for (int i = 0; i < jacobian->size; i++)
-        x[i] *= jacobian->row_scale[i];
-    yk_sparse_solve(jacobian->matrix, x);
-    for (int i = 0; i < jacobian->size; i++)
-        x[i] *= jacobian->column_scale[i];
+    const yk_jacobian *j = jacobian;
+    for (int i = 0; i < j->size; i++)
+        x[i] *= j->row_scale[i];
+
+    if (j->redundant) {
+        for (int i = 0; held && i < j->size; i++)
+            held[i] /= j->column_scale[i];
+        solve_redundant(j, x, held);
+    } else {
+        yk_sparse_solve(j->matrix, x);
+    }
+
+    for (int i = 0; i < j->size; i++)
+        x[i] *= j->column_scale[i];
 }
 
 /* State ---------------------------------------------------------------------------------------- */

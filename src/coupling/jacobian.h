@@ -27,9 +27,19 @@
  * unknown, its value at the end of the step, which its target sees (side 1) and its source gives
  * (side 0), as the position of a scalar motion. */
 
+/* The largest rate of a port's velocity by a force there (1/kg), and of its angular velocity by a
+ * torque (1/(kg m^2)), in whatever direction; 0: not known. */
+typedef struct yk_mobility {
+    double translation, rotation;
+} yk_mobility;
+
 /* One side of one interface, as a subsystem sees it. */
 typedef struct yk_connection {
     int interface, side, port;
+
+    /* Of the port, if it is known for more directions than those of the interface; and the errors
+     * of finite differences in its rows of the response, 0 if there are none. */
+    yk_mobility mobility, noise;
 
     /* In the response: of the port's first coordinate, and of the interface's first parameter of
      * those that the side sees. */
@@ -138,8 +148,11 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
                                void *user, const double (*motion)[YK_LEVELS],
                                const double (*moment)[YK_LEVELS], double h);
 
-/* x = J^-1 x. */
-void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
+/* x = J^-1 x, the correction that is subtracted from the unknowns. If conditions are redundant it is
+ * the least-squares solution, and it takes away what `held`, the unknowns before the correction,
+ * contains without an effect on any condition, so that redundant constraints have wrenches of
+ * least norm. `held` is overwritten; NULL: such parts stay as they are. */
+void yk_jacobian_solve(const yk_jacobian *jacobian, double *x, double *held);
 
 /* Where the responses say that one side of an interface, now at `motion`, comes to if the
  * parameters change by `step`. */

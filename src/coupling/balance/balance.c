@@ -1,5 +1,6 @@
 #include "coupling/balance/balance.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -170,6 +171,17 @@ static void fill_response(yk_balance *balance, double h, int participant)
     const yk_balance_participant *own = &balance->participants[participant];
     const yk_step_model *model = &own->model;
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
+
+    for (int i = 0; i < r->connection_count; i++) {
+        yk_connection *c = &r->connections[i];
+        yk_port_kind kind = balance->interfaces[c->interface].constraint.kind;
+        for (int k = 0; k < yk_port_freedoms(kind); k++) {
+            int coordinate = own->offsets[c->port] + k;
+            double mobility = model->mobility[coordinate * own->size + coordinate] / h;
+            double *largest = k < 3 ? &c->mobility.translation : &c->mobility.rotation;
+            *largest = k % 3 == 0 ? mobility : fmax(*largest, mobility);
+        }
+    }
 
     /* Column by column: a unit of one multiplier at one port moves all ports. */
     for (int i = 0; i < r->connection_count; i++) {
@@ -358,7 +370,11 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         return status;
 
     /* With the multipliers that close the joints. */
-    yk_jacobian_solve(balance->jacobian, balance->residual);
+    double *held = balance->held;
+    for (int i = 0; i < balance->count; i++)
+        for (int row = 0; row < balance->interfaces[i].constraint.row_count; row++)
+            *held++ = balance->interfaces[i].multiplier[row];
+    yk_jacobian_solve(balance->jacobian, balance->residual, balance->held);
     const double *correction = balance->residual;
 
     for (int i = 0; i < balance->count; i++) {
@@ -508,9 +524,11 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
         return status;
 
     size_t rows = (size_t)yk_jacobian_size(balance->jacobian);
-    balance->residual = yk_allocate(context, rows, sizeof *balance->residual);
+    balance->residual = yk_allocate(context, 2 * rows, sizeof *balance->residual);
     if (!balance->residual)
         return YK_ERROR_MEMORY;
+
+    balance->held = balance->residual + rows;
     return YK_OK;
 }
 

@@ -67,7 +67,7 @@ typedef struct yk_balance {
     yk_balance_participant *participants;
     int count;
     yk_balance_interface *interfaces;
-    double *residual;
+    double *residual, *held;
 
     /* Of all conditions by all multipliers. */
     yk_jacobian *jacobian;

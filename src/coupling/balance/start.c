@@ -78,12 +78,13 @@ static yk_status start_with_response(yk_balance *balance, yk_system *system, int
     return YK_OK;
 }
 
-/* Relative accelerations into the residual; returns the largest, against those of the sides. */
-static double evaluate(yk_balance *balance, yk_system *system)
+/* Relative accelerations into the residual; returns the largest, against those of the sides. *scale
+ * is the largest acceleration of a side in all evaluations: a system in equilibrium has none left
+ * once its wrenches are found. */
+static double evaluate(yk_balance *balance, yk_system *system, double *scale)
 {
     double *residual = balance->residual;
     double largest = 0;
-    double scale = 1e-300;
 
     for (int i = 0; i < balance->count; i++) {
         /* What accelerations of the sides are large. */
@@ -91,12 +92,12 @@ static double evaluate(yk_balance *balance, yk_system *system)
         for (int side = 0; side < 2; side++) {
             const yk_motion *m = motion_of(balance, system, i, side);
             if (own->constraint.kind == YK_PORT_SCALAR) {
-                scale = fmax(scale, fabs(m->acceleration.x));
+                *scale = fmax(*scale, fabs(m->acceleration.x));
                 continue;
             }
 
-            scale = fmax(scale, yk_v3_norm(m->acceleration));
-            scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
+            *scale = fmax(*scale, yk_v3_norm(m->acceleration));
+            *scale = fmax(*scale, yk_v3_norm(m->angular_acceleration));
         }
 
         /* How far the joint is from holding. */
@@ -114,7 +115,7 @@ static double evaluate(yk_balance *balance, yk_system *system)
         }
     }
 
-    return largest / scale;
+    return largest / *scale;
 }
 
 /* Newton's method on acceleration level for the balanced interfaces, with all others as they
@@ -122,6 +123,7 @@ static double evaluate(yk_balance *balance, yk_system *system)
 static yk_status solve(yk_balance *balance, yk_system *system)
 {
     double left = 0;
+    double scale = 1e-300;
     for (int i = 0; i <= CORRECTIONS; i++) {
         /* The first time with derivatives, which hold for all corrections. */
         for (int participant = 0; participant < system->participant_count; participant++) {
@@ -137,7 +139,7 @@ static yk_status solve(yk_balance *balance, yk_system *system)
                 return status;
         }
 
-        left = evaluate(balance, system);
+        left = evaluate(balance, system, &scale);
         if (i == CORRECTIONS)
             break;
 
@@ -150,7 +152,7 @@ static yk_status solve(yk_balance *balance, yk_system *system)
                 break;
         }
 
-        yk_jacobian_solve(balance->jacobian, balance->residual);
+        yk_jacobian_solve(balance->jacobian, balance->residual, NULL);
         const double *correction = balance->residual;
 
         for (int k = 0; k < balance->count; k++) {

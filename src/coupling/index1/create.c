@@ -163,7 +163,8 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     x->correction = yk_allocate(context, size, sizeof *x->correction);
     x->applied = yk_allocate(context, size, sizeof *x->applied);
     x->change = yk_allocate(context, size, sizeof *x->change);
-    if (!x->correction || !x->applied || !x->change)
+    x->held = yk_allocate(context, size, sizeof *x->held);
+    if (!x->correction || !x->applied || !x->change || !x->held)
         return YK_ERROR_MEMORY;
     return yk_system_use_threads(system, x->options.threads);
 }
@@ -190,6 +191,7 @@ void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
     yk_release(system->context, x->correction);
     yk_release(system->context, x->applied);
     yk_release(system->context, x->change);
+    yk_release(system->context, x->held);
     yk_release(system->context, x);
 }
 
@@ -410,11 +412,11 @@ static yk_status start_all(yk_system *system, bool response)
 /* Newton's method on acceleration level -------------------------------------------------------- */
 
 /* Relative accelerations, and what relations leave; returns the largest, against those of the
- * sides. */
-static double evaluate(const yk_system *system, double *residual)
+ * sides. *scale is the largest acceleration of a side in all evaluations: a system in equilibrium
+ * has none left once its wrenches are found. */
+static double evaluate(const yk_system *system, double *residual, double *scale)
 {
     double largest = 0;
-    double scale = LEAST;
     double relations = 0;
 
     for (int i = 0; i < system->interface_count; i++) {
@@ -450,11 +452,11 @@ static double evaluate(const yk_system *system, double *residual)
         double linear = yk_v3_norm(at.a.acceleration) + yk_v3_norm(at.b.acceleration);
         double angular =
             yk_v3_norm(at.a.angular_acceleration) + yk_v3_norm(at.b.angular_acceleration);
-        scale = fmax(scale, linear);
-        scale = fmax(scale, angular);
+        *scale = fmax(*scale, linear);
+        *scale = fmax(*scale, angular);
     }
 
-    return fmax(largest / scale, relations);
+    return fmax(largest / *scale, relations);
 }
 
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
@@ -475,6 +477,66 @@ static void clear_wrenches(yk_system *system)
         memset(own->multiplier, 0, sizeof own->multiplier);
         memset(own->given, 0, sizeof own->given);
     }
+}
+
+/* The mobility of a port, from its block on the diagonal of an interface model. */
+static yk_mobility port_mobility(const yk_participant *p, const yk_interface_model *model,
+                                 int offset)
+{
+    double largest[2] = {0, 0};
+    for (int k = 0; k < 6; k++) {
+        double mobility = model->inverse_mass[(offset + k) * (model->size + 1)];
+        largest[k / 3] = fmax(largest[k / 3], mobility);
+    }
+
+    /* From the units of the subsystem. */
+    yk_mobility mobility = {largest[0], largest[1]};
+    if (p->transform) {
+        double length = p->transform->length;
+        mobility.translation /= p->transform->mass;
+        mobility.rotation /= p->transform->mass * length * length;
+    }
+
+    return mobility;
+}
+
+/* Responses are known for the directions of the interfaces only. If none of these moves a
+ * subsystem, it takes the other directions to see that they are rounding errors. A subsystem
+ * without an interface model is judged by its responses alone. */
+static yk_status find_mobilities(yk_system *system, int participant)
+{
+    yk_index1 *x = yk_index1_of(system);
+    yk_context *context = system->context;
+    const yk_participant *p = &system->participants[participant];
+    yk_port_response *steps = yk_jacobian_response(x->jacobian, participant);
+    yk_port_response *starts = yk_jacobian_response(x->start_jacobian, participant);
+    if (!p->subsystem->ops->interface_model || steps->connection_count == 0)
+        return YK_OK;
+
+    int *offsets = yk_allocate(context, (size_t)p->port_count, sizeof *offsets);
+    if (!offsets)
+        return YK_ERROR_MEMORY;
+
+    int size = yk_system_number_velocities(system, participant, offsets);
+    size_t n = (size_t)size;
+    double *memory = yk_allocate(context, n * n + n, sizeof *memory);
+    yk_interface_model model = {.size = size, .inverse_mass = memory, .rate = memory + n * n};
+    yk_status status = YK_ERROR_MEMORY;
+    if (memory && !YK_FAILED(yk_system_interface_model(system, participant, &model))) {
+        for (int i = 0; i < steps->connection_count; i++) {
+            int port = steps->connections[i].port;
+            if (offsets[port] < 0 || p->ports[port].kind != YK_PORT_MARKER)
+                continue;
+            steps->connections[i].mobility = port_mobility(p, &model, offsets[port]);
+            starts->connections[i].mobility = steps->connections[i].mobility;
+        }
+    }
+
+    if (memory)
+        status = YK_OK;
+    yk_release(context, offsets);
+    yk_release(context, memory);
+    return status;
 }
 
 yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
@@ -508,13 +570,20 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
     /* Newton's method. Where the accelerations do not follow the wrenches it finds none. */
     static const double accelerations[1][YK_LEVELS] = {{0, 0, 1}};
     bool consistent = false;
+    double scale = LEAST;
 
     for (int i = 0; i <= START_CORRECTIONS; i++) {
         yk_status status = start_all(system, i == 0);
         if (status != YK_OK)
             return status;
 
-        double left = evaluate(system, x->correction);
+        for (int k = 0; i == 0 && k < system->participant_count; k++) {
+            status = find_mobilities(system, k);
+            if (status != YK_OK)
+                return status;
+        }
+
+        double left = evaluate(system, x->correction, &scale);
         consistent = i == START_CORRECTIONS && left <= NOTABLE;
         if (i == START_CORRECTIONS)
             break;
@@ -527,7 +596,7 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
                 break;
         }
 
-        yk_jacobian_solve(x->start_jacobian, x->correction);
+        yk_jacobian_solve(x->start_jacobian, x->correction, NULL);
         const double *correction = x->correction;
         for (int k = 0; k < system->interface_count; k++) {
             yk_index1_interface *own = &x->interfaces[k];

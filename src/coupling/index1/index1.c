@@ -354,6 +354,35 @@ static yk_status find_jacobian(yk_system *system)
 
 /* Corrections ---------------------------------------------------------------------------------- */
 
+/* The parameters of all multipliers as they are. A shape has one of the scaled position, velocity
+ * and acceleration that a polynomial leads a free unit mass to, and none of the other two, so these
+ * are the parameters; what a cubic has of the step before leads to none of them. */
+static void hold_parameters(const yk_system *system, double *held)
+{
+    const yk_index1 *x = yk_index1_of(system);
+    memset(held, 0, (size_t)yk_jacobian_size(x->jacobian) * sizeof *held);
+
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_index1_interface *own = &x->interfaces[i];
+        int rows = own->constraint.row_count;
+        for (int row = 0; row < rows && !yk_index1_is_relation(&system->interfaces[i]); row++) {
+            const double *power = own->multiplier[row].power;
+            double reached[YK_LEVELS] = {0};
+            for (int k = 0; k <= own->basis->degree; k++) {
+                reached[0] += power[k] / ((k + 1) * (k + 2));
+                reached[1] += power[k] / (k + 1);
+                reached[2] += power[k];
+            }
+
+            for (int e = 0; e < own->basis->parameters; e++)
+                for (int level = 0; level < YK_LEVELS; level++)
+                    held[e * rows + row] += own->basis->condition[e][level] * reached[level];
+        }
+
+        held += yk_jacobian_interface_size(x->jacobian, i);
+    }
+}
+
 /* What the correction would do to the multipliers. */
 static void measure(yk_system *system, newton *n)
 {
@@ -555,7 +584,8 @@ static yk_status iterate(yk_system *system, newton *n)
             return status;
 
         evaluate(system, x->correction, n);
-        yk_jacobian_solve(x->jacobian, x->correction);
+        hold_parameters(system, x->held);
+        yk_jacobian_solve(x->jacobian, x->correction, x->held);
         n->last_change = n->change;
         measure(system, n);
         bool weighs = has_weight(system, n->change, n->size);

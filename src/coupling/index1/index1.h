@@ -115,7 +115,7 @@ typedef struct yk_index1 {
 
     /* Of the parameters: what is to be subtracted from them, their change between the last run and
      * the present one, and since the last iterate that was no worse than the one before. */
-    double *correction;
+    double *correction, *held;
     double *applied;
     double *change;
 

@@ -4,6 +4,7 @@
  * Of the others the step is repeated with one parameter changed at a time; the plain step comes
  * last, so that the subsystem stands where it should. The subsystems do this independently of
  * each other, each with the parameters of its own interfaces. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
  * motions, and so small that the rotation of bodies under it does not show. What is left of that
  * is felt the more the longer a chain is. */
 static const double CHANGE = 1e-5;
+/* Relative errors of a motion that a subsystem computes twice. */
+static const double ROUNDING = 4 * DBL_EPSILON;
 
 /* The multipliers of one interface for a unit of one parameter. */
 static void unit_parameter(const yk_index1_interface *own, int column,
@@ -240,6 +243,19 @@ static yk_status advance_with_differences(yk_system *system, int participant)
     yk_status status = yk_system_advance(system, participant);
     if (YK_FAILED(status))
         return status;
+
+    /* Rounding errors of positions and rotations, scaled as the response will be; accelerations are
+     * differences of them over a step of the subsystem. */
+    double own_step = system->h / p->substeps;
+    for (int i = 0; i < count; i++) {
+        yk_connection *c = &r->connections[i];
+        if (is_wire(system, c) || takes_motion(system, c))
+            continue;
+
+        double rotation = ROUNDING / (change_of(system, c) * own_step * own_step);
+        yk_motion now = yk_index1_answer(system, c->interface, c->side);
+        c->noise = (yk_mobility){rotation * yk_v3_norm(now.position), rotation};
+    }
 
     /* What the changes did, column by column. */
     for (int i = 0; i < count; i++) {
