@@ -346,6 +346,9 @@ const char *yk_scheme_name_without(unsigned trait);
 
 /* At creation: participants, interfaces, wires and their sequences. */
 yk_status yk_wiring_create(yk_system *system, const yk_system_description *def);
+/* sides.c: exchanges the sides of interfaces whose second side cannot follow the first. Ports are
+ * not connected yet. */
+yk_status yk_system_choose_sides(yk_system *system);
 void yk_wiring_destroy(yk_system *system);
 
 /* Whether the tables of operations of a subsystem are such that this library can call them

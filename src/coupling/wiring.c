@@ -172,15 +172,6 @@ static yk_status create_interface(yk_system *system, int number)
     const yk_interface_def *def = &interface->def;
     const char *name = def->name;
 
-    /* Both ports exist and are free. */
-    yk_status status = check_port(system, number, def->wrench_subsystem, def->wrench_port);
-    if (status != YK_OK)
-        return status;
-
-    status = check_port(system, number, def->motion_subsystem, def->motion_port);
-    if (status != YK_OK)
-        return status;
-
     /* What the second side takes is the scheme's choice. */
     yk_participant *a = yk_interface_a(system, interface);
     yk_participant *b = yk_interface_b(system, interface);
@@ -195,7 +186,7 @@ static yk_status create_interface(yk_system *system, int number)
         interface->takes = ops->second_side(system->options, &joined);
 
     /* Whether both sides can do that. */
-    status = check_causality(system, name, a, def->wrench_port, YK_TAKES_WRENCH);
+    yk_status status = check_causality(system, name, a, def->wrench_port, YK_TAKES_WRENCH);
     if (status != YK_OK)
         return status;
 
@@ -383,10 +374,21 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
         interface->def = def->interfaces[i];
         if (!interface->def.name)
             interface->def.name = "unnamed";
-        status = create_interface(system, i);
+
+        /* Both ports exist and are free. */
+        const yk_interface_def *own = &interface->def;
+        status = check_port(system, i, own->wrench_subsystem, own->wrench_port);
+        if (status == YK_OK)
+            status = check_port(system, i, own->motion_subsystem, own->motion_port);
         if (status != YK_OK)
             return status;
     }
+
+    status = yk_system_choose_sides(system);
+    for (int i = 0; status == YK_OK && i < def->interface_count; i++)
+        status = create_interface(system, i);
+    if (status != YK_OK)
+        return status;
 
     status = yk_wires_create(system, def);
     if (status != YK_OK)

@@ -1,0 +1,463 @@
+/* The choice of the motion sides.
+ *
+ * A side that receives a motion must be able to make it: if its own joints, or the motions that
+ * other interfaces prescribe to it, forbid a motion that its partner makes, no iteration finds a
+ * wrench for it. The second side of an interface receives the motion unless it cannot follow. Then
+ * the sides are exchanged, and so are those of further interfaces if that is what it takes, along a
+ * chain of subsystems for example. Channels do not change: they belong to the first side that the
+ * def names.
+ *
+ * Which motions a subsystem can make is read from the interface model of a copy: its mobility Y at
+ * the ports, and the mobilities of its partners there. With N the directions of all motions that a
+ * subsystem is given, it follows if N (Y + Y of the partners) N^T has no higher rank than N Y N^T. */
+#include <math.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "coupling/system.h"
+#include "math/vec3.h"
+
+/* Of the largest mobility of a port: less is rounding, and no mobility. */
+static const double IMMOBILE = 1e-8;
+/* Start of the copies (s); their mobilities depend on positions only. */
+static const double STEP = 1e-3;
+
+/* Mobilities of a participant at its marker ports, 6 x 6 blocks in global axes. */
+typedef struct mobility {
+    bool asked, known;
+    int *offset; /* per port, -1: none */
+    int size;
+    double *matrix;
+    yk_quat *axes; /* of the ports' markers */
+} mobility;
+
+/* An interface whose second side receives a motion, and may be exchanged. */
+typedef struct choice {
+    bool motion, visited;
+} choice;
+
+typedef struct sides {
+    yk_system *system;
+    mobility *mobilities; /* per participant */
+    choice *choices;      /* per interface */
+} sides;
+
+/* Mobilities ----------------------------------------------------------------------------------- */
+
+/* Starts a copy with every port of an interface connected to a wrench, and asks for its model. */
+static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
+{
+    mobility *m = &s->mobilities[participant];
+    const yk_participant *p = &s->system->participants[participant];
+    yk_context *context = s->system->context;
+
+    m->size = 0;
+    for (int port = 0; port < p->port_count; port++) {
+        bool joined = false;
+        for (int i = 0; i < s->system->interface_count; i++) {
+            const yk_interface_def *def = &s->system->interfaces[i].def;
+            bool first = def->wrench_subsystem == participant && def->wrench_port == port;
+            bool second = def->motion_subsystem == participant && def->motion_port == port;
+            joined = joined || first || second;
+        }
+
+        m->offset[port] = -1;
+        bool takes = p->ports[port].causalities & YK_TAKES_WRENCH;
+        if (!joined || !takes || p->ports[port].kind != YK_PORT_MARKER)
+            continue;
+        if (YK_FAILED(copy->ops->connect(copy, port, YK_TAKES_WRENCH, YK_AXES_ALL)))
+            return false;
+        m->offset[port] = m->size;
+        m->size += 6;
+    }
+
+    size_t n = (size_t)m->size;
+    m->matrix = yk_allocate(context, n * n, sizeof *m->matrix);
+    double *rate = yk_allocate(context, n, sizeof *rate);
+    yk_input *inputs = yk_allocate(context, (size_t)p->port_count, sizeof *inputs);
+    bool good = m->matrix && rate && inputs;
+    good = good && !YK_FAILED(copy->ops->start(copy, 0, STEP, NULL));
+
+    yk_interface_model model = {.size = m->size, .inverse_mass = m->matrix, .rate = rate};
+    if (good) {
+        const yk_interface_model_ops *ops = copy->ops->interface_model;
+        good = !YK_FAILED(ops->evaluate(copy, 0, STEP, inputs, &model));
+    }
+
+    for (int port = 0; good && port < p->port_count; port++) {
+        yk_port_value value;
+        if (m->offset[port] < 0)
+            continue;
+        copy->ops->output(copy, port, &value);
+        m->axes[port] = value.motion.orientation;
+    }
+
+    yk_release(context, rate);
+    yk_release(context, inputs);
+    return good;
+}
+
+/* The mobilities of a participant; NULL if it cannot be asked. */
+static const mobility *mobility_of(const sides *s, int participant)
+{
+    mobility *m = &s->mobilities[participant];
+    const yk_participant *p = &s->system->participants[participant];
+    yk_context *context = s->system->context;
+    const yk_subsystem_ops *ops = p->subsystem->ops;
+    if (m->asked)
+        return m->known ? m : NULL;
+
+    m->asked = true;
+    if (!ops->merging || !ops->interface_model)
+        return NULL;
+
+    size_t ports = (size_t)p->port_count;
+    m->offset = yk_allocate(context, ports, sizeof *m->offset);
+    m->axes = yk_allocate(context, ports, sizeof *m->axes);
+    if (!m->offset || !m->axes)
+        return NULL;
+
+    /* One part, merged, is a copy. What it has to say the subsystem itself will say. */
+    yk_subsystem *copy = NULL;
+    const yk_merge_def merge = {.parts = &p->subsystem, .part_count = 1, .length = 1};
+    yk_quiet_begin(context);
+    if (!YK_FAILED(ops->merging->merge(&merge, &copy))) {
+        m->known = ask_copy(s, participant, copy);
+        copy->ops->destroy(copy);
+    }
+
+    yk_quiet_end(context);
+    return m->known ? m : NULL;
+}
+
+/* Directions ----------------------------------------------------------------------------------- */
+
+/* A motion that an interface constrains: a translation or rotation along an axis of a port. */
+typedef struct direction {
+    int port[2]; /* of the motion side and of the wrench side */
+    int partner;
+    bool rotation;
+    yk_vec3 axis;
+} direction;
+
+enum { DIRECTIONS_MAX = 120 };
+
+/* All motions that a participant is given. */
+static int list_directions(const sides *s, int participant, const mobility *m,
+                           direction list[DIRECTIONS_MAX])
+{
+    int count = 0;
+    for (int i = 0; i < s->system->interface_count; i++) {
+        const yk_interface_def *def = &s->system->interfaces[i].def;
+        bool given = s->choices[i].motion && def->motion_subsystem == participant;
+        if (!given || m->offset[def->motion_port] < 0 || count + 6 > DIRECTIONS_MAX)
+            continue;
+
+        for (int k = 0; k < 6; k++) {
+            if (!(def->constrained & 1u << k))
+                continue;
+            yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+            list[count++] = (direction){
+                .port = {def->motion_port, def->wrench_port},
+                .partner = def->wrench_subsystem,
+                .rotation = k >= 3,
+                .axis = yk_q_rotate(m->axes[def->motion_port], unit),
+            };
+        }
+    }
+
+    return count;
+}
+
+/* The rate of one motion by the wrench of another, at side 0 or 1 of both. */
+static double response(const mobility *m, int side, const direction *a, const direction *b)
+{
+    int row = m->offset[a->port[side]] + 3 * a->rotation;
+    int column = m->offset[b->port[side]] + 3 * b->rotation;
+    const double u[3] = {a->axis.x, a->axis.y, a->axis.z};
+    const double w[3] = {b->axis.x, b->axis.y, b->axis.z};
+    double sum = 0;
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            sum += u[i] * m->matrix[(row + i) * m->size + column + k] * w[k];
+
+    return sum;
+}
+
+/* The largest mobility of a port in translation or rotation. A port that cannot rotate counts as
+ * one of a body of 1 m. */
+static double largest_mobility(const mobility *m, int port, bool rotation)
+{
+    double largest[2] = {0, 0};
+    for (int k = 0; k < 6; k++) {
+        int i = m->offset[port] + k;
+        largest[k / 3] = fmax(largest[k / 3], m->matrix[i * m->size + i]);
+    }
+
+    if (largest[1] < IMMOBILE * largest[0])
+        largest[1] = largest[0];
+    if (largest[0] < IMMOBILE * largest[1])
+        largest[0] = largest[1];
+    return largest[rotation];
+}
+
+/* The rank of a symmetric positive semidefinite matrix that is scaled to a diagonal of at most 1,
+ * by Cholesky's method with pivots. The matrix is overwritten. */
+static int rank_of(int n, double *a)
+{
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++)
+            if (a[i * n + i] > a[pivot * n + pivot])
+                pivot = i;
+        if (!(a[pivot * n + pivot] > IMMOBILE))
+            return k;
+
+        for (int i = 0; i < n; i++) {
+            double entry = a[k * n + i];
+            a[k * n + i] = a[pivot * n + i];
+            a[pivot * n + i] = entry;
+        }
+
+        for (int i = 0; i < n; i++) {
+            double entry = a[i * n + k];
+            a[i * n + k] = a[i * n + pivot];
+            a[i * n + pivot] = entry;
+        }
+
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++)
+                a[i * n + j] -= a[i * n + k] * a[k * n + j] / a[k * n + k];
+    }
+
+    return n;
+}
+
+/* Motions of its partners that a participant cannot follow: how many independent ones. */
+static int missing_freedoms(const sides *s, int participant)
+{
+    /* Contacts may open, so only mechanisms with joints alone are judged. */
+    if (!s->system->participants[participant].subsystem->ops->step_model)
+        return 0;
+
+    const mobility *own = mobility_of(s, participant);
+    if (!own)
+        return 0;
+
+    direction list[DIRECTIONS_MAX];
+    int n = list_directions(s, participant, own, list);
+    size_t size = (size_t)(n * n);
+    double *sum = yk_allocate(s->system->context, 2 * size, sizeof *sum);
+    if (!sum)
+        return 0;
+
+    /* Each scaled by the mobilities of both sides: its own first. */
+    double *copy = sum + size;
+    double scale[DIRECTIONS_MAX];
+    for (int i = 0; i < n; i++) {
+        scale[i] = largest_mobility(own, list[i].port[0], list[i].rotation);
+        scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
+    }
+
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            sum[i * n + k] = scale[i] * scale[k] * response(own, 0, &list[i], &list[k]);
+
+    memcpy(copy, sum, size * sizeof *sum);
+    int rank = rank_of(n, copy);
+    if (rank == n) {
+        yk_release(s->system->context, sum);
+        return 0;
+    }
+
+    /* The partners in the same scales, each with a largest mobility of 1, whatever its mass. One
+     * that cannot be asked may move in every way. */
+    for (int i = 0; i < n; i++) {
+        const mobility *partner = mobility_of(s, list[i].partner);
+        if (!partner || partner->offset[list[i].port[1]] < 0) {
+            sum[i * n + i] += 1;
+            continue;
+        }
+
+        double largest = 0;
+        for (int k = 0; k < n; k++)
+            if (list[k].partner == list[i].partner)
+                largest =
+                    fmax(largest, scale[k] * scale[k] * response(partner, 1, &list[k], &list[k]));
+        for (int k = 0; k < n && largest > 0; k++)
+            if (list[k].partner == list[i].partner)
+                sum[i * n + k] +=
+                    scale[i] * scale[k] * response(partner, 1, &list[i], &list[k]) / largest;
+    }
+
+    int missing = rank_of(n, sum) - rank;
+    yk_release(s->system->context, sum);
+    return missing > 0 ? missing : 0;
+}
+
+/* The choice ----------------------------------------------------------------------------------- */
+
+/* Whether a joint is the same with its sides exchanged. Its axes are those of the second side's
+ * marker: they must be common to both sides, or not matter. */
+static bool is_symmetric(unsigned constrained)
+{
+    unsigned translations = constrained & YK_AXES_TRANSLATION;
+    unsigned rotations = (constrained & YK_AXES_ROTATION) / YK_AXIS_RX;
+    if (constrained & YK_AXIS_DISTANCE)
+        return false;
+    if (rotations == YK_AXES_TRANSLATION)
+        return true;
+    if (rotations == 0)
+        return translations == 0 || translations == YK_AXES_TRANSLATION;
+
+    /* Two rotations leave the third axis in common: motions along it, or across it in both
+     * directions. */
+    unsigned common = YK_AXES_TRANSLATION & ~rotations;
+    bool one_axis = common == YK_AXIS_X || common == YK_AXIS_Y || common == YK_AXIS_Z;
+    unsigned across = translations & rotations;
+    return one_axis && (across == 0 || across == rotations);
+}
+
+static bool takes_motion(const yk_system *system, const yk_interface_def *def)
+{
+    const yk_scheme_ops *ops = system->scheme_def.ops;
+    const yk_joined_ports joined = {
+        .subsystem = {system->participants[def->wrench_subsystem].subsystem,
+                      system->participants[def->motion_subsystem].subsystem},
+        .number = {def->wrench_subsystem, def->motion_subsystem},
+        .port = {def->wrench_port, def->motion_port},
+    };
+    return !ops->second_side || ops->second_side(system->options, &joined) == YK_TAKES_MOTION;
+}
+
+static yk_interface_def exchanged(const yk_interface_def *def)
+{
+    yk_interface_def other = *def;
+    other.wrench_subsystem = def->motion_subsystem;
+    other.wrench_port = def->motion_port;
+    other.motion_subsystem = def->wrench_subsystem;
+    other.motion_port = def->wrench_port;
+    return other;
+}
+
+static bool can_exchange(const yk_system *system, const yk_interface_def *def)
+{
+    const yk_participant *a = &system->participants[def->wrench_subsystem];
+    const yk_participant *b = &system->participants[def->motion_subsystem];
+    bool ports = a->ports[def->wrench_port].causalities & YK_TAKES_MOTION &&
+                 b->ports[def->motion_port].causalities & YK_TAKES_WRENCH;
+    yk_interface_def other = exchanged(def);
+    return ports && !def->drive && is_symmetric(def->constrained) && takes_motion(system, &other);
+}
+
+/* Exchanges sides until a participant follows all motions that it is given; false: it cannot, and
+ * its interfaces are as they were. */
+static bool make_follow(sides *s, int participant)
+{
+    yk_system *system = s->system;
+    for (int missing = missing_freedoms(s, participant); missing > 0;) {
+        int found = -1;
+        for (int i = 0; found < 0 && i < system->interface_count; i++) {
+            yk_interface_def *def = &system->interfaces[i].def;
+            bool given = s->choices[i].motion && def->motion_subsystem == participant;
+            if (!given || s->choices[i].visited || !can_exchange(system, def))
+                continue;
+
+            s->choices[i].visited = true;
+            *def = exchanged(def);
+            bool better = missing_freedoms(s, participant) < missing;
+            int partner = def->motion_subsystem;
+            if (better && (missing_freedoms(s, partner) == 0 || make_follow(s, partner)))
+                found = i;
+            else
+                *def = exchanged(def);
+        }
+
+        if (found < 0)
+            return false;
+        missing = missing_freedoms(s, participant);
+    }
+
+    return true;
+}
+
+static yk_status refuse(const sides *s, int participant)
+{
+    const yk_system *system = s->system;
+    const char *name = "";
+    for (int i = 0; i < system->interface_count; i++)
+        if (s->choices[i].motion && system->interfaces[i].def.motion_subsystem == participant)
+            name = system->interfaces[i].def.name;
+
+    return yk_fail(
+        system->context, YK_ERROR_CAPABILITY,
+        "scheme %s: subsystem '%s' cannot follow the motions that its interfaces, such "
+        "as '%s', prescribe to it: %d of them are forbidden by its own joints or by each "
+        "other, and exchanging sides of 'between' does not help; choose a scheme that "
+        "applies wrenches to both sides, such as %s, or join the parts by %s",
+        yk_system_scheme_name(system), system->participants[participant].name, name,
+        missing_freedoms(s, participant), yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES),
+        yk_scheme_name_with(YK_SCHEME_MERGES));
+}
+
+static yk_status choose(sides *s)
+{
+    yk_system *system = s->system;
+    for (int i = 0; i < system->interface_count; i++)
+        s->choices[i].motion = takes_motion(system, &system->interfaces[i].def);
+
+    for (int p = 0; p < system->participant_count; p++) {
+        for (int i = 0; i < system->interface_count; i++)
+            s->choices[i].visited = false;
+        if (!make_follow(s, p))
+            return refuse(s, p);
+    }
+
+    return YK_OK;
+}
+
+yk_status yk_system_choose_sides(yk_system *system)
+{
+    /* Schemes that merge exchange nothing. */
+    if (system->traits & YK_SCHEME_MERGES)
+        return YK_OK;
+
+    yk_context *context = system->context;
+    size_t participants = (size_t)system->participant_count;
+    size_t interfaces = (size_t)system->interface_count;
+    sides s = {
+        .system = system,
+        .mobilities = yk_allocate(context, participants, sizeof *s.mobilities),
+        .choices = yk_allocate(context, interfaces, sizeof *s.choices),
+    };
+    int *first = yk_allocate(context, interfaces, sizeof *first);
+    yk_status status = YK_ERROR_MEMORY;
+    if (s.mobilities && s.choices && first) {
+        for (int i = 0; i < system->interface_count; i++)
+            first[i] = system->interfaces[i].def.wrench_subsystem;
+        status = choose(&s);
+    }
+
+    for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
+        const yk_interface_def *def = &system->interfaces[i].def;
+        if (def->wrench_subsystem != first[i])
+            yk_log(context, YK_LOG_INFO,
+                   "interface '%s': subsystem '%s' cannot follow the motion of '%s', so '%s' "
+                   "follows instead",
+                   def->name, system->participants[def->wrench_subsystem].name,
+                   system->participants[first[i]].name,
+                   system->participants[def->motion_subsystem].name);
+    }
+
+    for (size_t i = 0; s.mobilities && i < participants; i++) {
+        yk_release(context, s.mobilities[i].offset);
+        yk_release(context, s.mobilities[i].matrix);
+        yk_release(context, s.mobilities[i].axes);
+    }
+
+    yk_release(context, s.mobilities);
+    yk_release(context, s.choices);
+    yk_release(context, first);
+    return status;
+}
