@@ -13,6 +13,8 @@ static const double ROUNDING = 1e-8;
  * |J x - r|^2 + REGULARISATION^2 |x|^2. A plain inverse would make large wrenches of the rounding
  * errors of redundant conditions. */
 static const double REGULARISATION = 1e-5;
+/* It is as large as the errors of finite differences, as long as these resolve anything. */
+static const double LARGEST_REGULARISATION = 1e-3;
 /* A port whose mobility in rotation is less than this fraction of its mobility in translation, for
  * a body of the size of the model, or the other way round, does not rotate, or translate. */
 static const double IMMOBILE = 1e-8;
@@ -555,6 +557,8 @@ static void scale_by_bounds(yk_jacobian *j)
         j->column_scale[i] = j->row_scale[i];
         j->regularisation = fmax(j->regularisation, j->noise[i] / j->bound[i]);
     }
+
+    j->regularisation = fmin(j->regularisation, LARGEST_REGULARISATION);
 
     for (int column = 0; column < j->size; column++)
         for (int k = starts[column]; k < starts[column + 1]; k++)

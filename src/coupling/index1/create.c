@@ -527,8 +527,12 @@ static yk_status find_mobilities(yk_system *system, int participant)
             int port = steps->connections[i].port;
             if (offsets[port] < 0 || p->ports[port].kind != YK_PORT_MARKER)
                 continue;
-            steps->connections[i].mobility = port_mobility(p, &model, offsets[port]);
-            starts->connections[i].mobility = steps->connections[i].mobility;
+            yk_mobility own = port_mobility(p, &model, offsets[port]);
+            yk_mobility *most = &x->interfaces[steps->connections[i].interface].mobility;
+            steps->connections[i].mobility = own;
+            starts->connections[i].mobility = own;
+            most->translation = fmax(most->translation, own.translation);
+            most->rotation = fmax(most->rotation, own.rotation);
         }
     }
 

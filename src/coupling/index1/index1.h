@@ -48,6 +48,9 @@ typedef struct yk_index1_multiplier {
 
 /* What the scheme keeps of one interface. */
 typedef struct yk_index1_interface {
+    /* The larger of both sides, at the start; 0: not known. */
+    yk_mobility mobility;
+
     yk_constraint constraint;
 
     /* Of the present step. */

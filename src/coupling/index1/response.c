@@ -16,6 +16,11 @@
 static const double CHANGE = 1e-5;
 /* Relative errors of a motion that a subsystem computes twice. */
 static const double ROUNDING = 4 * DBL_EPSILON;
+/* How far a change may move a port over the step (m, rad), and how far it does if another change is
+ * chosen for that reason: there rounding and bending of the path are of the same size. */
+static const double LEAST_MOTION = 1e-15;
+static const double LARGEST_MOTION = 1e-3;
+static const double USUAL_MOTION = 1e-8;
 
 /* The multipliers of one interface for a unit of one parameter. */
 static void unit_parameter(const yk_index1_interface *own, int column,
@@ -139,8 +144,18 @@ static bool takes_motion(const yk_system *system, const yk_connection *by)
     return yk_index1_is_relation(&system->interfaces[by->interface]);
 }
 
-/* By how much the parameters of a connection are changed. */
-static double change_of(const yk_system *system, const yk_connection *by)
+/* Whether the parameters of an interface are those of torques, row by row. */
+static bool is_torque(const yk_system *system, const yk_connection *by, int column)
+{
+    const yk_constraint *constraint =
+        &yk_index1_of(system)->interfaces[by->interface].constraint;
+    if (constraint->kind != YK_PORT_MARKER)
+        return false;
+    return constraint->row[column % constraint->row_count].kind == YK_ROW_AXES;
+}
+
+/* By how much a parameter of a connection is changed. */
+static double change_of(const yk_system *system, const yk_connection *by, int column)
 {
     /* Each kind by what is large for it. */
     if (is_wire(system, by))
@@ -163,9 +178,21 @@ static double change_of(const yk_system *system, const yk_connection *by)
         }
     }
 
+    double change = 1;
     if (largest > 0 && isfinite(largest))
-        return CHANGE * largest;
-    return 1;
+        change = CHANGE * largest;
+
+    /* A change that moves the port by less than rounding, or so far that the motion is another one,
+     * says nothing: rounding errors are the largest multipliers of a system at rest without loads,
+     * and 1 N m turns a box of some grams around. */
+    const yk_mobility *known = &yk_index1_of(system)->interfaces[by->interface].mobility;
+    double mobility = is_torque(system, by, column) ? known->rotation : known->translation;
+    double moved = change * mobility * system->h * system->h;
+    bool useful = moved > LEAST_MOTION && moved < LARGEST_MOTION;
+    if (mobility > 0 && !useful)
+        change *= USUAL_MOTION / moved;
+
+    return change;
 }
 
 /* The input of a port with one parameter changed. */
@@ -213,11 +240,11 @@ static yk_status advance_with_differences(yk_system *system, int participant)
     /* With one parameter changed at a time; what that led to is kept. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
-        double change = change_of(system, by);
         int first;
         int columns = yk_jacobian_columns(x->jacobian, by->interface, by->side, &first);
 
         for (int column = 0; column < columns; column++) {
+            double change = change_of(system, by, column);
             yk_input *input = &p->inputs[by->port];
             yk_input kept = *input;
             change_input(system, by, column, change, input);
@@ -252,19 +279,26 @@ static yk_status advance_with_differences(yk_system *system, int participant)
         if (is_wire(system, c) || takes_motion(system, c))
             continue;
 
-        double rotation = ROUNDING / (change_of(system, c) * own_step * own_step);
+        int rows = x->interfaces[c->interface].constraint.row_count;
         yk_motion now = yk_index1_answer(system, c->interface, c->side);
-        c->noise = (yk_mobility){rotation * yk_v3_norm(now.position), rotation};
+        c->noise = (yk_mobility){0, 0};
+        for (int row = 0; row < rows; row++) {
+            double error = ROUNDING / (change_of(system, c, row) * own_step * own_step);
+            if (is_torque(system, c, row))
+                c->noise.rotation = error;
+            else
+                c->noise.translation = error * yk_v3_norm(now.position);
+        }
     }
 
     /* What the changes did, column by column. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
-        double factor = 1 / change_of(system, by);
         int first;
         int columns = yk_jacobian_columns(x->jacobian, by->interface, by->side, &first);
 
         for (int column = by->column; column < by->column + columns; column++) {
+            double factor = 1 / change_of(system, by, column - by->column);
             const yk_motion *motion = r->motion + column * count;
             for (int k = 0; k < count; k++) {
                 const yk_connection *c = &r->connections[k];
