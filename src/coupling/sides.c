@@ -281,14 +281,19 @@ static int missing_freedoms(const sides *s, int participant)
         }
 
         double largest = 0;
-        for (int k = 0; k < n; k++)
-            if (list[k].partner == list[i].partner)
-                largest =
-                    fmax(largest, scale[k] * scale[k] * response(partner, 1, &list[k], &list[k]));
-        for (int k = 0; k < n && largest > 0; k++)
-            if (list[k].partner == list[i].partner)
-                sum[i * n + k] +=
-                    scale[i] * scale[k] * response(partner, 1, &list[i], &list[k]) / largest;
+        for (int k = 0; k < n; k++) {
+            if (list[k].partner != list[i].partner || partner->offset[list[k].port[1]] < 0)
+                continue;
+            double most = largest_mobility(partner, list[k].port[1], list[k].rotation);
+            largest = fmax(largest, scale[k] * scale[k] * most);
+        }
+
+        for (int k = 0; k < n && largest > 0; k++) {
+            if (list[k].partner != list[i].partner || partner->offset[list[k].port[1]] < 0)
+                continue;
+            double along = response(partner, 1, &list[i], &list[k]);
+            sum[i * n + k] += scale[i] * scale[k] * along / largest;
+        }
     }
 
     int missing = rank_of(n, sum) - rank;

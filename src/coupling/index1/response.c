@@ -147,8 +147,7 @@ static bool takes_motion(const yk_system *system, const yk_connection *by)
 /* Whether the parameters of an interface are those of torques, row by row. */
 static bool is_torque(const yk_system *system, const yk_connection *by, int column)
 {
-    const yk_constraint *constraint =
-        &yk_index1_of(system)->interfaces[by->interface].constraint;
+    const yk_constraint *constraint = &yk_index1_of(system)->interfaces[by->interface].constraint;
     if (constraint->kind != YK_PORT_MARKER)
         return false;
     return constraint->row[column % constraint->row_count].kind == YK_ROW_AXES;
