@@ -507,10 +507,12 @@ yk_status yk_system_fall_back(yk_system *system, const char *reason);
 
 /* What a system knows besides its state, as 8-byte words: all statistics but those of the scheme,
  * and what its ports, interfaces and wires showed last. With the state image it is what a run that
- * is taken up again in another process goes on from; restored after the state is set. */
+ * is resumed in another process continues from; restored after the state is set. Restoring checks
+ * the words: YK_ERROR_ARGUMENT if no such system has them, and the system may then only be
+ * destroyed. */
 size_t yk_system_memory_words(const yk_system *system);
 void yk_system_memory_save(const yk_system *system, double *words);
-void yk_system_memory_restore(yk_system *system, const double *words);
+yk_status yk_system_memory_restore(yk_system *system, const double *words);
 
 /* What an interface joins. Along the direction, of all that the joint constrains, in which they
  * differ most: the effective masses (kg) or inertias (kg m2) of both sides, with what is joined

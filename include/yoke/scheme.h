@@ -255,14 +255,18 @@ struct yk_scheme_ops {
     const char *(*remedy)(const yk_scheme *scheme);
 
     /* State: what the scheme keeps over steps, as part of the system's image. Where that is numbers
-     * which change smoothly and lie together: where they are, and how many. Else the three operations
-     * below it: continuous words, then opaque ones. */
+     * which change smoothly and lie together: where they are, and how many. Else the next three
+     * operations: continuous words, then opaque ones. Words may come from a checkpoint of a stranger:
+     * is_valid_state checks all counts, indices and truth values among them before state_set; NULL:
+     * there are none. */
     double *(*state)(yk_scheme *scheme, const yk_system *system, size_t *count);
     yk_state_layout (*state_layout)(const yk_scheme *scheme, const yk_system *system);
     void (*state_get)(const yk_scheme *scheme, const yk_system *system, double *continuous,
                       double *opaque);
     void (*state_set)(yk_scheme *scheme, yk_system *system, const double *continuous,
                       const double *opaque);
+    bool (*is_valid_state)(const yk_scheme *scheme, const yk_system *system,
+                           const double *continuous, const double *opaque);
 
     /* Step control. Order: the power of the step by which the difference of one step and two
      * halves falls; 0: not known. Foretells: whether it predicts the step that follows, so that

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "analysis/run.h"
+#include "base/restored.h"
 #include "math/vec3.h"
 
 /* Looks in a whole run, at most. */
@@ -124,6 +125,19 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
     b->start_potential = start.potential;
     b->lowest_potential = start.potential;
     b->highest_potential = start.potential;
+}
+
+bool yk_budget_is_valid(const yk_budget *b, int64_t stride)
+{
+    bool valid = b->stride == stride && b->next >= 0 && b->next - stride <= b->info->steps;
+    valid = valid && yk_is_restored_bool(&b->moves) && yk_is_restored_bool(&b->not_finite);
+    valid = valid && yk_is_restored_small_count(b->exploding);
+    valid = valid && yk_is_restored_small_count(b->growing);
+    valid = valid && yk_is_restored_small_count(b->doubling);
+    valid = valid && b->count >= 0 && b->count <= YK_BUDGET_WINDOWS;
+    for (int i = 0; valid && i < YK_BUDGET_WINDOWS; i++)
+        valid = yk_is_restored_small_count(b->windows[i].looks);
+    return valid;
 }
 
 bool yk_budget_exploded(const yk_budget *b)

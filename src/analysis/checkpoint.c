@@ -4,8 +4,11 @@
  * what ports, interfaces and wires showed last; the watch what verdicts are made of. */
 #include "analysis/run.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/building.h"
 #include "base/clock.h"
 #include "record/checkpoint.h"
 #include "record/pack.h"
@@ -273,12 +276,36 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
                        "another build of the program wrote it",
                        state_bytes / sizeof *state, self->state_words);
 
-    yk_status status = yk_system_state_set(self->system, state);
-    if (YK_FAILED(status))
-        return status;
-
-    yk_system_memory_restore(self->system, memory);
-    yk_watch_restore(self->watch, watch);
+    /* The checksum finds damage, not intent: every count, index and truth value is checked where it is
+     * restored, and the numbers of the motion here. */
+    yk_status status = YK_OK;
+    size_t continuous = yk_system_state_layout(self->system).continuous;
+    for (size_t i = 0; status == YK_OK && i < continuous; i++)
+        if (!isfinite(state[i]))
+            status =
+                yk_fail(self->context, YK_ERROR_INPUT, "word %zu of the state is %g", i, state[i]);
+    if (status == YK_OK)
+        status = yk_system_state_set(self->system, state);
+    if (!YK_FAILED(status))
+        status = yk_system_memory_restore(self->system, memory);
+    if (!YK_FAILED(status))
+        status = yk_watch_restore(self->watch, watch);
+    int64_t step = from->info.step;
+    if (!YK_FAILED(status) && (step != yk_system_steps(self->system) || step > self->info->steps))
+        status = yk_fail(self->context, YK_ERROR_INPUT,
+                         "it was written after step %lld of %lld, and its state is that after step "
+                         "%lld",
+                         (long long)step, (long long)self->info->steps,
+                         (long long)yk_system_steps(self->system));
+    if (YK_FAILED(status)) {
+        char why[YK_BUILDING_MESSAGE];
+        snprintf(why, sizeof why, "%s", yk_last_message(self->context));
+        return yk_fail(
+            self->context, YK_ERROR_INPUT,
+            "the run cannot continue from this checkpoint: %s; resume from an older one, "
+            "or run the scenario from its start",
+            why);
+    }
 
     /* As the run stood; the next checkpoint is due from here on. */
     self->converged = from->converged;

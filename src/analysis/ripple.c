@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "analysis/run.h"
+#include "base/restored.h"
 #include "math/vec3.h"
 
 /* Ratio of the squares of second and first differences above which it is rough: a swing with a
@@ -129,6 +130,14 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
     }
 
     r->count = 0;
+}
+
+bool yk_ripple_is_valid(const yk_ripple *ripple)
+{
+    bool valid = ripple->count >= 0 && ripple->count < YK_RIPPLE_WINDOW;
+    for (int i = 0; i < 6; i++)
+        valid = valid && yk_is_restored_small_count(ripple->components[i].rising);
+    return valid && yk_is_restored_small_count(ripple->longest);
 }
 
 bool yk_ripple_matters(const yk_ripple *ripple)

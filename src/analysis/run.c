@@ -437,9 +437,11 @@ static yk_status make_step(run *r, int64_t number, yk_status *sound)
     if (YK_FAILED(status))
         return status;
 
-    yk_system_memory_restore(r->system, state + r->state_words);
-    yk_watch_restore(&r->watch, state + r->state_words + r->memory_words);
-    status = yk_system_fall_back(r->system, reason);
+    status = yk_system_memory_restore(r->system, state + r->state_words);
+    if (!YK_FAILED(status))
+        status = yk_watch_restore(&r->watch, state + r->state_words + r->memory_words);
+    if (!YK_FAILED(status))
+        status = yk_system_fall_back(r->system, reason);
     if (!YK_FAILED(status))
         status = yk_system_step(r->system, NULL);
     if (!YK_FAILED(status))

@@ -45,6 +45,9 @@ typedef struct yk_budget {
 
 /* After the start of the system. */
 void yk_budget_open(yk_budget *budget, yk_system *system, const yk_scenario_info *info);
+/* Whether values that were restored from a file are those of a budget that looks every `stride`
+ * steps. */
+bool yk_budget_is_valid(const yk_budget *budget, int64_t stride);
 /* After a macro step, numbered from 1. */
 void yk_budget_step(yk_budget *budget, int64_t step);
 
@@ -96,6 +99,9 @@ static inline bool yk_ripple_counts(yk_ripple *ripple)
 /* Whether the wrench still swings by a fraction of itself that matters, and which that is. */
 bool yk_ripple_matters(const yk_ripple *ripple);
 double yk_ripple_limit(void);
+
+/* Whether counts that were restored from a file are those of a ripple between two steps. */
+bool yk_ripple_is_valid(const yk_ripple *ripple);
 
 void yk_ripple_add(yk_ripple *ripple, const yk_wrench *wrench, double time);
 
@@ -153,10 +159,11 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step);
 bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity);
 
 /* All that it has seen since the start, as 8-byte words; a watch that was opened on the same system
- * goes on from them. */
+ * continues from them. Restoring checks them: YK_ERROR_INPUT if they are those of no watch, and the
+ * watch may then only be closed. */
 size_t yk_watch_words(const yk_watch *watch);
 void yk_watch_save(const yk_watch *watch, double *words);
-void yk_watch_restore(yk_watch *watch, const double *words);
+yk_status yk_watch_restore(yk_watch *watch, const double *words);
 
 /* The findings of a run with its outcome, the most serious first, into the report, whose steps
  * and time must be known. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/remedies.h"
+#include "base/restored.h"
 #include "math/vec3.h"
 #include "yoke/nonsmooth.h"
 
@@ -279,15 +280,24 @@ void yk_watch_save(const yk_watch *watch, double *words)
         memcpy(words + (size_t)i * WATCHED_WORDS, &watch->interfaces[i], sizeof(yk_watched));
 }
 
-void yk_watch_restore(yk_watch *watch, const double *words)
+yk_status yk_watch_restore(yk_watch *watch, const double *words)
 {
+    int64_t stride = watch->budget.stride;
     memcpy(&watch->looks, words, sizeof watch->looks);
     memcpy(&watch->budget, words + 1, sizeof watch->budget);
     watch->budget.system = watch->system;
     watch->budget.info = watch->info;
     words += 1 + BUDGET_WORDS;
-    for (int i = 0; i < watch->count; i++)
-        memcpy(&watch->interfaces[i], words + (size_t)i * WATCHED_WORDS, sizeof(yk_watched));
+    bool valid = yk_is_restored_count(watch->looks) && yk_budget_is_valid(&watch->budget, stride);
+    for (int i = 0; i < watch->count; i++) {
+        yk_watched *w = &watch->interfaces[i];
+        memcpy(w, words + (size_t)i * WATCHED_WORDS, sizeof *w);
+        valid = valid && yk_ripple_is_valid(&w->ripple) && w->probe.axis >= -1 && w->probe.axis < 6;
+    }
+
+    if (valid)
+        return YK_OK;
+    return yk_fail(watch->context, YK_ERROR_INPUT, "what the run has seen so far is damaged");
 }
 
 /* Remedies ------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/restored.h"
 #include "math/dense.h"
 
 /* A difference that the others explain up to this fraction says nothing new: it is mostly what
@@ -389,6 +390,11 @@ void yk_accelerator_get(const yk_accelerator *accelerator, double *words)
     *words++ = accelerator->count;
     memcpy(words, accelerator->dresidual, most * sizeof(double));
     memcpy(words + most, accelerator->dimage, most * sizeof(double));
+}
+
+bool yk_accelerator_is_valid(const yk_accelerator *accelerator, const double *words)
+{
+    return yk_is_restored_word(words[0], accelerator->columns);
 }
 
 void yk_accelerator_set(yk_accelerator *accelerator, const double *words)

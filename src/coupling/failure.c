@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/restored.h"
 #include "coupling/system.h"
 
 /* A gap at the start (rad) beyond which the markers are not misplaced by rounding or a guess but
@@ -432,15 +433,22 @@ void yk_policy_get(const yk_system *system, double words[YK_POLICY_WORDS])
     words[2] = system->policy.fallen;
 }
 
-void yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
+bool yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
 {
+    /* There is another scheme only if the policy is to fall back to it. */
     yk_policy *policy = &system->policy;
+    int schemes = policy->def.action == YK_ON_FAILURE_FALL_BACK ? 1 : 0;
+    if (!yk_is_restored_word(words[0], policy->def.halvings) ||
+        !yk_is_restored_word(words[1], INT_MAX / 2) || !yk_is_restored_word(words[2], schemes))
+        return false;
+
     policy->level = (int)words[0];
     policy->good = (int)words[1];
     bool fallen = words[2] != 0;
     if (fallen != policy->fallen)
         exchange_schemes(system);
     policy->fallen = fallen;
+    return true;
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/restored.h"
 #include "base/text.h"
 #include "coupling/system.h"
 
@@ -327,13 +328,21 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     const double *control = opaque + (reserve.words - reserve.continuous);
     const double *policy = control + YK_CONTROLLER_WORDS;
     const double *clock = policy;
-    yk_controller_set(&system->control, control);
+    bool valid = yk_controller_set(&system->control, control);
     if (yk_policy_repeats(system)) {
-        yk_policy_set(system, policy);
+        valid = valid && yk_policy_set(system, policy);
         clock += YK_POLICY_WORDS;
     }
 
     memcpy(&system->step_count, clock, sizeof *clock);
+    const yk_scheme_ops *ops = system->scheme->ops;
+    valid = valid && yk_is_restored_count(system->step_count);
+    if (valid && ops->is_valid_state && yk_scheme_state_layout(system).words > 0)
+        valid = ops->is_valid_state(system->scheme, system, continuous, opaque);
+    if (!valid)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "the state image is not that of this system and scheme %s", ops->name);
+
     yk_scheme_state_set(system, continuous, opaque);
     return YK_OK;
 }
@@ -479,7 +488,45 @@ void yk_system_memory_save(const yk_system *system, double *words)
     visit_memory(system, save_piece, &words);
 }
 
-void yk_system_memory_restore(yk_system *system, const double *words)
+/* Whether the counts, indices and truth values of what was restored can be used. */
+static bool is_valid_memory(const yk_system *system)
+{
+    const yk_system_statistics *s = &system->statistics;
+    const int64_t counts[] = {
+        s->steps,           s->iterations,         s->steps_not_converged,
+        s->steps_halved,    s->steps_rejected,     s->steps_forced,
+        s->last_iterations, s->largest_iterations, system->policy.failures.count};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (!yk_is_restored_count(counts[i]))
+            return false;
+    if (s->worst_not_converged < -1 || s->worst_not_converged >= system->subsystem_count)
+        return false;
+
+    const yk_system_failures *f = &system->policy.failures;
+    if (f->subsystem < -1 || f->subsystem >= system->subsystem_count)
+        return false;
+    if (!yk_is_restored_bool(&f->fell_back) || !memchr(f->reason, '\0', sizeof f->reason))
+        return false;
+
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
+        const yk_subsystem_statistics *own = &m->statistics;
+        if (!yk_is_restored_count(own->calls) || !yk_is_restored_count(own->steps) ||
+            !yk_is_restored_count(own->model_calls) || !yk_is_restored_count(m->timed_calls))
+            return false;
+        for (int port = 0; port < m->port_count; port++)
+            if (m->inputs[port].degree < 0 || m->inputs[port].degree > YK_INPUT_DEGREE_MAX)
+                return false;
+    }
+
+    return true;
+}
+
+yk_status yk_system_memory_restore(yk_system *system, const double *words)
 {
     visit_memory(system, restore_piece, &words);
+    if (is_valid_memory(system))
+        return YK_OK;
+    return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                   "what the system remembers of its last step is not that of this system");
 }

@@ -122,8 +122,14 @@ void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLL
     words[6] = controller->least;
 }
 
-void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS])
+bool yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS])
 {
+    /* Errors of a step that diverged are not finite; the size of a step and a count always are. */
+    const yk_step_control *def = &controller->def;
+    bool in_range = words[0] >= def->smallest && words[0] <= def->largest;
+    if (!(words[5] >= 0) || (def->tolerance > 0 && !in_range))
+        return false;
+
     controller->proposal = words[0];
     controller->speed = words[1];
     controller->spin = words[2];
@@ -131,6 +137,7 @@ void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLL
     controller->floor = words[4];
     controller->futile = words[5];
     controller->least = words[6];
+    return true;
 }
 
 /* Errors --------------------------------------------------------------------------------------- */

@@ -475,7 +475,8 @@ yk_status yk_controller_start(yk_system *system);
 void yk_controller_destroy(yk_system *system);
 /* Its part of the state image. */
 void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLLER_WORDS]);
-void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS]);
+/* False if the words are not those of a controller or policy of this system. */
+bool yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS]);
 /* From t by the scheme over the time that is left, or over a part of it; *taken is what was made.
  * All outputs are finite afterwards. */
 yk_status yk_controller_step(yk_system *system, double t, double left, double *taken,
@@ -502,7 +503,7 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
                          yk_step_report *report);
 /* Its part of the state image; setting it puts that scheme into use which was then. */
 void yk_policy_get(const yk_system *system, double words[YK_POLICY_WORDS]);
-void yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS]);
+bool yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS]);
 
 static inline bool yk_policy_repeats(const yk_system *system)
 {

@@ -44,6 +44,7 @@ void yk_accelerator_best(const yk_accelerator *accelerator, double *x);
 size_t yk_accelerator_words(const yk_accelerator *accelerator);
 void yk_accelerator_get(const yk_accelerator *accelerator, double *words);
 void yk_accelerator_set(yk_accelerator *accelerator, const double *words);
+bool yk_accelerator_is_valid(const yk_accelerator *accelerator, const double *words);
 
 /* Wrenches and what else is unknown: unknowns.c --------------------------------------------------*/
 

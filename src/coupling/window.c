@@ -141,7 +141,9 @@ yk_status yk_windows_return(yk_system *system)
         counts[(i + 1) * COUNT_WORDS - 1] = (double)p->timed_calls;
     }
 
-    yk_system_memory_restore(system, memory);
+    status = yk_system_memory_restore(system, memory);
+    if (YK_FAILED(status))
+        return status;
 
     /* What the other master offers is new. */
     for (int i = 0; i < system->participant_count; i++) {

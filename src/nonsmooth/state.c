@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/restored.h"
 #include "nonsmooth/state.h"
 
 enum {
@@ -184,9 +185,15 @@ yk_state_layout yk_world_image_layout(const yk_world_model *model)
 /* One walk serves both directions, so that they cannot disagree. */
 typedef struct image_walk {
     const yk_world_model *model;
-    double *at;
+    double *at, *end;
     bool reading; /* from the image */
 } image_walk;
+
+static yk_status refuse_image(const image_walk *walk)
+{
+    return yk_fail(walk->model->context, YK_ERROR_ARGUMENT,
+                   "the state image does not belong to this model");
+}
 
 static void copy_words(image_walk *walk, void *data, size_t bytes)
 {
@@ -204,14 +211,20 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
 {
     const yk_world_model *model = walk->model;
 
-    /* Counts of another model would lead beyond the arrays. */
+    /* Counts of another model would lead beyond the arrays. Both lists of the state share the
+     * capacity of the image. */
     uint64_t counts[2] = {list->count, list->round_count};
     copy_words(walk, counts, sizeof counts);
     bool fits = counts[0] <= model->contact_capacity && counts[1] <= counts[0] &&
                 counts[0] - counts[1] <= model->general_capacity;
     if (!fits)
-        return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "the state image does not belong to this model");
+        return refuse_image(walk);
+
+    size_t listed = CONTACT_WORDS * counts[0] + 3 * (counts[0] - counts[1]);
+    if (list->points)
+        listed += 3 * counts[0];
+    if (listed > (size_t)(walk->end - walk->at))
+        return refuse_image(walk);
 
     list->count = (size_t)counts[0];
     list->round_count = (size_t)counts[1];
@@ -223,6 +236,8 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
         copy_words(walk, words, sizeof words);
         *key = (yk_contact_key){(int32_t)(words[0] >> 32), (int32_t)(uint32_t)words[0],
                                 (uint32_t)words[1]};
+        if (words[0] >> 32 >= model->part_count || (uint32_t)words[0] >= model->part_count)
+            return refuse_image(walk);
     }
 
     /* Impulses of all, torques of the general ones alone. */
@@ -231,6 +246,23 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
     if (general > 0)
         copy_words(walk, list->torques, general * sizeof *list->torques);
     return YK_OK;
+}
+
+/* Only particles come and go, and emitters count them. */
+static bool is_valid_flow(const yk_world_model *model, const yk_world_state *state)
+{
+    for (size_t i = 0; state->absent && i < model->dynamic_count; i++)
+        if (state->absent[i] > (model->leaves[i] ? 1u : 0u))
+            return false;
+
+    for (size_t i = 0; i < model->emitter_count; i++) {
+        const yk_emitter_state *emitter = &state->emitters[i];
+        if (emitter->next >= model->emitters[i].count || emitter->exhausted > 1 ||
+            emitter->count > (uint64_t)YK_RESTORED_MOST)
+            return false;
+    }
+
+    return true;
 }
 
 static yk_status walk_image(image_walk *walk, yk_world_state *state)
@@ -254,6 +286,8 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
         copy_words(walk, state->absent, model->dynamic_count * sizeof *state->absent);
     copy_words(walk, state->emitters, model->emitter_count * sizeof *state->emitters);
     copy_words(walk, state->sinks, model->sink_count * sizeof *state->sinks);
+    if (!is_valid_flow(model, state))
+        return refuse_image(walk);
 
     /* Contacts, and those of sleeping bodies. */
     yk_status status = walk_contacts(walk, &state->contacts);
@@ -275,18 +309,18 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
 
 void yk_world_write_image(const yk_world_model *model, const yk_world_state *state, double *image)
 {
-    image_walk walk = {model, image, false};
+    image_walk walk = {model, image, image + yk_world_image_layout(model).words, false};
     walk_image(&walk, (yk_world_state *)(uintptr_t)state);
 
     /* Lists that are shorter than their capacity leave words at the end. */
-    double *end = image + yk_world_image_layout(model).words;
-    memset(walk.at, 0, (size_t)(end - walk.at) * sizeof *image);
+    memset(walk.at, 0, (size_t)(walk.end - walk.at) * sizeof *image);
 }
 
 yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state,
                               const double *image)
 {
-    image_walk walk = {model, (double *)(uintptr_t)image, true};
+    double *at = (double *)(uintptr_t)image;
+    image_walk walk = {model, at, at + yk_world_image_layout(model).words, true};
     yk_status status = walk_image(&walk, state);
     if (status != YK_OK)
         return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/building.h"
+#include "base/restored.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "yoke/physics.h"
@@ -331,6 +332,10 @@ static void state_get(const yk_subsystem *subsystem, double *image)
 static yk_status state_set(yk_subsystem *subsystem, const double *image)
 {
     control *self = (control *)subsystem;
+    if (!yk_is_restored_word(image[image_words(self) - 1], YK_RESTORED_MOST))
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "the state image is not that of this controller");
+
     memcpy(self->image, image, image_words(self) * sizeof *image);
     return YK_OK;
 }

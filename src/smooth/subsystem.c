@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/restored.h"
 #include "math/polynomial.h"
 #include "smooth/internal.h"
 
@@ -245,6 +246,14 @@ static yk_status state_set(yk_subsystem *self, const double *image)
 
     if (!smooth->started)
         return not_started(model);
+
+    /* The only words that are no plain numbers: the level of the kept factors, and the steps. */
+    double level = image[&state->factor->level - state->image];
+    int64_t steps;
+    memcpy(&steps, image + ((double *)&state->clock->steps - state->image), sizeof steps);
+    if ((level != LEVEL_STEP && level != LEVEL_ACCELERATION) || !yk_is_restored_count(steps))
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "the state image does not belong to this model");
 
     /* The matrix keeps its factors if they are those of the new state. */
     size_t first = (size_t)((double *)state->reference - state->image);

@@ -2,6 +2,8 @@
  * number of threads, end in the same state and with the same record as runs that went through:
  * to the bit, for solvers and schemes of all kinds. And what is said of checkpoints that do not
  * fit. */
+#include "record/checkpoint.h"
+#include "analysis/run.h"
 #include "load.h"
 #include "record/folder.h"
 #include "yoke/analysis.h"
@@ -321,6 +323,74 @@ static void resume_into(test_folder *folder, const char *model, const char *mess
     yk_checkpoint_destroy(from);
 }
 
+/* Replaces bytes of a section, and writes the checkpoint with a good checksum. */
+static void craft(test_folder *folder, const char *path, const char *section, size_t at,
+                  const void *bytes, size_t count)
+{
+    static const char *const names[] = {"run", "state", "memory", "watch"};
+    enum { SECTIONS = 4 };
+    yk_checkpoint_section list[SECTIONS] = {0};
+    yk_checkpoint_file *file = NULL;
+    assert_int_equal(yk_checkpoint_read(folder->context, path, &file), YK_OK);
+    for (int i = 0; i < SECTIONS; i++) {
+        snprintf(list[i].name, sizeof list[i].name, "%s", names[i]);
+        const void *found = yk_checkpoint_find(file, names[i], &list[i].count);
+        char *copy = malloc(list[i].count + 1);
+        memcpy(copy, found, list[i].count);
+        if (strcmp(names[i], section) == 0) {
+            assert_true(at + count <= list[i].count);
+            memcpy(copy + at, bytes, count);
+        }
+        list[i].bytes = copy;
+    }
+    yk_checkpoint_close(folder->context, file);
+    yk_checkpoint_remove(folder->context, path);
+    assert_int_equal(yk_checkpoint_write(folder->context, path, list, SECTIONS), YK_OK);
+    for (int i = 0; i < SECTIONS; i++)
+        free((void *)(uintptr_t)list[i].bytes);
+}
+
+/* A checksum keeps damage out, but not somebody who computes it again: counts, indices and truth values
+ * of a restored run are checked one by one. */
+static void crafted_checkpoints_are_refused(void **state)
+{
+    test_folder *folder = *state;
+    char path[600];
+    size_t budget = sizeof(int64_t);
+    size_t watched = budget + sizeof(yk_budget);
+    size_t memory_failures = sizeof(yk_system_statistics);
+    int wrong_count = -1000000;
+    int large_count = YK_BUDGET_WINDOWS + 1;
+    unsigned char wrong_bool = 0x55;
+    double not_a_number = NAN;
+    int64_t wrong_step = 3;
+    const struct {
+        const char *section;
+        size_t at;
+        const void *bytes;
+        size_t count;
+    } crafted[] = {
+        {"watch", watched + offsetof(yk_watched, ripple.count), &wrong_count, sizeof wrong_count},
+        {"watch", watched + offsetof(yk_watched, probe.axis), &wrong_count, sizeof wrong_count},
+        {"watch", budget + offsetof(yk_budget, count), &large_count, sizeof large_count},
+        {"watch", budget + offsetof(yk_budget, count), &wrong_count, sizeof wrong_count},
+        {"watch", budget + offsetof(yk_budget, moves), &wrong_bool, 1},
+        {"watch", budget + offsetof(yk_budget, not_finite), &wrong_bool, 1},
+        {"watch", budget + offsetof(yk_budget, stride), &wrong_step, sizeof wrong_step},
+        {"memory", memory_failures + offsetof(yk_system_failures, fell_back), &wrong_bool, 1},
+        {"memory", memory_failures + offsetof(yk_system_failures, subsystem), &large_count,
+         sizeof large_count},
+        {"memory", offsetof(yk_system_statistics, worst_not_converged), &large_count,
+         sizeof large_count},
+        {"state", 0, &not_a_number, sizeof not_a_number},
+    };
+    for (size_t i = 0; i < sizeof crafted / sizeof *crafted; i++) {
+        leave_checkpoint(folder, path, sizeof path);
+        craft(folder, path, crafted[i].section, crafted[i].at, crafted[i].bytes, crafted[i].count);
+        resume_into(folder, "two-mass-oscillator", "cannot continue from this checkpoint");
+    }
+}
+
 static void foreign_checkpoints_and_journals_are_refused(void **state)
 {
     test_folder *folder = *state;
@@ -392,6 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(runs_go_on_as_if_never_stopped),
         TEST(damaged_checkpoints_are_refused),
+        TEST(crafted_checkpoints_are_refused),
         TEST(foreign_checkpoints_and_journals_are_refused),
         TEST(records_that_cannot_be_resumed_are_named),
         TEST(subsystems_that_cannot_be_saved_are_named),

@@ -48,11 +48,20 @@ static char folder[64];
 
 static void remove_folder(void)
 {
-    static const char *const names[] = {"a.stl", "a.obj",    "a.fem",
-                                        "a.csv", "0.csv",    "1.csv",
-                                        "2.csv", "a.fmu",    "modelDescription.xml",
-                                        "a.ssd", "part.fmu", "a.checkpoint",
-                                        "a.mbd"};
+    static const char *const names[] = {"a.stl",
+                                        "a.obj",
+                                        "a.fem",
+                                        "a.csv",
+                                        "0.csv",
+                                        "1.csv",
+                                        "2.csv",
+                                        "a.fmu",
+                                        "modelDescription.xml",
+                                        "a.ssd",
+                                        "part.fmu",
+                                        "a.checkpoint",
+                                        "a.mbd",
+                                        "a.checkpoint.previous"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -61,7 +70,7 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-static const char *write_file(const char *name, const void *bytes, size_t size)
+const char *fuzz_write_file(const char *name, const void *bytes, size_t size)
 {
     static char paths[4][128];
     static int next;
@@ -80,8 +89,7 @@ static const char *write_file(const char *name, const void *bytes, size_t size)
     return path;
 }
 
-/* The bytes, or those that digits behind "hex:" stand for; to be freed. */
-static unsigned char *take_bytes(const unsigned char *data, size_t *size)
+unsigned char *fuzz_take_bytes(const unsigned char *data, size_t *size)
 {
     unsigned char *bytes = malloc(*size + 1);
     if (*size < 4 || memcmp(data, "hex:", 4) != 0) {
@@ -147,7 +155,7 @@ void fuzz_expression(const unsigned char *data, size_t size)
 void fuzz_mesh(const unsigned char *data, size_t size)
 {
     bool obj = size > 0 && strchr("v#f", data[0]);
-    const char *path = write_file(obj ? "a.obj" : "a.stl", data, size);
+    const char *path = fuzz_write_file(obj ? "a.obj" : "a.stl", data, size);
     yk_context *context = yk_context_create(NULL);
     yk_mesh mesh;
     yk_status status = yk_mesh_read(context, path, 1, &mesh);
@@ -173,7 +181,7 @@ void fuzz_modal(const unsigned char *data, size_t size)
         if (end + 3 > size)
             end = size;
         snprintf(name, sizeof name, "%d.csv", count);
-        paths[count] = write_file(name, data + begin, end - begin);
+        paths[count] = fuzz_write_file(name, data + begin, end - begin);
         begin = end + 3;
     }
 
@@ -182,7 +190,7 @@ void fuzz_modal(const unsigned char *data, size_t size)
         files.modes = paths[1];
         files.frequencies = paths[2];
     } else {
-        files.fem = write_file("a.fem", data, size);
+        files.fem = fuzz_write_file("a.fem", data, size);
     }
 
     static const int points[] = {1};
@@ -222,15 +230,16 @@ void fuzz_contact(const unsigned char *data, size_t size)
 void fuzz_fmu(const unsigned char *data, size_t size)
 {
     yk_context *context = yk_context_create(NULL);
-    unsigned char *bytes = take_bytes(data, &size);
+    unsigned char *bytes = fuzz_take_bytes(data, &size);
     if (size >= 2 && memcmp(bytes, "PK", 2) == 0) {
         char *unpacked = NULL;
-        yk_status status = yk_archive_unpack(context, write_file("a.fmu", bytes, size), &unpacked);
+        yk_status status =
+            yk_archive_unpack(context, fuzz_write_file("a.fmu", bytes, size), &unpacked);
         require_message(context, status);
         if (status == YK_OK)
             yk_archive_remove(context, unpacked);
     } else {
-        write_file("modelDescription.xml", bytes, size);
+        fuzz_write_file("modelDescription.xml", bytes, size);
         yk_fmi_description description = {0};
         yk_status status = yk_fmi_describe(context, folder, "input.fmu", &description);
         require_message(context, status);
@@ -245,7 +254,7 @@ void fuzz_import(const unsigned char *data, size_t size)
 {
     yk_context *context = yk_context_create(NULL);
     bool xml = size > 0 && data[0] == '<';
-    const char *path = write_file(xml ? "a.ssd" : "a.mbd", data, size);
+    const char *path = fuzz_write_file(xml ? "a.ssd" : "a.mbd", data, size);
 
     /* The FMU is the same for all inputs. */
     static char fmu[128];
@@ -352,7 +361,7 @@ void fuzz_results(const unsigned char *data, size_t size)
 
     yk_context *context = yk_context_create(NULL);
     yk_record *record = NULL;
-    yk_status status = yk_record_load(context, write_file("a.csv", data, size), &record);
+    yk_status status = yk_record_load(context, fuzz_write_file("a.csv", data, size), &record);
     require_message(context, status);
     if (status == YK_OK) {
         const yk_record_header *header = yk_record_get_header(record);
@@ -368,7 +377,7 @@ void fuzz_results(const unsigned char *data, size_t size)
 void fuzz_journal(const unsigned char *data, size_t size)
 {
     enum { WORD = 8, START = 3 * WORD, HEAD = 4 * WORD };
-    unsigned char *bytes = take_bytes(data, &size);
+    unsigned char *bytes = fuzz_take_bytes(data, &size);
     for (size_t at = START; at + HEAD <= size;) {
         uint64_t length;
         uint64_t offset = at;
@@ -390,7 +399,7 @@ void fuzz_journal(const unsigned char *data, size_t size)
 /* As checkpoint.c has it: the checksum of all that is before it comes last. */
 void fuzz_checkpoint(const unsigned char *data, size_t size)
 {
-    unsigned char *bytes = take_bytes(data, &size);
+    unsigned char *bytes = fuzz_take_bytes(data, &size);
     if (size >= sizeof(uint64_t)) {
         uint64_t checksum = yk_hash_bytes(YK_HASH_START, bytes, size - sizeof checksum);
         memcpy(bytes + size - sizeof checksum, &checksum, sizeof checksum);
@@ -398,7 +407,8 @@ void fuzz_checkpoint(const unsigned char *data, size_t size)
 
     yk_context *context = yk_context_create(NULL);
     yk_checkpoint_file *file = NULL;
-    yk_status status = yk_checkpoint_read(context, write_file("a.checkpoint", bytes, size), &file);
+    yk_status status =
+        yk_checkpoint_read(context, fuzz_write_file("a.checkpoint", bytes, size), &file);
     require_message(context, status);
     require((status == YK_OK) == (file != NULL), "there is a checkpoint or an error");
     if (file) {

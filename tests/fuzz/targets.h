@@ -29,5 +29,14 @@ void fuzz_results(const unsigned char *data, size_t size);
  * would be looked at. Behind "hex:" as above. */
 void fuzz_journal(const unsigned char *data, size_t size);
 void fuzz_checkpoint(const unsigned char *data, size_t size);
+/* Changes to the words of a valid checkpoint, from which a run is then resumed. Behind "hex:" as
+ * above. */
+void fuzz_resume(const unsigned char *data, size_t size);
+
+/* Writes a file in a folder of this process, which is removed at its end. The path is valid for a
+ * few calls. */
+const char *fuzz_write_file(const char *name, const void *bytes, size_t size);
+/* The bytes, or those that digits behind "hex:" stand for; to be freed. */
+unsigned char *fuzz_take_bytes(const unsigned char *data, size_t *size);
 
 #endif

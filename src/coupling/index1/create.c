@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/restored.h"
 #include "coupling/index1/index1.h"
 
 /* A Jacobian of the interfaces and of so many of the wires that are solved for. */
@@ -254,6 +255,16 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
         *opaque++ = x->wires[i].earlier;
     if (x->options.jacobian == YK_JACOBIAN_REUSE)
         yk_jacobian_get(x->jacobian, opaque);
+}
+
+bool yk_index1_is_valid(const yk_scheme *scheme, const yk_system *system, const double *continuous,
+                        const double *opaque)
+{
+    (void)continuous;
+    const yk_index1 *x = (const yk_index1 *)scheme;
+    for (int i = 0; i < system->interface_count; i++)
+        opaque += EARLIER_WORDS + x->interfaces[i].constraint.row_count + 1;
+    return yk_is_restored_word(opaque[JACOBIAN_DEGREE], YK_INPUT_DEGREE_MAX);
 }
 
 void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous,

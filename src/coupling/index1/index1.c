@@ -880,6 +880,7 @@ const yk_scheme_ops *yk_scheme_index1(void)
         .state_layout = yk_index1_layout,
         .state_get = yk_index1_get,
         .state_set = yk_index1_set,
+        .is_valid_state = yk_index1_is_valid,
         .order = order,
         .foretells = predicts_errors,
         .estimate = estimate,

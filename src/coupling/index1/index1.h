@@ -280,5 +280,7 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
                    double *opaque);
 void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                    const double *opaque);
+bool yk_index1_is_valid(const yk_scheme *scheme, const yk_system *system, const double *continuous,
+                        const double *opaque);
 
 #endif

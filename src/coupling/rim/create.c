@@ -283,6 +283,17 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
     memcpy(opaque, &rim->past_count, sizeof *opaque);
 }
 
+bool yk_rim_is_valid(const yk_scheme *scheme, const yk_system *system, const double *continuous,
+                     const double *opaque)
+{
+    (void)scheme;
+    (void)system;
+    (void)continuous;
+    int64_t past_count;
+    memcpy(&past_count, opaque, sizeof past_count);
+    return past_count >= 0 && past_count <= YK_RIM_PAST;
+}
+
 void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                 const double *opaque)
 {

@@ -646,6 +646,7 @@ const yk_scheme_ops *yk_scheme_rim(void)
         .state_layout = yk_rim_layout,
         .state_get = yk_rim_get,
         .state_set = yk_rim_set,
+        .is_valid_state = yk_rim_is_valid,
         .work = yk_rim_work,
     };
 

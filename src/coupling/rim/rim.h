@@ -107,6 +107,8 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
                 double *opaque);
 void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                 const double *opaque);
+bool yk_rim_is_valid(const yk_scheme *scheme, const yk_system *system, const double *continuous,
+                     const double *opaque);
 void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int interface,
                  yk_interface_work *work);
 

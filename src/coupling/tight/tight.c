@@ -391,6 +391,22 @@ static void state_set(yk_scheme *scheme, yk_system *system, const double *contin
     }
 }
 
+static bool is_valid_state(const yk_scheme *scheme, const yk_system *system,
+                           const double *continuous, const double *opaque)
+{
+    (void)system;
+    (void)continuous;
+    const yk_tight *x = (const yk_tight *)scheme;
+    for (int i = 0; i < x->unknowns_count; i++) {
+        const yk_accelerator *accelerator = x->unknowns[i].accelerator;
+        if (!yk_accelerator_is_valid(accelerator, opaque))
+            return false;
+        opaque += yk_accelerator_words(accelerator);
+    }
+
+    return true;
+}
+
 /* The schemes ---------------------------------------------------------------------------------- */
 
 static const yk_option_word velocity_words[] = {
@@ -549,7 +565,8 @@ static const char *remedy(const yk_scheme *scheme)
     .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options), .traits = traits, \
     .create = create, .destroy = destroy, .start = start, .step = step, .simplify = simplify,  \
     .tolerances = tolerances, .title = title, .second_side = second_side, .rewinds = rewinds,  \
-    .remedy = remedy, .state_layout = state_layout, .state_get = state_get, .state_set = state_set
+    .remedy = remedy, .state_layout = state_layout, .state_get = state_get,                    \
+    .state_set = state_set, .is_valid_state = is_valid_state
 
 const yk_scheme_ops *yk_scheme_tight(void)
 {
