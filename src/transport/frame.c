@@ -262,7 +262,8 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     memcpy(number, header + 8, sizeof *number);
 
     /* A partner of another protocol is found here, before its numbers are taken for sizes. */
-    if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > YK_FRAME_BODY_MAX) {
+    uint32_t most = body->meeting ? YK_MEETING_BODY_MAX : YK_FRAME_BODY_MAX;
+    if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > most) {
         body->failed = true;
         return yk_fail(transport->context, YK_ERROR_EXTERNAL,
                        "sent what is no frame of this protocol (kind %u, then %u, %u bytes)", *kind,

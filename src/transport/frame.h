@@ -24,7 +24,8 @@ enum {
     YK_PROTOCOL_VERSION = 1,
     YK_FRAME_HEADER = 16,
     YK_HEAD_MAX = 16,
-    YK_FRAME_BODY_MAX = 1 << 28, /* 256 MiB */
+    YK_FRAME_BODY_MAX = 1 << 28,   /* 256 MiB */
+    YK_MEETING_BODY_MAX = 1 << 12, /* of frames before both sides have proved who they are */
     YK_TEXT_MAX = 1 << 16,
     YK_PORTS_MAX = 10000,
     YK_REMOTE_CHANNELS_MAX = 100000,
@@ -186,6 +187,7 @@ typedef struct yk_body {
     size_t length, capacity;
     size_t at; /* next to be read */
     bool failed;
+    bool meeting; /* bodies of at most YK_MEETING_BODY_MAX bytes are received */
 } yk_body;
 
 /* Memory for bodies of so many bytes, so that later ones need none; false when there is none. */

@@ -1452,8 +1452,11 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     yk_status status = YK_OK;
     if (sodium_init() < 0)
         status = YK_ERROR_EXTERNAL;
-    if (status == YK_OK && socket >= 0)
+    if (status == YK_OK && socket >= 0) {
+        r->body.meeting = true;
         status = meet(r, def, socket);
+        r->body.meeting = false;
+    }
     if (status == YK_OK)
         status = read_description(r);
     if (status == YK_OK && r->capabilities & YK_CAN_WORK_AHEAD)

@@ -3,16 +3,24 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "transport/frame.h"
 #include "yoke/transport.h"
+
+/* Processes at a time: for all clients, and for those that have not yet made themselves known. */
+enum { CLIENTS_MAX = 256, UNKNOWN_CLIENTS_MAX = 16 };
+
+/* Time for a client to make itself known: hello, and the proof of the secret (s). */
+static const double MEETING_SECONDS = 10;
 
 /* A part of a merged subsystem: its sizes, and its words as they were sent last. */
 typedef struct known_part {
@@ -26,6 +34,8 @@ struct yk_session {
     const yk_server_def *def;
     yk_transport *transport;
     int socket;
+    int known; /* pipe to the server: takes a byte when the client is known; -1: none */
+    double meeting_deadline;
     yk_body in, out;
 
     yk_subsystem *subsystem;
@@ -911,6 +921,8 @@ static const struct {
 
 static double client_deadline(const yk_session *s)
 {
+    if (s->in.meeting)
+        return s->meeting_deadline;
     if (s->def && s->def->client_timeout > 0)
         return yk_clock_seconds() + s->def->client_timeout;
 
@@ -937,10 +949,21 @@ static yk_status receive(yk_session *s, uint16_t *kind, uint64_t *number)
     return status;
 }
 
-/* Hello, the proof of the secret, the subsystem, and the memory that both will share. */
+/* From here on the client may send what it likes, and take its time. */
+static void make_known(yk_session *s)
+{
+    s->in.meeting = false;
+    if (s->known >= 0 && write(s->known, "k", 1) != 1)
+        yk_log(s->context, YK_LOG_WARNING, "the server has ended before its client");
+}
+
+/* Hello, the proof of the secret, the subsystem, and the memory that both will share. Until the
+ * client is known its frames are short, and it has a few seconds for all of them. */
 static yk_status meet(yk_session *s)
 {
     const yk_server_def *def = s->def;
+    s->in.meeting = true;
+    s->meeting_deadline = yk_clock_seconds() + MEETING_SECONDS;
     uint16_t kind;
     uint64_t number;
     yk_status status = receive(s, &kind, &number);
@@ -981,8 +1004,11 @@ static yk_status meet(yk_session *s)
     randombytes_buf(own, sizeof own);
 
     status = YK_OK;
-    if (!def->secret)
+    if (!def->secret) {
+        make_known(s);
         status = def->create(def->user, s->context, name, &s->subsystem);
+    }
+
     if (begin(s, status, yk_last_message(s->context))) {
         /* Bit 0: a proof must follow; bit 1: memory can be shared. */
         uint32_t answer_flags = 0;
@@ -1020,6 +1046,7 @@ static yk_status meet(yk_session *s)
         if (!good) {
             refuse(s, "the secret is not the server's");
         } else {
+            make_known(s);
             status = def->create(def->user, s->context, name, &s->subsystem);
             if (begin(s, status, yk_last_message(s->context))) {
                 yk_proof(def->secret, "yoke server", theirs, own, proof);
@@ -1037,7 +1064,8 @@ static yk_status meet(yk_session *s)
     if (!local)
         return YK_OK;
 
-    int memory = yk_receive_descriptor(s->socket, client_deadline(s));
+    int memory = yk_receive_descriptor(
+        s->socket, fmin(client_deadline(s), yk_clock_seconds() + MEETING_SECONDS));
     int beside = dup(s->socket);
     yk_transport *shared = NULL;
     if (memory >= 0 && beside >= 0)
@@ -1109,9 +1137,10 @@ static void release(yk_session *s)
         yk_release(s->context, blocks[i]);
 }
 
-void yk_serve_connected(yk_context *context, const yk_server_def *def, int socket)
+/* Serves one client. */
+static void serve_client(yk_context *context, const yk_server_def *def, int socket, int known)
 {
-    yk_session s = {.context = context, .def = def, .socket = socket};
+    yk_session s = {.context = context, .def = def, .socket = socket, .known = known};
     s.in.context = context;
     s.out.context = context;
     s.transport = yk_socket_transport(context, socket);
@@ -1132,6 +1161,11 @@ void yk_serve_connected(yk_context *context, const yk_server_def *def, int socke
     release(&s);
 }
 
+void yk_serve_connected(yk_context *context, const yk_server_def *def, int socket)
+{
+    serve_client(context, def, socket, -1);
+}
+
 /* Sessions of their own ------------------------------------------------------------------------ */
 
 yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsystem *subsystem,
@@ -1148,6 +1182,7 @@ yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsy
     s->transport = transport;
     s->subsystem = subsystem;
     s->failure = failure;
+    s->known = -1;
     s->in.context = context;
     s->out.context = context;
 
@@ -1185,6 +1220,112 @@ yk_server_def yk_server_default(void)
     return (yk_server_def){0};
 }
 
+/* A process that serves one client. */
+typedef struct server_client {
+    pid_t process;
+    int pipe;   /* a byte comes when the client has made itself known */
+    bool known; /* it has */
+} server_client;
+
+typedef struct server {
+    yk_context *context;
+    const yk_server_def *def;
+    int listening;
+    server_client clients[CLIENTS_MAX];
+    int count;
+    bool had_one; /* a client was known */
+} server;
+
+static void forget_client(server *s, int index)
+{
+    server_client *client = &s->clients[index];
+    close(client->pipe);
+    if (!client->known)
+        waitpid(client->process, NULL, 0);
+    *client = s->clients[--s->count];
+}
+
+/* Notes which clients have made themselves known, and which have left. */
+static void look_after_clients(server *s)
+{
+    for (int i = s->count - 1; i >= 0; i--) {
+        server_client *client = &s->clients[i];
+        char byte;
+        if (!client->known && read(client->pipe, &byte, 1) == 1) {
+            client->known = true;
+            s->had_one = true;
+        }
+
+        /* A process that has ended is waited for, or it would stay as a zombie. */
+        if (waitpid(client->process, NULL, WNOHANG) == client->process) {
+            close(client->pipe);
+            *client = s->clients[--s->count];
+        }
+    }
+}
+
+static int count_clients(const server *s, bool known)
+{
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        count += s->clients[i].known == known;
+    return count;
+}
+
+/* A process for this client alone: one that crashes takes nobody with it. Without a process the
+ * client is turned away, and the server goes on. */
+static void accept_client(server *s)
+{
+    int socket = accept(s->listening, NULL, NULL);
+    if (socket < 0)
+        return;
+
+    int ends[2] = {-1, -1};
+    pid_t child = -1;
+    if (pipe(ends) == 0)
+        child = fork();
+    if (child == 0) {
+        close(s->listening);
+        close(ends[0]);
+        for (int i = 0; i < s->count; i++)
+            close(s->clients[i].pipe);
+        serve_client(s->context, s->def, socket, ends[1]);
+        _exit(0);
+    }
+
+    int error = errno;
+    close(socket);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (child > 0) {
+        fcntl(ends[0], F_SETFL, O_NONBLOCK);
+        fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        s->clients[s->count++] = (server_client){.process = child, .pipe = ends[0]};
+        return;
+    }
+
+    if (ends[0] >= 0)
+        close(ends[0]);
+    yk_log(s->context, YK_LOG_WARNING, "a client was turned away, there is no process for it: %s",
+           strerror(error));
+    const struct timespec pause = {.tv_nsec = 50000000};
+    nanosleep(&pause, NULL);
+}
+
+/* Waits until a client connects, one makes itself known, or 50 ms have passed. */
+static void wait_for_events(server *s, bool accepting)
+{
+    struct pollfd events[1 + CLIENTS_MAX];
+    nfds_t count = 0;
+    if (accepting)
+        events[count++] = (struct pollfd){.fd = s->listening, .events = POLLIN};
+    for (int i = 0; i < s->count; i++)
+        if (!s->clients[i].known)
+            events[count++] = (struct pollfd){.fd = s->clients[i].pipe, .events = POLLIN};
+    if (poll(events, count, 50) > 0 && accepting && events[0].revents & POLLIN)
+        accept_client(s);
+}
+
 yk_status yk_serve(yk_context *context, const yk_server_def *def)
 {
     if (!def->address || !def->create)
@@ -1203,49 +1344,27 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
     yk_socket_name(def->address, listening, name, sizeof name);
 
     /* Looks every 50 ms whether clients have left and whether it shall end. */
-    int clients = 0;
-    bool had_one = false;
-    for (;;) {
-        /* Processes whose clients have left are waited for, or they would stay as zombies. */
-        while (clients > 0 && waitpid(-1, NULL, WNOHANG) > 0)
-            clients--;
+    server serving = {.context = context, .def = def, .listening = listening};
+    while (!def->waiting || def->waiting(def->user, name)) {
+        look_after_clients(&serving);
 
-        if (def->waiting && !def->waiting(def->user, name))
+        /* A server for one client ends with it. */
+        int unknown = count_clients(&serving, false);
+        int known = count_clients(&serving, true);
+        if (def->once && serving.had_one && known == 0)
             break;
 
-        /* A server for one client ends with it; meanwhile others are not accepted. */
-        if (def->once && had_one && clients == 0)
-            break;
-
-        struct pollfd one = {.fd = listening, .events = POLLIN};
-        if (poll(&one, 1, 50) <= 0 || (def->once && had_one))
-            continue;
-
-        int socket = accept(listening, NULL, NULL);
-        if (socket < 0)
-            continue;
-
-        /* A process for this client alone: one that crashes takes nobody with it. */
-        had_one = true;
-        pid_t child = fork();
-
-        if (child == 0) {
-            close(listening);
-            yk_serve_connected(context, def, socket);
-            _exit(0);
-        }
-
-        /* The process has the connection now. */
-        close(socket);
-        if (child < 0) {
-            status =
-                yk_fail(context, YK_ERROR_EXTERNAL, "no process for a client: %s", strerror(errno));
-            break;
-        }
-
-        clients++;
+        /* With a full table, connections wait in the queue of the system. */
+        bool full = unknown >= UNKNOWN_CLIENTS_MAX || unknown + known >= CLIENTS_MAX;
+        wait_for_events(&serving, !full && !(def->once && serving.had_one));
     }
 
+    /* Clients that are known are served to their end by their processes. */
+    for (int i = 0; i < serving.count; i++)
+        if (!serving.clients[i].known)
+            kill(serving.clients[i].process, SIGKILL);
+    while (serving.count > 0)
+        forget_client(&serving, serving.count - 1);
     close(listening);
     yk_socket_remove(def->address);
     return status;
