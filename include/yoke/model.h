@@ -162,6 +162,9 @@ typedef struct yk_scenario_info {
     /* a subsystem steps over impacts, whose times within a step are lost: errors are of order 1,
      * and not smooth in the step */
     bool impacts;
+    /* a subsystem runs in another program, which may accept one connection only: a second run at
+     * the same time would wait for it */
+    bool partners;
     yk_step_control control;
     yk_failure_policy on_failure;
     int record_every;        /* macro steps between samples */

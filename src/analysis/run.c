@@ -594,12 +594,13 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         if (status != YK_OK)
             failure = yk_text_copy(context, yk_last_message(context));
 
-        /* What may help is tried, where a second run of the scenario is a run of the same: not with
-         * partners in other processes. */
+        /* Try remedies if a second run of the scenario is possible: a partner in another program may
+         * accept one connection only, and this run still holds it. */
         yk_finding_kind kind;
         bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
         bool may_try = def->source && (!YK_FAILED(status) || numerical) &&
-                       yk_report_serious(r.report, &kind) && yk_system_find_unsaved(r.system) < 0;
+                       yk_report_serious(r.report, &kind) && !r.info->partners &&
+                       yk_system_find_unsaved(r.system) < 0;
         if (may_try)
             yk_remedies_try(context, r.info, def, r.report);
 

@@ -48,6 +48,11 @@ void yk_builder_note_impacts(yk_builder *builder)
     builder->impacts = true;
 }
 
+void yk_builder_note_partner(yk_builder *builder)
+{
+    builder->partners = true;
+}
+
 yk_cache *yk_builder_cache(const yk_builder *builder)
 {
     return builder->cache;
@@ -484,6 +489,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     else
         status = yk_solver_build(builder, scenario->extensions.solvers[outside], node, subsystem);
     scenario->info.impacts = builder->impacts;
+    scenario->info.partners = builder->partners;
 
     /* Builders report mistakes at their locations; what else fails is reported at the section. */
     bool reported = yk_diagnostics_errors(diagnostics) > errors_before;

@@ -48,6 +48,7 @@ const yk_section yk_mbdyn_section = {
 
 yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
+    yk_builder_note_partner(builder);
     const yk_node *list = yk_node_get(section, "nodes");
     const char **names = yk_builder_take(builder, (size_t)list->count * sizeof *names);
     if (!names)

@@ -157,6 +157,7 @@ static yk_status read_port(yk_builder *builder, const yk_node *node, yk_precice_
 
 yk_status yk_precice_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
+    yk_builder_note_partner(builder);
     yk_precice_def def = yk_precice_default();
 
     /* The library is code, in a child process as in this one. */

@@ -30,6 +30,7 @@ const yk_section yk_remote_section = {
 yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     yk_context *context = yk_builder_context(builder);
+    yk_builder_note_partner(builder);
     yk_remote_def def = yk_remote_default();
     def.address = yk_node_text(section, "address");
     def.deadline = yk_node_number(section, "deadline");

@@ -21,6 +21,8 @@ yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char 
     YK_PRINTF(3, 4);
 /* The subsystem has impacts: see yk_scenario_info. */
 void yk_builder_note_impacts(yk_builder *builder);
+/* The subsystem runs in another program: see yk_scenario_info. */
+void yk_builder_note_partner(yk_builder *builder);
 
 /* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as
  * long as the scenario. */

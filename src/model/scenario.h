@@ -67,7 +67,7 @@ struct yk_builder {
     const yk_scenario_hosts *hosts; /* likewise; NULL after loading */
     /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool repeats;
-    bool impacts; /* see yk_scenario_info */
+    bool impacts, partners; /* see yk_scenario_info */
     yk_cache *cache;
     yk_scenario_function *functions;
     const yk_scenario_input *files; /* that subsystems were built from */

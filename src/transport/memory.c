@@ -95,6 +95,9 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
         /* What a partner wrote before it ended still counts. */
         if (atomic_load(counter) == old && !partner_lives(m))
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "has ended");
+        else if (atomic_load(counter) == old && yk_stop_asked(m->base.context))
+            status = yk_fail(m->base.context, YK_ERROR_STOPPED,
+                             "was waited for until a stop was asked for");
     }
 
     atomic_fetch_sub(&box->sleepers, 1);

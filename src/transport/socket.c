@@ -25,6 +25,9 @@ enum { BUFFER = 1 << 16, MOST_SKIPPED = 63 };
  * within some microseconds, but to be woken from poll(2) on an idle processor takes 50 to 100. */
 static const double SPIN = 50e-6;
 
+/* How often a wait looks whether a stop is asked for (s). */
+static const double STOP_LOOK = 0.1;
+
 /* Addresses ------------------------------------------------------------------------------------ */
 
 typedef struct endpoint {
@@ -95,6 +98,46 @@ static void set_options(int fd, const endpoint *end)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
+/* Waits for events of a descriptor. 0 at the deadline, or when a stop is asked for. */
+static int poll_until(const yk_context *context, int fd, short events, double deadline)
+{
+    for (;;) {
+        double left = deadline - yk_clock_seconds();
+        if (left < 0)
+            return 0;
+
+        /* Rounded up, or the last fraction of a millisecond would be waited for in a loop. */
+        int milliseconds = (int)ceil(1e3 * fmin(left, STOP_LOOK));
+        struct pollfd one = {.fd = fd, .events = events};
+        int ready = poll(&one, 1, milliseconds);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready;
+        if (yk_stop_asked(context))
+            return 0;
+    }
+}
+
+/* Connects without blocking: a server whose queue is full, or a machine that does not answer, would
+ * hold a blocking connect(2) beyond every deadline. Returns 0, or the error. */
+static int try_to_connect(const yk_context *context, int fd, const endpoint *end, double deadline)
+{
+    int flags = fcntl(fd, F_GETFL);
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    int error = 0;
+    if (connect(fd, (const struct sockaddr *)&end->address, end->length) != 0)
+        error = errno;
+
+    if (error == EINPROGRESS || error == EINTR) {
+        socklen_t size = sizeof error;
+        error = ETIMEDOUT;
+        if (poll_until(context, fd, POLLOUT, deadline) > 0)
+            getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    }
+
+    fcntl(fd, F_SETFL, flags);
+    return error;
+}
+
 yk_status yk_socket_connect(yk_context *context, const char *address, double deadline, int *fd)
 {
     endpoint end;
@@ -110,12 +153,14 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
             return yk_fail(context, YK_ERROR_EXTERNAL, "no socket: %s", strerror(errno));
 
         set_options(*fd, &end);
-        if (connect(*fd, (const struct sockaddr *)&end.address, end.length) == 0)
+        int error = try_to_connect(context, *fd, &end, deadline);
+        if (error == 0)
             return YK_OK;
 
-        int error = errno;
         close(*fd);
         *fd = -1;
+        if (yk_stop_asked(context))
+            return yk_fail(context, YK_ERROR_STOPPED, "stopped while connecting to %s", address);
 
         /* Nobody listens yet, its file is not there yet, or the queue of the server is full. */
         bool absent = error == ECONNREFUSED || error == ENOENT || error == EAGAIN;
@@ -184,14 +229,9 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
 
 yk_status yk_socket_accept(yk_context *context, int listening, double deadline, int *fd)
 {
-    /* In pieces of a second at most, so that an interrupted wait ends with the deadline too. */
     for (;;) {
-        double left = fmin(fmax(deadline - yk_clock_seconds(), 0), 1);
-        struct pollfd one = {.fd = listening, .events = POLLIN};
-        int ready = poll(&one, 1, (int)ceil(1e3 * left));
-
         *fd = -1;
-        if (ready > 0)
+        if (poll_until(context, listening, POLLIN, deadline) > 0)
             *fd = accept(listening, NULL, NULL);
 
         if (*fd >= 0) {
@@ -199,6 +239,8 @@ yk_status yk_socket_accept(yk_context *context, int listening, double deadline, 
             return YK_OK;
         }
 
+        if (yk_stop_asked(context))
+            return yk_fail(context, YK_ERROR_STOPPED, "stopped while waiting for a partner");
         if (yk_clock_seconds() >= deadline)
             return yk_fail(context, YK_ERROR_EXTERNAL, "nobody has connected within the deadline");
     }
@@ -245,26 +287,17 @@ typedef struct socket_transport {
 static yk_status wait_for(socket_transport *s, short events, double deadline)
 {
     double began = yk_clock_seconds();
-    for (;;) {
-        double left = deadline - yk_clock_seconds();
-        if (left < 0)
-            return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "did not answer within %.3g s",
-                           fmax(deadline - began, 0));
-
-        /* Rounded up, or the last fraction of a millisecond would be waited for in a loop. */
-        int milliseconds = 1000000;
-        if (left < 1000)
-            milliseconds = (int)ceil(1e3 * left);
-
-        struct pollfd one = {.fd = s->fd, .events = events};
-        int ready = poll(&one, 1, milliseconds);
-        if (ready > 0)
-            return YK_OK;
-
-        if (ready < 0 && errno != EINTR)
-            return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "cannot be waited for: %s",
-                           strerror(errno));
-    }
+    int ready = poll_until(s->base.context, s->fd, events, deadline);
+    if (ready > 0)
+        return YK_OK;
+    if (ready < 0)
+        return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "cannot be waited for: %s",
+                       strerror(errno));
+    if (yk_stop_asked(s->base.context))
+        return yk_fail(s->base.context, YK_ERROR_STOPPED,
+                       "was waited for until a stop was asked for");
+    return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "did not answer within %.3g s",
+                   fmax(deadline - began, 0));
 }
 
 static yk_status report_end(const socket_transport *s, int error)
