@@ -2,9 +2,9 @@
  *
  * Each run is independent: its own context, scenario and record, so results do not depend on how
  * many run at a time. A finished run is a line in the journal, keyed by a fingerprint of the
- * scenario as it runs, of the contents of its files, of the measures and of the program's version;
- * a sweep that is taken up again skips what it finds there, and what was changed in between is run
- * anew. */
+ * scenario as it runs, of the contents of its files, of the measures and of the program's version,
+ * and with a checksum at its end. A sweep that is resumed skips the runs that it finds there; runs
+ * that were changed in between, and runs whose line is damaged, are made again. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -18,6 +18,10 @@
 
 /* Combinations beyond this are a mistake of the caller. */
 enum { RUNS_MAX = 10000000 };
+
+/* The checksum at the end of a line of the journal. */
+#define CHECKSUM_FORMAT "%016" PRIx64
+enum { CHECKSUM_DIGITS = 16 };
 
 typedef struct sweep {
     yk_context *context;
@@ -295,12 +299,18 @@ static void finish_run(void *user, int index, const void *result)
         yk_text_destroy(s->context, &where);
         s->failed++;
     } else if (out->fresh && s->journal) {
-        fprintf(s->journal, "%016" PRIx64, out->fingerprint);
+        yk_text line = {0};
+        yk_text_add(s->context, &line, "%016" PRIx64, out->fingerprint);
         for (int i = 0; i < def->measure_count; i++)
-            fprintf(s->journal, " %.17g", values[i]);
-        fprintf(s->journal, "\n");
-        if (fflush(s->journal) != 0 && s->journal_error == 0)
+            yk_text_add(s->context, &line, " %.17g", values[i]);
+        errno = ENOMEM;
+        bool written = !line.failed &&
+                       fprintf(s->journal, "%s " CHECKSUM_FORMAT "\n", line.data,
+                               yk_hash_bytes(YK_HASH_START, line.data, line.length)) > 0 &&
+                       fflush(s->journal) == 0;
+        if (!written && s->journal_error == 0)
             s->journal_error = errno;
+        yk_text_destroy(s->context, &line);
     }
 }
 
@@ -313,54 +323,110 @@ static bool goes_on(void *user, int done, int total)
     return !s->def->progress || s->def->progress(s->def->user, done, total);
 }
 
-/* Adds the lines of a journal, if there is one. A line is "fingerprint value value ..."; one that
- * was cut off by a kill is not complete, and ignored. */
+/* Cuts the checksum off the end of a line. False if the line is cut off or damaged. */
+static bool check_line(char *line, size_t length)
+{
+    enum { TAIL = 1 + CHECKSUM_DIGITS + 1 }; /* space, checksum, line break */
+    if (length <= TAIL || line[length - 1] != '\n' || line[length - TAIL] != ' ')
+        return false;
+
+    line[length - TAIL] = '\0';
+    char expected[CHECKSUM_DIGITS + 2];
+    snprintf(expected, sizeof expected, CHECKSUM_FORMAT "\n",
+             yk_hash_bytes(YK_HASH_START, line, length - TAIL));
+    return memcmp(expected, line + length - TAIL + 1, CHECKSUM_DIGITS + 1) == 0;
+}
+
+/* Reads "fingerprint value value ..." into the next place; false if it is something else. */
+static bool parse_line(sweep *s, const char *line)
+{
+    size_t width = (size_t)s->def->measure_count;
+    double *values = &s->kept[(size_t)s->kept_count * width];
+    char *end;
+    s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
+    bool good = end != line;
+    for (size_t i = 0; good && i < width; i++) {
+        const char *number = end;
+        values[i] = strtod(number, &end);
+        good = end != number;
+    }
+
+    return good && *end == '\0';
+}
+
+static bool reserve_line(sweep *s)
+{
+    if (s->kept_count < s->kept_capacity)
+        return true;
+
+    size_t width = (size_t)s->def->measure_count;
+    size_t capacity = 2 * (size_t)s->kept_capacity + 1024;
+    uint64_t *keys = yk_reallocate(s->context, s->fingerprints, capacity, sizeof *s->fingerprints);
+    if (keys)
+        s->fingerprints = keys;
+    double *kept = yk_reallocate(s->context, s->kept, capacity * width, sizeof *s->kept);
+    if (kept)
+        s->kept = kept;
+    if (!keys || !kept)
+        return false;
+
+    s->kept_capacity = (int)capacity;
+    return true;
+}
+
+/* Adds the lines of a journal, if there is one. A line is "fingerprint value value ... checksum".
+ * The run of a line that a kill has cut off, or that is damaged, is made again. A line of other
+ * measures belongs to another sweep. */
 static yk_status read_journal(sweep *s, const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (!file)
+    if (!file && errno == ENOENT)
         return YK_OK;
 
-    size_t width = (size_t)s->def->measure_count;
     char *line = NULL;
-    size_t length = 0;
+    size_t capacity = 0;
+    int damaged = 0;
     yk_status status = YK_OK;
-    while (getline(&line, &length, file) >= 0) {
-        /* Twice the memory where there is none left. */
-        if (s->kept_count == s->kept_capacity) {
-            size_t capacity = 2 * (size_t)s->kept_capacity + 1024;
-            uint64_t *keys =
-                yk_reallocate(s->context, s->fingerprints, capacity, sizeof *s->fingerprints);
-            if (keys)
-                s->fingerprints = keys;
-            double *kept = yk_reallocate(s->context, s->kept, capacity * width, sizeof *s->kept);
-            if (kept)
-                s->kept = kept;
-            if (!keys || !kept) {
-                status = YK_ERROR_MEMORY;
-                break;
-            }
-
-            s->kept_capacity = (int)capacity;
-        }
-
-        double *values = &s->kept[(size_t)s->kept_count * width];
-        char *end;
-        s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
-        bool good = end != line;
-        for (size_t i = 0; good && i < width; i++) {
-            const char *number = end;
-            values[i] = strtod(number, &end);
-            good = end != number;
-        }
-
-        if (good && *end == '\n')
+    errno = file ? 0 : errno;
+    ssize_t length = -1;
+    while (file && status == YK_OK && (length = getline(&line, &capacity, file)) >= 0) {
+        if (!reserve_line(s))
+            status = YK_ERROR_MEMORY;
+        else if (!check_line(line, (size_t)length))
+            damaged++;
+        else if (parse_line(s, line))
             s->kept_count++;
+        errno = 0;
     }
 
+    /* A line that cannot be read is not the end of the journal. */
+    if (status == YK_OK && (!file || !feof(file)))
+        status = yk_fail(s->context, errno == ENOMEM ? YK_ERROR_MEMORY : YK_ERROR_FILE,
+                         "cannot read the journal %s: %s", path, strerror(errno ? errno : EIO));
+    if (status == YK_OK && damaged > 0)
+        yk_log(s->context, YK_LOG_WARNING,
+               "%d line%s of the journal %s %s damaged, cut off or of an older version; these runs "
+               "are made again",
+               damaged, damaged == 1 ? "" : "s", path, damaged == 1 ? "is" : "are");
     free(line);
-    fclose(file);
+    if (file)
+        fclose(file);
     return status;
+}
+
+/* Opens a journal to append to it. A line that was cut off gets its end, or it would be one with the
+ * next. */
+static FILE *open_journal(const char *path)
+{
+    FILE *journal = fopen(path, "a+");
+    if (!journal || fseek(journal, -1, SEEK_END) != 0)
+        return journal; /* it is empty */
+
+    int last = fgetc(journal);
+    fseek(journal, 0, SEEK_END);
+    if (last != '\n')
+        fputc('\n', journal);
+    return journal;
 }
 
 /* What the journals have, for all ranks of a team: only rank 0 need see the files. */
@@ -481,7 +547,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     /* Runs that are finished from now on are added to it. */
     const char *own = def->part > 0 ? path.data : def->journal;
     if (status == YK_OK) {
-        s->journal = fopen(own, "a");
+        s->journal = open_journal(own);
         if (!s->journal)
             status = yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", own,
                              strerror(errno));

@@ -2,6 +2,7 @@
  * about failures. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/trial.h"
@@ -169,6 +170,43 @@ static void a_stopped_sweep_is_taken_up_from_its_journal(void **state)
     unlink(journal);
 }
 
+/* Bits that change in a journal must not become values of the table. */
+static void damaged_lines_of_a_journal_are_run_again(void **state)
+{
+    (void)state;
+    char journal[] = "/tmp/yoke-sweep-XXXXXX";
+    int file = mkstemp(journal);
+    assert_true(file >= 0);
+    close(file);
+    yk_sweep_def def = make_sweep();
+    double whole[12], again[12];
+    def.journal = journal;
+    assert_int_equal(run_sweep(&def, whole), YK_OK);
+    FILE *stream = fopen(journal, "r");
+    char bytes[4096];
+    size_t length = fread(bytes, 1, sizeof bytes, stream);
+    fclose(stream);
+    assert_true(length > 200 && length < sizeof bytes);
+
+    /* Digits become other digits, and lines and fields are joined and parted. */
+    for (size_t at = 3; at < length; at += 7) {
+        char before = bytes[at];
+        bytes[at] = (char)(before ^ (at % 2 ? 1 : 16));
+        stream = fopen(journal, "w");
+        assert_int_equal(fwrite(bytes, 1, length, stream), length);
+        fclose(stream);
+        bytes[at] = before;
+        assert_int_equal(run_sweep(&def, again), YK_OK);
+        assert_memory_equal(whole, again, sizeof whole);
+    }
+
+    /* A journal that cannot be read is not an empty one. */
+    unlink(journal);
+    assert_int_equal(mkdir(journal, 0700), 0);
+    assert_int_equal(run_sweep(&def, again), YK_ERROR_FILE);
+    rmdir(journal);
+}
+
 /* Copies a file of the modal cantilever, with one text in it replaced by another of the same
  * length. */
 static void copy_model_file(const char *folder, const char *name, const char *old, const char *new)
@@ -305,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_changed_data_file_is_run_again),
         cmocka_unit_test(every_combination_is_run_and_threads_change_nothing),
         cmocka_unit_test(a_stopped_sweep_is_taken_up_from_its_journal),
+        cmocka_unit_test(damaged_lines_of_a_journal_are_run_again),
         cmocka_unit_test(failed_runs_are_named_and_the_others_stand),
         cmocka_unit_test(mistakes_are_found_before_anything_runs),
         cmocka_unit_test(stability_can_be_swept),
