@@ -329,6 +329,7 @@ static yk_status send_problem(void *user, int stream)
         H5Fclose(in->file);
     }
 
+    in->status = yk_hdf5_judge(in->context, &session, in->path, in->status);
     yk_hdf5_leave(&session);
     if (in->status != YK_OK)
         return in->status;

@@ -22,11 +22,21 @@
  * different threads are independent of each other by our own rule, so the lock has to be the
  * process's too. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
+static yk_hdf5_session *current; /* of the thread that holds the lock */
 
 static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *user)
 {
     yk_hdf5_session *session = user;
-    if (n == 0 && error->desc)
+    if (n != 0)
+        return 0;
+
+    session->failure = YK_HDF5_OTHER;
+    bool input = error->maj_num == H5E_IO || error->maj_num == H5E_VFL;
+    if (input && error->min_num == H5E_READERROR)
+        session->failure = YK_HDF5_READ_ERROR;
+    if (error->min_num == H5E_NOSPACE || error->min_num == H5E_CANTALLOC)
+        session->failure = YK_HDF5_NO_MEMORY;
+    if (error->desc)
         snprintf(session->reason, sizeof session->reason, "%s", error->desc);
     return 0;
 }
@@ -35,7 +45,7 @@ static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *user)
 static herr_t keep_reason(hid_t stack, void *user)
 {
     yk_hdf5_session *session = user;
-    if (!*session->reason)
+    if (session->failure == YK_HDF5_NONE)
         H5Ewalk2(stack, H5E_WALK_UPWARD, keep_innermost, session);
     return 0;
 }
@@ -54,6 +64,8 @@ void yk_hdf5_enter(yk_hdf5_session *session)
 {
     /* The library would print on stderr, which is not ours. */
     yk_hdf5_lock();
+    current = session;
+    session->failure = YK_HDF5_NONE;
     session->reason[0] = '\0';
     H5Eget_auto2(H5E_DEFAULT, &session->print, &session->print_data);
     H5Eset_auto2(H5E_DEFAULT, keep_reason, session);
@@ -62,7 +74,25 @@ void yk_hdf5_enter(yk_hdf5_session *session)
 void yk_hdf5_leave(const yk_hdf5_session *session)
 {
     H5Eset_auto2(H5E_DEFAULT, session->print, session->print_data);
+    current = NULL;
     yk_hdf5_unlock();
+}
+
+yk_status yk_hdf5_judge(yk_context *context, const yk_hdf5_session *session, const char *path,
+                        yk_status status)
+{
+    switch (session->failure) {
+    case YK_HDF5_READ_ERROR:
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, session->reason);
+    case YK_HDF5_NO_MEMORY:
+        return yk_fail(context, YK_ERROR_MEMORY, "out of memory while reading '%s'", path);
+    case YK_HDF5_OTHER:
+        if (status == YK_OK)
+            return yk_fail(context, YK_ERROR_INPUT, "'%s' is a damaged HDF5 file: %s", path,
+                           session->reason);
+        return status;
+    default: return status;
+    }
 }
 
 bool yk_hdf5_begins(const void *start, size_t bytes)
@@ -127,7 +157,7 @@ yk_status yk_hdf5_read_apart(yk_context *context, const char *path, double size,
 
     yk_status status = yk_apart(context, &def);
     if (crashed)
-        yk_fail(context, status, "'%.1000s' is a damaged HDF5 file: %s", path,
+        yk_fail(context, status, "'%.1000s' is a damaged HDF5 file, or memory ran out: %s", path,
                 yk_last_message(context));
     return status;
 }
@@ -268,13 +298,19 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
     char **texts = NULL;
     if (as_many)
         texts = yk_allocate(context, count, sizeof *texts);
+    bool missed = as_many && !texts;
 
     /* Into one block that is released as one, and the memory of the library back to it. */
     char **packed = NULL;
     if (texts && H5Aread(attribute, type, texts) >= 0) {
         packed = yk_hdf5_pack_texts(context, texts, count);
+        missed = !packed;
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
     }
+
+    /* Otherwise the attribute would seem not to be there. */
+    if (missed && current)
+        current->failure = YK_HDF5_NO_MEMORY;
 
     yk_release(context, texts);
     if (space >= 0)

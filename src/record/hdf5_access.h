@@ -10,17 +10,33 @@
 #define YK_HDF5_FORMAT "yoke record"
 enum { YK_HDF5_FORMAT_VERSION = 1 };
 
+/* Why a function of the library failed. */
+typedef enum yk_hdf5_failure {
+    YK_HDF5_NONE,
+    YK_HDF5_OTHER,      /* mostly a damaged file */
+    YK_HDF5_READ_ERROR, /* the disk or the file system */
+    YK_HDF5_NO_MEMORY
+} yk_hdf5_failure;
+
 /* Every use of HDF5 stands between enter and leave: one thread at a time, and the library prints
- * nothing. What it would print first, the innermost cause of the first failure, is kept in
+ * nothing. The first failure of any of its functions is kept, with its innermost cause in
  * `reason`. */
 typedef struct yk_hdf5_session {
     H5E_auto2_t print;
     void *print_data;
+    yk_hdf5_failure failure;
     char reason[256];
 } yk_hdf5_session;
 
 void yk_hdf5_enter(yk_hdf5_session *session);
 void yk_hdf5_leave(const yk_hdf5_session *session);
+
+/* The status of a file that was read with `status`. The library does not tell an attribute that
+ * cannot be read from one that is not there, so that any failure within a session is one of the
+ * whole file: YK_ERROR_FILE for a read error, YK_ERROR_MEMORY for a lack of memory, YK_ERROR_INPUT
+ * for damage. */
+yk_status yk_hdf5_judge(yk_context *context, const yk_hdf5_session *session, const char *path,
+                        yk_status status);
 
 /* Holds the library against all other threads. */
 void yk_hdf5_lock(void);

@@ -145,6 +145,9 @@ static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
 
         /* Datasets are kept open; groups are looked into. */
         hid_t object = H5Oopen(group, link, H5P_DEFAULT);
+        if (object < 0)
+            return damaged(loader, "an object of a group cannot be opened");
+
         H5I_type_t type = H5Iget_type(object);
         yk_status status = YK_OK;
         if (type == H5I_DATASET)
@@ -152,7 +155,7 @@ static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
         else if (type == H5I_GROUP)
             status = collect(loader, object, depth + 1);
 
-        if (object >= 0 && type != H5I_DATASET)
+        if (type != H5I_DATASET)
             H5Oclose(object);
         if (status != YK_OK)
             return status;
@@ -422,8 +425,8 @@ static yk_status read_file(yk_context *context, const char *path, yk_recorder *t
         H5Fclose(loader.file);
     }
 
+    status = yk_hdf5_judge(context, &loader.session, path, status);
     yk_hdf5_leave(&loader.session);
-
     return status;
 }
 
