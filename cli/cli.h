@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "yoke/analysis.h"
 #include "yoke/model.h"
 
@@ -189,9 +190,9 @@ int print_failure_of(const char *file, const yk_context *context);
 int print_no_memory(void);
 /* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
 int print_unwritable(const char *file);
-/* Closes what a command has written; NULL is a file that could not be opened. False after a message
- * where not all of it has reached the file. */
-bool close_written(FILE *stream, const char *file);
+/* Completes an output file, also one that could not be opened. False after a message if not all of
+ * it could be written; the old file stays then. */
+bool close_written(yk_output *output, const char *file);
 
 /* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
  * Returns the exit code. */

@@ -368,10 +368,12 @@ static int command_solve(int argc, char **argv)
     if (s.method_count == 0)
         s.methods[s.method_count++] = YK_CONTACT_AUTOMATIC;
 
-    /* Residuals of all iterations, where they are asked for. */
+    /* Residuals of all iterations, if they are asked for. */
+    yk_output outputs[2] = {0};
     bool good = true;
     if (history) {
-        s.history = fopen(history, "w");
+        outputs[0] = yk_output_open(history);
+        s.history = outputs[0].stream;
         s.options.history = calloc(HISTORY_MAX, sizeof *s.options.history);
         s.options.history_capacity = HISTORY_MAX;
         good = s.history && s.options.history;
@@ -383,7 +385,8 @@ static int command_solve(int argc, char **argv)
 
     /* All impulses and velocities, for programs that compare them. */
     if (solution && good) {
-        s.solution = fopen(solution, "w");
+        outputs[1] = yk_output_open(solution);
+        s.solution = outputs[1].stream;
         good = s.solution != NULL;
         if (good)
             fprintf(s.solution, "file,solver,contact,component,impulse,velocity\n");
@@ -408,12 +411,13 @@ static int command_solve(int argc, char **argv)
         code = solve_files(&s, files, file_count);
 
     /* What was written is complete, or the command failed. */
-    FILE *const written[] = {s.history, s.solution};
     const char *const names[] = {history, solution};
     for (int i = 0; i < 2; i++) {
-        if (!written[i] || fclose(written[i]) == 0)
+        bool opened = outputs[i].stream != NULL;
+        if (!opened)
+            yk_output_discard(&outputs[i]);
+        if (!opened || close_written(&outputs[i], names[i]))
             continue;
-        print_unwritable(names[i]);
         if (code == EXIT_GOOD)
             code = EXIT_FAILED;
     }

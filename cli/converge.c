@@ -147,9 +147,10 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
                    def->steps[def->step_count - 1] / 4, report.reference_error);
 
         /* The same for other programs: all digits, and a column for what are headings above. */
-        FILE *out = NULL;
+        yk_output table = {0};
         if (output)
-            out = fopen(output, "w");
+            table = yk_output_open(output);
+        FILE *out = table.stream;
         if (out)
             fprintf(out, "step [s],relative_error,largest_error,order,steps,iterations,"
                          "seconds_per_step [s],calls,seconds [s],outcome,variant\n");
@@ -168,7 +169,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
                     r->seconds_per_step, (long long)r->calls, r->seconds, outcome, name);
         }
 
-        if (output && !close_written(out, output))
+        if (output && !close_written(&table, output))
             code = EXIT_FAILED;
 
         /* And as a picture. */

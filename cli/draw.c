@@ -343,15 +343,18 @@ int command_draw(int argc, char **argv)
     bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
     int code = EXIT_FAILED;
-    FILE *out = NULL;
     if (!collect(info, &c)) {
         print_no_memory();
-    } else if (!(out = to_file ? fopen(file, "w") : stdout)) {
-        print_unwritable(file);
     } else {
-        bool written = drawing_write(&c.drawing, &options, out);
-        if (to_file && fclose(out) != 0)
-            written = false;
+        yk_output output = {0};
+        if (to_file)
+            output = yk_output_open(file);
+        FILE *out = to_file ? output.stream : stdout;
+        bool written = out && drawing_write(&c.drawing, &options, out);
+        if (to_file && written)
+            written = yk_output_close(&output);
+        else if (to_file)
+            yk_output_discard(&output);
 
         if (!written)
             print_unwritable(file);

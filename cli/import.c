@@ -37,12 +37,15 @@ static const char ssp_export_usage[] =
  * became of the model. False after a message: what is half written is not used. */
 static bool write_scenario(const yk_import *import, const char *file, const char *model)
 {
-    FILE *to = stdout;
+    yk_output output = {0};
     if (file)
-        to = fopen(file, "w");
+        output = yk_output_open(file);
+    FILE *to = file ? output.stream : stdout;
     bool written = to && yk_import_write(import, to);
-    if (file && to)
-        written = fclose(to) == 0 && written;
+    if (file && written)
+        written = yk_output_close(&output);
+    else if (file)
+        yk_output_discard(&output);
     if (!written) {
         print_unwritable(file ? file : "the standard output");
         return false;

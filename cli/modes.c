@@ -343,7 +343,8 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
 
     /* Rows that spreadsheets can filter by mode and node: displacement and rotation, real and
      * imaginary. */
-    FILE *out = fopen(file, "w");
+    yk_output output = yk_output_open(file);
+    FILE *out = output.stream;
     if (out)
         fprintf(out, "mode,frequency_Hz,damping,growth,node,ux,uy,uz,rx,ry,rz,ux_im,uy_im,uz_im,"
                      "rx_im,ry_im,rz_im\n");
@@ -360,7 +361,7 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
         }
     }
 
-    return close_written(out, file);
+    return close_written(&output, file);
 }
 
 int command_modes(int argc, char **argv)

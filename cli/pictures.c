@@ -159,24 +159,19 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
         /* The whole picture to where it belongs. */
         if (status == YK_OK) {
             rewind(output);
-            FILE *to = fopen(file.data, "wb");
-            bool written = to != NULL;
+            yk_output picture = yk_output_open(file.data);
             char bytes[1 << 14];
             size_t count;
-            while (written && (count = fread(bytes, 1, sizeof bytes, output)) > 0)
-                written = fwrite(bytes, 1, count, to) == count;
-            written = written && !ferror(output);
+            while (picture.stream && (count = fread(bytes, 1, sizeof bytes, output)) > 0)
+                fwrite(bytes, 1, count, picture.stream);
 
-            /* The first failure is the reason; a close that fails is one too. */
-            int reason = errno;
-            if (to && fclose(to) != 0 && written) {
-                written = false;
-                reason = errno;
-            }
-
-            if (!written)
+            /* A picture that cannot be read from gnuplot whole is not kept. */
+            bool whole = !ferror(output);
+            if (!whole)
+                yk_output_discard(&picture);
+            if (!whole || !yk_output_close(&picture))
                 status = yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file.data,
-                                 strerror(reason));
+                                 strerror(errno));
         }
 
         if (input)

@@ -104,11 +104,10 @@ static bool write_report(const char *file, const char *page, size_t length, cons
         return false;
     }
 
-    FILE *out = fopen(file, "wb");
-    if (!out) {
-        print_unwritable(file);
-        return false;
-    }
+    yk_output output = yk_output_open(file);
+    FILE *out = output.stream;
+    if (!out)
+        return close_written(&output, file);
 
     /* The data in base 64, three bytes as four letters: a page may hold text alone. */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -129,13 +128,9 @@ static bool write_report(const char *file, const char *page, size_t length, cons
     at += strlen(VIEWER_MARK);
     fwrite(at, 1, length - (size_t)(at - page), out);
 
-    /* A full disk is noticed at the last write or at the close. */
-    bool failed = ferror(out) != 0;
     long size = ftell(out);
-    if (fclose(out) != 0 || failed) {
-        print_unwritable(file);
+    if (!close_written(&output, file))
         return false;
-    }
 
     printf("report %s, %.1f MB\n", file, (double)size / 1e6);
     return true;

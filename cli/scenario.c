@@ -241,13 +241,9 @@ int print_unwritable(const char *file)
     return EXIT_FAILED;
 }
 
-bool close_written(FILE *stream, const char *file)
+bool close_written(yk_output *output, const char *file)
 {
-    /* A full disk may show at the close only. */
-    bool good = stream && !ferror(stream);
-    if (stream && fclose(stream) != 0)
-        good = false;
-
+    bool good = yk_output_close(output);
     if (!good)
         print_unwritable(file);
     return good;

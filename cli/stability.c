@@ -292,7 +292,8 @@ static int map_report(yk_context *context, const request *q, const char *title,
 {
     /* As a table. */
     if (q->output) {
-        FILE *out = fopen(q->output, "w");
+        yk_output table = yk_output_open(q->output);
+        FILE *out = table.stream;
         if (out)
             fprintf(out, "%s,%s,spectral_radius,stable\n", x->parameter, y->parameter);
 
@@ -304,7 +305,7 @@ static int map_report(yk_context *context, const request *q, const char *title,
             }
         }
 
-        if (!close_written(out, q->output))
+        if (!close_written(&table, q->output))
             return EXIT_FAILED;
     }
 

@@ -1,5 +1,6 @@
 /* yoke sweep: a scenario for many values, in parallel, with one table and picture of chosen
  * measures. */
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -111,9 +112,11 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         /* A part has no table: it waits in its journal until all are gathered. Files have all
          * digits, a screen those that can be read. */
         FILE *out = stdout;
+        yk_output table = {0};
         int digits = 6;
         if (output) {
-            out = fopen(output, "w");
+            table = yk_output_open(output);
+            out = table.stream;
             digits = 17;
         }
 
@@ -153,7 +156,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         }
 
         /* What is printed is seen to at the end of the program. */
-        if (output && !close_written(out, output))
+        if (output && !close_written(&table, output))
             code = EXIT_FAILED;
 
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
@@ -201,17 +204,19 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
 
     yk_text command = {0};
     yk_text place = {0};
-    FILE *out = NULL;
+    yk_output script = {0};
+    errno = ENOMEM;
     if (context && find_program(program, sizeof program) && getcwd(folder, sizeof folder)) {
         const char *const where[] = {"cd", folder};
         join_arguments(context, &command, count, words);
         join_arguments(context, &place, 2, where);
         if (!command.failed && !place.failed)
-            out = fopen(file, "w");
+            script = yk_output_open(file);
     }
 
+    FILE *out = script.stream;
     if (!out) {
-        print_unwritable(file);
+        close_written(&script, file);
         yk_text_destroy(context, &command);
         yk_text_destroy(context, &place);
         yk_context_destroy(context);
@@ -237,7 +242,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
 
     /* What to do with it, in words that can be pasted. */
     int code = EXIT_FAILED;
-    if (close_written(out, file)) {
+    if (close_written(&script, file)) {
         printf("sbatch %s\n%s --gather %d -o TABLE.csv   # when its tasks have ended\n", file,
                command.data, tasks);
         code = EXIT_GOOD;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "math/dense.h"
 
 /* Rows of a problem with joints, which becomes dense. */
@@ -51,9 +52,12 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
     const yk_block_matrix *w = &problem->w;
     int contacts = problem->contact_count;
     int dim = w->first[1];
-    FILE *file = fopen(path, "w");
-    if (!file)
+    yk_output output = yk_output_open(path);
+    FILE *file = output.stream;
+    if (!file) {
+        yk_output_discard(&output);
         return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
+    }
 
     /* The head, and where the blocks are (storage 1). */
     int blocks = w->start[contacts];
@@ -87,16 +91,8 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
     for (int i = 0; i < contacts; i++)
         fprintf(file, "%.17g\n", problem->mu[i]);
 
-    /* Of an error that came earlier no more is known than that it came. */
-    errno = EIO;
-    bool failed = fflush(file) != 0 || ferror(file) != 0;
-    int error = errno;
-    if (fclose(file) != 0 && !failed) {
-        failed = true;
-        error = errno;
-    }
-    if (failed)
-        return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(error));
+    if (!yk_output_close(&output))
+        return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
     return YK_OK;
 }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/output.h"
 #include "model/files.h"
 #include "model/modal.h"
 
@@ -493,11 +494,10 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
         if ((size_t)length >= sizeof path)
             return yk_fail(context, YK_ERROR_ARGUMENT, "the path %.200s... is too long", folder);
 
-        /* What is still in the buffer may fail to reach the disc when the file is closed. */
-        FILE *out = fopen(path, "w");
-        if (out)
-            tables[i].write(out, body);
-        if (!out || ferror(out) | fclose(out))
+        yk_output out = yk_output_open(path);
+        if (out.stream)
+            tables[i].write(out.stream, body);
+        if (!yk_output_close(&out))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be written: %s", path,
                            strerror(errno));
     }
