@@ -1,5 +1,6 @@
 /* yoke export: recorded runs in the formats of other programs. yoke recover: the results file of a
  * run that did not come to write it, from its journal. */
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -120,6 +121,49 @@ int command_export(int argc, char **argv)
     return code;
 }
 
+/* Length of the name of the results file in that of its journal: FILE.part, FILE.part.old or
+ * FILE.part.old.N. 0 if it is none of these. */
+static size_t results_length(const char *journal)
+{
+    static const char ending[] = ".part";
+    const char *found = NULL;
+    for (const char *at = strstr(journal, ending); at; at = strstr(at + 1, ending))
+        found = at;
+    if (!found)
+        return 0;
+
+    const char *rest = found + strlen(ending);
+    if (strncmp(rest, ".old", 4) == 0)
+        rest += 4;
+    if (rest[0] == '.')
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return *rest ? 0 : (size_t)(found - journal);
+}
+
+/* The ranges of time that damage has cost. */
+static int print_gaps(const yk_recovery *recovery, const char *part)
+{
+    fprintf(stderr,
+            "yoke: %s is damaged: %llu bytes in %zu place%s were left out. Samples or frames are "
+            "missing\n",
+            part, (unsigned long long)recovery->damaged_bytes, recovery->gap_count,
+            plural((long long)recovery->gap_count));
+    for (size_t i = 0; i < recovery->gap_count && i < YK_RECOVERY_GAPS; i++) {
+        const yk_recovery_gap *gap = &recovery->gaps[i];
+        char after[40] = "from the start";
+        char before[48] = "to the end";
+        if (!isnan(gap->after))
+            snprintf(after, sizeof after, "after t = %.9g s", gap->after);
+        if (!isnan(gap->before))
+            snprintf(before, sizeof before, "before t = %.9g s", gap->before);
+        fprintf(stderr, "yoke:   %s and %s\n", after, before);
+    }
+
+    if (recovery->gap_count > YK_RECOVERY_GAPS)
+        fprintf(stderr, "yoke:   and in %zu more places\n", recovery->gap_count - YK_RECOVERY_GAPS);
+    return EXIT_UNTRUSTED;
+}
+
 int command_recover(int argc, char **argv)
 {
     const char *part = NULL;
@@ -135,16 +179,10 @@ int command_recover(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    /* A journal has the name of its results and one of two endings. A results file of another run
-     * is not overwritten unless it is named. */
-    static const char *const endings[] = {".part", ".part.old"};
+    /* A results file of another run is not overwritten unless it is named. */
     char name[4096];
     if (!output) {
-        size_t kept = 0;
-        for (int i = 0; i < 2; i++)
-            if (ends_in(part, endings[i]))
-                kept = strlen(part) - strlen(endings[i]);
-
+        size_t kept = results_length(part);
         snprintf(name, sizeof name, "%.*s", (int)kept, part);
         if (kept == 0 || kept >= sizeof name) {
             fprintf(stderr,
@@ -178,12 +216,17 @@ int command_recover(int argc, char **argv)
         printf("%s: %zu sample%s", output, recovery.rows, plural((long long)recovery.rows));
         if (recovery.frames > 0)
             printf(", %zu frame%s", recovery.frames, plural((long long)recovery.frames));
-        printf("%s\n", recovery.complete ? ", complete" : "; the run did not come to its end");
+        if (!recovery.complete)
+            printf("; the run did not come to its end\n");
+        else
+            printf("%s\n", recovery.gap_count == 0 ? ", complete" : "");
 
-        /* What a crash left half written cannot be trusted. */
-        if (recovery.damaged_bytes > 0)
+        /* The block that was being written when the run was killed is no loss. */
+        if (recovery.damaged_bytes > 0 && recovery.gap_count == 0)
             printf("  %llu damaged bytes at the end of %s were left out\n",
                    (unsigned long long)recovery.damaged_bytes, part);
+        if (recovery.gap_count > 0)
+            code = print_gaps(&recovery, part);
     }
 
     yk_context_destroy(context);

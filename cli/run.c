@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -251,6 +250,21 @@ static yk_status open_results(yk_context *context, const option_list *files,
     return YK_OK;
 }
 
+/* The results files, a line each, as they are found from the checkpoint: a run may be resumed from
+ * another folder. */
+static yk_text name_results(yk_context *context, const option_list *files, const char *checkpoint)
+{
+    yk_text names = {0};
+    for (int i = 0; checkpoint && i < files->count; i++) {
+        char *relative = yk_path_relative(context, files->items[i], checkpoint);
+        yk_text_add(context, &names, "%s\n", relative ? relative : "");
+        names.failed = names.failed || !relative;
+        yk_release(context, relative);
+    }
+
+    return names;
+}
+
 static void close_results(const option_list *files, yk_recorder **recorders)
 {
     for (int i = 0; i < files->count; i++)
@@ -427,10 +441,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .source = q->source,
         };
 
-        /* Whoever resumes needs the names of the files. */
-        yk_text names = {0};
-        for (int i = 0; i < files->count; i++)
-            yk_text_add(l->context, &names, "%s\n", files->items[i]);
+        yk_text names = name_results(l->context, files, q->checkpoint);
         def.note = names.data;
 
         /* One recorder for all who listen: the live view, the memory, the files. */
@@ -446,6 +457,8 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             status = yk_tee_recorder_create(l->context, list, count, &tee);
         def.recorder = tee;
 
+        if (status == YK_OK && names.failed)
+            status = YK_ERROR_MEMORY;
         if (status == YK_OK)
             status = yk_run(l->context, l->scenario, &def, report);
         yk_text_destroy(l->context, &names);
@@ -517,7 +530,8 @@ static int run_loaded(const loaded *l, request *q)
     if (numerical && info->interface_count > 0)
         fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
     if (report.checkpointed)
-        fprintf(stderr, "yoke: `yoke resume %s` goes on from the last checkpoint\n", q->checkpoint);
+        fprintf(stderr, "yoke: `yoke resume %s` continues from the last checkpoint\n",
+                q->checkpoint);
 
     /* What a recorder that could not end has left behind. */
     bool begun = report.seconds > 0;
@@ -544,10 +558,58 @@ static bool load_to_run(const yk_scenario_def *def, loaded *l)
     return load_scenario_def(def, LOAD_AGAIN, l);
 }
 
+/* Whether a checkpoint is of the run that was asked for: the same scenario with its overrides, and
+ * the same results files. */
+static bool is_checkpoint_of(const loaded *l, const request *q, const yk_checkpoint_info *info)
+{
+    char *scenario = yk_scenario_text(l->scenario);
+    yk_text names = name_results(l->context, &q->files, q->checkpoint);
+    bool same = scenario && !names.failed && strcmp(info->scenario, scenario) == 0 &&
+                strcmp(info->note, names.data ? names.data : "") == 0;
+    yk_text_destroy(l->context, &names);
+    yk_release(l->context, scenario);
+    return same;
+}
+
+/* For --resume-or-start: prepares to continue from the checkpoint of this run, if there is one.
+ * Nothing else is taken for it, and nothing is overwritten. Returns the exit code. */
+static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **checkpoint)
+{
+    if (!q->checkpoint) {
+        fprintf(stderr,
+                "yoke: --resume-or-start needs checkpoints: add `checkpoint: {every: 10 min wall}` "
+                "to the scenario, and leave --error and --live out\n");
+        return EXIT_MISUSE;
+    }
+
+    if (!yk_checkpoint_exists(l->context, q->checkpoint))
+        return EXIT_GOOD;
+    if (yk_checkpoint_load(l->context, q->checkpoint, checkpoint) != YK_OK)
+        return print_failure(l->context);
+
+    const yk_checkpoint_info *info = yk_checkpoint_get(*checkpoint);
+    if (!is_checkpoint_of(l, q, info)) {
+        fprintf(stderr,
+                "yoke: '%s' is the checkpoint of another run, '%s': its scenario, overrides or "
+                "results files differ. Finish that run with `yoke resume`, or choose other names "
+                "(-o)\n",
+                q->checkpoint, info->command);
+        return EXIT_FAILED;
+    }
+
+    q->resume = *checkpoint;
+    q->command = info->command;
+    q->frames = info->frames;
+    if (!q->quiet)
+        printf("continues from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
+               (long long)yk_scenario_get(l->scenario)->steps);
+    return EXIT_GOOD;
+}
+
 int command_run(int argc, char **argv)
 {
     request q = {.frames = -1, .deadline = RANKS_DEADLINE};
-    bool no_output = false, live = false;
+    bool no_output = false, live = false, resume_or_start = false;
     int port = 0;
     const option_row rows[] = {
         {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
@@ -559,6 +621,9 @@ int command_run(int argc, char **argv)
          "Record N frames for the 3D view of `yoke report`; 0 disables it (default: "
          "record.frames)"},
         {"no-output", OPTION_FLAG, &no_output, NULL, "Do not record anything"},
+        {"resume-or-start", OPTION_FLAG, &resume_or_start, NULL,
+         "Continue this run if it has a checkpoint, and start it otherwise; for jobs that are "
+         "restarted"},
         {"error", OPTION_FLAG, &q.error, NULL,
          "Repeat the run with 1/2 and 1/4 of the step and add error bars to every recorded channel "
          "(about 6 times the work)"},
@@ -646,8 +711,14 @@ int command_run(int argc, char **argv)
     yk_text command = {0};
     join_arguments(l.context, &command, argc, (const char *const *)(uintptr_t)argv);
     q.command = command.data;
-    int code = run_loaded(&l, &q);
+    yk_checkpoint *checkpoint = NULL;
+    int code = EXIT_GOOD;
+    if (resume_or_start)
+        code = find_own_checkpoint(&l, &q, &checkpoint);
+    if (code == EXIT_GOOD)
+        code = run_loaded(&l, &q);
 
+    yk_checkpoint_destroy(checkpoint);
     yk_text_destroy(l.context, &command);
     live_close(q.live);
     close_scenario(&l);
@@ -659,61 +730,11 @@ int command_run(int argc, char **argv)
 
 static const char resume_usage[] =
     "resume CHECKPOINT [--no-output]\n\n"
-    "Goes on with a run that was stopped, killed or failed, from the last checkpoint that it "
-    "wrote:\n"
-    "see `checkpoint` of the scenario. The scenario is the one that ran, with its overrides; the\n"
-    "record goes on in its journals. Results are those of a run that was never stopped, to the "
-    "bit.";
-
-/* Whether a results file was completed after the checkpoint was written; its journal is gone. */
-static bool is_complete(const char *file, const struct stat *checkpoint)
-{
-    char part[4096];
-    struct stat found;
-    if (find_journal(file, part, sizeof part) || stat(file, &found) != 0)
-        return false;
-
-    struct timespec made = found.st_mtim;
-    struct timespec kept = checkpoint->st_mtim;
-    return made.tv_sec > kept.tv_sec || (made.tv_sec == kept.tv_sec && made.tv_nsec > kept.tv_nsec);
-}
-
-/* A run that was killed while its results were being made: files that are complete stay as they
- * are. False where all are, and nothing is left to do. */
-static bool leave_out_complete(yk_context *context, request *q, yk_checkpoint *checkpoint,
-                               const char *path)
-{
-    /* The one before it counts where the last is gone. */
-    char previous[4096];
-    struct stat kept;
-    snprintf(previous, sizeof previous, "%s.previous", q->checkpoint);
-    if (stat(path, &kept) != 0 && stat(previous, &kept) != 0)
-        return true;
-
-    int files = q->files.count;
-    int left = 0;
-    for (int i = 0; i < files; i++) {
-        const char *file = q->files.items[i];
-        if (!is_complete(file, &kept)) {
-            q->files.items[left++] = file;
-            continue;
-        }
-
-        yk_checkpoint_leave_out(checkpoint, left);
-        if (!q->quiet)
-            printf("'%s' was complete when the run was stopped\n", file);
-    }
-
-    q->files.count = left;
-    if (files == 0 || left > 0)
-        return true;
-
-    /* The run had come to its end, its checkpoints not yet. */
-    if (!q->quiet)
-        printf("nothing is left to do\n");
-    yk_checkpoint_remove(context, q->checkpoint);
-    return false;
-}
+    "Continues a run that was stopped, killed or failed from the last checkpoint that it wrote\n"
+    "(see `checkpoint` of the scenario). The scenario is the one that ran, with its overrides. "
+    "The\n"
+    "record is continued in its journals, which are found from the folder of the checkpoint.\n"
+    "Results are those of a run that was never stopped, to the bit.";
 
 int command_resume(int argc, char **argv)
 {
@@ -722,7 +743,7 @@ int command_resume(int argc, char **argv)
     const char *path = NULL;
     const option_row rows[] = {
         {"no-output", OPTION_FLAG, &no_output, NULL,
-         "Continue without recording, if the journal is lost"},
+         "Continue without recording, if the journal is lost; the checkpoint is kept"},
         {"deadline", OPTION_NUMBER, &q.deadline, "S",
          "Under mpirun: wait this many seconds for another rank (default: 60)"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "Print neither progress nor summary"},
@@ -741,7 +762,7 @@ int command_resume(int argc, char **argv)
     if (status != YK_OK) {
         print_failure(context);
         yk_context_destroy(context);
-        return EXIT_MISUSE;
+        return input_code(status);
     }
 
     /* The scenario and the files as they were. */
@@ -762,31 +783,41 @@ int command_resume(int argc, char **argv)
     }
     def.hosts = ranks_hosts(q.deadline);
 
-    /* From the one before the last, new ones still go where all went. */
+    /* A run that is resumed from the checkpoint before the last writes the last one again. */
     static const char previous[] = ".previous";
     char own[4096];
-    snprintf(own, sizeof own, "%s", path);
+    snprintf(own, sizeof own - 16, "%s", path);
     if (ends_in(own, previous))
         own[strlen(own) - strlen(previous)] = '\0';
     q.checkpoint = own;
 
-    char *names = yk_text_copy(context, info->note);
-    for (char *name = names; name && *name && q.files.count < OPTION_LIST_MAX;) {
-        char *end = strchr(name, '\n');
-        if (!end)
+    /* Results are found from the checkpoint, whatever the current folder. */
+    char *names[OPTION_LIST_MAX] = {NULL};
+    for (const char *name = info->note; *name && q.files.count < OPTION_LIST_MAX;) {
+        char line[4096];
+        size_t length = strcspn(name, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)length, name);
+        char *file = yk_path_resolve(context, line, own);
+        if (!file)
             break;
-        *end = '\0';
-        q.files.items[q.files.count++] = name;
-        name = end + 1;
+
+        names[q.files.count] = file;
+        q.files.items[q.files.count++] = file;
+        name += length + (name[length] == '\n');
     }
-    if (no_output)
+
+    /* Without the record, the checkpoint of the run with its record must stay as it is. */
+    int recorded = q.files.count;
+    if (no_output && recorded > 0) {
         q.files.count = 0;
+        strcat(own, ".no-output");
+        fprintf(stderr, "yoke: nothing is recorded. '%s' and its record are kept as they are\n",
+                path);
+    }
 
     int code = EXIT_MISUSE;
     loaded l;
-    if (!leave_out_complete(context, &q, checkpoint, path)) {
-        code = EXIT_GOOD;
-    } else if (load_to_run(&def, &l)) {
+    if (load_to_run(&def, &l)) {
         if (!q.quiet)
             printf("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
                    (long long)yk_scenario_get(l.scenario)->steps);
@@ -794,7 +825,8 @@ int command_resume(int argc, char **argv)
         close_scenario(&l);
     }
 
-    yk_release(context, names);
+    for (int i = 0; i < recorded; i++)
+        yk_release(context, names[i]);
     yk_checkpoint_destroy(checkpoint);
     yk_context_destroy(context);
     return code;

@@ -25,7 +25,7 @@ typedef struct yk_run_progress {
 typedef struct yk_checkpoint yk_checkpoint;
 
 typedef struct yk_checkpoint_info {
-    const char *path;     /* of the scenario */
+    const char *path;     /* of the scenario, as it is found from the checkpoint */
     const char *scenario; /* its text as it ran, to be loaded under this path */
     const char *command;  /* for the record */
     const char *note;     /* as the run was given it */
@@ -34,15 +34,12 @@ typedef struct yk_checkpoint_info {
     double time; /* s */
 } yk_checkpoint_info;
 
-/* The last checkpoint under this name, or the one before it where that is missing or damaged.
- * YK_ERROR_FILE and YK_ERROR_INPUT with the reason; also where another version of the program wrote
+/* The last checkpoint under this name, or the one before it if that is missing or damaged.
+ * YK_ERROR_FILE and YK_ERROR_INPUT with the reason; also if another version of the program wrote
  * it. */
 yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint);
 void yk_checkpoint_destroy(yk_checkpoint *checkpoint);
 const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint);
-/* Of several files that the run recorded to side by side, the one of this number is complete: the
- * recorder that goes on does not have it. */
-void yk_checkpoint_leave_out(yk_checkpoint *checkpoint, int file);
 
 typedef struct yk_run_def {
     yk_recorder *recorder; /* NULL: nothing is recorded */
@@ -58,7 +55,8 @@ typedef struct yk_run_def {
     /* The file for checkpoints, and how often they are written (see yk_scenario_info); also when
      * `progress` stops the run. Needs subsystems whose state can be saved, and a recorder that can
      * resume. NULL: none. A run that comes to its end removes them. One that does not, and has
-     * written any, leaves its record open as well, as the journals of its recorder. */
+     * written any, leaves its record open as well, as the journals of its recorder. A run that is
+     * not resumed is refused (YK_ERROR_FILE) if there is a checkpoint under this name. */
     const char *checkpoint;
     yk_checkpoint_unit checkpoint_unit;
     double checkpoint_every;
@@ -136,7 +134,7 @@ typedef struct yk_run_report {
     /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
     double mass_ratio;
     bool recorded;     /* the record has its end */
-    bool checkpointed; /* it did not come to its end, and can be resumed from a checkpoint */
+    bool checkpointed; /* the run or its record did not end; it can be resumed from a checkpoint */
     /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     uint64_t state_hash;
     int finding_count;

@@ -156,11 +156,13 @@ typedef struct yk_record_summary {
 
 typedef struct yk_recorder yk_recorder;
 
-/* How far a record is: the length of each of its journals. */
+/* How far a record is: the length of each of its journals, and a digest of their contents, by which
+ * the journals of another run are refused. */
 enum { YK_RECORD_FILES_MAX = 64 };
 typedef struct yk_record_position {
     int count;
     uint64_t length[YK_RECORD_FILES_MAX];
+    uint64_t digest[YK_RECORD_FILES_MAX];
 } yk_record_position;
 
 typedef struct yk_recorder_ops {
@@ -231,20 +233,33 @@ bool yk_record_format_known(const char *path);
 /* A recorder that writes `path`. Until the end, and after a run that did not get there, the record
  * is the journal `path`.part, in blocks with checksums: a process that is killed, or a disk that
  * is full, costs at most the block that was being written. yk_record_load reads a journal as any
- * results file. The end makes `path` of it in one piece; where that fails, an older `path` and the
- * journal stay as they are. A journal belongs to one recorder at a time: begin is refused while
- * another process writes it, and keeps what a run that was killed has left as `path`.part.old. */
+ * results file. The end makes `path` of it in one piece and reads it back; if anything fails or
+ * differs, an older `path` and the journal stay as they are. A record that a checkpoint refers to
+ * (keep, resume) keeps its journal until the recorder is destroyed: checkpoints have to be removed
+ * between the end and that. A journal belongs to one recorder at a time: begin is refused while
+ * another process writes it, and keeps the journal of a killed run as `path`.part.old. */
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
                                   yk_recorder **recorder);
+
+/* A range of time in which samples or frames are missing (s): after the last one before the damage,
+ * before the first one behind it. NaN if there is none. */
+typedef struct yk_recovery_gap {
+    double after, before;
+} yk_recovery_gap;
+
+enum { YK_RECOVERY_GAPS = 16 };
 
 typedef struct yk_recovery {
     bool complete; /* the run had come to its end */
     size_t rows, frames;
-    uint64_t damaged_bytes; /* at the end of the journal, which were left out */
+    uint64_t damaged_bytes;                 /* left out, in gaps and at the end of the journal */
+    size_t gap_count;                       /* damaged places with sound blocks behind them */
+    yk_recovery_gap gaps[YK_RECOVERY_GAPS]; /* the first of them */
 } yk_recovery;
 
-/* Makes the results file `path` of a journal, which stays. YK_ERROR_INPUT where the journal holds
- * no samples or is none; YK_ERROR_FILE also while its run goes on. */
+/* Makes the results file `path` of a journal, which stays. Damaged blocks are left out; a results
+ * file with gaps is not marked as complete. YK_ERROR_INPUT if the journal holds no samples or is
+ * none; YK_ERROR_FILE also while its run goes on, and after a read error. */
 yk_status yk_record_recover(yk_context *context, const char *part, const char *path,
                             yk_recovery *recovery);
 

@@ -6,10 +6,14 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/building.h"
 #include "base/clock.h"
+#include "base/text.h"
+#include "model/scenario.h"
 #include "record/checkpoint.h"
 #include "record/pack.h"
 
@@ -19,7 +23,9 @@ static const char RUN[] = "run", STATE[] = "state", MEMORY[] = "memory", WATCH[]
 struct yk_checkpoint {
     yk_context *context;
     yk_checkpoint_file *file;
-    yk_checkpoint_info info; /* into the file */
+    yk_checkpoint_info info; /* into the file, but for the path */
+    char *path;              /* of the scenario */
+    const char *inputs;      /* of the run */
     bool converged;
     double seconds; /* that the run has taken so far */
     yk_record_position position;
@@ -56,6 +62,15 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
                        "cannot; record to files, or run without checkpoints",
                        def->recorder->ops->kind);
 
+    /* The checkpoint of a run that did not end is worth more than a second start. */
+    if (def->checkpoint && !def->resume && yk_checkpoint_exists(context, def->checkpoint))
+        return yk_fail(context, YK_ERROR_FILE,
+                       "'%s' is the checkpoint of a run that did not end. `yoke resume %s` "
+                       "continues that run, and `yoke run --resume-or-start` does so by itself. To "
+                       "start again, remove '%s' and '%s.previous', or choose another name "
+                       "(checkpoint.file)",
+                       def->checkpoint, def->checkpoint, def->checkpoint, def->checkpoint);
+
     /* A wrong name is told now, not when the first one is due. */
     if (def->checkpoint) {
         yk_status status = yk_checkpoint_try(context, def->checkpoint);
@@ -70,7 +85,8 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
     size_t words = made->state_words + made->memory_words + made->watch_words;
     made->words = yk_allocate(context, words, sizeof *made->words);
     made->scenario = yk_scenario_text(scenario);
-    if (!made->words || !made->scenario)
+    made->inputs = yk_scenario_inputs(scenario);
+    if (!made->words || !made->scenario || !made->inputs)
         return YK_ERROR_MEMORY;
 
     return YK_OK;
@@ -80,6 +96,7 @@ void yk_checkpointer_close(yk_checkpointer *self)
 {
     yk_release(self->context, self->words);
     yk_release(self->context, self->scenario);
+    yk_release(self->context, self->inputs);
 }
 
 bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock)
@@ -110,10 +127,19 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
             return status;
     }
 
-    /* What the program needs to load the same scenario again, and where the run stands. */
+    /* What the program needs to load the same scenario again, and where the run stands. Its path is
+     * found from the checkpoint, from whatever folder the run is resumed; the whole path if the
+     * checkpoint was moved alone. */
+    char *relative = yk_path_relative(self->context, self->info->path, def->checkpoint);
+    char *whole_path = realpath(self->info->path, NULL);
     yk_pack pack = {.context = self->context};
     yk_pack_text(&pack, yk_version());
-    yk_pack_text(&pack, self->info->path);
+    yk_pack_text(&pack, relative);
+    yk_pack_text(&pack, whole_path);
+    pack.failed = pack.failed || !relative;
+    yk_release(self->context, relative);
+    free(whole_path);
+    yk_pack_text(&pack, self->inputs);
     yk_pack_text(&pack, self->scenario);
     yk_pack_text(&pack, def->command);
     yk_pack_text(&pack, def->note);
@@ -123,8 +149,10 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     yk_pack_number(&pack, converged);
     yk_pack_bytes(&pack, &seconds, sizeof seconds);
     yk_pack_number(&pack, (uint64_t)position.count);
-    for (int i = 0; i < position.count; i++)
+    for (int i = 0; i < position.count; i++) {
         yk_pack_number(&pack, position.length[i]);
+        yk_pack_number(&pack, position.digest[i]);
+    }
 
     /* What the next step depends on. */
     double *state = self->words;
@@ -190,7 +218,9 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
                        path, version, yk_version());
 
     /* In the order in which they were packed. */
-    self->info.path = yk_unpack_text(&pack);
+    const char *relative = yk_unpack_text(&pack);
+    const char *whole = yk_unpack_text(&pack);
+    self->inputs = yk_unpack_text(&pack);
     self->info.scenario = yk_unpack_text(&pack);
     self->info.command = yk_unpack_text(&pack);
     self->info.note = yk_unpack_text(&pack);
@@ -201,17 +231,28 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     self->seconds = unpack_double(&pack);
 
     /* How long the files of the record were. */
-    self->position.count = yk_unpack_count(&pack, sizeof(uint64_t));
+    self->position.count = yk_unpack_count(&pack, 2 * sizeof(uint64_t));
     if (self->position.count > YK_RECORD_FILES_MAX)
         pack.failed = true;
-    for (int i = 0; !pack.failed && i < self->position.count; i++)
+    for (int i = 0; !pack.failed && i < self->position.count; i++) {
         self->position.length[i] = yk_unpack_number(&pack);
+        self->position.digest[i] = yk_unpack_number(&pack);
+    }
 
     if (pack.failed)
         return yk_fail(self->context, YK_ERROR_INPUT,
-                       "'%s' is a checkpoint of something else than a run", path);
+                       "'%s' is a checkpoint of something else than a run, or of another build of "
+                       "this program",
+                       path);
 
-    return YK_OK;
+    self->path = yk_path_resolve(self->context, relative, path);
+    if (self->path && *whole && access(self->path, F_OK) != 0) {
+        yk_release(self->context, self->path);
+        self->path = yk_text_copy(self->context, whole);
+    }
+
+    self->info.path = self->path;
+    return self->path ? YK_OK : YK_ERROR_MEMORY;
 }
 
 yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint)
@@ -240,6 +281,7 @@ void yk_checkpoint_destroy(yk_checkpoint *checkpoint)
         return;
 
     yk_checkpoint_close(checkpoint->context, checkpoint->file);
+    yk_release(checkpoint->context, checkpoint->path);
     yk_release(checkpoint->context, checkpoint);
 }
 
@@ -248,20 +290,58 @@ const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint)
     return &checkpoint->info;
 }
 
-void yk_checkpoint_leave_out(yk_checkpoint *checkpoint, int file)
+/* The file of a line "# HASH PATH"; NULL if the line is of another kind. */
+static const char *input_of_line(const char *line)
 {
-    yk_record_position *position = &checkpoint->position;
-    if (file < 0 || file >= position->count)
-        return;
+    bool file = strncmp(line, "# ", 2) == 0 && strncmp(line, "# version ", 10) != 0 &&
+                strncmp(line, "# scenario ", 11) != 0;
+    const char *space = file ? strchr(line + 2, ' ') : NULL;
+    return space ? space + 1 : NULL;
+}
 
-    position->count--;
-    for (int i = file; i < position->count; i++)
-        position->length[i] = position->length[i + 1];
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+/* Files that the scenario names must have the contents that they had. Their paths may differ: the
+ * run may be resumed from another folder. */
+static yk_status check_inputs(yk_context *context, const char *then, const char *now)
+{
+    while (*then || *now) {
+        const char *was = input_of_line(then);
+        const char *is = input_of_line(now);
+        if ((was || is) && (!was || !is || was - then != is - now ||
+                            memcmp(then, now, (size_t)(was - then)) != 0)) {
+            const char *name = is ? is : was;
+            return yk_fail(context, YK_ERROR_INPUT,
+                           "'%.*s' has changed since the run was stopped. Restore the file, or "
+                           "start the run again",
+                           (int)strcspn(name, "\n"), name);
+        }
+
+        then = next_line(then);
+        now = next_line(now);
+    }
+
+    return YK_OK;
 }
 
 yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from)
 {
-    /* The system was built anew from the scenario: its words must be those of the file. */
+    yk_status status = check_inputs(self->context, from->inputs, self->inputs);
+    if (status != YK_OK)
+        return status;
+
+    /* The record goes on under the header that it began with. */
+    char *inputs = yk_text_copy(self->context, from->inputs);
+    if (!inputs)
+        return YK_ERROR_MEMORY;
+    yk_release(self->context, self->inputs);
+    self->inputs = inputs;
+
+    /* The system was built again from the scenario: its words must be those of the file. */
     size_t state_bytes, memory_bytes, watch_bytes;
     const double *state = yk_checkpoint_find(from->file, STATE, &state_bytes);
     const double *memory = yk_checkpoint_find(from->file, MEMORY, &memory_bytes);
@@ -278,7 +358,6 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
 
     /* The checksum finds damage, not intent: every count, index and truth value is checked where it is
      * restored, and the numbers of the motion here. */
-    yk_status status = YK_OK;
     size_t continuous = yk_system_state_layout(self->system).continuous;
     for (size_t i = 0; status == YK_OK && i < continuous; i++)
         if (!isfinite(state[i]))

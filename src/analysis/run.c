@@ -82,7 +82,11 @@ static yk_status begin_record(run *r)
 
     /* The scenario as it runs, and what it was made of, so that the run can be repeated. */
     const yk_scenario_info *info = r->info;
-    char *inputs = yk_scenario_inputs(r->scenario);
+    char *inputs = NULL;
+    if (r->checkpoints.inputs)
+        inputs = yk_text_copy(r->context, r->checkpoints.inputs);
+    else
+        inputs = yk_scenario_inputs(r->scenario);
     char *resolved = yk_scenario_text(r->scenario);
     yk_text text = {0};
     if (inputs && resolved)
@@ -605,11 +609,13 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
             yk_remedies_try(context, r.info, def, r.report);
 
         /* A run that can be resumed leaves its record open; one that has ended needs no
-         * checkpoints. */
+         * checkpoints. The recorder keeps its journal until it is destroyed: while there is a
+         * checkpoint, there is also the journal that it refers to. */
         yk_status ended = YK_OK;
-        r.report->checkpointed = status != YK_OK && r.checkpoints.written;
-        if (!r.report->checkpointed)
+        bool resumable = r.checkpoints.written;
+        if (status == YK_OK || !resumable)
             ended = end_record(&r, status, failure);
+        r.report->checkpointed = resumable && (status != YK_OK || ended != YK_OK);
         if (status == YK_OK && ended == YK_OK && def->checkpoint)
             yk_checkpoint_remove(context, def->checkpoint);
         r.report->recorded = def->recorder && ended == YK_OK && !r.report->checkpointed;

@@ -232,6 +232,7 @@ typedef struct yk_checkpointer {
     yk_watch *watch;
     const yk_scenario_info *info;
     char *scenario; /* as text */
+    char *inputs;   /* as yk_scenario_inputs has them, of the run that began the record */
     size_t state_words, memory_words, watch_words;
     double *words; /* of all three */
     int64_t last_step;
@@ -256,7 +257,8 @@ bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock
 yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool converged,
                                 double seconds);
 
-/* System, watch and the step as they were. */
+/* System, watch and the step as they were. YK_ERROR_INPUT if the checkpoint does not fit, or if
+ * files that the scenario names have changed since. */
 yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from);
 
 #endif

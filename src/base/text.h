@@ -29,6 +29,12 @@ char *yk_text_join(yk_context *context, const char *first, const char *second);
 /* Length of the folder in the path of a file, with its last slash; 0 where there is none. */
 size_t yk_text_folder(const char *path);
 
+/* The path of a file as seen from the folder of another one: "../data/a.csv". A copy of the path if
+ * one of the folders does not exist; NULL when out of memory. */
+char *yk_path_relative(yk_context *context, const char *path, const char *other);
+/* Inverse of it: the path of a file that is named from the folder of another one. */
+char *yk_path_resolve(yk_context *context, const char *relative, const char *other);
+
 /* Edit distance with transpositions (optimal string alignment), capped at `limit` + 1; case
  * differences are free. */
 int yk_text_distance(const char *a, const char *b, int limit);

@@ -39,7 +39,7 @@ typedef struct yk_apart_def {
     bool *crashed; /* set where it crashed or took too much; may be NULL */
 } yk_apart_def;
 
-enum { YK_APART_RESULT_MAX = 256, YK_APART_IDLE = 20 };
+enum { YK_APART_RESULT_MAX = 512, YK_APART_IDLE = 20 };
 
 /* YK_ERROR_INPUT where the child crashed or took too much; YK_ERROR_EXTERNAL where there can be
  * none, or it stood still, as one does that waits for a lock of a thread that was not copied. */

@@ -131,28 +131,43 @@ yk_status yk_checkpoint_try(yk_context *context, const char *path)
     if (!temporary)
         return YK_ERROR_MEMORY;
 
-    /* Under the name that is written to first; what stands there is left over. */
-    unlink(temporary);
+    /* Under the name that is written to first. A file of that name is left as it is: a run that was
+     * killed while it renamed its files may have left its newest checkpoint there. */
     yk_status status = YK_OK;
     int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-        status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
-    } else {
+    if (descriptor >= 0) {
         close(descriptor);
         unlink(temporary);
+    } else if (errno != EEXIST) {
+        status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
     }
 
     yk_release(context, temporary);
     return status;
 }
 
+/* The names under which a checkpoint may be, the newest first. One that could not be renamed any
+ * more is complete, or its checksum does not hold. */
+static const char *const endings[] = {"", ".new", ".previous"};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+
 void yk_checkpoint_remove(yk_context *context, const char *path)
 {
+    for (int i = ENDINGS - 1; i >= 0; i--) {
+        char *name = yk_text_join(context, path, endings[i]);
+        if (name)
+            unlink(name);
+        yk_release(context, name);
+    }
+}
+
+bool yk_checkpoint_exists(yk_context *context, const char *path)
+{
+    struct stat found;
     char *previous = yk_text_join(context, path, ".previous");
-    unlink(path);
-    if (previous)
-        unlink(previous);
+    bool exists = lstat(path, &found) == 0 || !previous || lstat(previous, &found) == 0;
     yk_release(context, previous);
+    return exists;
 }
 
 /* Reading -------------------------------------------------------------------------------------- */
@@ -237,15 +252,20 @@ static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_f
      * lie. */
     size_t bytes = (size_t)found.st_size;
     size_t got = 0;
+    int error = 0;
     yk_checkpoint_file *made = yk_allocate(context, 1, sizeof *made);
     if (made)
         made->words = yk_allocate(context, bytes / sizeof *made->words + 1, sizeof *made->words);
     if (made && made->words)
         got = fread(made->words, 1, bytes, stream);
+    if (ferror(stream))
+        error = errno;
     fclose(stream);
 
     yk_status status = YK_ERROR_MEMORY;
-    if (made && made->words && got != bytes)
+    if (error)
+        status = yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(error));
+    else if (made && made->words && got != bytes)
         status = damaged(context, path, "it cannot be read to its end");
     else if (made && made->words)
         status = open_sections(context, path, bytes, made);
@@ -260,22 +280,25 @@ static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_f
 
 yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoint_file **file)
 {
-    /* Only a file that is damaged or missing is replaced by the one before it. */
+    /* Only a file that is damaged, unreadable or missing is replaced by an earlier one. */
     yk_status status = read_one(context, path, file);
     if (status != YK_ERROR_INPUT && status != YK_ERROR_FILE)
         return status;
 
-    /* The message of the first failure is the one that counts. */
+    /* If there is none, the message of the first failure is reported. */
     char *message = yk_text_copy(context, yk_last_message(context));
-    char *previous = yk_text_join(context, path, ".previous");
-    if (message && previous && read_one(context, previous, file) == YK_OK) {
-        yk_log(context, YK_LOG_WARNING, "%s; taking the one before it, '%s'", message, previous);
-        status = YK_OK;
-    } else if (message) {
-        yk_fail(context, status, "%s", message);
+    yk_status first = status;
+    for (int i = 1; message && status != YK_OK && i < ENDINGS; i++) {
+        char *name = yk_text_join(context, path, endings[i]);
+        if (name)
+            status = read_one(context, name, file);
+        if (name && status == YK_OK)
+            yk_log(context, YK_LOG_WARNING, "%s. Using '%s' instead", message, name);
+        yk_release(context, name);
     }
 
-    yk_release(context, previous);
+    if (status != YK_OK && message)
+        status = yk_fail(context, first, "%s", message);
     yk_release(context, message);
     return status;
 }

@@ -27,13 +27,16 @@ yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count);
 /* Whether one can be written there: not in a folder that does not exist, say. Writes none. */
 yk_status yk_checkpoint_try(yk_context *context, const char *path);
-/* Removes both. */
+/* Whether there is one, or the one before it, whatever their contents. */
+bool yk_checkpoint_exists(yk_context *context, const char *path);
+/* Removes both, and a half-written one. */
 void yk_checkpoint_remove(yk_context *context, const char *path);
 
 typedef struct yk_checkpoint_file yk_checkpoint_file;
 
-/* The checkpoint, or the one before it where it is missing or damaged, with a warning then.
- * YK_ERROR_INPUT where it is damaged, no checkpoint, or one of another version. */
+/* The checkpoint, or the one before it if it is missing, damaged or unreadable, with a warning then.
+ * YK_ERROR_INPUT if it is damaged, no checkpoint, or one of another version; YK_ERROR_FILE if it is
+ * missing or cannot be read. */
 yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoint_file **file);
 void yk_checkpoint_close(yk_context *context, yk_checkpoint_file *file);
 /* A section, aligned for doubles; NULL: there is none of this name. */

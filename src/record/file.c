@@ -1,7 +1,8 @@
-/* File recorders. While a run goes on its rows and frames go to the journal `path`.part, block by
- * block. The end plays the journal to a writer of the format, which makes `path`.new; that gets
- * its name when it is complete and on the disk, and only then the journal goes. So whoever sees
- * `path` sees a complete file, and what was flushed is in one of the two at any moment. */
+/* File recorders. While a run goes on, its rows and frames go to the journal `path`.part, block by
+ * block. The end plays the journal to a writer of the format, which makes `path`.new. This file is
+ * read back, gets its name when it holds what was recorded and is on the disk, and only then the
+ * journal is removed. So `path` is always a complete file, and what was flushed is in one of the two
+ * at any moment. */
 
 #include <errno.h>
 #include <math.h>
@@ -23,7 +24,8 @@ typedef struct file_format {
     yk_record_format format;
     const yk_recorder_ops *ops; /* of the file recorder, with the name of the format */
     yk_status (*create_writer)(yk_context *context, const char *path, yk_recorder **writer);
-    bool apart; /* its library is only trusted in a process of its own */
+    bool frames; /* it keeps frames */
+    bool apart;  /* its library is only trusted in a process of its own */
 } file_format;
 
 /* Limits of that process, far beyond what it needs: so much (s of the processor, bytes), and so
@@ -31,6 +33,18 @@ typedef struct file_format {
 static const double MAKING_SECONDS = 600;
 static const double MAKING_SECONDS_PER_BYTE = 1e-6;
 static const double MAKING_BYTES = 8e9;
+
+/* The samples and frames of a record, by which a results file is compared with its journal. */
+typedef struct contents_digest {
+    uint64_t rows, row_hash;
+    uint64_t frames, frame_hash;
+} contents_digest;
+
+/* What a journal was found to hold when the results file was made of it. */
+typedef struct making {
+    yk_recovery contents;
+    contents_digest digest;
+} making;
 
 typedef struct file_recorder {
     yk_recorder base;
@@ -43,13 +57,16 @@ typedef struct file_recorder {
     char *temporary; /* the results file while it is being made */
     yk_record_header *header;
     yk_journal journal;
+    yk_journal_use use; /* what is expected of the journal when the results file is made */
     bool open;
-    bool failed;  /* an error has closed the journal before the end */
-    double *rows; /* that wait, of `stride` doubles each, time first */
+    bool failed;       /* an error has closed the journal before the end */
+    bool checkpointed; /* a checkpoint may refer to the journal */
+    bool ended;        /* the results file is there; the journal waits to be removed */
+    double *rows;      /* that wait, of `stride` doubles each, time first */
     size_t stride, count, capacity;
     size_t frame_size;
     double flushed, synced; /* s on the clock */
-    yk_recovery contents;   /* of the journal that the results were made of */
+    making made;
 } file_recorder;
 
 static void close_journal(file_recorder *self)
@@ -58,6 +75,16 @@ static void close_journal(file_recorder *self)
     yk_release(self->context, self->rows);
     self->rows = NULL;
     self->open = false;
+}
+
+/* After the results file is complete and no checkpoint needs the journal any more. */
+static void remove_journal(file_recorder *self)
+{
+    if (unlink(self->part) != 0 && errno != ENOENT)
+        yk_log(self->context, YK_LOG_WARNING, "cannot remove '%s': %s", self->part,
+               strerror(errno));
+    self->ended = false;
+    close_journal(self);
 }
 
 static yk_status give_up(file_recorder *self, yk_status status)
@@ -104,7 +131,7 @@ static yk_status not_open(const file_recorder *self)
 static yk_status prepare(file_recorder *self, const yk_record_header *header)
 {
     /* A recorder may be used for one record after the other. */
-    self->failed = false;
+    self->failed = self->checkpointed = false;
     yk_release(self->context, self->header);
     self->header = NULL;
     yk_status status = yk_header_copy(self->context, header, &self->header);
@@ -137,6 +164,8 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
     file_recorder *self = (file_recorder *)recorder;
 
     /* A record that was begun before is replaced. */
+    if (self->ended)
+        remove_journal(self);
     if (self->open) {
         unlink(self->part);
         close_journal(self);
@@ -174,7 +203,9 @@ static yk_status file_keep(yk_recorder *recorder, yk_record_position *position)
     /* Later than any time to wait for: the disk has it when this returns. */
     yk_status status = flush(self, INFINITY);
     self->flushed = self->synced = yk_clock_seconds();
-    *position = (yk_record_position){.count = 1, .length = {self->journal.length}};
+    self->checkpointed = true;
+    *position = (yk_record_position){
+        .count = 1, .length = {self->journal.length}, .digest = {self->journal.digest}};
 
     return status;
 }
@@ -190,9 +221,9 @@ static yk_status file_resume(yk_recorder *recorder, const yk_record_header *head
 
     /* What the stopped run wrote after its checkpoint is cut off, and recorded again. */
     yk_status status = prepare(self, header);
+    yk_journal_position at = {.length = position->length[0], .digest = position->digest[0]};
     if (status == YK_OK)
-        status = yk_journal_reopen(self->context, self->part, self->header, position->length[0],
-                                   &self->journal);
+        status = yk_journal_reopen(self->context, self->part, self->header, &at, &self->journal);
     if (status != YK_OK) {
         yk_release(self->context, self->rows);
         self->rows = NULL;
@@ -200,6 +231,7 @@ static yk_status file_resume(yk_recorder *recorder, const yk_record_header *head
     }
 
     self->open = true;
+    self->checkpointed = true;
     self->flushed = self->synced = yk_clock_seconds();
 
     return YK_OK;
@@ -241,8 +273,68 @@ static yk_status file_frame(yk_recorder *recorder, double time, const float *val
     return YK_OK;
 }
 
-/* The results file from its journal, here or in a process of its own: made under another name,
- * complete and on the disk before it takes the place of an older one. */
+/* A recorder that computes the digest of what it is given, and passes it on. */
+typedef struct digester {
+    yk_recorder base;
+    yk_recorder *to; /* NULL: none */
+    size_t width, frame_size;
+    contents_digest digest;
+} digester;
+
+static yk_status digest_begin(yk_recorder *recorder, const yk_record_header *header)
+{
+    digester *self = (digester *)recorder;
+    self->width = yk_header_width(header);
+    self->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
+    self->digest = (contents_digest){.row_hash = YK_HASH_START, .frame_hash = YK_HASH_START};
+    return self->to ? yk_recorder_begin(self->to, header) : YK_OK;
+}
+
+/* Bits, but not the payload of a NaN, which CSV does not keep. */
+static uint64_t add_double(uint64_t hash, double value)
+{
+    if (isnan(value))
+        value = NAN;
+    return yk_hash_bytes(hash, &value, sizeof value);
+}
+
+static yk_status digest_sample(yk_recorder *recorder, double time, const double *row)
+{
+    digester *self = (digester *)recorder;
+    uint64_t hash = add_double(self->digest.row_hash, time);
+    for (size_t i = 0; i < self->width; i++)
+        hash = add_double(hash, row[i]);
+    self->digest.row_hash = hash;
+    self->digest.rows++;
+    return self->to ? yk_recorder_sample(self->to, time, row) : YK_OK;
+}
+
+static yk_status digest_frame(yk_recorder *recorder, double time, const float *values)
+{
+    digester *self = (digester *)recorder;
+    uint64_t hash = add_double(self->digest.frame_hash, time);
+    self->digest.frame_hash = yk_hash_bytes(hash, values, self->frame_size * sizeof *values);
+    self->digest.frames++;
+    return self->to ? yk_recorder_frame(self->to, time, values) : YK_OK;
+}
+
+static yk_status digest_end(yk_recorder *recorder, const yk_record_summary *summary)
+{
+    const digester *self = (const digester *)recorder;
+    return self->to ? yk_recorder_end(self->to, summary) : YK_OK;
+}
+
+static const yk_recorder_ops digester_ops = {
+    .size = sizeof digester_ops,
+    .kind = "digest",
+    .begin = digest_begin,
+    .sample = digest_sample,
+    .frame = digest_frame,
+    .end = digest_end,
+};
+
+/* Makes the results file from its journal, here or in a process of its own, under a temporary name.
+ * It is complete and on the disk at the end. */
 static yk_status make_results(void *user, int stream)
 {
     (void)stream;
@@ -256,34 +348,48 @@ static yk_status make_results(void *user, int stream)
     if (status != YK_OK)
         return status;
 
-    /* A journal without its end makes a file without a summary. */
+    /* A journal without its end, or with gaps, makes a file without a summary. */
     const yk_journal *journal = &self->journal;
-    yk_recovery *contents = &self->contents;
-    status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
+    yk_recovery *contents = &self->made.contents;
+    digester digest = {.base.ops = &digester_ops, .to = writer};
+    status = yk_journal_play(context, journal->path, journal->descriptor, self->use, &digest.base,
+                             contents);
     if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
         status =
             yk_fail(context, YK_ERROR_INPUT,
                     "'%s' holds no samples: the run ended before its first one", journal->path);
-    if (status == YK_OK && !contents->complete)
+    if (status == YK_OK && (!contents->complete || contents->gap_count > 0))
         status = yk_recorder_end(writer, NULL);
     yk_recorder_destroy(writer);
+    self->made.digest = digest.digest;
+    return status;
+}
 
-    /* An older file is there until this moment. */
-    if (status == YK_OK && rename(self->temporary, self->path) != 0)
-        status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", self->temporary,
-                         self->path, strerror(errno));
-    if (status != YK_OK) {
-        unlink(self->temporary);
+/* Reads the new results file back and compares it with what the journal held. */
+static yk_status verify_results(file_recorder *self)
+{
+    digester digest = {.base.ops = &digester_ops};
+    bool complete;
+    yk_status status = yk_record_play(self->context, self->temporary, &digest.base, &complete);
+    if (status != YK_OK)
         return status;
-    }
 
-    /* The new name is on the disk, too. */
-    yk_sync_folder(self->path);
+    const contents_digest *made = &self->made.digest;
+    const contents_digest *found = &digest.digest;
+    bool same = found->rows == made->rows && found->row_hash == made->row_hash;
+    if (self->format->frames)
+        same = same && found->frames == made->frames && found->frame_hash == made->frame_hash;
+    if (!same)
+        return yk_fail(self->context, YK_ERROR_FILE,
+                       "'%s' does not hold what was recorded when it is read back (%llu of %llu "
+                       "samples). Check the disk and the memory of this machine",
+                       self->path, (unsigned long long)found->rows, (unsigned long long)made->rows);
+
     return YK_OK;
 }
 
-/* In a process of its own where that is wise: libhdf5 does not get over every failure, of memory for
- * instance, and must not take the run with it. */
+/* libhdf5 does not survive every failure, of memory for instance, and must not take the run with it:
+ * then the file is made in a process of its own. */
 static yk_status make_safely(file_recorder *self)
 {
     /* Formats that we write ourselves need no such care. */
@@ -301,8 +407,8 @@ static yk_status make_safely(file_recorder *self)
     yk_apart_def def = {
         .work = make_results,
         .user = self,
-        .result = &self->contents,
-        .result_bytes = sizeof self->contents,
+        .result = &self->made,
+        .result_bytes = sizeof self->made,
         .seconds = MAKING_SECONDS + MAKING_SECONDS_PER_BYTE * bytes,
         .bytes = (uint64_t)(MAKING_BYTES + bytes),
         .idle_seconds = YK_APART_IDLE,
@@ -310,6 +416,7 @@ static yk_status make_safely(file_recorder *self)
         .lock = yk_hdf5_lock,
         .unlock = yk_hdf5_unlock,
     };
+    _Static_assert(sizeof self->made <= YK_APART_RESULT_MAX, "the result fits into a message");
 
     bool crashed = false;
     def.crashed = &crashed;
@@ -322,9 +429,29 @@ static yk_status make_safely(file_recorder *self)
         return status;
 
     /* The journal stays: `path` can be made of it by another program, or on another machine. */
-    unlink(self->temporary);
     return yk_fail(self->context, YK_ERROR_EXTERNAL, "%s; the record is whole in '%s'",
                    yk_last_message(self->context), self->journal.path);
+}
+
+/* The results file gets its name only after it was read back. */
+static yk_status make_and_verify(file_recorder *self)
+{
+    yk_status status = make_safely(self);
+    if (status == YK_OK)
+        status = verify_results(self);
+
+    /* An older file is there until this moment. */
+    if (status == YK_OK && rename(self->temporary, self->path) != 0)
+        status = yk_fail(self->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s",
+                         self->temporary, self->path, strerror(errno));
+    if (status != YK_OK) {
+        unlink(self->temporary);
+        return status;
+    }
+
+    /* The new name is on the disk, too. */
+    yk_sync_folder(self->path);
+    return YK_OK;
 }
 
 static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summary)
@@ -351,13 +478,19 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
     if (status != YK_OK)
         return status;
 
-    /* The lock is held until the journal has gone. */
-    status = make_safely(self);
-    if (status == YK_OK && unlink(self->part) != 0 && errno != ENOENT)
-        yk_log(self->context, YK_LOG_WARNING, "cannot remove '%s': %s", self->part,
-               strerror(errno));
+    /* The lock is held until the journal has gone. A run that is killed before its checkpoints are
+     * removed is resumed from them, which needs the journal: then destroy removes it. */
+    self->use = YK_JOURNAL_COMPLETE;
+    status = make_and_verify(self);
     self->failed = status != YK_OK;
-    close_journal(self);
+    if (status == YK_OK && self->checkpointed) {
+        self->ended = true;
+        self->open = false;
+    } else if (status == YK_OK) {
+        remove_journal(self);
+    } else {
+        close_journal(self);
+    }
 
     return status;
 }
@@ -366,6 +499,8 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
 static void file_destroy(yk_recorder *recorder)
 {
     file_recorder *self = (file_recorder *)recorder;
+    if (self->ended)
+        remove_journal(self);
     if (self->open && flush(self, self->synced) == YK_OK)
         close_journal(self);
     yk_release(self->context, self->header);
@@ -387,11 +522,27 @@ static const yk_recorder_ops csv_ops = FILE_OPS("csv");
 static const yk_recorder_ops hdf5_ops = FILE_OPS("hdf5");
 
 static const file_format formats[] = {
-    {{".csv"}, YK_RECORD_CSV, &csv_ops, yk_csv_writer_create, false},
-    {{".h5", ".hdf5"}, YK_RECORD_HDF5, &hdf5_ops, yk_hdf5_writer_create, true},
+    {{".csv"}, YK_RECORD_CSV, &csv_ops, yk_csv_writer_create, .frames = false, .apart = false},
+    {{".h5", ".hdf5"},
+     YK_RECORD_HDF5,
+     &hdf5_ops,
+     yk_hdf5_writer_create,
+     .frames = true,
+     .apart = true},
 };
 
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
+
+void yk_file_recorder_keep_journal(yk_recorder *recorder)
+{
+    bool own = recorder->ops == &csv_ops || recorder->ops == &hdf5_ops;
+    file_recorder *self = (file_recorder *)recorder;
+    if (!own || !self->ended)
+        return;
+
+    self->ended = false;
+    close_journal(self);
+}
 
 yk_file_recorder_def yk_file_recorder_default(void)
 {
@@ -481,14 +632,15 @@ yk_status yk_record_recover(yk_context *context, const char *part, const char *p
 
     /* As at the end of a run. One that still writes the journal is not disturbed. */
     file_recorder *self = (file_recorder *)recorder;
+    self->use = YK_JOURNAL_RECOVER;
     status = yk_journal_lock(context, part, &self->journal);
     if (status == YK_OK) {
-        status = make_safely(self);
+        status = make_and_verify(self);
         yk_journal_close(&self->journal);
     }
 
     /* Also after a failure: what was found in the journal until then. */
-    *recovery = self->contents;
+    *recovery = self->made.contents;
     yk_recorder_destroy(recorder);
 
     return status;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -30,6 +31,12 @@ typedef struct block_head {
 static uint64_t head_checksum(const block_head *head)
 {
     return yk_hash_bytes(YK_HASH_START, head, offsetof(block_head, checksum));
+}
+
+/* The digest of a journal covers the checksums of all its blocks, in order. */
+static uint64_t add_to_digest(uint64_t digest, const block_head *head)
+{
+    return yk_hash_bytes(digest, &head->checksum, sizeof head->checksum);
 }
 
 /* Writing -------------------------------------------------------------------------------------- */
@@ -111,6 +118,11 @@ static yk_status cannot_write(const yk_journal *journal, int error)
 static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const void *first,
                         size_t first_bytes, const void *second, size_t second_bytes)
 {
+    /* Blocks of the stopped run must not follow those of the one that continues it. */
+    if (journal->has_rest && ftruncate(journal->descriptor, (off_t)journal->length) != 0)
+        return cannot_write(journal, errno);
+    journal->has_rest = false;
+
     /* The checksum goes over all but itself. */
     block_head head = {
         .kind = kind,
@@ -139,6 +151,7 @@ static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const 
     }
 
     journal->length += sizeof head + head.bytes;
+    journal->digest = add_to_digest(journal->digest, &head);
 
     return YK_OK;
 }
@@ -200,22 +213,25 @@ static yk_status open_locked(yk_journal *journal, int flags)
                    "cannot write '%s': it is taken away again and again", path);
 }
 
-/* Whether there is something in it besides the header. */
+/* Whether a file that has the name of a journal may hold samples. Only a file that is too short, or
+ * a journal whose intact header is its only block, holds none: a damaged or unreadable file may. */
 static bool holds_samples(int file)
 {
     yk_file_start start;
     block_head head;
-    bool ours = pread(file, &start, sizeof start, 0) == (ssize_t)sizeof start &&
-                memcmp(start.magic, MAGIC, sizeof MAGIC) == 0 &&
-                pread(file, &head, sizeof head, sizeof start) == (ssize_t)sizeof head;
-    if (!ours)
+    struct stat found;
+    if (fstat(file, &found) != 0)
+        return true;
+    if ((uint64_t)found.st_size <= sizeof start + sizeof head)
         return false;
 
-    /* Its first block is the header. */
-    struct stat found;
-    uint64_t header_end = sizeof start + sizeof head + head.bytes;
+    bool known = pread(file, &start, sizeof start, 0) == (ssize_t)sizeof start &&
+                 memcmp(start.magic, MAGIC, sizeof MAGIC) == 0 &&
+                 pread(file, &head, sizeof head, sizeof start) == (ssize_t)sizeof head &&
+                 head.kind == BLOCK_HEADER && head.offset == sizeof start;
 
-    return fstat(file, &found) == 0 && (uint64_t)found.st_size > header_end;
+    /* A header that was being written when the run was killed reaches beyond the end. */
+    return !known || (uint64_t)found.st_size - sizeof start - sizeof head > head.bytes;
 }
 
 static yk_status write_start(yk_journal *journal)
@@ -232,7 +248,39 @@ static yk_status write_start(yk_journal *journal)
         return cannot_write(journal, errno);
 
     journal->length = sizeof start;
+    journal->digest = YK_HASH_START;
     return YK_OK;
+}
+
+/* Renames the journal of an earlier run to the first free name: `old`, `old`.2, `old`.3, ... The
+ * lock on the journal keeps other runs of this name away meanwhile. */
+static yk_status keep_unfinished(const yk_journal *journal, const char *old)
+{
+    enum { NAMES_MAX = 10000 };
+    yk_context *context = journal->context;
+    yk_text name = {0};
+    yk_text_add(context, &name, "%s", old);
+    struct stat found;
+    for (int i = 2; !name.failed && lstat(name.data, &found) == 0 && i < NAMES_MAX; i++) {
+        name.length = 0;
+        yk_text_add(context, &name, "%s.%d", old, i);
+    }
+
+    yk_status status = YK_ERROR_MEMORY;
+    if (!name.failed) {
+        status = YK_OK;
+        errno = EEXIST;
+        if (lstat(name.data, &found) == 0 || rename(journal->path, name.data) != 0)
+            status = yk_fail(context, YK_ERROR_FILE,
+                             "cannot keep the unfinished record '%s' as '%s': %s", journal->path,
+                             name.data, strerror(errno));
+        else
+            yk_log(context, YK_LOG_WARNING,
+                   "the unfinished record of an earlier run is kept as '%s'", name.data);
+    }
+
+    yk_text_destroy(context, &name);
+    return status;
 }
 
 yk_status yk_journal_create(yk_context *context, const char *path, const char *old,
@@ -243,26 +291,19 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
     if (status != YK_OK)
         return status;
 
-    /* What a run that was killed has left is not overwritten. */
+    /* Do not overwrite the record of a run that was killed. */
     if (holds_samples(journal->descriptor)) {
-        if (rename(path, old) != 0) {
-            int error = errno;
-            yk_journal_close(journal);
-            return yk_fail(context, YK_ERROR_FILE,
-                           "cannot keep the unfinished record '%s' as '%s': %s", path, old,
-                           strerror(error));
-        }
-
-        /* The name is free again, and another run may be faster. */
-        yk_log(context, YK_LOG_WARNING, "the unfinished record of an earlier run is kept as '%s'",
-               old);
+        status = keep_unfinished(journal, old);
         yk_journal_close(journal);
-        status = open_locked(journal, O_RDWR | O_CREAT | O_EXCL);
+
+        /* The name is free again, and another run may take it first. */
+        if (status == YK_OK)
+            status = open_locked(journal, O_RDWR | O_CREAT | O_EXCL);
         if (status != YK_OK)
             return status;
     }
 
-    /* Nothing was cut off before the lock was held. */
+    /* Truncate only now that the lock is held. */
     if (ftruncate(journal->descriptor, 0) == 0)
         status = write_start(journal);
     else
@@ -447,6 +488,9 @@ typedef struct player {
     size_t stride;
     bool has_scene;
     size_t frame_size;
+    yk_journal_use use;
+    double last_time; /* of the last sample or frame (s); NaN before the first */
+    bool gap_open;    /* nothing has come since the last gap */
 } player;
 
 static void *take_array(player *p, int count, size_t size)
@@ -649,7 +693,13 @@ static yk_status end(player *p, yk_unpack *pack)
     return yk_recorder_end(p->to, &(yk_record_summary){values, count});
 }
 
-static bool read_all(const player *p, void *to, size_t count, uint64_t offset)
+typedef enum read_result {
+    READ_WHOLE,
+    READ_SHORT, /* the file ends before */
+    READ_FAILED /* with errno */
+} read_result;
+
+static read_result read_all(const player *p, void *to, size_t count, uint64_t offset)
 {
     /* A pipe has no offsets, and gives what has arrived so far. */
     char *at = to;
@@ -661,44 +711,150 @@ static bool read_all(const player *p, void *to, size_t count, uint64_t offset)
             got = pread(p->file, at, count, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
-            return false;
+        if (got < 0)
+            return READ_FAILED;
+        if (got == 0)
+            return READ_SHORT;
 
         at += got;
         offset += (uint64_t)got;
         count -= (size_t)got;
     }
 
-    return true;
+    return READ_WHOLE;
 }
 
-/* The block at an offset, with its payload, if it is whole: *sound. */
-static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_head *head,
-                            bool *sound)
+/* A read error says nothing about the contents of the file: they may be intact. */
+static yk_status cannot_read(const player *p, int error)
 {
+    return yk_fail(
+        p->context, YK_ERROR_FILE,
+        "cannot read '%s': %s. The file is not changed. Try again, or copy it to another "
+        "disk",
+        p->path, strerror(error));
+}
+
+typedef enum block_state {
+    BLOCK_SOUND,
+    BLOCK_END,    /* the stream ends before the block */
+    BLOCK_DAMAGED /* cut off, or without its checksum */
+} block_state;
+
+typedef struct block_read {
+    yk_status status;
+    block_state state;
+    block_head head; /* of a sound block, whose payload is in the player */
+} block_read;
+
+/* Reads and checks the block at an offset. */
+static block_read read_block(player *p, uint64_t offset, uint64_t size)
+{
+    block_read block = {.status = YK_OK, .state = BLOCK_DAMAGED};
+    block_head *head = &block.head;
+    if (size - offset < sizeof *head)
+        return block;
+
+    /* A stream may end between two blocks. */
+    read_result got = READ_WHOLE;
+    size_t first = p->stream ? 1 : 0;
+    if (p->stream)
+        got = read_all(p, head, first, offset);
+    if (got == READ_SHORT) {
+        block.state = BLOCK_END;
+        return block;
+    }
+
+    if (got == READ_WHOLE)
+        got = read_all(p, (char *)head + first, sizeof *head - first, offset + first);
+    if (got == READ_FAILED)
+        block.status = cannot_read(p, errno);
+
     /* A length is believed only as far as the file reaches, before memory is taken for it. */
-    *sound = false;
-    bool there = size - offset >= sizeof *head && read_all(p, head, sizeof *head, offset);
-    if (!there || head->offset != offset || head->bytes > size - offset - sizeof *head)
-        return YK_OK;
+    bool plausible =
+        got == READ_WHOLE && head->offset == offset && head->bytes <= size - offset - sizeof *head;
+    if (!plausible)
+        return block;
 
     /* Memory grows with the largest block, and serves all that follow. */
     if (head->bytes > p->capacity) {
         unsigned char *grown = yk_reallocate(p->context, p->payload, head->bytes, 1);
-        if (!grown)
-            return YK_ERROR_MEMORY;
+        if (!grown) {
+            block.status = YK_ERROR_MEMORY;
+            return block;
+        }
 
         p->payload = grown;
         p->capacity = head->bytes;
     }
 
-    if (!read_all(p, p->payload, head->bytes, offset + sizeof *head))
-        return YK_OK;
+    got = read_all(p, p->payload, head->bytes, offset + sizeof *head);
+    if (got == READ_FAILED)
+        block.status = cannot_read(p, errno);
+    bool sound = got == READ_WHOLE &&
+                 yk_hash_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
+    if (sound)
+        block.state = BLOCK_SOUND;
 
-    /* A block that was being written when the run was killed fails here, if not before. */
-    *sound = yk_hash_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
+    return block;
+}
 
-    return YK_OK;
+typedef struct block_search {
+    yk_status status;
+    uint64_t offset; /* of the next sound block; the size of the file if there is none */
+} block_search;
+
+/* Looks for the next sound block from `offset` on. A block says at which offset it is, so that few
+ * places have to be tried. */
+static block_search find_block(player *p, uint64_t offset, uint64_t size)
+{
+    enum { PIECE = 1 << 16 };
+    block_search search = {.status = YK_OK, .offset = size};
+    unsigned char *piece = yk_allocate(p->context, PIECE, 1);
+    if (!piece) {
+        search.status = YK_ERROR_MEMORY;
+        return search;
+    }
+
+    /* Pieces overlap by a head, which may lie across their border. */
+    const uint64_t step = PIECE - sizeof(block_head);
+    bool found = false;
+    for (uint64_t start = offset; !found && search.status == YK_OK && start < size; start += step) {
+        uint64_t count = size - start;
+        if (count > PIECE)
+            count = PIECE;
+        read_result got = read_all(p, piece, count, start);
+        if (got == READ_FAILED)
+            search.status = cannot_read(p, errno);
+        if (got != READ_WHOLE)
+            break;
+
+        for (uint64_t i = 0; i + sizeof(block_head) <= count && i < step && !found; i++) {
+            uint64_t own;
+            memcpy(&own, piece + i + offsetof(block_head, offset), sizeof own);
+            if (own != start + i)
+                continue;
+
+            block_read block = read_block(p, start + i, size);
+            search.status = block.status;
+            found = block.status == YK_OK && block.state == BLOCK_SOUND;
+            if (found)
+                search.offset = start + i;
+            if (search.status != YK_OK)
+                break;
+        }
+    }
+
+    yk_release(p->context, piece);
+    return search;
+}
+
+/* The next sample or frame that is passed on has this time. */
+static void note_time(player *p, yk_recovery *contents, double time)
+{
+    if (p->gap_open && contents->gap_count <= YK_RECOVERY_GAPS)
+        contents->gaps[contents->gap_count - 1].before = time;
+    p->gap_open = false;
+    p->last_time = time;
 }
 
 /* Passes one block on. */
@@ -715,6 +871,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
         /* Memory of the context is aligned for doubles. */
         const double *row = (const double *)(const void *)p->payload;
         for (uint32_t i = 0; i < head->items && status == YK_OK; i++) {
+            note_time(p, contents, row[0]);
             status = yk_recorder_sample(p->to, row[0], row + 1);
             row += p->stride;
         }
@@ -729,6 +886,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
         /* A frame is its time and then its numbers. */
         double time;
         memcpy(&time, p->payload, sizeof time);
+        note_time(p, contents, time);
         status =
             yk_recorder_frame(p->to, time, (const float *)(const void *)(p->payload + sizeof time));
         contents->frames++;
@@ -736,7 +894,10 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
     }
     case BLOCK_SUMMARY:
         contents->complete = true;
-        status = end(p, &pack);
+
+        /* A record with gaps is not complete, and its writer must not mark it so. */
+        if (contents->gap_count == 0)
+            status = end(p, &pack);
         break;
     default: return damaged(p, "it has a block of an unknown kind; use a newer program");
     }
@@ -749,11 +910,45 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
     return status;
 }
 
+/* Passes over the damaged block at *offset to the next sound one, and notes the gap. Returns false
+ * at the end of the journal: what is behind the last sound block was being written when the run was
+ * killed. */
+static bool skip_damage(player *p, uint64_t size, uint64_t *offset, yk_recovery *contents,
+                        yk_status *status)
+{
+    block_search next = find_block(p, *offset + 1, size);
+    *status = next.status;
+    if (next.status != YK_OK || next.offset == size)
+        return false;
+
+    if (p->use == YK_JOURNAL_READ) {
+        *status = yk_fail(p->context, YK_ERROR_INPUT,
+                          "'%s' is a damaged record: %llu bytes at byte %llu%s do not have their "
+                          "checksum. `yoke recover` makes a results file of what is intact",
+                          p->path, (unsigned long long)(next.offset - *offset),
+                          (unsigned long long)*offset, isnan(p->last_time) ? " (its header)" : "");
+        return false;
+    }
+
+    if (contents->gap_count < YK_RECOVERY_GAPS)
+        contents->gaps[contents->gap_count] = (yk_recovery_gap){p->last_time, NAN};
+    contents->gap_count++;
+    p->gap_open = true;
+    contents->damaged_bytes += next.offset - *offset;
+    *offset = next.offset;
+    return true;
+}
+
 static yk_status play(player *p, uint64_t size, yk_recovery *contents)
 {
     /* Whether this program can read it at all. */
     yk_file_start start;
-    if (size < sizeof start || !read_all(p, &start, sizeof start, 0))
+    read_result got = READ_SHORT;
+    if (size >= sizeof start)
+        got = read_all(p, &start, sizeof start, 0);
+    if (got == READ_FAILED)
+        return cannot_read(p, errno);
+    if (got == READ_SHORT)
         return damaged(p, "it ends before its header");
     if (start.byte_order != BYTE_ORDER_MARK)
         return yk_fail(p->context, YK_ERROR_INPUT,
@@ -766,31 +961,56 @@ static yk_status play(player *p, uint64_t size, yk_recovery *contents)
             "wrote it",
             p->path, (unsigned)start.version, VERSION);
 
-    /* Block by block, up to the summary or to the first that is not whole. */
+    /* Block by block, up to the summary or to the end. */
     uint64_t offset = sizeof start;
     yk_status status = YK_OK;
-    while (status == YK_OK && offset < size && !contents->complete) {
-        block_head head;
-        bool sound = false;
-        status = read_block(p, offset, size, &head, &sound);
-        if (status != YK_OK || !sound)
+    p->last_time = NAN;
+    while (offset < size && !contents->complete) {
+        block_read block = read_block(p, offset, size);
+        if (block.status != YK_OK)
+            return block.status;
+        if (block.state == BLOCK_END)
             break;
+        if (block.state == BLOCK_DAMAGED && p->stream)
+            return damaged(p, "it does not arrive whole");
+
+        /* Nothing can be read without the header. */
+        bool first = offset == sizeof start;
+        if (block.state == BLOCK_DAMAGED && first)
+            return damaged(p, "it ends before its header, or its header is damaged");
+        if (block.state == BLOCK_DAMAGED) {
+            if (skip_damage(p, size, &offset, contents, &status))
+                continue;
+            if (status != YK_OK)
+                return status;
+            break;
+        }
 
         /* Exactly one header, at the beginning. */
-        bool first = offset == sizeof start;
-        if (first != (head.kind == BLOCK_HEADER))
+        if (first != (block.head.kind == BLOCK_HEADER))
             return damaged(p, "its header is not its first block");
 
-        status = play_block(p, &head, contents);
-        offset += sizeof head + head.bytes;
+        status = play_block(p, &block.head, contents);
+        if (status != YK_OK)
+            return status;
+        offset += sizeof block.head + block.head.bytes;
     }
 
-    /* What is behind the last whole block was being written when the run was killed. */
-    contents->damaged_bytes = size - offset;
-    if (status == YK_OK && offset == sizeof start)
+    if (!p->stream)
+        contents->damaged_bytes += size - offset;
+    if (offset == sizeof start)
         return damaged(p, "it ends before its header");
 
-    return status;
+    bool whole = contents->complete && contents->damaged_bytes == 0;
+    if (p->use == YK_JOURNAL_COMPLETE && !whole)
+        return yk_fail(p->context, YK_ERROR_FILE,
+                       "'%s' was written whole, and is damaged now: %llu bytes do not have their "
+                       "checksum, the first after t = %g s. Check the disk and the memory of this "
+                       "machine",
+                       p->path, (unsigned long long)contents->damaged_bytes,
+                       contents->gap_count > 0 ? contents->gaps[0].after : p->last_time);
+
+    return YK_OK;
 }
 
 static void release_player(player *p)
@@ -806,15 +1026,15 @@ bool yk_is_journal(const void *start, size_t bytes)
     return bytes >= sizeof MAGIC && memcmp(start, MAGIC, sizeof MAGIC) == 0;
 }
 
-yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
-                          yk_recovery *contents)
+yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_journal_use use,
+                          yk_recorder *to, yk_recovery *contents)
 {
     *contents = (yk_recovery){0};
     struct stat found;
     if (fstat(file, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
 
-    player p = {.context = context, .path = path, .to = to, .file = file};
+    player p = {.context = context, .path = path, .to = to, .file = file, .use = use};
     yk_status status = play(&p, (uint64_t)found.st_size, contents);
     release_player(&p);
     return status;
@@ -839,7 +1059,7 @@ yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorde
     if (file < 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
 
-    yk_status status = yk_journal_play(context, path, file, to, contents);
+    yk_status status = yk_journal_play(context, path, file, YK_JOURNAL_READ, to, contents);
     close(file);
 
     return status;
@@ -847,8 +1067,10 @@ yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorde
 
 /* Going on ------------------------------------------------------------------------------------- */
 
-/* Whether the first bytes of a journal are whole blocks, the first of them this header. */
-static yk_status check_beginning(player *p, uint64_t length, const yk_record_header *header)
+/* Whether the first bytes of a journal are the blocks that the stopped run had written, the first of
+ * them this header. */
+static yk_status check_beginning(player *p, const yk_journal_position *position,
+                                 const yk_record_header *header)
 {
     /* The header as this run would write it. */
     yk_pack pack = {.context = p->context};
@@ -862,17 +1084,20 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
      * the byte. */
     yk_status status = YK_OK;
     uint64_t offset = sizeof(yk_file_start);
+    uint64_t digest = YK_HASH_START;
     bool same = true, sound = true;
-    while (offset < length && status == YK_OK && same && sound) {
-        block_head head;
-        status = read_block(p, offset, length, &head, &sound);
+    while (offset < position->length && same && sound) {
+        block_read block = read_block(p, offset, position->length);
+        status = block.status;
+        sound = block.state == BLOCK_SOUND;
         if (status != YK_OK || !sound)
             break;
 
         if (offset == sizeof(yk_file_start))
-            same = head.kind == BLOCK_HEADER && head.bytes == pack.size && p->payload &&
+            same = block.head.kind == BLOCK_HEADER && block.head.bytes == pack.size && p->payload &&
                    memcmp(p->payload, pack.data, pack.size) == 0;
-        offset += sizeof head + head.bytes;
+        digest = add_to_digest(digest, &block.head);
+        offset += sizeof block.head + block.head.bytes;
     }
 
     yk_pack_destroy(&pack);
@@ -887,19 +1112,27 @@ static yk_status check_beginning(player *p, uint64_t length, const yk_record_hea
     if (!sound)
         return damaged(p, "a block before the place where the run was stopped does not have its "
                           "checksum");
+    if (digest != position->digest)
+        return yk_fail(p->context, YK_ERROR_INPUT,
+                       "'%s' does not hold what the stopped run had recorded: it is the journal of "
+                       "another run of the same scenario",
+                       p->path);
 
     return YK_OK;
 }
 
 yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
-                            uint64_t length, yk_journal *journal)
+                            const yk_journal_position *position, yk_journal *journal)
 {
+    uint64_t length = position->length;
     *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};
     struct stat found;
     if (lstat(path, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE,
-                       "cannot go on with '%s', the journal of the run that was stopped: %s", path,
-                       strerror(errno));
+                       "cannot continue '%s', the journal of the run that was stopped: %s. Put the "
+                       "journal back, or continue without the record (--no-output). If that run "
+                       "has ended and its results are complete, remove the checkpoint",
+                       path, strerror(errno));
 
     yk_status status = open_locked(journal, O_RDWR);
     if (status != YK_OK)
@@ -916,14 +1149,14 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
     }
 
     player p = {.context = context, .path = path, .file = file};
-    status = check_beginning(&p, length, header);
+    status = check_beginning(&p, position, header);
     release_player(&p);
 
-    /* What came after is done again. The process is the one that writes it from now on. */
+    /* What came after is recorded again. It stays until then: the run may still be refused for
+     * another reason. The process is the one that writes the journal from now on. */
     uint64_t process = (uint64_t)getpid();
     if (status == YK_OK &&
-        (!yk_write_all(file, &process, sizeof process, offsetof(yk_file_start, number)) ||
-         ftruncate(file, (off_t)length) != 0))
+        !yk_write_all(file, &process, sizeof process, offsetof(yk_file_start, number)))
         status = cannot_write(journal, errno);
     if (status != YK_OK) {
         yk_journal_close(journal);
@@ -931,6 +1164,8 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
     }
 
     journal->length = length;
+    journal->digest = position->digest;
+    journal->has_rest = (uint64_t)found.st_size > length;
 
     return YK_OK;
 }

@@ -1,4 +1,4 @@
-/* The journal of a run: an append-only file of blocks with checksums, which a record is while its
+/* The journal of a run: an append-only file of blocks with checksums that holds the record while the
  * run goes on. The results file is made of it at the end, and by yk_record_recover.
  *
  *   start     "YOKEJRNL", version, mark of the byte order, process that writes it
@@ -8,11 +8,13 @@
  * The first block is the header of the record; blocks of rows and frames follow in the order in
  * which they came; a block with the summary says that the run came to its end.
  *
- * What this promises. A block is written once and never touched again, so that a process that is
- * killed, or a disk that is full, can only damage the block that was being written. A reader takes
- * blocks as long as their checksum holds and stops at the first that does not: it has all that was
- * flushed, and nothing that was not recorded. The checksum covers the offset too, so that bytes of
- * an older file that a power cut brings back are not taken for a block of this one. */
+ * Guarantees. A block is written once and never changed, so that a process that is killed, or a disk
+ * that is full, can only damage the block that was being written. Only blocks whose checksum holds
+ * are read. Damage at the end is the block that was being written; damage followed by sound blocks
+ * is an error, unless the journal is recovered, which leaves a gap. The checksum covers the offset
+ * too, so that bytes of an older file that a power cut brings back are not taken for a block of this
+ * one, and so that the next block can be found behind a damaged one. A read error is not damage: it
+ * is reported as such. */
 #ifndef YK_RECORD_JOURNAL_H
 #define YK_RECORD_JOURNAL_H
 
@@ -34,18 +36,25 @@ typedef struct yk_journal {
     const char *path; /* for messages */
     int descriptor;   /* -1: none */
     uint64_t length;  /* bytes of whole blocks */
+    uint64_t digest;  /* of all blocks: equal digests and lengths mean equal journals */
+    bool has_rest;    /* blocks of the stopped run are still behind `length` */
     bool stream;      /* a pipe: written from front to back, and not taken back */
 } yk_journal;
 
-/* Opens `path` for this process alone, and writes the start of an empty journal. One that a run
- * has left behind is kept under `old`; a link is not followed. YK_ERROR_FILE where another process
- * holds it, or where it cannot be written. */
+/* How far a journal was when a checkpoint was written. */
+typedef struct yk_journal_position {
+    uint64_t length, digest;
+} yk_journal_position;
+
+/* Opens `path` for this process alone, and writes the start of an empty journal. The journal of an
+ * unfinished run is kept as `old`, or as `old`.2, `old`.3, ... if there are others. Links are not
+ * followed. YK_ERROR_FILE if another process holds the journal, or if it cannot be written. */
 yk_status yk_journal_create(yk_context *context, const char *path, const char *old,
                             yk_journal *journal);
-/* Opens a journal that is there, to go on behind its first `length` bytes, which must be whole
- * blocks under this header. */
+/* Opens an existing journal, to continue it at this position. What is before it must be what the
+ * stopped run had written, under the same header. */
 yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
-                            uint64_t length, yk_journal *journal);
+                            const yk_journal_position *position, yk_journal *journal);
 /* An empty journal that goes through a pipe to another process. */
 yk_status yk_journal_stream(yk_context *context, const char *path, int pipe, yk_journal *journal);
 /* Holds a journal that is there, so that nobody writes it, and changes nothing. */
@@ -68,14 +77,22 @@ void yk_sync_folder(const char *path_of_file);
 /* Whether a file begins as a journal does. */
 bool yk_is_journal(const void *start, size_t bytes);
 
-/* Passes everything to a recorder: begin, samples and frames, and the end of a journal that is
- * complete; what there was in `contents`. `path` is for messages; the file is one that is open for reading. */
-yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
-                          yk_recovery *contents);
-/* The same of one that comes through a pipe. */
+/* What is expected of a journal that is read. */
+typedef enum yk_journal_use {
+    YK_JOURNAL_READ,     /* of a run that goes on or was killed: sound up to its end */
+    YK_JOURNAL_COMPLETE, /* of a run that has ended: sound, with a summary; or YK_ERROR_FILE */
+    YK_JOURNAL_RECOVER   /* all sound blocks; damaged ones become gaps */
+} yk_journal_use;
+
+/* Passes the contents to a recorder: begin, samples and frames, and the end of a journal that is
+ * complete and has no gaps. `contents` tells what there was. `path` is for messages; the file is open
+ * for reading. A read error is YK_ERROR_FILE, damage is YK_ERROR_INPUT. */
+yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_journal_use use,
+                          yk_recorder *to, yk_recovery *contents);
+/* The same of a journal that comes through a pipe, without any damage. */
 yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
                                  yk_recovery *contents);
-/* The same of a file that is not open yet. */
+/* The same as YK_JOURNAL_READ of a file that is not open yet. */
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
                                yk_recovery *contents);
 

@@ -25,8 +25,7 @@ static yk_status cannot_open(yk_context *context, const char *path, int error)
     return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(error));
 }
 
-/* Passes all that a file of any format holds to a recorder. */
-static yk_status play(yk_context *context, const char *path, yk_recorder *to, bool *complete)
+yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete)
 {
     struct stat there;
     *complete = true;
@@ -42,7 +41,10 @@ static yk_status play(yk_context *context, const char *path, yk_recorder *to, bo
     /* The first bytes say what it is, whatever its name. */
     unsigned char start[8];
     size_t got = fread(start, 1, sizeof start, stream);
+    int error = ferror(stream) ? errno : 0;
     fclose(stream);
+    if (error)
+        return cannot_open(context, path, error);
     if (got == 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
 
@@ -71,7 +73,7 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
     bool complete = false;
     yk_status status = yk_record_create(context, &made);
     if (status == YK_OK)
-        status = play(context, path, yk_record_recorder(made), &complete);
+        status = yk_record_play(context, path, yk_record_recorder(made), &complete);
 
     /* What a killed run has left is a record, too, closed without its end. */
     if (status == YK_OK && !complete)
@@ -246,7 +248,7 @@ yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows
     yk_status status = yk_record_create(context, &self.record);
     bool complete = false;
     if (status == YK_OK)
-        status = play(context, path, &self.base, &complete);
+        status = yk_record_play(context, path, &self.base, &complete);
     if (status == YK_OK && self.count == 0)
         status = yk_fail(context, YK_ERROR_INPUT,
                          "'%s' holds no samples: the run ended before its first one", path);

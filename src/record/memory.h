@@ -34,6 +34,14 @@ yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, b
 yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorder **writer);
 yk_status yk_hdf5_writer_create(yk_context *context, const char *path, yk_recorder **writer);
 
+/* Passes the contents of a file of any format to a recorder, and tells whether the record is
+ * complete. */
+yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete);
+
+/* The journal of a record that has ended, and that a checkpoint refers to, stays when the recorder
+ * is destroyed. Without effect on recorders of other kinds. */
+void yk_file_recorder_keep_journal(yk_recorder *recorder);
+
 /* Loads a file as a record of at most so many rows (at least 512) that looks the same: where there
  * are more, the lowest and highest values of neighbours stay. Without scene, frames and summary, in
  * memory that does not depend on the length of the file. */

@@ -116,6 +116,10 @@ static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary
             failure = status;
     }
 
+    /* A run that is resumed needs the journals of all. */
+    for (int i = 0; failure != YK_OK && i < self->count; i++)
+        yk_file_recorder_keep_journal(self->recorders[i]);
+
     return failure;
 }
 
@@ -136,6 +140,7 @@ static yk_status tee_keep(yk_recorder *recorder, yk_record_position *position)
                            "a record that is to be resumed has at most %d files, side by side",
                            YK_RECORD_FILES_MAX);
 
+        position->digest[position->count] = own.digest[0];
         position->length[position->count++] = own.length[0];
     }
 
@@ -153,7 +158,8 @@ static yk_status tee_resume(yk_recorder *recorder, const yk_record_header *heade
 
     /* Each at its own position; the order is that of the command line, which is kept. */
     for (int i = 0; i < self->count; i++) {
-        yk_record_position own = {.count = 1, .length = {position->length[i]}};
+        yk_record_position own = {
+            .count = 1, .length = {position->length[i]}, .digest = {position->digest[i]}};
         yk_status status = yk_recorder_resume(self->recorders[i], header, &own);
         if (status != YK_OK)
             return status;

@@ -4,6 +4,7 @@
  * fit. */
 #include "record/checkpoint.h"
 #include "analysis/run.h"
+#include "base/text.h"
 #include "load.h"
 #include "record/folder.h"
 #include "yoke/analysis.h"
@@ -413,6 +414,123 @@ static void foreign_checkpoints_and_journals_are_refused(void **state)
     free(bytes);
 }
 
+/* Runs of the same scenario, so that only the contents tell their journals apart. */
+static void journals_of_other_runs_are_refused(void **state)
+{
+    test_folder *folder = *state;
+    char path[600];
+    leave_checkpoint(folder, path, sizeof path);
+
+    /* A row that was recorded differently, with the checksum of its block as it should be. */
+    size_t length;
+    char *bytes = read_whole(in_folder(folder, "b.h5.part"), &length);
+    size_t at = 24;
+    uint64_t size = 0;
+    memcpy(&size, bytes + at + 8, sizeof size);
+    at += 32 + size;
+    bytes[at + 40] ^= 1;
+    memcpy(&size, bytes + at + 8, sizeof size);
+    uint64_t checksum = yk_hash_bytes(YK_HASH_START, bytes + at, 24);
+    checksum = yk_hash_bytes(checksum, bytes + at + 32, size);
+    memcpy(bytes + at + 24, &checksum, sizeof checksum);
+    write_file(in_folder(folder, "b.h5.part"), bytes, length);
+    free(bytes);
+    resume_into(folder, "two-mass-oscillator", "another run of the same scenario");
+    assert_true(file_exists(path));
+}
+
+/* The same command again, as a service manager or a batch system gives it. */
+static void checkpoints_are_not_overwritten_by_another_start(void **state)
+{
+    test_folder *folder = *state;
+    char path[600];
+    leave_checkpoint(folder, path, sizeof path);
+    size_t before, after;
+    char *then = read_whole(path, &before);
+    const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
+    for (int i = 0; i < 3; i++) {
+        opened o = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
+        yk_run_report report;
+        yk_run_def def = {
+            .checkpoint = path, .checkpoint_unit = YK_CHECKPOINT_TIME, .checkpoint_every = 0.01};
+        assert_int_equal(run_to(&o, folder, "b.h5", &def, -1, &report), YK_ERROR_FILE);
+        assert_non_null(strstr(yk_last_message(o.context), "yoke resume"));
+        close_scenario(&o);
+        assert_false(file_exists(in_folder(folder, "b.h5.part.old")));
+        if (i < 2) {
+            char *now = read_whole(path, &after);
+            assert_int_equal(before, after);
+            assert_memory_equal(then, now, before);
+            free(now);
+        }
+
+        /* Also when only the one before it is left. */
+        if (i == 1)
+            assert_int_equal(unlink(path), 0);
+    }
+    free(then);
+}
+
+/* Data files that have changed are named, also if nothing is recorded. */
+static void changed_files_are_refused(void **state)
+{
+    test_folder *folder = *state;
+    char scenario[600], table[600], checkpoint[600];
+    snprintf(scenario, sizeof scenario, "%s", in_folder(folder, "scenario.yaml"));
+    snprintf(table, sizeof table, "%s", in_folder(folder, "frequencies.csv"));
+    snprintf(checkpoint, sizeof checkpoint, "%s", in_folder(folder, "b.checkpoint"));
+    static const char *const files[] = {"scenario.yaml", "frequencies.csv", "modes.csv",
+                                        "nodes.csv"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char from[600];
+        snprintf(from, sizeof from, "%s", model_file("modal-cantilever"));
+        strcpy(strrchr(from, '/') + 1, files[i]);
+        size_t length;
+        char *bytes = read_whole(from, &length);
+        write_file(in_folder(folder, files[i]), bytes, length);
+        free(bytes);
+    }
+
+    const char *overrides[OVERRIDES_MAX] = {"time.end=0.02"};
+    for (int recorded = 0; recorded < 2; recorded++) {
+        opened broken = open_scenario(scenario, NULL, overrides, 1);
+        yk_run_report report;
+        yk_run_def def = {.checkpoint = checkpoint,
+                          .checkpoint_unit = YK_CHECKPOINT_STEPS,
+                          .checkpoint_every = 2};
+        assert_int_equal(run_to(&broken, folder, "b.h5", &def, 6, &report), YK_ERROR_EXTERNAL);
+        close_scenario(&broken);
+
+        size_t length;
+        char *bytes = read_whole(table, &length);
+        char *line = strstr(bytes, "1,26");
+        assert_non_null(line);
+        line[3] = '7';
+        write_file(table, bytes, length);
+
+        yk_checkpoint *from = NULL;
+        assert_int_equal(yk_checkpoint_load(folder->context, checkpoint, &from), YK_OK);
+        const yk_checkpoint_info *info = yk_checkpoint_get(from);
+        opened o = open_scenario(info->path, info->scenario, NULL, 1);
+        def.resume = from;
+        yk_status status;
+        if (recorded)
+            status = run_to(&o, folder, "b.h5", &def, -1, &report);
+        else
+            status = yk_run(o.context, o.scenario, &(yk_run_def){.resume = from}, &report);
+        assert_int_equal(status, YK_ERROR_INPUT);
+        assert_non_null(strstr(yk_last_message(o.context), "frequencies.csv' has changed"));
+        close_scenario(&o);
+        yk_checkpoint_destroy(from);
+
+        line[3] = '6';
+        write_file(table, bytes, length);
+        free(bytes);
+        assert_int_equal(unlink(checkpoint), 0);
+        assert_int_equal(unlink(in_folder(folder, "b.checkpoint.previous")), 0);
+    }
+}
+
 static void records_that_cannot_be_resumed_are_named(void **state)
 {
     test_folder *folder = *state;
@@ -464,6 +582,9 @@ int main(void)
         TEST(damaged_checkpoints_are_refused),
         TEST(crafted_checkpoints_are_refused),
         TEST(foreign_checkpoints_and_journals_are_refused),
+        TEST(journals_of_other_runs_are_refused),
+        TEST(checkpoints_are_not_overwritten_by_another_start),
+        TEST(changed_files_are_refused),
         TEST(records_that_cannot_be_resumed_are_named),
         TEST(subsystems_that_cannot_be_saved_are_named),
     };

@@ -1,7 +1,7 @@
 /* Records under attack: a process that is killed before or in the middle of any write, a disk that
- * refuses any write and all after it, two recorders of one name, links and folders in the way. In
- * each case what was flushed before comes back to the bit, nothing else is taken for it, and the
- * process ends as it should.
+ * refuses any write and all after it, reads that fail, bits that change, two recorders of one name,
+ * links and folders in the way. In each case what was flushed before comes back to the bit, nothing
+ * else is taken for it, and the process ends as it should.
  *
  * The calls that reach the disk are replaced here by ones that count and fail on demand. */
 #define _DEFAULT_SOURCE /* syscall, MAP_ANONYMOUS */
@@ -53,6 +53,29 @@ ssize_t pwrite64(int file, const void *bytes, size_t size, off_t offset);
 ssize_t pwrite64(int file, const void *bytes, size_t size, off_t offset)
 {
     return pwrite(file, bytes, size, offset);
+}
+
+/* Reads, counted separately: each fails from the chosen one on. */
+static int reads, failing_read;
+
+static ssize_t read_or_fail(long call, int file, void *bytes, size_t size, off_t offset)
+{
+    if (failing_read > 0 && ++reads >= failing_read) {
+        errno = EIO;
+        return -1;
+    }
+    return syscall(call, file, bytes, size, offset);
+}
+
+ssize_t pread(int file, void *bytes, size_t size, off_t offset)
+{
+    return read_or_fail(SYS_pread64, file, bytes, size, offset);
+}
+
+ssize_t pread64(int file, void *bytes, size_t size, off_t offset);
+ssize_t pread64(int file, void *bytes, size_t size, off_t offset)
+{
+    return read_or_fail(SYS_pread64, file, bytes, size, offset);
 }
 
 int fsync(int file)
@@ -291,6 +314,109 @@ static void damage_is_seen_wherever_it_is(void **state)
     free(bytes);
 }
 
+/* A record of five blocks that is ready to end. */
+static yk_recorder *begin_blocks(test_folder *folder, const char *name)
+{
+    yk_file_recorder_def def = yk_file_recorder_default();
+    def.path = in_folder(folder, name);
+    def.block_rows = BLOCK;
+    yk_recorder *recorder = NULL;
+    assert_int_equal(yk_file_recorder_create(folder->context, &def, &recorder), YK_OK);
+    assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
+    record_samples(recorder, 0, 5 * BLOCK);
+    return recorder;
+}
+
+/* Changes one bit of the second block of rows. */
+static void flip_bit(test_folder *folder, const char *part)
+{
+    const size_t block = 32 + BLOCK * (1 + SAMPLE_WIDTH) * sizeof(double);
+    size_t length;
+    char *bytes = read_whole(in_folder(folder, part), &length);
+    bytes[length - 3 * block - block / 2] ^= 1;
+    write_file(in_folder(folder, part), bytes, length);
+    free(bytes);
+}
+
+/* A bit that changes while the run goes on: the record is not made of the rest, and is not removed;
+ * what is intact comes back, with the range of time that is missing. */
+static void a_damaged_journal_is_kept_and_recovered_around(void **state)
+{
+    test_folder *folder = *state;
+    static const char *const files[] = {"a.csv", "a.h5"};
+    for (int i = 0; i < 2; i++) {
+        char part[16], path[512], recovered[512];
+        snprintf(part, sizeof part, "%s.part", files[i]);
+        yk_recorder *recorder = begin_blocks(folder, files[i]);
+        flip_bit(folder, part);
+        assert_int_equal(yk_recorder_end(recorder, NULL), YK_ERROR_FILE);
+        assert_non_null(strstr(yk_last_message(folder->context), part));
+        yk_recorder_destroy(recorder);
+        assert_false(file_exists(in_folder(folder, files[i])));
+        assert_true(file_exists(in_folder(folder, part)));
+
+        /* Readers refuse it, and recovery leaves one block out. */
+        yk_record *record = NULL;
+        assert_int_equal(yk_record_load(folder->context, in_folder(folder, part), &record),
+                         YK_ERROR_INPUT);
+        assert_non_null(strstr(yk_last_message(folder->context), "yoke recover"));
+        yk_recovery recovery;
+        snprintf(path, sizeof path, "%s", in_folder(folder, part));
+        snprintf(recovered, sizeof recovered, "%s", in_folder(folder, "b.h5"));
+        assert_int_equal(yk_record_recover(folder->context, path, recovered, &recovery), YK_OK);
+        assert_true(recovery.complete);
+        assert_int_equal(recovery.rows, 4 * BLOCK);
+        assert_int_equal(recovery.gap_count, 1);
+        assert_near(recovery.gaps[0].after, sample_time(BLOCK - 1), 0);
+        assert_near(recovery.gaps[0].before, sample_time(2 * BLOCK), 0);
+
+        /* What came of it is not marked as a whole record. */
+        record = load_file(folder, "b.h5");
+        assert_false(yk_record_complete(record));
+        assert_int_equal(yk_record_rows(record), 4 * BLOCK);
+        assert_near(yk_record_time(record)[BLOCK], sample_time(2 * BLOCK), 0);
+        yk_record_destroy(record);
+    }
+}
+
+/* A read that fails says nothing about the journal: it stays, and the record comes back whole. */
+static void a_read_error_at_the_end_keeps_the_journal(void **state)
+{
+    test_folder *folder = *state;
+    int failed = 0;
+    for (int first = 1;; first++) {
+        yk_recorder *recorder = begin_blocks(folder, "a.csv");
+        reads = 0;
+        failing_read = first;
+        yk_status status = yk_recorder_end(recorder, NULL);
+        failing_read = 0;
+        yk_recorder_destroy(recorder);
+        if (status == YK_OK)
+            break;
+
+        failed++;
+        assert_int_equal(status, YK_ERROR_FILE);
+        assert_non_null(strstr(yk_last_message(folder->context), "Input/output error"));
+        assert_false(file_exists(in_folder(folder, "a.csv")));
+        yk_recovery recovery;
+        char part[512], path[512];
+        snprintf(part, sizeof part, "%s", in_folder(folder, "a.csv.part"));
+        snprintf(path, sizeof path, "%s", in_folder(folder, "b.csv"));
+        assert_int_equal(yk_record_recover(folder->context, part, path, &recovery), YK_OK);
+        assert_int_equal(recovery.rows, 5 * BLOCK);
+        assert_true(recovery.complete && recovery.gap_count == 0);
+
+        /* Recovery does not take a read error for damage, either. */
+        reads = 0;
+        failing_read = first;
+        status = yk_record_recover(folder->context, part, path, &recovery);
+        failing_read = 0;
+        assert_int_equal(status, YK_ERROR_FILE);
+        unlink(part);
+    }
+    assert_true(failed > 10);
+}
+
 /* Two runs, one name ---------------------------------------------------------------------------- */
 
 static void refuse_second(test_folder *folder, const char *name)
@@ -337,6 +463,21 @@ static void an_unfinished_record_is_kept(void **state)
     assert_samples(record, 20);
     yk_record_destroy(record);
     assert_false(file_exists(in_folder(folder, "a.h5.part")));
+
+    /* All that are killed after it are kept as well. */
+    for (size_t rows = 21; rows < 24; rows++) {
+        killed = create_file_recorder(folder, "a.h5");
+        assert_int_equal(yk_recorder_begin(killed, &sample_header), YK_OK);
+        record_samples(killed, 0, rows);
+        yk_recorder_destroy(killed);
+    }
+    static const char *const kept[] = {"a.h5.part.old", "a.h5.part.old.2", "a.h5.part.old.3",
+                                       "a.h5.part"};
+    for (size_t i = 0; i < 4; i++) {
+        record = load_file(folder, kept[i]);
+        assert_samples(record, 20 + i);
+        yk_record_destroy(record);
+    }
 }
 
 static void links_are_not_followed(void **state)
@@ -442,6 +583,8 @@ int main(void)
         TEST(an_error_that_stays_leaves_the_journal),
         TEST(an_error_that_passes_leaves_the_journal),
         TEST(damage_is_seen_wherever_it_is),
+        TEST(a_damaged_journal_is_kept_and_recovered_around),
+        TEST(a_read_error_at_the_end_keeps_the_journal),
         TEST(a_second_recorder_of_the_same_name_is_refused),
         TEST(an_unfinished_record_is_kept),
         TEST(links_are_not_followed),
