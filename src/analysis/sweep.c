@@ -39,6 +39,7 @@ typedef struct sweep {
     FILE *journal;
     int journal_error; /* errno of a line that could not be written; 0: there is none */
     int done, failed;
+    yk_status broken; /* of a run that the machine failed; YK_OK: there is none */
 } sweep;
 
 int yk_sweep_runs(const yk_sweep_def *def)
@@ -218,6 +219,7 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
 /* What a run leaves behind: plain data, which may come from another process. The values of the
  * measures follow it. */
 typedef struct outcome {
+    yk_status status;
     uint64_t fingerprint;
     bool fresh; /* not from the journal, and worth a line in it */
     bool failed;
@@ -238,7 +240,7 @@ static void do_run(void *user, int index, void *result)
     const yk_sweep_def *def = s->def;
     outcome *out = result;
     double *values = (double *)(out + 1);
-    *out = (outcome){.failed = true};
+    *out = (outcome){.failed = true, .status = YK_ERROR_MEMORY};
     for (int i = 0; i < def->measure_count; i++)
         values[i] = NAN;
 
@@ -269,6 +271,7 @@ static void do_run(void *user, int index, void *result)
             status = measure_run(s, context, scenario, values);
     }
 
+    out->status = status;
     out->failed = YK_FAILED(status);
     if (out->failed)
         snprintf(out->message, sizeof out->message, "%s", yk_last_message(context));
@@ -298,6 +301,10 @@ static void finish_run(void *user, int index, const void *result)
                where.data ? where.data : "", out->message);
         yk_text_destroy(s->context, &where);
         s->failed++;
+
+        /* A run that diverges has no value; a run that could not read its files may have one. */
+        if (out->status == YK_ERROR_FILE || out->status == YK_ERROR_MEMORY)
+            s->broken = out->status;
     } else if (out->fresh && s->journal) {
         yk_text line = {0};
         yk_text_add(s->context, &line, "%016" PRIx64, out->fingerprint);
@@ -318,7 +325,7 @@ static void finish_run(void *user, int index, const void *result)
 static bool goes_on(void *user, int done, int total)
 {
     const sweep *s = user;
-    if (s->journal_error != 0)
+    if (s->journal_error != 0 || s->broken != YK_OK)
         return false;
     return !s->def->progress || s->def->progress(s->def->user, done, total);
 }
@@ -596,6 +603,12 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
                          "cannot write the journal %s after %d of %d runs: %s; the same sweep goes "
                          "on from there",
                          def->journal, s.done, runs, strerror(s.journal_error));
+    else if (s.broken != YK_OK && (status == YK_OK || status == YK_INTERRUPTED))
+        status = yk_fail(context, s.broken,
+                         "the sweep was stopped after %d of %d runs, because a run could not read "
+                         "its files or had no memory. With a journal the same command continues "
+                         "it",
+                         s.done, runs);
     else if (status == YK_INTERRUPTED)
         yk_fail(context, status, "the sweep was stopped after %d of %d runs", s.done, runs);
     else if (!YK_FAILED(status) && s.failed == runs && runs > 0)

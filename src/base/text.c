@@ -308,6 +308,13 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
     return file;
 }
 
+yk_status yk_input_check(yk_context *context, FILE *file, const char *path, yk_status status)
+{
+    if (!ferror(file))
+        return status;
+    return yk_fail(context, YK_ERROR_FILE, "%s cannot be read to its end: read error", path);
+}
+
 yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash)
 {
     *hash = YK_HASH_START;
@@ -321,9 +328,7 @@ yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash)
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
         *hash = yk_hash_bytes(*hash, bytes, count);
 
-    bool failed = ferror(file) != 0;
+    yk_status status = yk_input_check(context, file, path, YK_OK);
     fclose(file);
-    if (failed)
-        return yk_fail(context, YK_ERROR_FILE, "%s cannot be read to its end", path);
-    return YK_OK;
+    return status;
 }

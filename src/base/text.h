@@ -64,6 +64,10 @@ static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t byt
  * refused: they may have no end, or let the reader wait. NULL after yk_fail with the status. */
 FILE *yk_input_open(yk_context *context, const char *path, yk_status status);
 
+/* The status of a file that was read with `status`. Readers take a read error for the end of the file,
+ * so that they have to ask at the end: YK_ERROR_FILE after a read error. */
+yk_status yk_input_check(yk_context *context, FILE *file, const char *path, yk_status status);
+
 /* A hash of all bytes of such a file. */
 yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash);
 

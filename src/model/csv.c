@@ -15,7 +15,7 @@ static yk_status next_line(yk_csv *table, bool *more)
     const char *first = "";
     while (*first == '\0' || *first == '#') {
         if (!fgets(table->text, sizeof table->text, table->file))
-            return YK_OK;
+            return yk_input_check(table->context, table->file, table->path, YK_OK);
 
         table->line++;
 

@@ -248,6 +248,10 @@ static yk_status read_stl(reader *r)
     /* What the size of a binary file would be. */
     unsigned char head[STL_HEADER + 4] = {0};
     size_t got = fread(head, 1, sizeof head, r->file);
+    yk_status status = yk_input_check(r->context, r->file, r->path, YK_OK);
+    if (status != YK_OK)
+        return status;
+
     uint32_t count = 0;
     memcpy(&count, head + STL_HEADER, sizeof count);
     fseek(r->file, 0, SEEK_END);
@@ -380,6 +384,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
         return YK_ERROR_FILE;
 
     yk_status status = read(&r);
+    status = yk_input_check(context, r.file, path, status);
     fclose(r.file);
     yk_release(context, r.table);
     if (status == YK_OK && mesh->triangle_count == 0)

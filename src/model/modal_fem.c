@@ -668,6 +668,7 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         status = read_record(&f, group);
     }
 
+    status = yk_input_check(modal->context, f.file, f.path, status);
     fclose(f.file);
 
     /* From the groups to the body. */

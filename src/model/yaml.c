@@ -62,10 +62,15 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     if (!text)
         return YK_ERROR_MEMORY;
 
-    /* A text that cannot be had is a mistake of the user, not a failure. */
-    if (unreadable)
+    /* A read error is a failure of the machine; a text that is too long an error of the user. */
+    if (unreadable) {
         report_file_error(diagnostics, source, "read", reason);
-    else if (too_long)
+        yk_release(store->context, text);
+        return yk_fail(store->context, YK_ERROR_FILE, "'%s' cannot be read: %s", path,
+                       strerror(reason));
+    }
+
+    if (too_long)
         yk_report(
             diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
             "is larger than %d MiB, the limit of a scenario; put bulk data into a file of its own",
@@ -75,7 +80,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
 
     source->length = length;
     yk_release(store->context, text);
-    return source->text || unreadable || too_long ? YK_OK : YK_ERROR_MEMORY;
+    return source->text || too_long ? YK_OK : YK_ERROR_MEMORY;
 }
 
 /* What libyaml complains about, in plain words ------------------------------------------------- */

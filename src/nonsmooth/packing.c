@@ -710,18 +710,19 @@ yk_status yk_packing_read(yk_context *context, const char *path, const yk_partic
     long long lines = 1;
     for (int c = fgetc(file); c != EOF; c = fgetc(file))
         lines += c == '\n';
+    yk_status status = yk_input_check(context, file, path, YK_OK);
     rewind(file);
 
     /* Without a shape the particles of a file are spheres. */
     yk_particle_shape sphere = {.kind = YK_SOLID_SPHERE};
-    yk_status status = YK_OK;
-    if (lines > YK_PACKING_MAX)
+    if (status == YK_OK && lines > YK_PACKING_MAX)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has %lld lines; the limit is %d particles",
                          path, lines, YK_PACKING_MAX);
     if (status == YK_OK)
         status = reserve(context, shape ? shape : &sphere, (int)lines, packing);
     if (status == YK_OK)
         status = read_lines(context, file, path, packing);
+    status = yk_input_check(context, file, path, status);
     fclose(file);
 
     if (status != YK_OK)

@@ -626,6 +626,7 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
         status = YK_ERROR_MEMORY;
     if (status == YK_OK)
         *size = fread(*bytes, 1, (size_t)length, stream);
+    status = yk_input_check(context, stream, path, status);
     fclose(stream);
     return status;
 }
