@@ -90,12 +90,15 @@ bool yk_output_close(yk_output *output)
         return false;
     }
 
-    /* The reason of an earlier error is not known any more. */
-    bool good = !ferror(output->stream);
-    int error = good ? 0 : EIO;
-    if (fflush(output->stream) != 0) {
+    /* The reason of an earlier error is not known any more. A file that is given up can be written to
+     * once more: a disk that is full still is. */
+    bool good = fflush(output->stream) == 0;
+    int error = errno;
+    if (good && ferror(output->stream)) {
         good = false;
-        error = errno;
+        error = EIO;
+        if (output->temporary && write(fileno(output->stream), "\n", 1) < 0)
+            error = errno;
     }
 
     /* On the disk before it gets its name. Some file systems cannot tell. */

@@ -55,12 +55,15 @@ ssize_t pwrite64(int file, const void *bytes, size_t size, off_t offset)
     return pwrite(file, bytes, size, offset);
 }
 
-/* Reads, counted separately: each fails from the chosen one on. */
+/* Reads, counted separately: each fails from the chosen one on, or the chosen one alone. */
 static int reads, failing_read;
+static bool fails_once;
 
 static ssize_t read_or_fail(long call, int file, void *bytes, size_t size, off_t offset)
 {
-    if (failing_read > 0 && ++reads >= failing_read) {
+    bool counted = failing_read > 0;
+    reads += counted;
+    if (counted && (fails_once ? reads == failing_read : reads >= failing_read)) {
         errno = EIO;
         return -1;
     }
@@ -417,6 +420,73 @@ static void a_read_error_at_the_end_keeps_the_journal(void **state)
     assert_true(failed > 10);
 }
 
+/* A read of an HDF5 file that fails, each of them once: what cannot be read is not taken for what is
+ * not there. */
+static void a_read_error_never_shortens_a_record(void **state)
+{
+    test_folder *folder = *state;
+    yk_recorder *recorder = begin_blocks(folder, "a.h5");
+    const yk_record_value value = {.name = "steps", .value = 250, .unit = "1", .text = "all"};
+    assert_int_equal(yk_recorder_end(recorder, &(yk_record_summary){&value, 1}), YK_OK);
+    yk_recorder_destroy(recorder);
+
+    int failed = 0;
+    int passed = 0; /* in a row: the count of reads is known to the reading process alone */
+    fails_once = true;
+    for (int chosen_read = 1; passed < 3; chosen_read++) {
+        yk_record *record = NULL;
+        reads = 0;
+        failing_read = chosen_read;
+        yk_status status = yk_record_load(folder->context, in_folder(folder, "a.h5"), &record);
+        failing_read = 0;
+        if (status != YK_OK) {
+            assert_int_equal(status, YK_ERROR_FILE);
+            assert_non_null(strstr(yk_last_message(folder->context), "cannot read"));
+            failed++;
+            passed = 0;
+            continue;
+        }
+        passed++;
+        assert_channels(record);
+        assert_int_equal(yk_record_rows(record), 5 * BLOCK);
+        assert_samples(record, 5 * BLOCK);
+        assert_true(yk_record_complete(record));
+        assert_int_equal(yk_record_get_summary(record)->count, 1);
+        assert_string_equal(yk_record_get_header(record)->title, sample_header.title);
+        yk_record_destroy(record);
+    }
+    fails_once = false;
+    assert_true(failed > 20);
+}
+
+/* Memory that is missing while an HDF5 file is read is no damage of the file. */
+static void missing_memory_is_not_called_damage(void **state)
+{
+    test_folder *folder = *state;
+    yk_recorder *recorder = begin_blocks(folder, "a.h5");
+    assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
+    yk_recorder_destroy(recorder);
+    int missed = 0;
+    bool done = false;
+    for (long count = 0; !done; count++) {
+        budget b = {.fails = count, .once = true};
+        yk_context *context = budget_context(&b);
+        yk_record *record = NULL;
+        yk_status status = YK_ERROR_MEMORY;
+        if (context)
+            status = yk_record_load(context, in_folder(folder, "a.h5"), &record);
+        if (status != YK_OK && status != YK_ERROR_MEMORY)
+            fail_msg("request %ld: %s", count, yk_last_message(context));
+        if (status == YK_OK)
+            assert_channels(record);
+        missed += status == YK_ERROR_MEMORY;
+        yk_record_destroy(record);
+        yk_context_destroy(context);
+        done = status == YK_OK && !b.failed && count > 200;
+    }
+    assert_true(missed > 50);
+}
+
 /* Two runs, one name ---------------------------------------------------------------------------- */
 
 static void refuse_second(test_folder *folder, const char *name)
@@ -585,6 +655,8 @@ int main(void)
         TEST(damage_is_seen_wherever_it_is),
         TEST(a_damaged_journal_is_kept_and_recovered_around),
         TEST(a_read_error_at_the_end_keeps_the_journal),
+        TEST(a_read_error_never_shortens_a_record),
+        TEST(missing_memory_is_not_called_damage),
         TEST(a_second_recorder_of_the_same_name_is_refused),
         TEST(an_unfinished_record_is_kept),
         TEST(links_are_not_followed),
