@@ -200,7 +200,8 @@ void yk_network_run(yk_network *network,
                     void (*after)(yk_network *network, void *user), void *user, int repeats);
 
 /* Gauss-Seidel sweeps from the present impulses and velocities. */
-void yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps);
+/* Returns the number of sweeps: fewer than asked for after a stop. */
+int yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps);
 
 /* 1 / mean of the diagonal of W, which the network keeps; and the violation with that, as of
  * yk_network_residual. */

@@ -409,8 +409,7 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
     /* More sweeps, as long as they gain. */
     for (int round = 0; round < ROUNDS && report->residual > tolerance; round++) {
         double before = report->residual;
-        yk_network_sweeps(network, options, SWEEPS);
-        report->iterations += SWEEPS;
+        report->iterations += yk_network_sweeps(network, options, SWEEPS);
         report->residual = yk_network_measure(network, options->friction, NULL);
         if (!(report->residual < GAIN * before))
             break;

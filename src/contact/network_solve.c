@@ -233,10 +233,18 @@ void yk_report_note(const yk_contact_options *options, yk_contact_report *report
         options->history[report->history_count++] = residual;
 }
 
-void yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps)
+int yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps)
 {
     yk_contact_options how = *options;
-    yk_network_run(network, sweep_block, sweep_joints, &how, sweeps);
+    int done = 0;
+    while (done < sweeps && !yk_stop_asked(network->context)) {
+        int left = sweeps - done;
+        int piece = left < YK_SWEEPS_PER_LOOK ? left : YK_SWEEPS_PER_LOOK;
+        yk_network_run(network, sweep_block, sweep_joints, &how, piece);
+        done += piece;
+    }
+
+    return done;
 }
 
 static yk_status sweep(yk_network *network, const yk_contact_options *options,
@@ -257,8 +265,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
     while (report->iterations < limit && !yk_stop_asked(network->context)) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
-        yk_network_sweeps(network, options, sweeps);
-        report->iterations += sweeps;
+        report->iterations += yk_network_sweeps(network, options, sweeps);
         yk_report_note(options, report, yk_network_measure(network, options->friction, NULL));
         if (!(report->residual > options->tolerance))
             break;

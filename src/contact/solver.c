@@ -115,9 +115,12 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
     while (residual > options->tolerance && report->iterations < limit && !yk_stop_asked(context)) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
-        yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor,
-                               options->exact_local, sweeps, r);
-        report->iterations += sweeps;
+        for (int done = 0; done < sweeps && !yk_stop_asked(context); done += YK_SWEEPS_PER_LOOK) {
+            int piece = sweeps - done < YK_SWEEPS_PER_LOOK ? sweeps - done : YK_SWEEPS_PER_LOOK;
+            yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor,
+                                   options->exact_local, piece, r);
+            report->iterations += piece;
+        }
 
         residual = yk_contact_residual(problem, options->friction, r, u);
         if (options->history && report->history_count < options->history_capacity)
@@ -473,7 +476,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
                 before = report->residual;
             if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK)
                 return YK_OK;
-        } while (report->iterations < limit &&
+        } while (report->iterations < limit && !yk_stop_asked(context) &&
                  (isinf(before) || sweeps_will_do(before, report->residual, options->tolerance,
                                                   limit - report->iterations)));
     }
@@ -569,5 +572,10 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if (!u)
         yk_release(context, own_u);
     report->seconds = yk_clock_seconds() - start;
+
+    /* What was found until a stop is no solution. */
+    if (yk_stop_asked(context))
+        return yk_fail(context, YK_ERROR_STOPPED, "contact: stopped after %d iterations",
+                       report->iterations);
     return status;
 }

@@ -51,6 +51,9 @@ yk_contact_run yk_contact_solve_pivot;
 /* Pivoting works on a dense matrix. */
 enum { YK_PIVOT_ROWS_MAX = 1000 };
 
+/* A stop is looked for after so many sweeps, however many are made between two residuals. */
+enum { YK_SWEEPS_PER_LOOK = 32 };
+
 /* Block Gauss-Seidel: `sweeps` over all contacts and bilateral blocks, r in place. */
 void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction,
                             double relaxation_factor, bool exact_local, int sweeps, double *r);

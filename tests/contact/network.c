@@ -750,21 +750,26 @@ static void a_stop_ends_iterations(void **state)
     yk_context *context = yk_context_create(&def);
     assert_non_null(context);
 
+    /* Sweeps without a tolerance, and those between two residuals, are looked after as well. */
+    enum { WAYS = 3 };
+    static const double tolerances[WAYS] = {1e-300, 0, 1e-300};
+    static const int intervals[WAYS] = {1, 1, 1 << 30};
     cloud c = make_cloud(3, 3, 3);
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+    for (size_t i = 0; i < WAYS * sizeof methods / sizeof *methods; i++) {
         yk_network *network = make_network(context, NULL, false);
         fill(network, &c);
         yk_contact_options options = yk_contact_options_default();
-        options.method = methods[i];
+        options.method = methods[i / WAYS];
         options.friction = YK_FRICTION_COULOMB;
-        options.tolerance = 1e-300;
+        options.tolerance = tolerances[i % WAYS];
         options.iterations = 1 << 30;
-        options.check_interval = 1;
+        options.check_interval = intervals[i % WAYS];
         questions = 0;
         yk_contact_report report;
         yk_status status = yk_network_solve(network, &options, &report);
         if (status != YK_ERROR_STOPPED)
-            fail_msg("method %d: %s", (int)methods[i], yk_last_message(context));
+            fail_msg("method %d, way %d: %s", (int)methods[i / WAYS], (int)(i % WAYS),
+                     yk_last_message(context));
         assert_true(report.iterations < 1000);
         yk_network_destroy(network);
     }
