@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli.h"
 #include "report.h"
 
@@ -145,7 +146,7 @@ static bool is_table(const char *path)
 
     /* A file that cannot be read is refused where it is loaded. */
     char title[8] = "";
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = yk_regular_open(NULL, path, YK_ERROR_FILE);
     if (!stream)
         return false;
 

@@ -386,7 +386,7 @@ static bool reserve_line(sweep *s)
  * measures belongs to another sweep. */
 static yk_status read_journal(sweep *s, const char *path)
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = yk_regular_open(NULL, path, YK_ERROR_FILE);
     if (!file && errno == ENOENT)
         return YK_OK;
 

@@ -272,7 +272,8 @@ const char *yk_text_nearest(const char *word, const char *const *words)
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
+/* A regular file of at most so many bytes. */
+static FILE *open_regular(yk_context *context, const char *path, uint64_t most, yk_status status)
 {
     /* Without O_NONBLOCK a pipe that nobody writes to would hold the program here. */
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -288,11 +289,12 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
         yk_fail(context, status, "%s cannot be read: %s", path, strerror(errno));
     } else if (!S_ISREG(about.st_mode)) {
         good = false;
+        errno = EINVAL;
         yk_fail(context, status, "%s cannot be read: it is not a regular file", path);
-    } else if ((uint64_t)about.st_size > YK_INPUT_MAX) {
+    } else if ((uint64_t)about.st_size > most) {
         good = false;
-        yk_fail(context, status, "%s has %lld bytes; the limit is %lld", path,
-                (long long)about.st_size, (long long)YK_INPUT_MAX);
+        yk_fail(context, status, "%s has %lld bytes; the limit is %llu", path,
+                (long long)about.st_size, (unsigned long long)most);
     }
 
     /* The stream owns the descriptor from here on, if there is one. */
@@ -303,8 +305,12 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
             yk_fail(context, YK_ERROR_MEMORY, "%s cannot be opened: %s", path, strerror(errno));
     }
 
-    if (!file)
+    if (!file) {
+        int error = errno;
         close(descriptor);
+        errno = error;
+    }
+
     return file;
 }
 
@@ -313,6 +319,26 @@ yk_status yk_input_check(yk_context *context, FILE *file, const char *path, yk_s
     if (!ferror(file))
         return status;
     return yk_fail(context, YK_ERROR_FILE, "%s cannot be read to its end: read error", path);
+}
+
+FILE *yk_input_open(yk_context *context, const char *path, yk_status status)
+{
+    return open_regular(context, path, YK_INPUT_MAX, status);
+}
+
+FILE *yk_regular_open(yk_context *context, const char *path, yk_status status)
+{
+    return open_regular(context, path, UINT64_MAX, status);
+}
+
+yk_status yk_regular_check(yk_context *context, const char *path, yk_status status)
+{
+    FILE *file = yk_regular_open(context, path, status);
+    if (!file)
+        return status;
+
+    fclose(file);
+    return YK_OK;
 }
 
 yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash)

@@ -67,6 +67,13 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status);
 /* The status of a file that was read with `status`. Readers take a read error for the end of the file,
  * so that they have to ask at the end: YK_ERROR_FILE after a read error. */
 yk_status yk_input_check(yk_context *context, FILE *file, const char *path, yk_status status);
+/* The same without a limit on its size, for files that Yoke wrote itself. errno says why not, EINVAL
+ * of what is not a regular file. */
+FILE *yk_regular_open(yk_context *context, const char *path, yk_status status);
+
+/* Whether a library may open the file by its path: the loader, libzip and libhdf5 would wait for a
+ * pipe that nobody writes to. */
+yk_status yk_regular_check(yk_context *context, const char *path, yk_status status);
 
 /* A hash of all bytes of such a file. */
 yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash);

@@ -105,6 +105,10 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     char here[4096];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
 
+    yk_status readable = yk_regular_check(context, here, YK_ERROR_INPUT);
+    if (readable != YK_OK)
+        return readable;
+
     /* It stays open as long as the scenario, whatever is wrong with it. */
     yk_plugin_handle *handle = yk_store_take(&scenario->store, sizeof *handle);
     if (!handle)

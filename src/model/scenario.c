@@ -495,7 +495,7 @@ const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
 static void add_file(yk_context *context, yk_text *text, const char *path)
 {
     /* By a hash of its contents a later run can tell whether the file is still the same. */
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = yk_regular_open(NULL, path, YK_ERROR_FILE);
     uint64_t hash = YK_HASH_START;
     char bytes[16384];
     size_t got = 0;

@@ -236,16 +236,14 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
 static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_file **file)
 {
     *file = NULL;
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = yk_regular_open(context, path, YK_ERROR_FILE);
     if (!stream)
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+        return YK_ERROR_FILE;
 
-    /* Devices have no end. */
     struct stat found;
-    bool regular = fstat(fileno(stream), &found) == 0 && S_ISREG(found.st_mode);
-    if (!regular) {
+    if (fstat(fileno(stream), &found) != 0) {
         fclose(stream);
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
     }
 
     /* The whole file in memory; in words, so that sections of doubles can be used where they

@@ -533,9 +533,9 @@ static yk_status read_rows(csv_parser *parser, yk_recorder *to)
 yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete)
 {
     csv_parser parser = {.context = context, .path = path, .line = 1};
-    parser.stream = fopen(path, "rb");
+    parser.stream = yk_regular_open(context, path, YK_ERROR_FILE);
     if (!parser.stream)
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+        return YK_ERROR_FILE;
 
     yk_status status = read_line(&parser);
     if (status == YK_OK && strncmp(parser.cursor, "\xef\xbb\xbf", 3) == 0)

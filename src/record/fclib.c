@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "contact/problem.h"
 #include "contact/write.h"
 #include "record/hdf5_access.h"
@@ -31,7 +32,7 @@ typedef struct fclib_file {
 bool yk_fclib_is_hdf5(const char *path)
 {
     unsigned char start[8] = {0};
-    FILE *file = fopen(path, "rb");
+    FILE *file = yk_regular_open(NULL, path, YK_ERROR_FILE);
     if (!file)
         return false;
 

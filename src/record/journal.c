@@ -1055,12 +1055,12 @@ yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
                                yk_recovery *contents)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+    FILE *file = yk_regular_open(context, path, YK_ERROR_FILE);
+    if (!file)
+        return YK_ERROR_FILE;
 
-    yk_status status = yk_journal_play(context, path, file, YK_JOURNAL_READ, to, contents);
-    close(file);
+    yk_status status = yk_journal_play(context, path, fileno(file), YK_JOURNAL_READ, to, contents);
+    fclose(file);
 
     return status;
 }

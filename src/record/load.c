@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "record/hdf5_access.h"
 #include "record/journal.h"
 #include "record/memory.h"
@@ -27,16 +28,12 @@ static yk_status cannot_open(yk_context *context, const char *path, int error)
 
 yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete)
 {
-    struct stat there;
     *complete = true;
-    if (stat(path, &there) != 0)
+    FILE *stream = yk_regular_open(context, path, YK_ERROR_FILE);
+    if (!stream && errno == ENOENT)
         return cannot_open(context, path, errno);
-    if (!S_ISREG(there.st_mode))
-        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
-
-    FILE *stream = fopen(path, "rb");
     if (!stream)
-        return cannot_open(context, path, errno);
+        return YK_ERROR_FILE;
 
     /* The first bytes say what it is, whatever its name. */
     unsigned char start[8];

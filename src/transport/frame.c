@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "yoke/transport.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -304,9 +305,9 @@ yk_status yk_partner_failed(yk_context *context, yk_status status, const char *p
 
 yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_SECRET_MAX])
 {
-    FILE *file = fopen(path, "r");
+    FILE *file = yk_regular_open(context, path, YK_ERROR_INPUT);
     if (!file)
-        return yk_fail(context, YK_ERROR_INPUT, "there is no file %s that can be read", path);
+        return YK_ERROR_INPUT;
 
     bool got = fgets(secret, YK_SECRET_MAX, file);
     fclose(file);

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "transport/frame.h"
 
 /* s that the library has to end its connections before its coupling has ended. */
@@ -111,6 +112,12 @@ static bool find(void *handle, const char *name, void *function)
 static yk_status load(child *c, answer *a)
 {
     const char *path = c->def->library;
+    if (strchr(path, '/') && yk_regular_check(NULL, path, YK_ERROR_EXTERNAL) != YK_OK) {
+        snprintf(a->text, sizeof a->text,
+                 "cannot be loaded: it is not a regular file that can be read");
+        return YK_ERROR_EXTERNAL;
+    }
+
     void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (!handle) {
         snprintf(a->text, sizeof a->text,

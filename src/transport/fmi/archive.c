@@ -234,6 +234,10 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
     /* The directory at the end of the archive counts. Headers before the entries need not agree
      * with it: programs that write in one pass, CMake among them, leave sizes open there. */
     int code;
+    yk_status readable = yk_regular_check(context, file, YK_ERROR_FILE);
+    if (readable != YK_OK)
+        return readable;
+
     zip_t *archive = zip_open(file, ZIP_RDONLY, &code);
     if (!archive) {
         zip_error_t error;
@@ -411,9 +415,9 @@ yk_status yk_archive_put_file(yk_context *context, const char *folder, const cha
     if (status != YK_OK)
         return status;
 
-    FILE *in = fopen(from, "rb");
+    FILE *in = yk_regular_open(context, from, YK_ERROR_FILE);
     if (!in)
-        return yk_fail(context, YK_ERROR_FILE, "cannot read %s: %s", from, strerror(errno));
+        return YK_ERROR_FILE;
 
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", folder, name);

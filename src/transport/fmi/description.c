@@ -605,10 +605,10 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
 {
     *bytes = NULL;
     *missing = false;
-    FILE *stream = fopen(path, "rb");
+    FILE *stream = yk_regular_open(context, path, YK_ERROR_FILE);
     if (!stream) {
         *missing = errno == ENOENT;
-        return yk_fail(context, YK_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+        return YK_ERROR_FILE;
     }
 
     /* A limit before memory is taken: the archive is a stranger's. */
