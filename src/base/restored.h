@@ -1,5 +1,5 @@
-/* Checks of values that were restored from a file or received from another process. Whoever copies
- * such bytes into a struct checks every count, index and truth value with these functions before
+/* Checks of values that were restored from a file or received from another process. Code that
+ * copies such bytes into a struct checks every count, index and truth value with these functions before
  * anything else reads the struct: an invalid truth value is undefined behaviour, an invalid count
  * leads beyond an array. */
 #ifndef YK_BASE_RESTORED_H

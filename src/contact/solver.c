@@ -573,7 +573,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
         yk_release(context, own_u);
     report->seconds = yk_clock_seconds() - start;
 
-    /* What was found until a stop is no solution. */
+    /* The impulses of a solver that was stopped are not a solution. */
     if (yk_stop_asked(context))
         return yk_fail(context, YK_ERROR_STOPPED, "contact: stopped after %d iterations",
                        report->iterations);

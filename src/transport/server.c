@@ -1272,8 +1272,8 @@ static int count_clients(const server *s, bool known)
     return count;
 }
 
-/* A process for this client alone: one that crashes takes nobody with it. Without a process the
- * client is turned away, and the server goes on. */
+/* Starts a process for one client, so that a crash ends that client only. If no process can be
+ * started, the client is turned away and the server continues. */
 static void accept_client(server *s)
 {
     int socket = accept(s->listening, NULL, NULL);
