@@ -91,8 +91,9 @@ enum { YK_WALLS = 7 };
 bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius,
                        double margin, yk_touch *touch);
 
-/* Direction from a to b along which their gap is widest (or their overlap least), a point of a's
- * surface where they are nearest, and that gap. */
+/* Unit direction from a to b along which their gap is widest, a point of the surface of a where they
+ * are nearest, and that gap. The gap is exact up to rounding if they are apart. If they overlap, no
+ * neighbouring direction has a smaller overlap. */
 double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *direction, yk_vec3 *point);
 /* Radius of the rounding about the point or line inside a sphere or capsule; 0: no rounding. */
 double yk_solid_skin(const yk_solid *solid);

@@ -1,16 +1,23 @@
 /* Distance of two convex solids by GJK (Gilbert, Johnson, Keerthi 1988), and the direction of
  * least overlap.
  *
- * Solids are seen through their support points alone; rounded ones (sphere, capsule) as the point
- * or line under their skin. GJK finds the nearest points of solids that are apart. Overlaps are
- * led back to that case: b is shifted along an estimate of the direction, just so far that a
- * plane separates the two, and GJK gives a better direction. The gap along it, min over b minus
- * max over a, never falls from step to step, so that the iteration climbs to a least overlap;
- * with the first estimate from slightly thinner solids that is the right one unless a solid is
- * passed half through. */
+ * The search uses support points only; rounded solids (sphere, capsule) are the point or line under
+ * their skin. GJK finds the nearest points of solids that are apart. Overlaps are reduced to that
+ * case: b is shifted along an estimate of the direction until a plane separates the two, and GJK
+ * gives a better direction. The gap along it, min over b minus max over a, never falls from step to
+ * step, so that the iteration climbs to a least overlap among the neighbouring directions. With the
+ * first estimate from slightly thinner solids that is the right one unless a solid has passed half
+ * through the other. */
 #include "nonsmooth/solids/solid.h"
 
-enum { GJK_LIMIT = 64, CLIMB_LIMIT = 32 };
+/* Iterations of a search, those of them that may pass without a shorter vector, and steps towards
+ * the least overlap. A far point can improve the direction while the change of the length, which is
+ * of second order, disappears in rounding. */
+enum { GJK_LIMIT = 64, STALL_LIMIT = 8, CLIMB_LIMIT = 32 };
+
+/* Difference of the bounds of a distance at which the search ends, relative to the distance and to
+ * the size of the solids. */
+static const double DUALITY_GAP = 1e-14;
 
 /* A solid without its skin, made thinner (boxes, cylinders by `less` on all sides, hulls by a
  * factor), and shifted. */
@@ -32,6 +39,20 @@ static yk_vec3 middle_of(const yk_solid *solid)
 
     yk_vec3 mean = yk_v3_scale(1.0 / solid->point_count, sum);
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, mean));
+}
+
+/* Radius about the middle. Hulls and triangles need not be near the origin of their frame. */
+static double extent_of(const yk_solid *solid)
+{
+    if (solid->point_count == 0)
+        return yk_solid_radius(solid);
+
+    yk_vec3 middle =
+        yk_m3_apply_transposed(solid->rotation, yk_v3_sub(middle_of(solid), solid->position));
+    double radius = 0;
+    for (int i = 0; i < solid->point_count; i++)
+        radius = fmax(radius, yk_v3_norm(yk_v3_sub(solid->points[i], middle)));
+    return radius;
 }
 
 /* Thinner by this ratio of its thickness. */
@@ -67,184 +88,227 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     return yk_v3_add(at, c->shift);
 }
 
-/* Nearest point of a simplex to the origin: keeps the points that carry it. -------------------- */
+/* Simplices ------------------------------------------------------------------------------------ */
 
+/* Up to four points of the difference b - a, and the weights of the point of their convex hull that
+ * is nearest to the origin. That point is always formed from weights that are not negative, so that
+ * it belongs to the difference, and its length is an upper bound of the distance, no matter how flat
+ * the simplex is. Weights are computed from edges, which stay accurate when the points of a curved
+ * surface come close to each other, and not from the points themselves. */
 typedef struct simplex {
-    yk_vec3 point[4]; /* of b minus a */
+    yk_vec3 point[4];
     yk_vec3 on_a[4];
+    double weight[4];
     int count;
+    yk_vec3 nearest;
 } simplex;
 
-/* The edge (l < 0) or face of these corners. */
-static simplex part_of(const simplex *s, int i, int k, int l)
+static simplex simplex_of_corner(const simplex *s, int i)
 {
-    simplex part = {.count = l < 0 ? 2 : 3};
-    const int corner[3] = {i, k, l};
-
-    for (int n = 0; n < part.count; n++) {
-        part.point[n] = s->point[corner[n]];
-        part.on_a[n] = s->on_a[corner[n]];
-    }
-    return part;
+    return (simplex){.point = {s->point[i]},
+                     .on_a = {s->on_a[i]},
+                     .weight = {1},
+                     .count = 1,
+                     .nearest = s->point[i]};
 }
 
-static yk_vec3 nearest_on_segment(simplex *s)
+static simplex shorter_of(const simplex *a, const simplex *b)
 {
-    yk_vec3 a = s->point[0];
+    return yk_v3_norm2(b->nearest) < yk_v3_norm2(a->nearest) ? *b : *a;
+}
 
-    yk_vec3 ab = yk_v3_sub(s->point[1], a);
+static simplex nearest_on_edge(const simplex *s, int i, int k)
+{
+    yk_vec3 a = s->point[i];
+    yk_vec3 ab = yk_v3_sub(s->point[k], a);
     double t = -yk_v3_dot(a, ab), length = yk_v3_norm2(ab);
 
-    /* Beyond an end only that end is left. */
-    if (t <= 0 || length == 0) {
-        s->count = 1;
-        return a;
-    }
+    if (t <= 0 || length == 0)
+        return simplex_of_corner(s, i);
+    if (t >= length)
+        return simplex_of_corner(s, k);
 
-    if (t >= length) {
-        s->point[0] = s->point[1];
-        s->on_a[0] = s->on_a[1];
-        s->count = 1;
-        return s->point[0];
-    }
-
-    return yk_v3_axpy(t / length, ab, a);
+    t /= length;
+    return (simplex){.point = {a, s->point[k]},
+                     .on_a = {s->on_a[i], s->on_a[k]},
+                     .weight = {1 - t, t},
+                     .count = 2,
+                     .nearest = yk_v3_axpy(t, ab, a)};
 }
 
-static yk_vec3 nearest_on_triangle(simplex *s)
+/* Ratio of height to longest edge below which a triangle counts as flat. Rounding then decides on
+ * which side of its edges the origin is, so that the edges are tried in any case. */
+static const double FLAT_TRIANGLE = 1e-5;
+
+/* Nearest point of a triangle. Corner l is the newest one: the edge opposite it cannot be nearer. */
+static simplex nearest_on_triangle(const simplex *s, int i, int k, int l)
 {
-    yk_vec3 a = s->point[0], b = s->point[1], c = s->point[2];
-    yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
-
-    double area = yk_v3_norm2(n);
-
-    /* Signed areas opposite the corners, as seen along the normal: all positive above the inner
-     * of the face. */
-    double wa = yk_v3_dot(n, yk_v3_cross(b, c));
-    double wb = yk_v3_dot(n, yk_v3_cross(c, a));
-    double wc = yk_v3_dot(n, yk_v3_cross(a, b));
-    if (area > 0 && wa >= 0 && wb >= 0 && wc >= 0)
-        return yk_v3_scale(yk_v3_dot(n, a) / area, n);
-
-    /* Beside the face: the nearest of its edges. */
-    simplex best = *s;
-    yk_vec3 nearest = {INFINITY, 0, 0};
-    for (int i = 0; i < 3; i++) {
-        simplex edge = part_of(s, i, (i + 1) % 3, -1);
-        yk_vec3 p = nearest_on_segment(&edge);
-        if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) {
-            nearest = p;
-            best = edge;
-        }
+    /* Along the longest edge first: the result is as accurate as the points, even if the third one
+     * is very close to that edge. */
+    double ik = yk_v3_norm2(yk_v3_sub(s->point[k], s->point[i]));
+    double kl = yk_v3_norm2(yk_v3_sub(s->point[l], s->point[k]));
+    double li = yk_v3_norm2(yk_v3_sub(s->point[i], s->point[l]));
+    int corner[3] = {i, k, l};
+    if (kl > ik && kl >= li) {
+        corner[0] = k, corner[1] = l, corner[2] = i;
+    } else if (li > ik) {
+        corner[0] = l, corner[1] = i, corner[2] = k;
     }
 
-    *s = best;
-    return nearest;
+    yk_vec3 a = s->point[corner[0]];
+    yk_vec3 ab = yk_v3_sub(s->point[corner[1]], a);
+    yk_vec3 ac = yk_v3_sub(s->point[corner[2]], a);
+    double length = yk_v3_norm(ab);
+    yk_vec3 along = yk_v3_unit(ab);
+    yk_vec3 across = yk_v3_axpy(-yk_v3_dot(ac, along), along, ac);
+    double height = yk_v3_norm(across);
+    across = yk_v3_unit(across);
+
+    /* Weights of b and c at the foot of the origin on the plane of the triangle. */
+    bool inside = false;
+    simplex face = {.count = 0};
+    if (height > 0) {
+        double c = -yk_v3_dot(a, across) / height;
+        double b = (-yk_v3_dot(a, along) - c * yk_v3_dot(ac, along)) / length;
+        inside = b >= 0 && c >= 0 && b + c <= 1;
+        face = (simplex){.weight = {1 - b - c, b, c}, .count = 3};
+        face.nearest = yk_v3_axpy(c, ac, yk_v3_axpy(b, ab, a));
+    }
+
+    if (inside) {
+        for (int n = 0; n < 3; n++) {
+            face.point[n] = s->point[corner[n]];
+            face.on_a[n] = s->on_a[corner[n]];
+        }
+
+        /* Near the origin the sum loses its direction, which the normal keeps. */
+        if (yk_v3_norm(face.nearest) < height) {
+            yk_vec3 normal = yk_v3_unit(yk_v3_cross(along, across));
+            face.nearest = yk_v3_scale(yk_v3_dot(normal, a), normal);
+        }
+        if (height > FLAT_TRIANGLE * length)
+            return face;
+    }
+
+    simplex best = nearest_on_edge(s, k, l), other = nearest_on_edge(s, l, i);
+    best = shorter_of(&best, &other);
+    return inside ? shorter_of(&best, &face) : best;
 }
 
-static yk_vec3 nearest_on_tetrahedron(simplex *s)
+/* Whether the origin is strictly on the inner side of each face. */
+static bool encloses_origin(const simplex *s)
 {
     static const int face[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};
-    simplex best = *s;
-    yk_vec3 nearest = {INFINITY, 0, 0};
-    bool outside = false;
-
     for (int i = 0; i < 4; i++) {
-        /* Faces that have the origin on the side of the fourth corner do not carry the nearest
-         * point. */
         yk_vec3 a = s->point[face[i][0]], b = s->point[face[i][1]], c = s->point[face[i][2]];
         yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
         double origin = -yk_v3_dot(n, a);
         double other = yk_v3_dot(n, yk_v3_sub(s->point[face[i][3]], a));
-        if (origin * other > 0)
-            continue;
-
-        outside = true;
-
-        simplex triangle = part_of(s, face[i][0], face[i][1], face[i][2]);
-        yk_vec3 p = nearest_on_triangle(&triangle);
-        if (yk_v3_norm2(p) < yk_v3_norm2(nearest)) {
-            nearest = p;
-            best = triangle;
-        }
+        if (!(origin * other > 0))
+            return false;
     }
-
-    if (!outside)
-        return yk_v3(0, 0, 0); /* the origin is inside: an overlap */
-
-    *s = best;
-    return nearest;
+    return true;
 }
 
-/* The point of a that belongs to the point v of the simplex that is nearest to the origin. */
-static yk_vec3 witness(const simplex *s, yk_vec3 v)
+/* Reduces the simplex to the points that carry the nearest one. The last point is the newest: the
+ * others were reduced before, so that only edges and faces with the newest point can be nearer. */
+static simplex reduce(const simplex *s)
 {
-    if (s->count == 1)
-        return s->on_a[0];
-
-    /* The weights of v in the simplex, applied to the points of a. */
-    yk_vec3 ab = yk_v3_sub(s->point[1], s->point[0]);
-    yk_vec3 av = yk_v3_sub(v, s->point[0]);
-    if (s->count == 2) {
-        double t = yk_v3_dot(av, ab) / yk_v3_norm2(ab);
-        return yk_v3_axpy(t, yk_v3_sub(s->on_a[1], s->on_a[0]), s->on_a[0]);
+    switch (s->count) {
+    case 1: return simplex_of_corner(s, 0);
+    case 2: return nearest_on_edge(s, 0, 1);
+    case 3: return nearest_on_triangle(s, 0, 1, 2);
+    default: break;
     }
 
-    /* A triangle: barycentric weights from areas. */
-    yk_vec3 ac = yk_v3_sub(s->point[2], s->point[0]);
-    yk_vec3 n = yk_v3_cross(ab, ac);
-    double area = yk_v3_norm2(n);
-    double wb = yk_v3_dot(n, yk_v3_cross(av, ac)) / area;
-    double wc = yk_v3_dot(n, yk_v3_cross(ab, av)) / area;
-    yk_vec3 p = yk_v3_axpy(wb, yk_v3_sub(s->on_a[1], s->on_a[0]), s->on_a[0]);
-    return yk_v3_axpy(wc, yk_v3_sub(s->on_a[2], s->on_a[0]), p);
+    simplex best = nearest_on_triangle(s, 0, 1, 3);
+    simplex other = nearest_on_triangle(s, 1, 2, 3);
+    best = shorter_of(&best, &other);
+    other = nearest_on_triangle(s, 2, 0, 3);
+    return shorter_of(&best, &other);
 }
 
-/* The shortest vector from a to b, and the point of a where it begins; zero where they overlap or
- * touch. */
-static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
+static bool has_point(const simplex *s, yk_vec3 p)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->point[i].x == p.x && s->point[i].y == p.y && s->point[i].z == p.z)
+            return true;
+    return false;
+}
+
+/* Distances ------------------------------------------------------------------------------------ */
+
+/* The widest slab between two cores: a plane with this unit normal, from a to b, separates them by
+ * the gap, and `on_a` is the point of a where they are nearest. The gap is 0 if none was found: they
+ * overlap or touch, and the rest is undefined. */
+typedef struct separation {
+    double gap;
+    yk_vec3 direction;
+    yk_vec3 on_a;
+} separation;
+
+/* With the support point w of b - a along -v, all points x of b - a have v.x >= v.w. Therefore the
+ * distance is at least v.w / |v|; it is at most |v|, because v belongs to b - a. The search ends when
+ * the bounds agree or rounding stops both, and returns the plane of the best lower bound. At curved
+ * surfaces that is not always the last one: the points of the simplex come so close to each other
+ * that rounding turns its normal.
+ *
+ * A positive lower bound proves that the cores are apart. A flat tetrahedron that seems to enclose
+ * the origin is then an effect of rounding, and must not be taken for an overlap. */
+static separation gjk(const core *a, const core *b, double scale)
 {
     /* The first direction is from middle to middle. */
-    simplex s = {.count = 0}, kept = s;
-
     yk_vec3 v = yk_v3_sub(yk_v3_add(b->middle, b->shift), yk_v3_add(a->middle, a->shift));
     if (yk_v3_norm2(v) == 0)
-        v.x = scale;
+        v.x = 1;
 
+    separation best = {.gap = 0};
+    simplex s = {.count = 0};
     double shortest = INFINITY;
+    int stalls = 0;
+    bool separated = false;
     for (int i = 0; i < GJK_LIMIT; i++) {
         yk_vec3 pa = core_support(a, v);
         yk_vec3 w = yk_v3_sub(core_support(b, yk_v3_neg(v)), pa);
 
-        /* No point of the difference is nearer along v by more than rounding. */
-        double rounding = 1e-14 * (yk_v3_norm2(v) + 1e-4 * scale * yk_v3_norm(v));
-        if (i > 0 && yk_v3_norm2(v) - yk_v3_dot(v, w) <= rounding)
+        double length = yk_v3_norm(v);
+        yk_vec3 direction = yk_v3_scale(1 / length, v);
+        double least = yk_v3_dot(direction, w);
+        separated = separated || least > 0;
+        if (i > 0 && least > best.gap) {
+            best.gap = least;
+            best.direction = direction;
+        }
+        if (i > 0 && length - least <= DUALITY_GAP * (length + scale))
             break;
 
-        /* The simplex grows by this point, and loses those that do not carry the nearest one. */
-        s.point[s.count] = w;
-        s.on_a[s.count++] = pa;
-        yk_vec3 next = w;
-        switch (s.count) {
-        case 2: next = nearest_on_segment(&s); break;
-        case 3: next = nearest_on_triangle(&s); break;
-        case 4: next = nearest_on_tetrahedron(&s); break;
-        }
+        /* No further point lies beyond this plane than the one that the simplex has. */
+        if (has_point(&s, w))
+            break;
 
-        /* Rounding ends the search: a length of zero, or one that no longer falls. */
-        double length = yk_v3_norm2(next);
-        if (length <= 1e-24 * scale * scale)
-            return yk_v3(0, 0, 0);
-        if (length >= shortest)
-            break; /* rounding: no progress any more */
+        simplex grown = s;
+        grown.point[grown.count] = w;
+        grown.on_a[grown.count++] = pa;
+        if (grown.count == 4 && !separated && encloses_origin(&grown))
+            return (separation){.gap = 0};
 
-        shortest = length;
-        v = next;
-        kept = s;
+        simplex next = reduce(&grown);
+        double squared = yk_v3_norm2(next.nearest);
+        if (squared <= 1e-24 * scale * scale)
+            return (separation){.gap = 0};
+        bool stalled = !(squared < shortest);
+        stalls += stalled;
+        if (stalled && (stalls > STALL_LIMIT || squared > shortest * (1 + 1e-14)))
+            break;
+
+        shortest = fmin(squared, shortest);
+        s = next;
+        v = s.nearest;
     }
 
-    *on_a = witness(&kept, v);
-    return v;
+    for (int i = 0; i < s.count; i++)
+        best.on_a = yk_v3_axpy(s.weight[i], s.on_a[i], best.on_a);
+    return best;
 }
 
 /* Overlaps ------------------------------------------------------------------------------------- */
@@ -261,10 +325,9 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
     for (int i = 0; i < 3; i++) {
         core thin_a = make_core(a, ratios[i]), thin_b = make_core(b, ratios[i]);
 
-        yk_vec3 ignored;
-        yk_vec3 v = gjk(&thin_a, &thin_b, scale, &ignored);
-        if (yk_v3_norm(v) > 1e-6 * scale)
-            return yk_v3_unit(v);
+        separation apart = gjk(&thin_a, &thin_b, scale);
+        if (apart.gap > 1e-6 * scale)
+            return apart.direction;
     }
 
     /* Deep inside each other: from middle to middle. */
@@ -272,60 +335,53 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
     return yk_v3_norm2(v) > 0 ? v : yk_v3(0, 0, 1);
 }
 
-/* Improves the direction of least overlap; returns the gap along it. */
-static double climb(const core *a, const core *b, double scale, yk_vec3 *direction, yk_vec3 *on_a)
+/* Improves a direction until its neighbours have no wider gap.
+ *
+ * b is shifted along the direction until the gap is `apart`, and moves away from a saddle by a factor
+ * of 1 - gap / apart per step. Therefore `apart` is about as large as the overlap, and large enough
+ * for rounding not to turn the direction. */
+static separation climb(const core *a, const core *b, double scale, yk_vec3 direction)
 {
-    double gap = gap_along(a, b, *direction);
-    double apart = 0.01 * scale;
+    separation best = {gap_along(a, b, direction), direction, core_support(a, direction)};
 
     for (int i = 0; i < CLIMB_LIMIT; i++) {
-        /* Shifted so far that a plane with this normal separates them. */
+        double apart = fmin(0.01 * scale, fmax(fabs(best.gap), 1e-6 * scale));
         core shifted = *b;
-        shifted.shift = yk_v3_scale(apart - gap, *direction);
-        yk_vec3 point;
-        yk_vec3 v = gjk(a, &shifted, scale, &point);
-
-        double length = yk_v3_norm(v);
-        if (!(length > 0.1 * apart))
+        shifted.shift = yk_v3_scale(apart - best.gap, best.direction);
+        separation found = gjk(a, &shifted, scale);
+        if (!(found.gap > 0.1 * apart))
             break;
 
-        /* Accepted while the gap does not fall. */
-        yk_vec3 better = yk_v3_scale(1 / length, v);
-        double rise = gap_along(a, b, better) - gap;
+        /* Rounding may lower the gap of a direction that is already the best one. */
+        double rise = gap_along(a, b, found.direction) - best.gap;
+        if (rise < -1e-8 * scale)
+            break;
+
+        best.on_a = found.on_a;
         if (!(rise >= 0))
             break;
 
-        *direction = better;
-        *on_a = point;
-        gap += rise;
+        best.direction = found.direction;
+        best.gap += rise;
         if (rise < 1e-12 * scale)
             break;
     }
 
-    return gap;
+    return best;
 }
 
 double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *direction, yk_vec3 *point)
 {
-    double scale = fmin(yk_solid_radius(a), yk_solid_radius(b));
-    double skins = yk_solid_skin(a) + yk_solid_skin(b);
+    double scale = fmin(extent_of(a), extent_of(b));
     core core_a = make_core(a, 0), core_b = make_core(b, 0);
 
-    /* Apart under their skins: the shortest vector between them. Else the direction of least
-     * overlap. */
-    yk_vec3 on_a, d;
-    yk_vec3 v = gjk(&core_a, &core_b, scale, &on_a);
-    double gap = yk_v3_norm(v);
-    if (gap > 1e-4 * scale) {
-        d = yk_v3_scale(1 / gap, v);
-    } else {
-        d = guess_direction(a, b, scale);
-        on_a = core_support(&core_a, d);
-        gap = climb(&core_a, &core_b, scale, &d, &on_a);
-    }
+    /* A shorter vector has no accurate direction. */
+    separation found = gjk(&core_a, &core_b, scale);
+    if (!(found.gap > 1e-6 * scale))
+        found = climb(&core_a, &core_b, scale, guess_direction(a, b, scale));
 
     /* Skins are added to the cores along the direction. */
-    *direction = d;
-    *point = yk_v3_axpy(yk_solid_skin(a), d, on_a);
-    return gap - skins;
+    *direction = found.direction;
+    *point = yk_v3_axpy(yk_solid_skin(a), found.direction, found.on_a);
+    return found.gap - yk_solid_skin(a) - yk_solid_skin(b);
 }

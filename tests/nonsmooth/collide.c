@@ -283,63 +283,6 @@ static void test_masses(void **state)
     }
 }
 
-/* Random pairs of all convex kinds: the gap is that of a supporting plane on either side, and no
- * direction of many tried has a wider one; turning and swapping the pair changes nothing. */
-static yk_solid random_solid(uint64_t *seed, const yk_vec3 *points)
-{
-    static const yk_solid_kind kinds[] = {YK_SOLID_SPHERE,   YK_SOLID_CAPSULE, YK_SOLID_BOX,
-                                          YK_SOLID_CYLINDER, YK_SOLID_HULL,    YK_SOLID_TRIANGLE};
-    yk_solid made = {.kind = kinds[next_random(seed) % 6]};
-    made.size = yk_v3(0.2 + uniform(seed), 0.2 + uniform(seed), 0.2 + uniform(seed));
-    made.rotation = yk_q_matrix(
-        yk_so3_exp(yk_v3(6 * uniform(seed) - 3, 6 * uniform(seed) - 3, 6 * uniform(seed) - 3)));
-    made.position = yk_v3(2 * uniform(seed) - 1, 2 * uniform(seed) - 1, 2 * uniform(seed) - 1);
-    if (made.kind == YK_SOLID_HULL)
-        made.points = points, made.point_count = 12;
-    if (made.kind == YK_SOLID_TRIANGLE)
-        made.points = points, made.point_count = 3;
-    return made;
-}
-
-static double plane_gap(const yk_solid *a, const yk_solid *b, yk_vec3 d)
-{
-    return yk_v3_dot(d, yk_v3_sub(yk_solid_support(b, yk_v3_neg(d)), yk_solid_support(a, d)));
-}
-
-static void test_directions_of_random_pairs(void **state)
-{
-    (void)state;
-    uint64_t seed = 7;
-    yk_vec3 points[12];
-    for (int i = 0; i < 12; i++) {
-        yk_vec3 p = {uniform(&seed) - 0.5, uniform(&seed) - 0.5, uniform(&seed) - 0.5};
-        points[i] = yk_v3_scale(0.7, yk_v3_unit(p));
-    }
-    int apart = 0, shallow = 0;
-    for (int round = 0; round < 20000; round++) {
-        yk_solid a = random_solid(&seed, points), b = random_solid(&seed, points);
-        yk_vec3 d, back, at;
-        double gap = yk_solid_direction(&a, &b, &d, &at);
-        assert_near(yk_v3_norm(d), 1, 1e-12);
-        assert_near(plane_gap(&a, &b, d), gap, 1e-9);
-        assert_near(yk_v3_dot(d, yk_v3_sub(yk_solid_support(&a, d), at)), 0, 1e-7);
-        if (gap < -0.01)
-            continue; /* deep: only a local answer is promised */
-        apart += gap > 0;
-        shallow += gap <= 0;
-        double other = yk_solid_direction(&b, &a, &back, &at);
-        assert_near(other, gap, 1e-7);
-        for (int k = 0; k < 200; k++) {
-            yk_vec3 e =
-                yk_v3_unit(yk_v3(uniform(&seed) - 0.5, uniform(&seed) - 0.5, uniform(&seed) - 0.5));
-            assert_true(plane_gap(&a, &b, e) <= gap + 1e-9);
-            yk_vec3 close = yk_v3_unit(yk_v3_axpy(1e-3, e, d));
-            assert_true(plane_gap(&a, &b, close) <= gap + 1e-9);
-        }
-    }
-    assert_true(apart > 500 && shallow > 10);
-}
-
 /* Broad phase ---------------------------------------------------------------------------------- */
 
 enum { BALLS = 600 };
@@ -511,7 +454,6 @@ int main(void)
         cmocka_unit_test(test_convex_pairs),
         cmocka_unit_test(test_masses_are_exact),
         cmocka_unit_test(test_masses),
-        cmocka_unit_test(test_directions_of_random_pairs),
         cmocka_unit_test(test_broad_against_brute_force),
         cmocka_unit_test(test_broad_in_periodic_space),
     };
