@@ -216,6 +216,29 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
     return found;
 }
 
+/* Gaps are measured from the first point. The points of a hull that look along a direction need not
+ * be in one plane: the polygon starts at the point that is farthest along the normal, which touches
+ * first. A flat face keeps its order. */
+static void start_at_top(const yk_vec3 *face, int count, yk_vec3 normal,
+                         yk_vec3 polygon[YK_POLYGON_MAX])
+{
+    double spread = 0, rise = 0;
+    int top = 0;
+    for (int i = 1; i < count; i++) {
+        yk_vec3 arm = yk_v3_sub(face[i], face[0]);
+        spread = fmax(spread, yk_v3_norm(arm));
+        if (yk_v3_dot(normal, arm) > rise) {
+            rise = yk_v3_dot(normal, arm);
+            top = i;
+        }
+    }
+    if (!(rise > 1e-9 * spread))
+        top = 0;
+
+    for (int i = 0; i < count; i++)
+        polygon[i] = face[(top + i) % count];
+}
+
 /* A face of `reference` looks at `incident`: exact normal, and the incident feature as it looks
  * along that. */
 static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incident, yk_vec3 outward,
@@ -237,9 +260,10 @@ static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incide
     if (!(yk_v3_norm(yk_v3_sub(normal, outward)) < 2 * YK_FACE_SLOPE))
         normal = outward;
 
-    yk_vec3 polygon[YK_POLYGON_MAX];
+    yk_vec3 polygon[YK_POLYGON_MAX], reference[YK_POLYGON_MAX];
     int count = face_along(incident, yk_v3_neg(normal), polygon);
-    return yk_clip_polygons(face, face_count, normal, polygon, count, margin, list);
+    start_at_top(face, face_count, normal, reference);
+    return yk_clip_polygons(reference, face_count, normal, polygon, count, margin, list);
 }
 
 /* Edges and corners ---------------------------------------------------------------------------- */

@@ -94,9 +94,9 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
 }
 
 /* Corners in the order of the bits of their number. */
-static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
+static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
-    (void)direction;
+    (void)wall;
     yk_vec3 s = solid->size;
 
     static const int side[2] = {-1, 1};

@@ -60,9 +60,9 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     return yk_nearest_of_point(p, on_axis, yk_v3(1, 0, 0));
 }
 
-static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
+static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
-    (void)direction;
+    (void)wall;
     set->rounding = solid->size.x;
     set->own[0] = yk_v3(0, 0, -solid->size.z);
     set->own[1] = yk_v3(0, 0, solid->size.z);

@@ -89,23 +89,115 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     return (yk_nearest){.point = {p.x, p.y, up * size.z}, .normal = {0, 0, up}, .distance = -cap};
 }
 
-/* The point of each rim that is farthest along the direction, and four fixed ones where a cap
- * faces that way: a standing cylinder needs several feet, and fixed ones do not wander. */
-static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
+/* The point of a rim that is farthest along a direction, which must not be that of the axis. */
+static yk_vec3 point_of_rim(const yk_solid *solid, double z, yk_vec3 d)
+{
+    double r = solid->size.x, radial = sqrt(d.x * d.x + d.y * d.y);
+    return yk_v3(r * d.x / radial, r * d.y / radial, z);
+}
+
+static bool leads_sideways(yk_vec3 d)
+{
+    return sqrt(d.x * d.x + d.y * d.y) > 1e-9;
+}
+
+/* A rim as it is seen along the axis of a curved wall: an ellipse, whose middle is off the axis. */
+typedef struct rim_ellipse {
+    double radius;
+    double eu, ew;     /* products of its middle, from the axis, with the directions x and y */
+    double uu, ww, uw; /* products of these two */
+} rim_ellipse;
+
+static rim_ellipse rim_along_axis(const yk_solid *solid, double z, const yk_wall *wall)
+{
+    yk_vec3 arm = yk_v3_sub(yk_v3(0, 0, z), wall->middle), axis = wall->axis;
+    yk_vec3 e = yk_v3_axpy(-yk_v3_dot(arm, axis), axis, arm);
+    return (rim_ellipse){
+        .radius = solid->size.x,
+        .eu = e.x,
+        .ew = e.y,
+        .uu = 1 - axis.x * axis.x,
+        .ww = 1 - axis.y * axis.y,
+        .uw = -axis.x * axis.y,
+    };
+}
+
+/* Angle of a point of the rim that is farther from the axis than its neighbours: Newton's iteration
+ * on the square of the distance. */
+static double nearest_angle(const rim_ellipse *rim, double angle)
+{
+    enum { STEPS = 32 };
+    const double largest_step = 0.5;
+    double r = rim->radius, size = fabs(rim->eu) + fabs(rim->ew) + r;
+    for (int i = 0; i < STEPS; i++) {
+        double c = cos(angle), s = sin(angle);
+        double slope = rim->ew * c - rim->eu * s +
+                       r * ((rim->ww - rim->uu) * s * c + rim->uw * (c * c - s * s));
+        double bend = -rim->eu * c - rim->ew * s +
+                      r * ((rim->ww - rim->uu) * (c * c - s * s) - 4 * rim->uw * s * c);
+        if (fabs(slope) < 1e-12 * size)
+            break;
+
+        double step = slope < 0 ? -largest_step : largest_step;
+        if (bend < 0)
+            step = yk_clamp(-slope / bend, largest_step);
+        angle += step;
+    }
+    return angle;
+}
+
+/* A rim can touch a curved wall on both sides, as that of a piston does. The search starts at the ends
+ * of the long axis of its ellipse, and in the direction in which its middle is off the axis. Adds
+ * the nearest point, and the nearest one opposite it. */
+static int add_points_at_curved_wall(const yk_solid *solid, double z, yk_vec3 d,
+                                     const yk_wall *wall, yk_vec3 *points)
+{
+    rim_ellipse rim = rim_along_axis(solid, z, wall);
+    double r = solid->size.x, off_axis = atan2(d.y, d.x),
+           across = atan2(wall->axis.x, -wall->axis.y);
+    const double starts[4] = {off_axis, off_axis + YK_PI, across, across + YK_PI};
+
+    yk_vec3 found[4];
+    double reach[4];
+    int near = 0;
+    for (int i = 0; i < 4; i++) {
+        double angle = nearest_angle(&rim, starts[i]);
+        found[i] = yk_v3(r * cos(angle), r * sin(angle), z);
+        yk_vec3 arm = yk_v3_sub(found[i], wall->middle);
+        reach[i] = yk_v3_dot(yk_wall_outward(wall, found[i]), arm);
+        if (reach[i] > reach[near])
+            near = i;
+    }
+
+    int far = -1;
+    for (int i = 0; i < 4; i++) {
+        bool opposite = found[i].x * found[near].x + found[i].y * found[near].y < 0;
+        if (opposite && (far < 0 || reach[i] > reach[far]))
+            far = i;
+    }
+
+    points[0] = found[near];
+    if (far >= 0)
+        points[1] = found[far];
+    return far >= 0 ? 2 : 1;
+}
+
+/* The point of each rim that is nearest to the wall, and four fixed ones if a cap faces it: a standing
+ * cylinder needs several feet, and fixed ones do not wander. */
+static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     double r = solid->size.x;
-    double radial = sqrt(d.x * d.x + d.y * d.y);
-    bool stands = radial < YK_FACE_SLOPE;
     yk_vec3 *own = set->own;
-
     int count = 0;
 
-    /* Both rims. */
     for (int cap = -1; cap <= 1; cap += 2) {
         double z = cap * solid->size.z;
-        if (radial > 1e-9)
-            own[count++] = yk_v3(r * d.x / radial, r * d.y / radial, z);
-        if (!stands)
+        yk_vec3 d = yk_wall_outward(wall, yk_v3(0, 0, z));
+        if (wall->curved)
+            count += add_points_at_curved_wall(solid, z, d, wall, &own[count]);
+        else if (leads_sideways(d))
+            own[count++] = point_of_rim(solid, z, d);
+        if (sqrt(d.x * d.x + d.y * d.y) >= YK_FACE_SLOPE)
             continue;
         own[count++] = yk_v3(r, 0, z);
         own[count++] = yk_v3(0, r, z);

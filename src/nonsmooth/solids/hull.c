@@ -75,9 +75,9 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     return count;
 }
 
-void yk_points_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
+void yk_points_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
-    (void)direction;
+    (void)wall;
     set->points = solid->points;
     set->count = solid->point_count;
 }

@@ -23,12 +23,24 @@ typedef struct yk_nearest {
     uint32_t feature; /* of a triangle: 0 face, 1 to 3 edges, 4 to 6 corners */
 } yk_nearest;
 
+/* A wall that a solid is inside of, in the frame of the solid: flat, or the inside of a cylinder. */
+typedef struct yk_wall {
+    bool curved;
+    yk_vec3 normal; /* of a flat wall: unit, out of the cavity */
+    yk_vec3 middle; /* of a curved wall: a point of its axis, and the unit direction of that axis */
+    yk_vec3 axis;
+} yk_wall;
+
+/* Unit direction out of the cavity at a point: where the wall is nearest. All directions are equal on
+ * the axis of a curved wall; one of them is returned. */
+yk_vec3 yk_wall_outward(const yk_wall *wall, yk_vec3 at);
+
 /* Points that bound a solid against a wall, with a rounding about them. */
 typedef struct yk_extremes {
     const yk_vec3 *points;
     int count;
     double rounding;
-    yk_vec3 own[10]; /* room for points that are made for one wall */
+    yk_vec3 own[12]; /* room for points that are made for one wall */
 } yk_extremes;
 
 typedef struct yk_solid_ops {
@@ -58,7 +70,10 @@ typedef struct yk_solid_ops {
     yk_nearest (*nearest)(const yk_solid *solid, yk_vec3 point); /* NULL: not in closed form */
     yk_vec3 (*plane_normal)(
         const yk_solid *solid); /* of a solid without thickness. NULL: it has some */
-    void (*extremes)(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
+    /* Points that can be the nearest ones to a wall. Their number and order do not depend on the size
+     * of the scene, and change as little as possible while the solid moves, because contacts are named
+     * by them. */
+    void (*extremes)(const yk_solid *solid, const yk_wall *wall, yk_extremes *set);
     int (*collide_own_kind)(const yk_solid *a, const yk_solid *b, double margin,
                             yk_touch *list); /* NULL: none */
 
@@ -108,6 +123,6 @@ static inline yk_nearest yk_nearest_of_point(yk_vec3 p, yk_vec3 q, yk_vec3 fallb
 double yk_points_radius(const yk_solid *solid);
 yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction);
 int yk_points_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 *polygon);
-void yk_points_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
+void yk_points_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set);
 
 #endif

@@ -43,9 +43,9 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 point)
     return yk_nearest_of_point(point, yk_v3(0, 0, 0), yk_v3(0, 0, 1));
 }
 
-static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
+static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
-    (void)direction;
+    (void)wall;
     set->rounding = solid->size.x;
     set->own[0] = yk_v3(0, 0, 0);
     set->count = 1;

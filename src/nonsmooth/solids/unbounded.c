@@ -4,20 +4,51 @@
  * A cavity is convex, so a solid is inside when its extreme points are: corners of polyhedra, the
  * ends of a capsule, points of the two rims of a cylinder. Each wall that such a point comes near
  * gives one contact; in a corner there are as many as walls. */
+#include <assert.h>
+
 #include "nonsmooth/solids/solid.h"
 
 /* Walls ---------------------------------------------------------------------------------------- */
 
 enum { EXTREMES_MAX = 256 };
 
-/* Its extreme points against a wall that lies in this direction. */
-static void find_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
+static bool is_unit(yk_vec3 d)
+{
+    return fabs(yk_v3_norm2(d) - 1) < 1e-9;
+}
+
+yk_vec3 yk_wall_outward(const yk_wall *wall, yk_vec3 at)
+{
+    if (!wall->curved) {
+        assert(is_unit(wall->normal));
+        return wall->normal;
+    }
+
+    assert(is_unit(wall->axis));
+    yk_vec3 arm = yk_v3_sub(at, wall->middle);
+    yk_vec3 radial = yk_v3_axpy(-yk_v3_dot(arm, wall->axis), wall->axis, arm);
+    double distance = yk_v3_norm(radial);
+    if (distance > 1e-12 * yk_v3_norm(arm))
+        return yk_v3_scale(1 / distance, radial);
+
+    yk_vec3 side, other;
+    yk_v3_tangents(wall->axis, &side, &other);
+    return side;
+}
+
+/* The wall is in global axes. */
+static void find_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     set->points = set->own;
     set->rounding = 0;
 
-    yk_vec3 d = yk_m3_apply_transposed(solid->rotation, direction);
-    yk_solid_ops_of(solid->kind)->extremes(solid, d, set);
+    yk_wall local = {
+        .curved = wall->curved,
+        .normal = yk_m3_apply_transposed(solid->rotation, wall->normal),
+        .middle = yk_m3_apply_transposed(solid->rotation, yk_v3_sub(wall->middle, solid->position)),
+        .axis = yk_m3_apply_transposed(solid->rotation, wall->axis),
+    };
+    yk_solid_ops_of(solid->kind)->extremes(solid, &local, set);
 }
 
 /* Adds a contact, or replaces the widest of a full list if this one is closer. */
@@ -44,7 +75,7 @@ static int meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward
                           uint32_t wall, yk_touch *list, int count)
 {
     yk_extremes set;
-    find_extremes(finite, yk_v3_neg(inward), &set);
+    find_extremes(finite, &(yk_wall){.normal = yk_v3_neg(inward)}, &set);
 
     for (int i = 0; i < set.count; i++) {
         yk_vec3 centre = yk_v3_add(finite->position, yk_m3_apply(finite->rotation, set.points[i]));
@@ -92,11 +123,10 @@ static int meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint3
 static int meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin,
                             yk_touch *list)
 {
-    /* Away from the axis is where the wall is nearest. */
     yk_vec3 axis = yk_m3_column(&cavity->rotation, 2);
-    yk_vec3 offset = yk_v3_sub(finite->position, cavity->position);
+    yk_wall wall = {.curved = true, .middle = cavity->position, .axis = axis};
     yk_extremes set;
-    find_extremes(finite, yk_v3_axpy(-yk_v3_dot(offset, axis), axis, offset), &set);
+    find_extremes(finite, &wall, &set);
 
     int count = 0;
     for (int i = 0; i < set.count; i++) {
