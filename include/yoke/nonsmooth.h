@@ -85,6 +85,11 @@ typedef enum yk_solid_kind {
     YK_SOLID_BOX_CAVITY       /* solid around the half edges `size` */
 } yk_solid_kind;
 
+/* Two bodies whose shapes do not touch each other, such as links that overlap at their joint. */
+typedef struct yk_exclusion_def {
+    int body[2]; /* not YK_GROUND, whose shapes have groups */
+} yk_exclusion_def;
+
 typedef struct yk_nonsmooth_shape_def {
     int body; /* or YK_GROUND */
     yk_solid_kind kind;
@@ -359,6 +364,8 @@ int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body
 int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);
 /* Before or after the shapes with these surfaces. */
 int yk_nonsmooth_add_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def);
+/* After its bodies. */
+int yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def);
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def);
 /* Loads are functions of time or signals: a feedback is refused. */
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);

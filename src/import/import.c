@@ -24,12 +24,24 @@ yk_import_options yk_import_default(void)
     return (yk_import_options){.mesh_folder = ""};
 }
 
+void yk_robot_mesh_path(const char *model, const yk_robot_shape *shape, const char *above,
+                        char *path, size_t size)
+{
+    const char *inner = shape->folder ? shape->folder : "";
+    const char *between = inner[0] ? "/" : "";
+
+    /* An absolute name needs no folder before it. */
+    if (shape->file[0] == '/')
+        snprintf(path, size, "%s%s%s", inner, between, shape->file);
+    else
+        snprintf(path, size, "%.*s%s%s%s%s", (int)yk_text_folder(model), model, above, inner,
+                 between, shape->file);
+}
+
 /* Models name meshes from the root of a package, which lies somewhere above their own folder. */
 static void find_meshes(yk_robot *robot, const char *path)
 {
     static const char *const up[] = {"", "../", "../../", "../../../"};
-
-    int folder = (int)yk_text_folder(path);
 
     int kept = 0;
     for (int i = 0; i < robot->shape_count; i++) {
@@ -39,23 +51,10 @@ static void find_meshes(yk_robot *robot, const char *path)
         /* From the model's folder upwards; the first file that can be read is it. */
         for (size_t k = 0; k < sizeof up / sizeof *up && !found; k++) {
             char file[4096];
-            const char *inner = shape->folder ? shape->folder : "";
-            const char *between = inner[0] ? "/" : "";
-
-            /* An absolute name needs no folder before it. */
-            int below = folder;
-            const char *above = up[k];
-            if (shape->file[0] == '/') {
-                below = 0;
-                above = "";
-            }
-
-            snprintf(file, sizeof file, "%.*s%s%s%s%s", below, path, above, inner, between,
-                     shape->file);
-
+            yk_robot_mesh_path(path, shape, up[k], file, sizeof file);
             found = access(file, R_OK) == 0;
             if (found)
-                shape->above = above;
+                shape->above = shape->file[0] == '/' ? "" : up[k];
         }
 
         /* A mesh that is nowhere is left out, with a note. */
@@ -137,6 +136,8 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
         self->options.step = yk_robot_step(robot, &self->options);
         status = yk_robot_check(robot, &self->options);
     }
+    if (status == YK_OK && is_robot && self->options.solver == YK_IMPORT_NONSMOOTH)
+        status = yk_robot_find_exclusions(robot, path);
 
     if (status != YK_OK) {
         yk_import_destroy(self);
@@ -154,7 +155,8 @@ void yk_import_destroy(yk_import *import)
 
     yk_robot *robot = &import->robot;
     yk_context *context = robot->context;
-    void *lists[] = {robot->links, robot->joints, robot->shapes, robot->frames, robot->notes};
+    void *lists[] = {robot->links, robot->joints,      robot->shapes,    robot->frames,
+                     robot->notes, robot->named_pairs, robot->exclusions};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         yk_release(context, lists[i]);
 

@@ -331,6 +331,8 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     /* Where neither contype nor conaffinity has a bit, it is only drawn. */
     yk_robot_shape shape = {.link = at->link, .friction = friction[0], .scale = 1};
     shape.touches = contype != 0 || conaffinity != 0;
+    shape.contact_type = (unsigned)contype;
+    shape.contact_affinity = (unsigned)conaffinity;
 
     bool take = true, ellipsoid = false, known = true;
 
@@ -720,6 +722,30 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
     return YK_OK;
 }
 
+/* Pairs of bodies that do not touch. <pair> would add contacts, which the scenario finds by itself. */
+static yk_status read_contact(reader *r, const yk_xml_element *contact)
+{
+    yk_robot *robot = r->robot;
+    for (const yk_xml_element *e = contact->first; e; e = e->next) {
+        if (!yk_xml_is(e, "exclude")) {
+            yk_robot_note(robot, e, "contact <%s>", e->name);
+            continue;
+        }
+
+        const char *first = yk_xml_attribute_of(e, "body1");
+        const char *second = yk_xml_attribute_of(e, "body2");
+        yk_robot_named_pair pair = {{find_link(robot, first), find_link(robot, second)}};
+        if (pair.link[0] < 0 || pair.link[1] < 0) {
+            yk_robot_note(robot, e, "<exclude> of bodies '%s' and '%s'", first ? first : "",
+                          second ? second : "");
+            continue;
+        }
+        if (yk_robot_add_named_pair(robot, &pair) < 0)
+            return YK_ERROR_MEMORY;
+    }
+    return YK_OK;
+}
+
 /* Puts the children of an included document in the place of <include>. */
 static yk_status expand(reader *r, yk_xml_element *element, int depth)
 {
@@ -773,8 +799,8 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
 yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, int *file_count)
 {
     static const char *const read_or_of_no_effect[] = {
-        "compiler",  "option",  "default",   "asset",    "visual",  "size",
-        "statistic", "include", "worldbody", "equality", "actuator"};
+        "compiler",  "option",  "default",   "asset",    "visual",   "size",
+        "statistic", "include", "worldbody", "equality", "actuator", "contact"};
     static const char *const of_little_effect[] = {"fusestatic", "settotalmass", "boundmass",
                                                    "boundinertia"};
 
@@ -789,6 +815,8 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
     robot->name = yk_xml_attribute_of(root, "model");
     robot->gravity = yk_v3(0, 0, -9.81);
     robot->step = 0.002;
+    /* A body touches the static one that it hangs on, but no other parent. */
+    robot->joints_separate = true;
 
     yk_status status = expand(&r, root, 0);
 
@@ -800,6 +828,11 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
                                         {"timestep", &robot->step, 1, 1, NULL}};
             status = READ_NUMBERS(&r, e, NULL, requests);
             robot->gravity = yk_v3(g[0], g[1], g[2]);
+
+            const yk_xml_element *flag = yk_xml_child(e, "flag");
+            const char *filter = flag ? yk_xml_attribute_of(flag, "filterparent") : NULL;
+            if (filter)
+                robot->joints_separate = strcmp(filter, "disable") != 0;
         }
         if (!yk_xml_is(e, "compiler"))
             continue;
@@ -857,6 +890,8 @@ yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, in
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
         if (yk_xml_is(e, "equality"))
             status = read_equality(&r, e);
+        if (yk_xml_is(e, "contact") && status == YK_OK)
+            status = read_contact(&r, e);
         if (!yk_xml_is(e, "actuator"))
             continue;
 

@@ -39,6 +39,12 @@ int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame)
                               sizeof *frame);
 }
 
+int yk_robot_add_named_pair(yk_robot *robot, const yk_robot_named_pair *pair)
+{
+    return yk_building_append(&robot->building, &robot->named_pairs, &robot->named_pair_count, pair,
+                              sizeof *pair);
+}
+
 const char *yk_robot_keep(yk_robot *robot, const char *file)
 {
     if (robot->file_count == YK_ROBOT_FILES)
@@ -227,6 +233,14 @@ static bool carries_mass(const yk_robot *robot, int link)
 
 yk_status yk_robot_finish(yk_robot *robot)
 {
+    for (int i = 0; i < robot->link_count; i++)
+        robot->links[i].above = YK_ROBOT_GROUND;
+    for (int i = 0; i < robot->joint_count; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        if (!joint->closes)
+            robot->links[joint->child].above = joint->parent;
+    }
+
     /* Parents come before their children in the lists, so that masses move up link by link from
      * the end. */
     for (int i = robot->joint_count - 1; i >= 0; i--) {
@@ -271,8 +285,11 @@ yk_status yk_robot_finish(yk_robot *robot)
         joint->child = welded(robot, joint->child);
     }
 
-    for (int i = 0; i < robot->shape_count; i++)
-        robot->shapes[i].link = welded(robot, robot->shapes[i].link);
+    for (int i = 0; i < robot->shape_count; i++) {
+        yk_robot_shape *shape = &robot->shapes[i];
+        shape->owner = shape->link;
+        shape->link = welded(robot, shape->link);
+    }
     for (int i = 0; i < robot->frame_count; i++)
         robot->frames[i].link = welded(robot, robot->frames[i].link);
 

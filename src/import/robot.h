@@ -43,7 +43,8 @@ bool yk_xml_is(const yk_xml_element *element, const char *name);
 enum { YK_ROBOT_GROUND = -1, YK_ROBOT_FILES = 64 };
 
 typedef struct yk_robot_shape {
-    int link; /* or YK_ROBOT_GROUND */
+    int link;  /* that it moves with, or YK_ROBOT_GROUND */
+    int owner; /* the link that it belongs to in the file, or YK_ROBOT_GROUND */
     enum {
         YK_ROBOT_SPHERE,   /* size.x: radius */
         YK_ROBOT_BOX,      /* size: edges */
@@ -60,6 +61,8 @@ typedef struct yk_robot_shape {
     double scale;       /* m per unit of the file */
     double friction;    /* negative: none given */
     bool touches;       /* else only drawn */
+    /* Two shapes touch if the type of one has a bit of the affinity of the other. */
+    unsigned contact_type, contact_affinity;
 } yk_robot_shape;
 
 typedef struct yk_robot_link {
@@ -70,6 +73,7 @@ typedef struct yk_robot_link {
     yk_vec3 centre;  /* global */
     yk_mat3 inertia; /* about the centre, global axes */
     int into;        /* the link that it became part of; itself if none */
+    int above;       /* the link that its joint hangs on in the file, or YK_ROBOT_GROUND */
 } yk_robot_link;
 
 typedef struct yk_robot_joint {
@@ -90,6 +94,16 @@ typedef struct yk_robot_joint {
     bool closes; /* closes a loop: not the joint by which the child hangs in the tree */
 } yk_robot_joint;
 
+/* Links that do not touch each other because the model says so. */
+typedef struct yk_robot_named_pair {
+    int link[2];
+} yk_robot_named_pair;
+
+/* Parts (contacts.c) that do not touch each other. */
+typedef struct yk_robot_exclusion {
+    int part[2];
+} yk_robot_exclusion;
+
 /* A frame that has a name. */
 typedef struct yk_robot_frame {
     const char *name;
@@ -108,8 +122,14 @@ typedef struct yk_robot {
     yk_robot_joint *joints;
     yk_robot_shape *shapes;
     yk_robot_frame *frames;
+    yk_robot_named_pair *named_pairs;
+    yk_robot_exclusion *exclusions;
     yk_import_note *notes;
-    int link_count, joint_count, shape_count, frame_count, note_count;
+    int link_count, joint_count, shape_count, frame_count, named_pair_count, exclusion_count,
+        note_count;
+    /* Links that a joint connects do not touch; the same for a link on a base that is fixed to the
+     * ground. */
+    bool joints_separate, base_joints_separate;
     char *files[YK_ROBOT_FILES]; /* names that notes refer to */
     int file_count;
 } yk_robot;
@@ -119,6 +139,7 @@ int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link);
 int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint);
 int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape);
 int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame);
+int yk_robot_add_named_pair(yk_robot *robot, const yk_robot_named_pair *pair);
 /* Keeps the name of a file as long as the robot; NULL when there are too many. */
 const char *yk_robot_keep(yk_robot *robot, const char *file);
 /* Keeps a note on an element. */
@@ -146,6 +167,22 @@ yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_v
 
 /* Welds links, and drops what has neither mass nor anything that moves with it. */
 yk_status yk_robot_finish(yk_robot *robot);
+
+/* Contacts (contacts.c) ------------------------------------------------------------------------ */
+
+/* Finds the pairs of parts that do not touch, with notes on those that overlap. Meshes are found from
+ * the path of the model. */
+yk_status yk_robot_find_exclusions(yk_robot *robot, const char *model);
+/* The part that a link belongs to: the link that it was welded into, or the root of the links that are
+ * fixed to the ground; YK_ROBOT_GROUND: none. */
+int yk_robot_part_of(const yk_robot *robot, int link);
+bool yk_robot_is_base(const yk_robot *robot, int part);
+bool yk_robot_excludes(const yk_robot *robot, int part_a, int part_b);
+yk_status yk_robot_exclude(yk_robot *robot, int link_a, int link_b);
+bool yk_robot_types_meet(const yk_robot_shape *a, const yk_robot_shape *b);
+/* The path of a mesh: from the folder of the model, or from a folder above it ("../"). */
+void yk_robot_mesh_path(const char *model, const yk_robot_shape *shape, const char *above,
+                        char *path, size_t size);
 
 /* Whether the model asks for contact: something can touch the ground or is free to fall. */
 bool yk_robot_touches(const yk_robot *robot);

@@ -17,6 +17,7 @@ typedef struct writer {
     const yk_robot *robot;
     FILE *to;
     bool smooth;
+    bool has_types; /* some shapes do not touch because of their types of contact */
     const char *mesh_folder;
 } writer;
 
@@ -166,23 +167,107 @@ static int material_of(const writer *w, int shape)
     return number;
 }
 
-/* The link by which a tree of links hangs on the ground or falls. */
-static int root_of(const yk_robot *robot, int link)
-{
-    for (int i = robot->joint_count - 1; i >= 0; i--) {
-        const yk_robot_joint *joint = &robot->joints[i];
+/* Shapes of one group touch the same groups: those of a base that some links do not touch, and those
+ * with the same type and affinity of contact, if any two do not meet. */
+typedef struct contact_group {
+    int base; /* a part; YK_ROBOT_GROUND: none */
+    unsigned type, affinity;
+} contact_group;
 
-        bool carries = !joint->closes && joint->child == link && joint->parent != link;
-        if (!carries || joint->parent == YK_ROBOT_GROUND)
+static contact_group group_of(const writer *w, const yk_robot_shape *shape)
+{
+    contact_group group = {.base = YK_ROBOT_GROUND};
+    if (w->has_types) {
+        group.type = shape->contact_type;
+        group.affinity = shape->contact_affinity;
+    }
+
+    int part = yk_robot_part_of(w->robot, shape->owner);
+    for (int i = 0; i < w->robot->exclusion_count; i++) {
+        const int *pair = w->robot->exclusions[i].part;
+        if (yk_robot_is_base(w->robot, part) && (pair[0] == part || pair[1] == part))
+            group.base = part;
+    }
+    return group;
+}
+
+static bool same_group(contact_group a, contact_group b)
+{
+    return a.base == b.base && a.type == b.type && a.affinity == b.affinity;
+}
+
+static bool has_types(const yk_robot *robot)
+{
+    for (int i = 0; i < robot->shape_count; i++) {
+        for (int k = 0; k <= i; k++) {
+            const yk_robot_shape *a = &robot->shapes[i], *b = &robot->shapes[k];
+            if (a->touches && b->touches && !yk_robot_types_meet(a, b))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void write_group_name(const writer *w, contact_group group)
+{
+    char name[NAME_MAX_LENGTH];
+    if (group.base >= 0) {
+        link_name(w, group.base, name);
+        fputs(name, w->to);
+    }
+    if (w->has_types)
+        fprintf(w->to, "%stype_%u_%u", group.base >= 0 ? "_" : "", group.type, group.affinity);
+}
+
+/* The group of a shape, and the groups that it does not touch. */
+static void write_group(const writer *w, const yk_robot_shape *shape)
+{
+    const yk_robot *robot = w->robot;
+    contact_group own = group_of(w, shape);
+    if (own.base >= 0 || w->has_types) {
+        fputs(", group: ", w->to);
+        write_group_name(w, own);
+    }
+
+    int passed = 0;
+    for (int i = 0; i < robot->shape_count; i++) {
+        const yk_robot_shape *other = &robot->shapes[i];
+        contact_group group = group_of(w, other);
+        bool first = other->touches;
+        for (int k = 0; k < i && first; k++)
+            first = !robot->shapes[k].touches || !same_group(group, group_of(w, &robot->shapes[k]));
+
+        bool excluded = group.base >= 0 &&
+                        yk_robot_excludes(robot, yk_robot_part_of(robot, shape->owner), group.base);
+        if (!first || !(excluded || !yk_robot_types_meet(shape, other)))
             continue;
 
-        /* A root without mass is no body that could name the group. */
-        int root = root_of(robot, joint->parent);
-        if (robot->links[root].mass > 0)
-            return root;
-        return link;
+        fputs(passed++ == 0 ? ", passes: [" : ", ", w->to);
+        write_group_name(w, group);
     }
-    return link;
+    if (passed > 0)
+        fputs("]", w->to);
+}
+
+/* Bodies that do not touch each other. */
+static void write_exclusions(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    bool any = false;
+    for (int i = 0; i < robot->exclusion_count; i++) {
+        const int *part = robot->exclusions[i].part;
+        if (yk_robot_is_base(robot, part[0]) || yk_robot_is_base(robot, part[1]) ||
+            !(robot->links[part[0]].mass > 0) || !(robot->links[part[1]].mass > 0))
+            continue;
+
+        char a[NAME_MAX_LENGTH], b[NAME_MAX_LENGTH];
+        link_name(w, part[0], a);
+        link_name(w, part[1], b);
+        if (!any)
+            fprintf(w->to, "    exclusions:\n");
+        any = true;
+        fprintf(w->to, "      - {between: [%s, %s]}\n", a, b);
+    }
 }
 
 /* {type: box, ...}: of the smooth solver with `on` and `offset`, of the other with `position`. */
@@ -254,20 +339,8 @@ static void write_shape(const writer *w, int index)
     if (!w->smooth && shape->touches)
         fprintf(to, ", material: surface_%d", material_of(w, index));
 
-    /* Links of one tree overlap at their joints: they are a group that does not touch itself. A
-     * tree of one link needs none. */
-    if (!w->smooth && shape->touches && shape->link >= 0) {
-        const yk_robot *robot = w->robot;
-        int root = root_of(robot, shape->link);
-        int links = 0;
-        for (int i = 0; i < robot->link_count; i++)
-            links += robot->links[i].into == i && root_of(robot, i) == root;
-
-        char name[NAME_MAX_LENGTH];
-        link_name(w, root, name);
-        if (links > 1)
-            fprintf(to, ", group: %s, passes: [%s]", name, name);
-    }
+    if (!w->smooth && shape->touches)
+        write_group(w, shape);
     fputs("}\n", to);
 }
 
@@ -810,6 +883,7 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     writer w = {.robot = robot,
                 .to = to,
                 .smooth = options->solver == YK_IMPORT_SMOOTH,
+                .has_types = has_types(robot),
                 .mesh_folder = options->mesh_folder ? options->mesh_folder : ""};
 
     /* A parameter for the friction of shapes whose model gives none. */
@@ -861,6 +935,8 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
         write_shapes_of(&w, YK_ROBOT_GROUND, "ground", "    ");
     }
     write_links(&w);
+    if (!w.smooth)
+        write_exclusions(&w);
     write_joints(&w);
     write_forces(&w);
     write_ports(&w);

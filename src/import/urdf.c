@@ -1,8 +1,10 @@
 /* Robots in the Unified Robot Description Format, as described at wiki.ros.org/urdf/XML: a tree of
  * links by joints, each link placed by its joint's origin in the parent. Lengths in metres, angles
  * in radians; rpy are rotations about the fixed x, y and z axes, in this order. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "import/robot.h"
 #include "math/so3.h"
@@ -80,8 +82,12 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
         return yk_robot_fail(r->robot, element, "<%s> has no <geometry>", element->name);
 
     /* Its form and size; a shape without extent is none. */
-    yk_robot_shape shape = {
-        .link = link, .pose = yk_robot_place(link_pose, own), .touches = touches, .friction = -1};
+    yk_robot_shape shape = {.link = link,
+                            .pose = yk_robot_place(link_pose, own),
+                            .touches = touches,
+                            .friction = -1,
+                            .contact_type = 1,
+                            .contact_affinity = 1};
     bool take = true;
 
     if (yk_xml_is(form, "box")) {
@@ -349,9 +355,61 @@ static yk_status read_tree(reader *r, const yk_xml_element *element, yk_pose pos
     return status;
 }
 
+/* Contacts ------------------------------------------------------------------------------------- */
+
+static int find_link(const yk_robot *robot, const char *name)
+{
+    for (int i = 0; name && i < robot->link_count; i++)
+        if (strcmp(robot->links[i].name, name) == 0)
+            return i;
+    return YK_ROBOT_GROUND;
+}
+
+/* <disable_collisions link1="a" link2="b"/>, as a semantic description (SRDF) has them. */
+static yk_status read_disabled_collisions(yk_robot *robot, const yk_xml_element *root)
+{
+    for (const yk_xml_element *e = root->first; e; e = e->next) {
+        if (!yk_xml_is(e, "disable_collisions"))
+            continue;
+
+        const char *first = yk_xml_attribute_of(e, "link1");
+        const char *second = yk_xml_attribute_of(e, "link2");
+        yk_robot_named_pair pair = {{find_link(robot, first), find_link(robot, second)}};
+        if (pair.link[0] < 0 || pair.link[1] < 0) {
+            yk_robot_note(robot, e, "<disable_collisions> of '%s' and '%s': not links of the robot",
+                          first ? first : "", second ? second : "");
+            continue;
+        }
+        if (yk_robot_add_named_pair(robot, &pair) < 0)
+            return YK_ERROR_MEMORY;
+    }
+    return YK_OK;
+}
+
+/* The semantic description of the robot is the file of the same name that ends in .srdf. */
+static yk_status read_semantic_file(yk_robot *robot, const char *model)
+{
+    char path[4096];
+    const char *dot = strrchr(model, '.');
+    int stem = dot ? (int)(dot - model) : (int)strlen(model);
+    int length = snprintf(path, sizeof path, "%.*s.srdf", stem, model);
+    if (length >= (int)sizeof path || access(path, R_OK) != 0)
+        return YK_OK;
+
+    yk_xml *xml = NULL;
+    yk_status status = YK_ERROR_MEMORY;
+    if (yk_robot_keep(robot, path))
+        status = yk_xml_read(robot->context, path, &xml);
+    if (status == YK_OK)
+        status = read_disabled_collisions(robot, yk_xml_root(xml));
+    yk_xml_destroy(xml);
+    return status;
+}
+
 yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
                        const yk_import_options *options)
 {
+    robot->joints_separate = robot->base_joints_separate = true;
     reader r = {.robot = robot, .root = root};
     robot->name = name_of(root);
     robot->gravity = yk_v3(0, 0, -9.81);
@@ -383,6 +441,12 @@ yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
     /* From there on, each link where its joint puts it. */
     yk_pose origin = {.orientation = yk_q_identity()};
     yk_status status = read_tree(&r, base, origin, NULL, YK_ROBOT_GROUND, 0);
+    if (status != YK_OK)
+        return status;
+
+    status = read_disabled_collisions(robot, root);
+    if (status == YK_OK)
+        status = read_semantic_file(robot, root->file);
     if (status != YK_OK)
         return status;
 

@@ -78,6 +78,19 @@ static const yk_section pair_section = {
 static const yk_field pair_item = {"material_pairs", YK_TYPE_SECTION, .section = &pair_section,
                                    .text = ""};
 
+static const yk_field exclusion_end = {"bodies", YK_TYPE_TEXT, .text = "one of `bodies`"};
+static const yk_field exclusion_fields[] = {
+    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &exclusion_end,
+     .text = "two of `bodies`"},
+    {0},
+};
+static const yk_section exclusion_section = {
+    "exclusion",
+    "Two bodies that pass through each other, such as links that overlap at their joint.",
+    exclusion_fields};
+static const yk_field exclusion_item = {"exclusions", YK_TYPE_SECTION,
+                                        .section = &exclusion_section, .text = ""};
+
 /* Shapes --------------------------------------------------------------------------------------- */
 
 static const yk_field passes_item = {"groups", YK_TYPE_TEXT, .text = "a group"};
@@ -498,6 +511,8 @@ static const yk_field fields[] = {
     {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
      .text = "surfaces of pairs of materials; particles that settle do so by their own material"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
+    {"exclusions", YK_TYPE_LIST, .item = &exclusion_item,
+     .text = "pairs of bodies that do not touch each other"},
     {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
     {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many particles at once"},
     {"emitters", YK_TYPE_NAMED, .item = &emitter_item, .text = "what brings particles in a run"},

@@ -114,6 +114,20 @@ static void add_pair(maker *m, const yk_node *item)
     added(m, item, yk_nonsmooth_add_pair(m->model, &pair));
 }
 
+static void add_exclusion(maker *m, const yk_node *item)
+{
+    const yk_node *between = yk_node_get(item, "between");
+    yk_exclusion_def exclusion;
+    for (int i = 0; i < 2; i++) {
+        exclusion.body[i] =
+            yk_builder_find(m->builder, m->bodies, yk_node_at(between, i), "body", NULL);
+        if (exclusion.body[i] < 0)
+            note(m, YK_ERROR_INPUT);
+    }
+    if (m->status == YK_OK)
+        added(m, item, yk_nonsmooth_add_exclusion(m->model, &exclusion));
+}
+
 /* Groups --------------------------------------------------------------------------------------- */
 
 /* The bit of a group; 0: no shape is in it. */
@@ -832,6 +846,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
 
     /* All of these name bodies: after a mistake there they would only repeat it. */
     if (m.status == YK_OK) {
+        for_all(&m, "exclusions", add_exclusion);
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
         for_all(&m, "particles", add_particles);
         for_all(&m, "emitters", add_emitter);

@@ -111,6 +111,13 @@ int yk_nonsmooth_add_pair(yk_nonsmooth_builder *builder, const yk_material_pair_
     return taken(builder, yk_world_add_pair(builder->world, def));
 }
 
+int yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def)
+{
+    if (!ready(builder, def->body, 2))
+        return YK_NO_ID;
+    return taken(builder, yk_world_add_exclusion(builder->world, def));
+}
+
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def)
 {
     if (!ready(builder, def->body, 2))

@@ -150,7 +150,7 @@ yk_vec3 yk_world_part_centre(const yk_world_model *model, const yk_world_state *
 /* Two parts of one body, of different worlds, or of two bodies whose motion is known, never
  * touch. */
 bool yk_world_may_touch(const void *model, size_t a, size_t b);
-/* Whether groups and masks let two parts touch. */
+/* Whether groups, masks and exclusions of a frozen model let two parts touch. */
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b);
 
 /* search.c: fills `found`, `touches` and `pairs`. Geometry of a contact of that list, or of one

@@ -555,6 +555,9 @@ yk_status yk_world_freeze(yk_world_model *model)
     if (status == YK_OK) {
         sort_bodies(model, entries, sorted_bodies);
         sort_parts(model, entries, sorted_parts);
+        if (model->exclusion_count > 0)
+            qsort(model->exclusions, model->exclusion_count, sizeof *model->exclusions,
+                  yk_world_compare_exclusions);
         model->frozen = true;
         find_slots(model);
         combine_materials(model);

@@ -13,8 +13,8 @@ static const yk_world_model *model_at(const yk_merge_def *merge, int part)
 
 /* Where the things of each world begin in the whole. */
 typedef struct totals {
-    size_t bodies, tensors, parts, geometries, points, materials, surface_pairs, surfaces, shapes,
-        joints, forces, ports, signals, prescriptions, emitters, sinks;
+    size_t bodies, tensors, parts, geometries, points, materials, surface_pairs, exclusions,
+        surfaces, shapes, joints, forces, ports, signals, prescriptions, emitters, sinks;
 } totals;
 
 static totals totals_before(const yk_merge_def *merge, int part)
@@ -29,6 +29,7 @@ static totals totals_before(const yk_merge_def *merge, int part)
         sum.points += model->point_count;
         sum.materials += model->material_count;
         sum.surface_pairs += model->surface_pair_count;
+        sum.exclusions += model->exclusion_count;
         sum.surfaces += (size_t)model->surface_count;
         sum.shapes += model->shape_count;
         sum.joints += model->joint_count;
@@ -126,6 +127,8 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         {&whole->materials, sum->materials, sizeof *whole->materials, &whole->material_capacity},
         {&whole->surface_pairs, sum->surface_pairs, sizeof *whole->surface_pairs,
          &whole->surface_pair_capacity},
+        {&whole->exclusions, sum->exclusions, sizeof *whole->exclusions,
+         &whole->exclusion_capacity},
         {&whole->joints, joints, sizeof *whole->joints, &whole->joint_capacity},
         {&whole->forces, sum->forces, sizeof *whole->forces, &whole->force_capacity},
         {&whole->ports, sum->ports, sizeof *whole->ports, &whole->port_capacity},
@@ -244,6 +247,12 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         *made = world->surface_pairs[i];
         made->surface[0] += (int)at->surfaces;
         made->surface[1] += (int)at->surfaces;
+    }
+
+    for (size_t i = 0; i < world->exclusion_count; i++) {
+        const int32_t *body = world->exclusions[i].body;
+        whole->exclusions[whole->exclusion_count++] =
+            (yk_exclusion){{shifted(body[0], at), shifted(body[1], at)}};
     }
 
     whole->shape_count += world->shape_count;

@@ -73,7 +73,7 @@ void yk_world_model_destroy(yk_world_model *model)
         model->forces,         model->ports,         model->signals,      model->port_list,
         model->port_numbers,   model->prescriptions, model->world_bodies, model->world_joints,
         model->driven_lengths, model->surface_pairs, model->emitters,     model->sinks,
-        model->leaves,
+        model->leaves,         model->exclusions,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(context, blocks[i]);
@@ -531,6 +531,32 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
         if (def->surface[side] > model->surface_count)
             model->surface_count = def->surface[side];
     return (int)model->surface_pair_count++;
+}
+
+int yk_world_add_exclusion(yk_nonsmooth *self, const yk_exclusion_def *def)
+{
+    yk_world_model *model = &self->model;
+    size_t number = model->exclusion_count;
+    int a = def->body[0], b = def->body[1];
+    yk_status status = check_open(model, "an exclusion");
+    for (int side = 0; status == YK_OK && side < 2; side++)
+        if (def->body[side] < 0 || (size_t)def->body[side] >= model->body_count)
+            status =
+                yk_fail(model->context, YK_ERROR_ARGUMENT,
+                        "exclusion %zu: there is no body %d; shapes of the ground are excluded "
+                        "by their group",
+                        number, def->body[side]);
+    if (status == YK_OK && a == b)
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT,
+                         "exclusion %zu: body %d does not touch itself in any case", number, a);
+
+    if (status == YK_OK)
+        status = RESERVE(model, exclusions, exclusion_count, exclusion_capacity, 1);
+    if (status != YK_OK)
+        return YK_NO_ID;
+
+    model->exclusions[number] = (yk_exclusion){{a < b ? a : b, a < b ? b : a}};
+    return (int)model->exclusion_count++;
 }
 
 /* No geometry and no tensor: a million of these must stay small. */

@@ -57,6 +57,11 @@ typedef struct yk_part_geometry {
     int32_t outside; /* see yk_solid */
 } yk_part_geometry;
 
+/* Two bodies that do not touch each other, the smaller number first. */
+typedef struct yk_exclusion {
+    int32_t body[2]; /* as the user numbers */
+} yk_exclusion;
+
 typedef struct yk_joint_model {
     char *name;
     yk_joint_def def;
@@ -169,6 +174,8 @@ typedef struct yk_world_model {
     yk_material *materials;
     size_t surface_pair_count, surface_pair_capacity;
     yk_material_pair_def *surface_pairs;
+    size_t exclusion_count, exclusion_capacity;
+    yk_exclusion *exclusions;  /* in order of their bodies once the model is frozen */
     int surface_count;         /* the largest number of a surface */
     yk_surface_law *pair_laws; /* of all pairs of materials */
     bool yields, coheres;      /* some of them do */
@@ -220,6 +227,7 @@ yk_status yk_world_list_ports(yk_world_model *model);
 /* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
  * capacities, and sees whether space can repeat itself around what there is; once. */
 yk_status yk_world_freeze(yk_world_model *model);
+int yk_world_compare_exclusions(const void *a, const void *b);
 /* emitter.c: which bodies sinks may take; nothing is joined to particles of emitters. */
 yk_status yk_world_freeze_flow(yk_world_model *model);
 size_t yk_world_model_bytes(const yk_world_model *model);

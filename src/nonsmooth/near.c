@@ -7,6 +7,8 @@
  * against the walls. */
 #include <string.h>
 
+#include <stdlib.h>
+
 #include "base/context.h"
 #include "nonsmooth/collision.h"
 
@@ -172,8 +174,30 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
 /* Making the list ------------------------------------------------------------------------------ */
 
+int yk_world_compare_exclusions(const void *a, const void *b)
+{
+    const int32_t *p = ((const yk_exclusion *)a)->body, *q = ((const yk_exclusion *)b)->body;
+    if (p[0] != q[0])
+        return p[0] < q[0] ? -1 : 1;
+    return (p[1] > q[1]) - (p[1] < q[1]);
+}
+
+static bool is_excluded(const yk_world_model *model, const yk_part *a, const yk_part *b)
+{
+    if (model->exclusion_count == 0 || a->body < 0 || b->body < 0)
+        return false;
+
+    int32_t first = model->body_of[a->body], second = model->body_of[b->body];
+    yk_exclusion wanted = {{first < second ? first : second, first < second ? second : first}};
+    return bsearch(&wanted, model->exclusions, model->exclusion_count, sizeof wanted,
+                   yk_world_compare_exclusions) != NULL;
+}
+
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
+    if (is_excluded(model, a, b))
+        return false;
+
     /* Spheres without a geometry are in the first group and touch all others. */
     unsigned group_a = 1, group_b = 1, mask_a = ~0u, mask_b = ~0u;
     if (a->geometry >= 0) {

@@ -77,6 +77,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self);
 int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def);
 int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def);
 int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def);
+int yk_world_add_exclusion(yk_nonsmooth *self, const yk_exclusion_def *def);
 int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def);
 int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def);
 /* A solid sphere with its shape, in one call; returns the body. */

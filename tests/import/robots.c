@@ -136,11 +136,162 @@ static void test_several_joints_of_a_body(void **state)
     text = import_for(YK_IMPORT_NONSMOOTH, planar, "robot.torso.position");
     assert_contains(text, "type: planar, between: [ground, torso]");
     assert_contains(text, "between the 2 joints of link 'leg'");
-    assert_contains(text, "group: torso, passes: [torso]"); /* thigh and hip overlap */
+    assert_contains(text, "- {between: [torso, leg]}"); /* they overlap at the hip */
     r = open_text("planar.yaml", text, NULL);
     run_to(&r, 0.1);
     assert_vector(r.sample, 0, 0, 3 - 0.5 * 9.81 * 0.1 * (0.1 + 0.001), 1e-9);
     close_run(&r);
+    free(text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("'%s' is in\n%s", part, text);
+}
+
+/* A base on the ground, an arm of three links, a sleeve fixed to the first. Neighbours overlap at
+ * their joints, also the base with the first link and the sleeve with the second. The third link
+ * reaches back to the first. */
+static const char arm[] =
+    "<robot name='arm'>"
+    "<link name='base'><collision><geometry><box size='0.4 0.4 0.4'/>"
+    "</geometry></collision></link>\n"
+    "<link name='one'><inertial><mass value='1'/>"
+    "<inertia ixx='0.01' iyy='0.01' izz='0.01' ixy='0' ixz='0' iyz='0'/></inertial>"
+    "<collision><origin xyz='0.2 0 0'/><geometry><box size='0.4 0.1 0.1'/>"
+    "</geometry></collision></link>\n"
+    "<link name='sleeve'><inertial><mass value='1'/>"
+    "<inertia ixx='0.01' iyy='0.01' izz='0.01' ixy='0' ixz='0' iyz='0'/></inertial>"
+    "<collision><origin xyz='0 0 0'/><geometry><box size='0.2 0.2 0.2'/>"
+    "</geometry></collision></link>\n"
+    "<link name='wire'/>\n"
+    "<link name='two'><inertial><mass value='1'/>"
+    "<inertia ixx='0.01' iyy='0.01' izz='0.01' ixy='0' ixz='0' iyz='0'/></inertial>"
+    "<collision><origin xyz='0.2 0 0'/><geometry><box size='0.5 0.1 0.1'/>"
+    "</geometry></collision></link>\n"
+    "<link name='three'><inertial><mass value='1'/>"
+    "<inertia ixx='0.01' iyy='0.01' izz='0.01' ixy='0' ixz='0' iyz='0'/></inertial>"
+    "<collision><origin xyz='0.2 0 0'/><geometry><box size='0.6 0.1 0.1'/>"
+    "</geometry></collision></link>\n"
+    "<joint name='j1' type='continuous'><parent link='base'/><child link='one'/>"
+    "<axis xyz='0 0 1'/></joint>\n"
+    "<joint name='f' type='fixed'><parent link='one'/><child link='sleeve'/>"
+    "<origin xyz='0.4 0 0'/></joint>\n"
+    "<joint name='j2' type='continuous'><parent link='sleeve'/><child link='wire'/>"
+    "<axis xyz='0 0 1'/></joint>\n"
+    "<joint name='j3' type='continuous'><parent link='wire'/><child link='two'/>"
+    "<axis xyz='0 1 0'/></joint>\n"
+    "<joint name='j4' type='continuous'><parent link='two'/><child link='three'/>"
+    "<origin xyz='0.4 0 0' rpy='0 0 3.14159265358979'/><axis xyz='0 0 1'/></joint>\n"
+    "</robot>";
+
+/* Links of a URDF that joints connect do not touch, also through merged links, through links without
+ * shape, and with the base on the ground. Others that overlap in the file are named. */
+static void test_neighbours_do_not_touch(void **state)
+{
+    (void)state;
+    yk_import_options options = yk_import_default();
+    options.solver = YK_IMPORT_NONSMOOTH;
+    char *text = import_with(arm, &options, "robot.three.velocity");
+    assert_non_null(text);
+    assert_contains(text, "group: base}");
+    assert_contains(text, "passes: [base]");
+    assert_contains(text, "- {between: [one, two]}");
+    assert_contains(text, "- {between: [two, three]}");
+    assert_contains(text, "line 6: links 'one' and 'three' overlap in the configuration of the "
+                          "file: they do not touch each other");
+    assert_contains(text, "- {between: [one, three]}");
+
+    /* It falls as it does without contact: the other solver has none. */
+    run r = open_text("robot.yaml", text, NULL);
+    run_to(&r, 0.1);
+    double with_contact[3];
+    memcpy(with_contact, r.sample, sizeof with_contact);
+    close_run(&r);
+    free(text);
+
+    text = import_for(YK_IMPORT_SMOOTH, arm, "robot.three.velocity");
+    r = open_text("robot.yaml", text, NULL);
+    run_to(&r, 0.1);
+    assert_true(r.sample[2] < -0.1);
+    assert_vector(with_contact, r.sample[0], r.sample[1], r.sample[2], 0.02);
+    close_run(&r);
+    free(text);
+}
+
+/* The semantic description next to a URDF disables pairs. */
+static void test_disabled_collisions(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/yoke-import-XXXXXX", model[60], semantic[60];
+    assert_non_null(mkdtemp(folder));
+    snprintf(model, sizeof model, "%s/arm.urdf", folder);
+    snprintf(semantic, sizeof semantic, "%s/arm.srdf", folder);
+    FILE *file = fopen(model, "w");
+    fputs(arm, file);
+    fclose(file);
+    file = fopen(semantic, "w");
+    fputs("<robot name='arm'>\n<disable_collisions link1='one' link2='three' reason='Never'/>\n"
+          "<disable_collisions link1='one' link2='four' reason='Never'/></robot>",
+          file);
+    fclose(file);
+
+    yk_import_options options = yk_import_default();
+    options.solver = YK_IMPORT_NONSMOOTH;
+    char *text = import_file(context, model, &options, "robot.three.velocity");
+    assert_non_null(text);
+    assert_contains(text, "- {between: [one, three]}");
+    assert_lacks(text, "overlap in the configuration");
+    assert_contains(text, "line 3: <disable_collisions> of 'one' and 'four'");
+    free(text);
+    unlink(model);
+    unlink(semantic);
+    rmdir(folder);
+}
+
+/* MuJoCo's rules: a child does not touch its parent, unless the parent is static; types and affinities
+ * of geoms; <exclude>. Fingers touch each other, and both the floor and another tree. */
+#define FINGER(name, at, bits)                                                               \
+    "<body name='" name "' pos='" at "'><joint axis='0 1 0'/><geom size='0.06' " bits "/></" \
+    "body>\n"
+
+static void test_rules_of_mujoco(void **state)
+{
+    (void)state;
+    static const char model[] =
+        "<mujoco><worldbody><geom type='plane' size='1 1 1'/>\n"
+        "<body name='stand' pos='0 0 1'><geom type='box' size='0.1 0.1 0.1'/>\n"
+        "<body name='palm' pos='0 0 0.25'><joint axis='1 0 0'/><geom type='box' size='0.1 0.1 "
+        "0.1'/>" FINGER("left", "0.1 0 0.1", "") FINGER("right", "-0.1 0 0.1", "") FINGER(
+            "ghost", "0 0.1 0.1",
+            "contype='2' conaffinity='4'") "</body></body>\n"
+                                           "<body name='ball' pos='1 0 1'><freejoint/><geom "
+                                           "size='0.1'/></body></worldbody>\n"
+                                           "<contact><exclude body1='stand' body2='left'/><exclude "
+                                           "body1='left' body2='nothing'/>"
+                                           "</contact></mujoco>";
+    char *text = import_for(YK_IMPORT_NONSMOOTH, model, "robot.palm.velocity");
+    assert_contains(text, "- {between: [palm, left]}");
+    assert_contains(text, "- {between: [palm, right]}");
+    assert_lacks(text, "- {between: [left, right]}");
+    assert_contains(text, "<exclude> of bodies 'left' and 'nothing'");
+    assert_contains(text, "group: stand_type_1_1, passes: [type_2_4]");
+    assert_contains(text, "group: type_1_1, passes: [stand_type_1_1, type_2_4]"); /* left */
+    assert_contains(text, "group: type_1_1, passes: [type_2_4]");                 /* palm */
+    assert_contains(text, "group: type_2_4, passes: [type_1_1, stand_type_1_1, type_2_4]");
+    run r = open_text("hand.yaml", text, NULL);
+    close_run(&r);
+    free(text);
+
+    static const char unfiltered[] =
+        "<mujoco><option><flag filterparent='disable'/></option><worldbody>\n"
+        "<body name='palm' pos='0 0 1'><freejoint/><geom size='0.1'/>\n" FINGER(
+            "left", "0.3 0 0", "") FINGER("right", "-0.1 0 0", "") "</body></worldbody></mujoco>";
+    text = import_for(YK_IMPORT_NONSMOOTH, unfiltered, "robot.palm.velocity");
+    assert_lacks(text, "- {between: [palm, left]}");
+    assert_contains(text, "- {between: [palm, right]}");
+    assert_contains(text, "links 'palm' and 'right' overlap");
     free(text);
 }
 
@@ -326,6 +477,9 @@ int main(void)
         cmocka_unit_test(test_geoms_have_mass),
         cmocka_unit_test(test_frames_follow_each_other),
         cmocka_unit_test(test_several_joints_of_a_body),
+        cmocka_unit_test(test_neighbours_do_not_touch),
+        cmocka_unit_test(test_disabled_collisions),
+        cmocka_unit_test(test_rules_of_mujoco),
         cmocka_unit_test(test_kinds_of_joints_of_a_body),
         cmocka_unit_test(test_loops_close),
         cmocka_unit_test(test_notes_and_names),

@@ -65,11 +65,50 @@ static void test_strongest_come_first(void **state)
     scene_end(&s);
 }
 
+/* Two boxes that overlap, and each the floor: an exclusion leaves the contacts with the floor. */
+static void test_excluded_bodies(void **state)
+{
+    (void)state;
+    for (int excluded = 0; excluded < 2; excluded++) {
+        yk_nonsmooth_def def = scene_default();
+        scene s = scene_make(&def);
+        add_floor(&s, rough(0));
+        add_ball(&s, 0.1, yk_v3(3, 0, 0.1), rough(0));
+        int a = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 8, rough(0));
+        int b = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0.15, 0, 0.1), 8, rough(0));
+        yk_exclusion_def exclusion = {{b, a}};
+        if (excluded)
+            assert_true(yk_world_add_exclusion(s.world, &exclusion) >= 0);
+
+        start(&s, 1e-3);
+        run(&s, 1e-3, 5);
+        yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
+        yk_contact_point points[32];
+        int count = subsystem->ops->contact_points->list(subsystem, points, 32);
+        int between = 0;
+        for (int i = 0; i < count; i++)
+            between += fabs(points[i].normal.z) < 0.5;
+        assert_int_equal(count - between, 9);
+        assert_true(excluded ? between == 0 : between > 0);
+        scene_end(&s);
+    }
+
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    int ball = add_ball(&s, 0.1, yk_v3(0, 0, 0.1), rough(0));
+    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{ball, YK_GROUND}}),
+                     YK_NO_ID);
+    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{ball, ball}}), YK_NO_ID);
+    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{ball, 7}}), YK_NO_ID);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_corners_of_a_box),
         cmocka_unit_test(test_strongest_come_first),
+        cmocka_unit_test(test_excluded_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
