@@ -314,6 +314,53 @@ static void spherical_10000(bench *run)
     long_chain(run, 10000, YK_JOINT_SPHERICAL);
 }
 
+/* The start of a model with many redundant loops, without the compilation of the model. */
+static void start_loops(bench *run, void (*make_kit)(model_kit *, int), int loops)
+{
+    model_kit kit;
+    yk_smooth *model = NULL;
+    make_kit(&kit, loops);
+    if (!bench_check(run, yk_smooth_make(bench_context(run), kit_def(&kit), &model)) ||
+        !bench_check(run, yk_smooth_start(model, 0, 1e-3))) {
+        kit_close(&kit);
+        return;
+    }
+
+    while (bench_repeat(run)) {
+        bench_start(run);
+        yk_status status = yk_smooth_start(model, 0, 1e-3);
+        bench_stop(run, loops);
+        if (!bench_check(run, status))
+            break;
+    }
+
+    yk_smooth_report report;
+    yk_smooth_report_get(model, &report);
+    bench_note(run, "redundant", report.redundant);
+    yk_smooth_destroy(model);
+    kit_close(&kit);
+}
+
+static void start_rows_100(bench *run)
+{
+    start_loops(run, kit_four_bars, 100);
+}
+
+static void start_rows_1000(bench *run)
+{
+    start_loops(run, kit_four_bars, 1000);
+}
+
+static void start_separate_1000(bench *run)
+{
+    start_loops(run, kit_separate_four_bars, 1000);
+}
+
+static void start_hanging_1000(bench *run)
+{
+    start_loops(run, kit_hanging_four_bars, 1000);
+}
+
 const bench_case bench_smooth[] = {
     {.name = "smooth/slider-crank", .unit = "step", .run = slider_crank},
     {.name = "smooth/double-pendulum", .unit = "step", .run = double_pendulum},
@@ -364,6 +411,19 @@ const bench_case bench_smooth[] = {
      .run = revolute_10000,
      .relative_to = "smooth/revolute-chain-10",
      .slow = true},
+    {.name = "smooth/start-loops-100", .unit = "loop", .run = start_rows_100},
+    {.name = "smooth/start-loops-1000",
+     .unit = "loop",
+     .run = start_rows_1000,
+     .relative_to = "smooth/start-loops-100"},
+    {.name = "smooth/start-separate-loops-1000",
+     .unit = "loop",
+     .run = start_separate_1000,
+     .relative_to = "smooth/start-loops-100"},
+    {.name = "smooth/start-hanging-loops-1000",
+     .unit = "loop",
+     .run = start_hanging_1000,
+     .relative_to = "smooth/start-loops-100"},
     {.name = "smooth/spherical-chain-10", .unit = "step", .run = spherical_10},
     {.name = "smooth/spherical-chain-40",
      .unit = "step",

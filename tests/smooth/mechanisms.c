@@ -215,6 +215,24 @@ static void four_bars_of_any_number(void **state)
     }
 }
 
+/* Loops in a row, each on the ground, and each hanging from the last: three redundant equations per
+ * loop are counted, however many there are. */
+static void every_loop_is_counted(void **state)
+{
+    (void)state;
+    void (*const kits[])(model_kit *, int) = {kit_four_bars, kit_separate_four_bars,
+                                              kit_hanging_four_bars};
+    for (int k = 0; k < 3; k++) {
+        run r;
+        kits[k](&r.kit, 300);
+        run_start(&r, 5e-4);
+        yk_smooth_report report;
+        yk_smooth_report_get(r.model, &report);
+        assert_int_equal(report.redundant, 900);
+        run_stop(&r);
+    }
+}
+
 /* A node that the start is to keep weighs much there: that hides no redundancy. */
 static void kept_nodes_hide_no_redundancy(void **state)
 {
@@ -338,6 +356,7 @@ int main(void)
         cmocka_unit_test(four_bars_follow_one_degree_of_freedom),
         cmocka_unit_test(four_bars_are_of_second_order),
         cmocka_unit_test(four_bars_of_any_number),
+        cmocka_unit_test(every_loop_is_counted),
         cmocka_unit_test(kept_nodes_hide_no_redundancy),
         cmocka_unit_test(bricard_meets_the_reference),
         cmocka_unit_test(double_pendulum_follows_the_curve),

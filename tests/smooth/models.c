@@ -338,6 +338,59 @@ void kit_four_bars(model_kit *kit, int loops)
     }
 }
 
+void kit_separate_four_bars(model_kit *kit, int loops)
+{
+    kit_open(kit, 8 * loops + 8);
+    kit->def.name = "separate-four-bars";
+    kit->def.gravity = yk_v3(0, -9.81, 0);
+    for (int i = 0; i < loops; i++) {
+        char name[24];
+        int node[3];
+        for (int k = 0; k < 3; k++) {
+            yk_vec3 from = yk_v3(2 * i + (k == 1), k == 2, 0);
+            snprintf(name, sizeof name, "bar%d-%d", i, k);
+            node[k] = bar(kit, name, from, yk_v3_add(from, yk_v3(k == 2, k != 2, 0)));
+            kit->nodes[node[k]].velocity = yk_v3(k == 2 ? 1 : 0.5, 0, 0);
+            kit->nodes[node[k]].angular_velocity = yk_v3(0, 0, k == 2 ? 0 : -1);
+        }
+        for (int k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "A%d-%d", i, k);
+            kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND, yk_marker_at(2 * i + k, 0, 0),
+                      node[k], yk_marker_at(-0.5, 0, 0));
+            snprintf(name, sizeof name, "B%d-%d", i, k);
+            kit_joint(kit, YK_JOINT_REVOLUTE, name, node[k], yk_marker_at(0.5, 0, 0), node[2],
+                      yk_marker_at(k - 0.5, 0, 0));
+        }
+    }
+}
+
+void kit_hanging_four_bars(model_kit *kit, int loops)
+{
+    kit_open(kit, 8 * loops + 8);
+    kit->def.name = "hanging-four-bars";
+    kit->def.gravity = yk_v3(0, -9.81, 0);
+    int above = YK_GROUND;
+    for (int i = 0; i < loops; i++) {
+        char name[24];
+        int node[3];
+        for (int k = 0; k < 3; k++) {
+            yk_vec3 from = yk_v3(k == 1, -i - (k == 2), 0);
+            snprintf(name, sizeof name, "bar%d-%d", i, k);
+            node[k] = bar(kit, name, from, yk_v3_add(from, yk_v3(k == 2, -(k != 2), 0)));
+        }
+        for (int k = 0; k < 2; k++) {
+            double at = above == YK_GROUND ? k : k - 0.5;
+            snprintf(name, sizeof name, "A%d-%d", i, k);
+            kit_joint(kit, YK_JOINT_REVOLUTE, name, above, yk_marker_at(at, 0, 0), node[k],
+                      yk_marker_at(-0.5, 0, 0));
+            snprintf(name, sizeof name, "B%d-%d", i, k);
+            kit_joint(kit, YK_JOINT_REVOLUTE, name, node[k], yk_marker_at(0.5, 0, 0), node[2],
+                      yk_marker_at(k - 0.5, 0, 0));
+        }
+        above = node[2];
+    }
+}
+
 void kit_bricard(model_kit *kit)
 {
     static const yk_vec3 hinge[6] = {{0, 0, 0},  {1, 0, 0},  {1, -1, 0},

@@ -48,6 +48,9 @@ void kit_double_pendulum(model_kit *kit);
 void kit_andrews(model_kit *kit);
 /* 2 n + 1 bars of 1 m and 1 kg in n square loops. */
 void kit_four_bars(model_kit *kit, int loops);
+/* 3 n bars in n square loops, each on the ground, or each hanging from the last one. */
+void kit_separate_four_bars(model_kit *kit, int loops);
+void kit_hanging_four_bars(model_kit *kit, int loops);
 void kit_bricard(model_kit *kit);
 /* A heavy symmetric top on a spherical joint, spinning with 120 rad/s so that it precesses
  * steadily about z with KIT_TOP_RATE rad/s; where its centre of mass is then. */
