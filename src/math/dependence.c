@@ -7,7 +7,7 @@
 static const double ZERO_ROW = 1e-12;
 
 /* Coefficients of a combination below this belong to rows that have no part in it. */
-static const double NO_PART = 1e-9;
+static const double NO_PART = 1e-6;
 
 /* An array that grows. Elements are addressed by index, because growing moves them. */
 typedef struct reals {
