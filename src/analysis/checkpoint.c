@@ -23,7 +23,7 @@ static const char RUN[] = "run", STATE[] = "state", MEMORY[] = "memory", WATCH[]
 struct yk_checkpoint {
     yk_context *context;
     yk_checkpoint_file *file;
-    yk_checkpoint_info info; /* into the file, but for the path */
+    yk_checkpoint_info info; /* points into the file, except the path */
     char *path;              /* of the scenario */
     const char *inputs;      /* of the run */
     bool converged;
@@ -127,9 +127,9 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
             return status;
     }
 
-    /* What the program needs to load the same scenario again, and where the run stands. Its path is
-     * found from the checkpoint, from whatever folder the run is resumed; the whole path if the
-     * checkpoint was moved alone. */
+    /* All that is needed to load the same scenario again, and the position of the run. The path is
+     * stored relative to the checkpoint, so that the current folder does not matter when the run is
+     * resumed. The absolute path serves if the checkpoint was moved alone. */
     char *relative = yk_path_relative(self->context, self->info->path, def->checkpoint);
     char *whole_path = realpath(self->info->path, NULL);
     yk_pack pack = {.context = self->context};
@@ -334,7 +334,7 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
     if (status != YK_OK)
         return status;
 
-    /* The record goes on under the header that it began with. */
+    /* The record is continued under the header that it began with. */
     char *inputs = yk_text_copy(self->context, from->inputs);
     if (!inputs)
         return YK_ERROR_MEMORY;

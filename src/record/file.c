@@ -1,4 +1,4 @@
-/* File recorders. While a run goes on, its rows and frames go to the journal `path`.part, block by
+/* File recorders. During a run its rows and frames go to the journal `path`.part, block by
  * block. The end plays the journal to a writer of the format, which makes `path`.new. This file is
  * read back, gets its name when it holds what was recorded and is on the disk, and only then the
  * journal is removed. So `path` is always a complete file, and what was flushed is in one of the two
@@ -40,7 +40,7 @@ typedef struct contents_digest {
     uint64_t frames, frame_hash;
 } contents_digest;
 
-/* What a journal was found to hold when the results file was made of it. */
+/* Contents of a journal, found when the results file was made of it. */
 typedef struct making {
     yk_recovery contents;
     contents_digest digest;

@@ -1152,7 +1152,7 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
     status = check_beginning(&p, position, header);
     release_player(&p);
 
-    /* What came after is recorded again. It stays until then: the run may still be refused for
+    /* Later blocks are recorded again. They stay until then: the run may still be refused for
      * another reason. The process is the one that writes the journal from now on. */
     uint64_t process = (uint64_t)getpid();
     if (status == YK_OK &&

@@ -77,15 +77,15 @@ void yk_sync_folder(const char *path_of_file);
 /* Whether a file begins as a journal does. */
 bool yk_is_journal(const void *start, size_t bytes);
 
-/* What is expected of a journal that is read. */
+/* Demands on a journal that is read. */
 typedef enum yk_journal_use {
-    YK_JOURNAL_READ,     /* of a run that goes on or was killed: sound up to its end */
+    YK_JOURNAL_READ,     /* of a running or killed run: sound up to its end */
     YK_JOURNAL_COMPLETE, /* of a run that has ended: sound, with a summary; or YK_ERROR_FILE */
     YK_JOURNAL_RECOVER   /* all sound blocks; damaged ones become gaps */
 } yk_journal_use;
 
 /* Passes the contents to a recorder: begin, samples and frames, and the end of a journal that is
- * complete and has no gaps. `contents` tells what there was. `path` is for messages; the file is open
+ * complete and has no gaps. `contents` counts what was found. `path` is for messages; the file is open
  * for reading. A read error is YK_ERROR_FILE, damage is YK_ERROR_INPUT. */
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_journal_use use,
                           yk_recorder *to, yk_recovery *contents);
