@@ -75,7 +75,7 @@ void yk_constraint_value(const yk_constraint *constraint,
 typedef struct yk_constraint_gradient {
     double by[2][YK_LEVELS][YK_JOINT_ROWS_MAX][YK_MARKER_COORDINATES];
 
-    /* Of side A from the origin of the system (m). */
+    /* Distance of side A from the origin of the system (m). */
     double distance;
 } yk_constraint_gradient;
 

@@ -28,7 +28,7 @@
  * (side 0), as the position of a scalar motion. */
 
 /* The largest rate of a port's velocity by a force there (1/kg), and of its angular velocity by a
- * torque (1/(kg m^2)), in whatever direction; 0: not known. */
+ * torque (1/(kg m^2)), in any direction; 0 if it is unknown. */
 typedef struct yk_mobility {
     double translation, rotation;
 } yk_mobility;
@@ -37,7 +37,7 @@ typedef struct yk_mobility {
 typedef struct yk_connection {
     int interface, side, port;
 
-    /* Of the port, if it is known for more directions than those of the interface; and the errors
+    /* Mobility of the port in all directions, if the subsystem can be asked for it; and the errors
      * of finite differences in its rows of the response, 0 if there are none. */
     yk_mobility mobility, noise;
 

@@ -17,7 +17,7 @@
 #include "coupling/system.h"
 #include "math/vec3.h"
 
-/* Of the largest mobility of a port: less is rounding, and no mobility. */
+/* Mobilities below this fraction of the largest mobility of a port are rounding errors. */
 static const double IMMOBILE = 1e-8;
 /* Start of the copies (s); their mobilities depend on positions only. */
 static const double STEP = 1e-3;
@@ -271,7 +271,7 @@ static int missing_freedoms(const sides *s, int participant)
         return 0;
     }
 
-    /* The partners in the same scales, each with a largest mobility of 1, whatever its mass. One
+    /* The partners in the same scales, each with a largest mobility of 1. One
      * that cannot be asked may move in every way. */
     for (int i = 0; i < n; i++) {
         const mobility *partner = mobility_of(s, list[i].partner);

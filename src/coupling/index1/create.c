@@ -511,6 +511,27 @@ static yk_mobility port_mobility(const yk_participant *p, const yk_interface_mod
     return mobility;
 }
 
+/* Stores the mobility of every marker port of a participant. Connections of wires have none. */
+static void set_mobilities(yk_system *system, int participant, yk_jacobian *jacobian,
+                           const yk_interface_model *model, const int *offsets)
+{
+    yk_index1 *x = yk_index1_of(system);
+    const yk_participant *p = &system->participants[participant];
+    yk_port_response *r = yk_jacobian_response(jacobian, participant);
+
+    for (int i = 0; i < r->connection_count; i++) {
+        yk_connection *c = &r->connections[i];
+        bool joined = c->interface < system->interface_count;
+        if (!joined || offsets[c->port] < 0 || p->ports[c->port].kind != YK_PORT_MARKER)
+            continue;
+
+        yk_mobility *most = &x->interfaces[c->interface].mobility;
+        c->mobility = port_mobility(p, model, offsets[c->port]);
+        most->translation = fmax(most->translation, c->mobility.translation);
+        most->rotation = fmax(most->rotation, c->mobility.rotation);
+    }
+}
+
 /* Responses are known for the directions of the interfaces only. If none of these moves a
  * subsystem, it takes the other directions to see that they are rounding errors. A subsystem
  * without an interface model is judged by its responses alone. */
@@ -519,9 +540,7 @@ static yk_status find_mobilities(yk_system *system, int participant)
     yk_index1 *x = yk_index1_of(system);
     yk_context *context = system->context;
     const yk_participant *p = &system->participants[participant];
-    yk_port_response *steps = yk_jacobian_response(x->jacobian, participant);
-    yk_port_response *starts = yk_jacobian_response(x->start_jacobian, participant);
-    if (!p->subsystem->ops->interface_model || steps->connection_count == 0)
+    if (!p->subsystem->ops->interface_model)
         return YK_OK;
 
     int *offsets = yk_allocate(context, (size_t)p->port_count, sizeof *offsets);
@@ -529,22 +548,18 @@ static yk_status find_mobilities(yk_system *system, int participant)
         return YK_ERROR_MEMORY;
 
     int size = yk_system_number_velocities(system, participant, offsets);
+    if (size == 0) {
+        yk_release(context, offsets);
+        return YK_OK;
+    }
+
     size_t n = (size_t)size;
     double *memory = yk_allocate(context, n * n + n, sizeof *memory);
     yk_interface_model model = {.size = size, .inverse_mass = memory, .rate = memory + n * n};
     yk_status status = YK_ERROR_MEMORY;
     if (memory && !YK_FAILED(yk_system_interface_model(system, participant, &model))) {
-        for (int i = 0; i < steps->connection_count; i++) {
-            int port = steps->connections[i].port;
-            if (offsets[port] < 0 || p->ports[port].kind != YK_PORT_MARKER)
-                continue;
-            yk_mobility own = port_mobility(p, &model, offsets[port]);
-            yk_mobility *most = &x->interfaces[steps->connections[i].interface].mobility;
-            steps->connections[i].mobility = own;
-            starts->connections[i].mobility = own;
-            most->translation = fmax(most->translation, own.translation);
-            most->rotation = fmax(most->rotation, own.rotation);
-        }
+        set_mobilities(system, participant, x->jacobian, &model, offsets);
+        set_mobilities(system, participant, x->start_jacobian, &model, offsets);
     }
 
     if (memory)
