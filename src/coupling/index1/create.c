@@ -554,18 +554,21 @@ static yk_status find_mobilities(yk_system *system, int participant)
     }
 
     size_t n = (size_t)size;
-    double *memory = yk_allocate(context, n * n + n, sizeof *memory);
-    yk_interface_model model = {.size = size, .inverse_mass = memory, .rate = memory + n * n};
+    double *inverse_mass = yk_allocate(context, n * n, sizeof *inverse_mass);
+    double *rate = yk_allocate(context, n, sizeof *rate);
+    yk_interface_model model = {.size = size, .inverse_mass = inverse_mass, .rate = rate};
     yk_status status = YK_ERROR_MEMORY;
-    if (memory && !YK_FAILED(yk_system_interface_model(system, participant, &model))) {
-        set_mobilities(system, participant, x->jacobian, &model, offsets);
-        set_mobilities(system, participant, x->start_jacobian, &model, offsets);
+    if (inverse_mass && rate) {
+        status = YK_OK;
+        if (!YK_FAILED(yk_system_interface_model(system, participant, &model))) {
+            set_mobilities(system, participant, x->jacobian, &model, offsets);
+            set_mobilities(system, participant, x->start_jacobian, &model, offsets);
+        }
     }
 
-    if (memory)
-        status = YK_OK;
     yk_release(context, offsets);
-    yk_release(context, memory);
+    yk_release(context, inverse_mass);
+    yk_release(context, rate);
     return status;
 }
 
