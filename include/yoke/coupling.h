@@ -37,8 +37,7 @@ typedef struct yk_wire_def {
     int source_subsystem;
     int source_port;    /* any port; -1: a channel */
     int source_channel; /* read where source_port is -1 */
-    /* of a port: which double of yk_port_value, in the system's units; of a channel: of its
-     * values */
+    /* of a port: which double of yk_port_value; of a channel: of its values; both in SI units */
     int component;
     int target_subsystem, target_port; /* a signal port that takes a signal */
     bool hold; /* the value at the start of the macro step for the whole of it, always */
@@ -377,8 +376,9 @@ int yk_system_find_port(const yk_system *system, int subsystem, const char *name
 /* Motion and wrench of a port as numbered by the subsystem, in the system's units and axes, after
  * start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
-/* A channel as numbered by the subsystem, in its own units and axes; also of subsystems that the
- * scheme has merged. */
+/* A channel as numbered by the subsystem, in SI units and in the subsystem's own axes; also of
+ * subsystems that the scheme has merged. A channel whose unit is not an SI unit, such as "bar",
+ * stays in that unit. */
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
 /* What moves in place of a subsystem: itself, or the whole that the scheme has merged it into and
  * that it is the given part of, with the units and axes of what moves. */

@@ -152,6 +152,9 @@ typedef struct yk_hydraulic_def {
     double step;      /* fixed steps no longer than this, s; 0: one per step that is asked for */
     /* with error control: relative error of the pressures per step; 0: fixed steps */
     double tolerance;
+    /* One pascal in the unit of pressure of all these numbers; 1 if it is not positive. Limits and tolerances
+     * of the solver follow it. */
+    double pascal;
 } yk_hydraulic_def;
 
 /* The fluid of rim table 1, example 1, between 7.6 and 0.1 MPa. */

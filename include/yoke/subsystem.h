@@ -165,7 +165,10 @@ typedef struct yk_iteration {
 /* A named quantity inside a subsystem that can be recorded. */
 typedef struct yk_channel {
     const char *name; /* "crank.reaction" */
-    const char *unit; /* "N" */
+    /* An SI unit, "N": then the numbers are in the corresponding unit of the subsystem's own
+     * system (see yk_transform), and records convert them. Any other unit, "bar", is the one that
+     * the numbers are in. "" for pure numbers. */
+    const char *unit;
     int components;
 } yk_channel;
 

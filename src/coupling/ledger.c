@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/unit.h"
 #include "coupling/constraint.h"
 #include "coupling/merging.h"
 
@@ -384,8 +385,17 @@ const yk_port_value *yk_system_output(const yk_system *system, int subsystem, in
 
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
 {
-    const yk_subsystem *shown = participant_of(system, subsystem)->subsystem;
-    shown->ops->channels->read(shown, system->parts[subsystem].channel + channel, values);
+    const yk_system_part *part = &system->parts[subsystem];
+    const yk_subsystem *shown = system->participants[part->participant].subsystem;
+    shown->ops->channels->read(shown, part->channel + channel, values);
+    if (part->length == 1 && part->mass == 1)
+        return;
+
+    const yk_channel *list;
+    shown->ops->channels->list(shown, &list);
+    double factor = yk_unit_factor(list[part->channel + channel].unit, part->length, part->mass);
+    for (int i = 0; i < list[part->channel + channel].components; i++)
+        values[i] *= factor;
 }
 
 const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int *part,

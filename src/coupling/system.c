@@ -48,6 +48,12 @@ static yk_status begin(yk_system *system, const yk_system_description *asked)
         system->parts[i].name = asked->names[i];
         system->parts[i].participant = i;
         system->parts[i].shows = true;
+
+        yk_transform transform = yk_transform_default();
+        if (asked->transforms)
+            transform = asked->transforms[i];
+        system->parts[i].length = transform.length;
+        system->parts[i].mass = transform.mass;
     }
 
     /* A scheme that merges sees fewer participants, and a description without interfaces. */

@@ -22,6 +22,9 @@ typedef struct yk_wire {
     /* Memory for the whole channel; NULL: the source is a port. */
     double *channel;
 
+    /* From the units of the channel to SI. */
+    double factor;
+
     /* In the sequence that has A sides first, the source comes after the target: what the target
      * is then given for t + h in a sweep of iterations over wrenches. */
     bool lagged;
@@ -130,6 +133,9 @@ typedef struct yk_system_part {
 
     /* It stands for the participant in energies and statistics: the first of those merged. */
     bool shows;
+
+    /* Units of the subsystem's own numbers, channels included (m, kg). */
+    double length, mass;
 } yk_system_part;
 
 /* Step control; all but the definition and the workspace is part of the state image. */

@@ -6,6 +6,7 @@
  * of a wire is state: both values follow from the source's. */
 #include <math.h>
 
+#include "base/unit.h"
 #include "coupling/system.h"
 
 /* Creation ------------------------------------------------------------------------------------- */
@@ -45,8 +46,25 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
     return YK_OK;
 }
 
-/* The channel's size in `size`, 0 for a port. */
-static yk_status check_source(const yk_system *system, const yk_wire_def *def, int *size)
+/* The subsystem that a channel of a participant belongs to: of merged subsystems the last one whose
+ * channels begin at or before it. */
+static const yk_system_part *part_of_channel(const yk_system *system, int participant, int channel)
+{
+    const yk_system_part *found = NULL;
+    for (int i = 0; i < system->subsystem_count; i++) {
+        const yk_system_part *part = &system->parts[i];
+        bool before = part->participant == participant && part->channel <= channel;
+        if (before && (!found || part->channel >= found->channel))
+            found = part;
+    }
+
+    return found;
+}
+
+/* Checks that the source exists. For a channel, sets its size, else 0, and the factor from its
+ * units to SI. */
+static yk_status check_source(const yk_system *system, const yk_wire_def *def, int *size,
+                              double *factor)
 {
     yk_context *context = system->context;
     int source = def->source_subsystem;
@@ -58,6 +76,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
     const yk_participant *from = &system->participants[source];
     int components = sizeof(yk_port_value) / sizeof(double);
     *size = 0;
+    *factor = 1;
     if (def->source_port >= from->port_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no port %d",
                        def->name, from->name, def->source_port);
@@ -81,6 +100,9 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
 
         components = channels[def->source_channel].components;
         *size = components;
+
+        const yk_system_part *part = part_of_channel(system, source, def->source_channel);
+        *factor = yk_unit_factor(channels[def->source_channel].unit, part->length, part->mass);
     }
 
     /* One number of it. */
@@ -121,7 +143,7 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
             wire->def.name = "unnamed";
 
         int size = 0;
-        yk_status status = check_source(system, &wire->def, &size);
+        yk_status status = check_source(system, &wire->def, &size, &wire->factor);
         if (status != YK_OK)
             return status;
 
@@ -171,7 +193,7 @@ void yk_wires_read(yk_participant *p)
             p->subsystem->ops->channels->read(p->subsystem, def->source_channel, wire->channel);
         else
             values = (const double *)&p->values[def->source_port];
-        wire->now = values[def->component];
+        wire->now = wire->factor * values[def->component];
 
         /* Most wires carry the number as it is. */
         if (def->gain != 0)

@@ -348,6 +348,57 @@ typedef struct output {
     char identifier[64];
 } output;
 
+/* The unit of a variable in an FMU. */
+typedef struct variable_unit {
+    yk_unit_name name; /* "" for a pure number */
+    yk_dimension dimension;
+    double factor; /* to SI */
+} variable_unit;
+
+/* Outputs of a whole system are in SI; ports of a subsystem are in the units of the subsystem. */
+static variable_unit unit_of(const yk_export_model *m, const yk_export_variable *v)
+{
+    variable_unit unit = {.dimension = yk_unit_dimension(v->unit), .factor = 1};
+    if (m->subsystem >= 0) {
+        const yk_transform *transform = &m->info->transforms[m->subsystem];
+        unit.factor = yk_unit_factor(v->unit, transform->length, transform->mass);
+        if (transform->length != 1 || transform->mass != 1) {
+            unit.name = yk_scenario_own_unit(m->scenario, m->subsystem, v->unit, YK_UNIT_FMI);
+            return unit;
+        }
+    }
+
+    /* FMI writes "N.m/s2" for "N m/s^2", and no unit for a pure number. */
+    size_t used = 0;
+    for (const char *at = v->unit; *at && used < sizeof unit.name.text - 1; at++)
+        if (*at != '^')
+            unit.name.text[used++] = *at == ' ' ? '.' : *at;
+    if (strcmp(unit.name.text, "1") == 0)
+        unit.name.text[0] = '\0';
+
+    return unit;
+}
+
+/* Defines the units of the variables that the table of FMI units does not have. */
+static void add_units_of_variables(const output *o, yk_text *to)
+{
+    const yk_export_model *m = o->model;
+    for (int i = 0; i < m->variable_count; i++) {
+        variable_unit unit = unit_of(m, &m->variables[i]);
+        bool defined = !unit.dimension.known || yk_fmi_unit_base(unit.name.text);
+        for (int k = 0; k < i && !defined && unit.name.text[0]; k++)
+            defined = strcmp(unit_of(m, &m->variables[k]).name.text, unit.name.text) == 0;
+        if (defined || !unit.name.text[0])
+            continue;
+
+        const yk_dimension *d = &unit.dimension;
+        yk_text_add(o->context, to,
+                    "    <Unit name=\"%s\"><BaseUnit kg=\"%d\" m=\"%d\" s=\"%d\" rad=\"%d\" "
+                    "factor=\"%.17g\"/></Unit>\n",
+                    unit.name.text, d->mass, d->length, d->time, d->angle, unit.factor);
+    }
+}
+
 static void add_variable(const output *o, yk_text *to, int index)
 {
     static const char *const causalities[] = {"independent", "parameter", "input", "output"};
@@ -368,19 +419,9 @@ static void add_variable(const output *o, yk_text *to, int index)
     if (!three)
         yk_text_add(context, to, "><Real");
 
-    /* A subsystem with units of its own shows numbers in these: then none is given. */
-    bool in_si = true;
-    if (m->subsystem >= 0) {
-        const yk_transform *transform = &m->info->transforms[m->subsystem];
-        in_si = transform->length == 1 && transform->mass == 1;
-    }
-    for (int i = 0; in_si && i < YK_FMI_UNITS; i++) {
-        if (strcmp(v->unit, yk_fmi_units[i].ours) != 0)
-            continue;
-
-        yk_text_add(context, to, " unit=\"%s\"", yk_fmi_units[i].name);
-        break;
-    }
+    variable_unit unit = unit_of(m, v);
+    if (unit.dimension.known && unit.name.text[0])
+        yk_text_add(context, to, " unit=\"%s\"", unit.name.text);
 
     /* Outputs have no start values: they are calculated. */
     if (v->role == YK_EXPORT_INPUT || v->role == YK_EXPORT_PARAMETER)
@@ -462,6 +503,7 @@ static yk_status write_description(output *o)
             yk_text_add(context, to, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n",
                         yk_fmi_units[i].name, yk_fmi_units[i].base);
     }
+    add_units_of_variables(o, to);
     yk_text_add(context, to, "  </UnitDefinitions>\n");
 
     /* The experiment is the scenario's own, the variables those of the model. */

@@ -455,8 +455,22 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     return ranks;
 }
 
-/* Makes the subsystem of a valid section, by a kind of the library or a solver from outside, or
- * what stands for it where another process has it. */
+/* Replaces the SI units of a value, or of all values in a section, by those of the subsystem. */
+static void label_own_units(yk_resolver *r, yk_node *node, const char *length, const char *mass)
+{
+    if (node->unit) {
+        yk_unit_name own = yk_unit_in(node->unit, length, mass, YK_UNIT_PLAIN);
+        node->unit = yk_store_text(r->store, own.text, strlen(own.text));
+        if (!node->unit)
+            r->status = YK_ERROR_MEMORY;
+    }
+
+    for (yk_node *child = node->first; child; child = child->next)
+        label_own_units(r, child, length, mass);
+}
+
+/* Makes the subsystem of a valid section, by a kind of the library or by a solver from outside, or
+ * its stand-in if another process computes it. */
 static void build_one(yk_scenario *scenario, int index, const yk_node *node, int rank)
 {
     const yk_scenario_hosts *hosts = scenario->builder.hosts;
@@ -503,8 +517,14 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     const yk_node *frame = yk_node_get(node, "frame");
     yk_transform transform = yk_transform_default();
     if (units) {
-        transform.length = yk_length_units[yk_node_choice(units, "length")];
-        transform.mass = yk_mass_units[yk_node_choice(units, "mass")];
+        int length = yk_node_choice(units, "length");
+        int mass = yk_node_choice(units, "mass");
+        transform.length = yk_length_units[length];
+        transform.mass = yk_mass_units[mass];
+        for (yk_node *child = node->first; child; child = child->next)
+            if (child != frame)
+                label_own_units(&scenario->resolver, child, yk_length_words[length].word,
+                                yk_mass_words[mass].word);
     }
 
     if (frame) {

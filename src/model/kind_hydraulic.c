@@ -1,5 +1,5 @@
 /* solver: hydraulic */
-#include "model/registry.h"
+#include "model/scenario.h"
 #include "yoke/physics.h"
 
 static const yk_field fluid_fields[] = {
@@ -194,6 +194,10 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
     yk_hydraulic_def def = yk_hydraulic_default();
     def.name = yk_node_name(section);
     def.tank = yk_node_number(section, "tank");
+    const yk_node *units = yk_node_get(section, "units");
+    if (units)
+        def.pascal = 1 / yk_unit_factor("Pa", yk_length_units[yk_node_choice(units, "length")],
+                                        yk_mass_units[yk_node_choice(units, "mass")]);
 
     /* The fluid, the same in all cylinders. */
     const yk_node *fluid = yk_node_get(section, "fluid");

@@ -138,8 +138,9 @@ static const yk_field open_fields[] = {
 static const yk_section open_keys = {"open", NULL, open_fields};
 static const yk_field surface_fields[] = {
     {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"},
-    {"scale", YK_TYPE_NUMBER, "m", "1", .range = YK_POSITIVE,
-     .text = "length of a unit of the file: 0.001 where it is in millimetres"},
+    {"scale", YK_TYPE_NUMBER, NULL, "1", .range = YK_POSITIVE,
+     .text = "length of a unit of the file in the subsystem's unit of length: 0.001 if the file is "
+             "in millimetres and the subsystem in metres"},
     {0},
 };
 static const yk_section surface_keys = {"surface", NULL, surface_fields};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/schema.h"
+#include "model/scenario.h"
 
 static bool exhausted(const yk_resolver *r)
 {
@@ -408,6 +408,28 @@ static void list_keys(const yk_section *section, const char *keys[WORDS_MAX], in
     }
 }
 
+/* A default as a node. Defaults are SI values; a subsystem with units of its own gets the same
+ * quantity in these. */
+static yk_node *make_default_in_units(yk_resolver *r, const yk_field *field)
+{
+    yk_node *node = make_default(r, field->fallback);
+    bool number = field->type == YK_TYPE_NUMBER || field->type == YK_TYPE_NUMBERS;
+    if (!node || !number || !field->unit || r->length == 0)
+        return node;
+
+    double factor = 1 / yk_unit_factor(field->unit, r->length, r->mass);
+    yk_node *item = node->kind == YK_NODE_LIST ? node->first : node;
+    for (; item && factor != 1; item = item->next) {
+        char text[80];
+        snprintf(text, sizeof text, "%.40s*%.17g", item->text, factor);
+        item->text = yk_store_text(r->store, text, strlen(text));
+        if (!item->text)
+            r->status = YK_ERROR_MEMORY;
+    }
+
+    return node;
+}
+
 /* The values of a section's keys, or their defaults; false if one is missing or not valid. */
 static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *section)
 {
@@ -428,7 +450,7 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
 
         /* Defaults become nodes, so that the resolved scenario shows them. */
         if (!child && field->fallback) {
-            child = make_default(r, field->fallback);
+            child = make_default_in_units(r, field);
             if (child)
                 yk_node_append(node, child, field->key, (yk_location){0});
         }
@@ -482,8 +504,18 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
     }
 
     valid = resolve_values(r, node, first) && valid;
+
+    /* The units of a subsystem are among the keys of every kind, and count for those of its own. */
+    const yk_node *units = yk_node_get(node, "units");
+    if (units && units->valid && yk_section_field(first, "units")) {
+        r->length = yk_length_units[yk_node_choice(units, "length")];
+        r->mass = yk_mass_units[yk_node_choice(units, "mass")];
+    }
+
     if (second)
         valid = resolve_values(r, node, second) && valid;
+    if (units && yk_section_field(first, "units"))
+        r->length = r->mass = 0;
 
     node->valid = valid && !exhausted(r);
 }

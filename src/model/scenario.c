@@ -435,6 +435,23 @@ void yk_scenario_destroy(yk_scenario *scenario)
 
 /* Units ---------------------------------------------------------------------------------------- */
 
+static const char *unit_word(double size, const double *sizes, const yk_word *words)
+{
+    int i = 0;
+    while (words[i + 1].word && sizes[i] != size)
+        i++;
+    return words[i].word;
+}
+
+yk_unit_name yk_scenario_own_unit(const yk_scenario *scenario, int subsystem, const char *unit,
+                                  yk_unit_style style)
+{
+    const yk_transform *transform = &scenario->transforms[subsystem];
+    const char *length = unit_word(transform->length, yk_length_units, yk_length_words);
+    const char *mass = unit_word(transform->mass, yk_mass_units, yk_mass_words);
+    return yk_unit_in(unit, length, mass, style);
+}
+
 /* Of all values below a node that are nothing but the parameter; NULL: there is none yet, "": they
  * do not agree. */
 static const char *unit_of_parameter(const yk_node *node, const char *name, const char *unit)

@@ -2,6 +2,7 @@
 #ifndef YK_MODEL_SCENARIO_H
 #define YK_MODEL_SCENARIO_H
 
+#include "base/unit.h"
 #include "model/registry.h"
 #include "yoke/coupling.h"
 #include "yoke/plugin.h"
@@ -19,8 +20,13 @@ enum {
 /* Joints by their words, in the order of the schema: the axes that each constrains. */
 extern const unsigned yk_joint_axes[];
 
-/* Sizes of the words for units in SI, in the order of the schema. */
+/* Words for units of length and mass, and their sizes in SI (m, kg) in the same order. */
+extern const yk_word yk_length_words[], yk_mass_words[];
 extern const double yk_length_units[], yk_mass_units[];
+
+/* What an SI unit is called in the units of a subsystem: "mm" for "m". */
+yk_unit_name yk_scenario_own_unit(const yk_scenario *scenario, int subsystem, const char *unit,
+                                  yk_unit_style style);
 
 /* An expression that built subsystems use. */
 typedef struct yk_scenario_function {

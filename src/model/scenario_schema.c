@@ -31,16 +31,16 @@ static const yk_section time_section = {"time", NULL, time_fields};
 /* Subsystems ----------------------------------------------------------------------------------- */
 
 /* In the order of yk_length_units and yk_mass_units. */
-static const yk_word length_words[] = {
+const yk_word yk_length_words[] = {
     {"m", NULL}, {"cm", NULL}, {"mm", NULL}, {"um", NULL}, {NULL, NULL}};
-static const yk_word mass_words[] = {
+const yk_word yk_mass_words[] = {
     {"kg", NULL}, {"g", NULL}, {"mg", NULL}, {"t", NULL}, {NULL, NULL}};
 const double yk_length_units[] = {1, 1e-2, 1e-3, 1e-6};
 const double yk_mass_units[] = {1, 1e-3, 1e-6, 1e3};
 
 static const yk_field units_fields[] = {
-    {"length", YK_TYPE_CHOICE, .fallback = "m", .words = length_words, .text = "unit of length"},
-    {"mass", YK_TYPE_CHOICE, .fallback = "kg", .words = mass_words, .text = "unit of mass"},
+    {"length", YK_TYPE_CHOICE, .fallback = "m", .words = yk_length_words, .text = "unit of length"},
+    {"mass", YK_TYPE_CHOICE, .fallback = "kg", .words = yk_mass_words, .text = "unit of mass"},
     {0},
 };
 static const yk_section units_section = {
@@ -48,7 +48,11 @@ static const yk_section units_section = {
     "Units of the subsystem's own numbers; "
     "the units named in this reference are then the corresponding ones, "
     "forces for instance in g mm/s². "
-    "Interfaces and recorded ports are always in SI units.",
+    "Defaults are SI values and are converted: gravity stays 9.81 m/s². "
+    "What leaves the subsystem is in SI units: interfaces, wires from it and everything that is "
+    "recorded. "
+    "A wire to a signal port of the subsystem brings a number in the subsystem's units; "
+    "its `gain` converts.",
     units_fields};
 static const yk_field frame_fields[] = {
     {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
@@ -233,6 +237,14 @@ static const yk_field record_fields[] = {
 };
 static const yk_section record_section = {
     "record",
+    "Everything is recorded in SI units, whatever the `units` of a subsystem are, and labelled "
+    "with "
+    "its unit. "
+    "Only the variables of an FMU whose description declares another unit, such as bar or mm, stay "
+    "in "
+    "that unit and have it as their label. "
+    "Ports are in the axes of the whole system, all else of a subsystem is in the axes of its "
+    "`frame`.\n\n"
     "A channel is named by its owner and its quantity:\n\n"
     "- `subsystem.port.quantity`, "
     "or `interface.quantity` for the first side of an interface: "

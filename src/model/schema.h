@@ -104,6 +104,8 @@ typedef struct yk_resolver {
     const yk_section *section; /* whose values are being resolved */
     int repeated;              /* nodes made by repetitions so far */
     double refinement;         /* see yk_scenario_def; 0: as written */
+    /* Units (m, kg) of the subsystem whose keys are being resolved; 0: SI. */
+    double length, mass;
     yk_status status;
 } yk_resolver;
 

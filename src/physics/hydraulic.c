@@ -74,7 +74,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
     return yk_fail(self->context, YK_ERROR_ARGUMENT,
                    "%s: cylinder '%s' would start with %g and %g Pa; the force that it is to hold "
                    "is beyond pump and tank",
-                   self->name, at->name, heads[0], heads[1]);
+                   self->name, at->name, heads[0] / self->def.pascal, heads[1] / self->def.pascal);
 }
 
 static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const yk_input *inputs)
@@ -346,6 +346,7 @@ yk_hydraulic_def yk_hydraulic_default(void)
         .fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0},
         .pump = {.value = example_pump},
         .tank = 1e5,
+        .pascal = 1,
     };
 }
 
@@ -433,7 +434,7 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the fluid's density and compressibility must be positive, and its vapour "
                        "pressure (%g Pa) no more than that of the tank (%g Pa)",
-                       fluid->vapour, def->tank);
+                       fluid->vapour / def->pascal, def->tank / def->pascal);
 
     /* Zero: no step of its own, no error control. */
     if (!(def->step >= 0) || !(def->tolerance >= 0))
@@ -459,6 +460,8 @@ yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic
     /* Mistakes are kept until the circuit is made. */
     builder->building.context = context;
     builder->def = def ? *def : yk_hydraulic_default();
+    if (!(builder->def.pascal > 0))
+        builder->def.pascal = 1;
     yk_status status = check_def(context, &builder->def);
     if (status != YK_OK)
         yk_building_refuse(&builder->building, status);

@@ -91,12 +91,12 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* What counts as one bar of head and as one fraction of the spool. */
-static const double scales[YK_RADAU_SIZE_MAX] = {1e5, 1e5, 1};
+/* Head of one bar (Pa), by which errors of pressures are measured. That of the spool is 1. */
+static const double BAR = 1e5;
 /* A step that Newton's method cannot take is halved so often before the circuit gives up. */
 enum { HALVINGS_MAX = 30 };
 
-/* Pa: beyond what any oil and any steel can bear. */
+/* No oil and no steel withstands this pressure (Pa). */
 static const double IMPOSSIBLE_PRESSURE = 1e10;
 
 /* One step of the method, with its energies; YK_NOT_CONVERGED and YK_STEP_CUT leave everything as
@@ -105,6 +105,8 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
                           double *size)
 {
     double *y = j->at->now->unknown;
+    double bar = BAR * j->self->def.pascal;
+    const double scales[YK_RADAU_SIZE_MAX] = {bar, bar, 1};
     yk_radau_problem problem = {
         .n = yk_cylinder_size(&j->at->cylinder),
         .rate = rate,
@@ -288,11 +290,12 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
         return YK_ERROR_NOT_FINITE;
     }
 
-    if (highest >= IMPOSSIBLE_PRESSURE) {
+    double pascal = self->def.pascal;
+    if (highest >= IMPOSSIBLE_PRESSURE * pascal) {
         snprintf(self->message, sizeof self->message,
                  "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible "
                  "against a closed chamber",
-                 t + h, at->name, highest);
+                 t + h, at->name, highest / pascal);
         return YK_ERROR_DIVERGED;
     }
 

@@ -26,8 +26,8 @@ static const channel_kind node_channels[NODE_CHANNELS] = {
     {"orientation", "1", 4, YK_QUANTITY_ORIENTATION},
     {"velocity", "m/s", 3, YK_QUANTITY_VELOCITY},
     {"angular_velocity", "rad/s", 3, YK_QUANTITY_ANGULAR_VELOCITY},
-    {"acceleration", "m/s2", 3, YK_QUANTITY_VELOCITY},
-    {"angular_acceleration", "rad/s2", 3, YK_QUANTITY_ANGULAR_VELOCITY},
+    {"acceleration", "m/s^2", 3, YK_QUANTITY_VELOCITY},
+    {"angular_acceleration", "rad/s^2", 3, YK_QUANTITY_ANGULAR_VELOCITY},
 };
 /* The last four: of the second marker about and along z of the first, what a sensor in the joint
  * shows. */
@@ -120,6 +120,10 @@ static size_t add_all(yk_smooth_model *model)
             char suffix[24];
             snprintf(suffix, sizeof suffix, "amplitude_%d", k + 1);
             channel_kind amplitude = {suffix, "1", 1, YK_QUANTITY_NUMBER};
+            if (body->amplitude_units)
+                amplitude.unit = body->amplitude_units[k];
+            if (strcmp(amplitude.unit, "m") == 0)
+                amplitude.quantity = YK_QUANTITY_LENGTH;
             add(model, &bytes, name,
                 (channel_source){.group = CHANNEL_FLEXIBLE, .index = i, .kind = 1 + k}, &amplitude,
                 1);

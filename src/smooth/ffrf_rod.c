@@ -538,6 +538,17 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
         }
     }
 
+    /* Shapes are deflections of the size 1, or rotations of 1 rad. Those of one kind are mixed with
+     * each other only. */
+    if (status == YK_OK) {
+        size_t count = (size_t)work->count;
+        made->amplitude_units = yk_allocate(context, count, sizeof *made->amplitude_units);
+        if (!made->amplitude_units)
+            status = YK_ERROR_MEMORY;
+        for (size_t i = 0; i < count && status == YK_OK; i++)
+            made->amplitude_units[i] = work->raw[i].kind == TWIST ? "rad" : "m";
+    }
+
     yk_release(context, work);
     if (status != YK_OK) {
         yk_flexible_release(made);

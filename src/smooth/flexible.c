@@ -42,6 +42,7 @@ void yk_flexible_release(yk_flexible *body)
     yk_ffrf_destroy(context, &body->modal);
     yk_release(context, body->nodes);
     yk_release(context, body->bends);
+    yk_release(context, body->amplitude_units);
     yk_release(context, body->store);
     yk_release(context, body);
 }

@@ -32,6 +32,8 @@ typedef struct yk_flexible {
     int elements;
     yk_ffrf_bend *bends; /* modal: of the nodes */
     void *store;         /* and their shapes */
+    /* Units of the amplitudes, one per coordinate; NULL: that of the shapes is not known. */
+    const char **amplitude_units;
 } yk_flexible;
 
 /* Built-in shapes of a straight uniform rod for the floating frame of reference: bending in two

@@ -16,6 +16,7 @@
 #include "base/context.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include "base/unit.h"
 
 static void status_signs_follow_the_rule(void **state)
 {
@@ -366,6 +367,76 @@ static void buildings_keep_their_parts(void **state)
     assert_non_null(strstr(yk_last_message(*state), "two parts have the name"));
 }
 
+static void units_have_dimensions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *unit;
+        bool known;
+        int length, mass, time, angle;
+    } rows[] = {
+        {"", true, 0, 0, 0, 0},       {"1", true, 0, 0, 0, 0},
+        {"m", true, 1, 0, 0, 0},      {"N m s/rad", true, 2, 1, -1, -1},
+        {"m/s^2", true, 1, 0, -2, 0}, {"m/s2", true, 1, 0, -2, 0},
+        {"N.m", true, 2, 1, -2, 0},   {"m³/(s Pa)", true, 4, -1, 1, 0},
+        {"kg/m³", true, -3, 1, 0, 0}, {"1/Pa²", true, 2, -2, 4, 0},
+        {"m.s-2", true, 1, 0, -2, 0}, {"J/(kg*m)^2", true, 0, -1, -2, 0},
+        {"bar", false, 0, 0, 0, 0},   {"mm", false, 0, 0, 0, 0},
+        {"m/", false, 0, 0, 0, 0},    {"N, N m", false, 0, 0, 0, 0},
+        {"m/(s", false, 0, 0, 0, 0},  {"m)", false, 0, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        yk_dimension d = yk_unit_dimension(rows[i].unit);
+        assert_int_equal(d.known, rows[i].known);
+        if (!d.known)
+            continue;
+
+        assert_int_equal(d.length, rows[i].length);
+        assert_int_equal(d.mass, rows[i].mass);
+        assert_int_equal(d.time, rows[i].time);
+        assert_int_equal(d.angle, rows[i].angle);
+    }
+    assert_true(yk_unit_dimension(NULL).known);
+}
+
+static void units_have_sizes_and_names_in_other_systems(void **state)
+{
+    (void)state;
+    assert_near(yk_unit_factor("N", 1e-3, 1e-3), 1e-6, 1e-20);
+    assert_near(yk_unit_factor("Pa", 1e-3, 1e3), 1e6, 1e-6);
+    assert_near(yk_unit_factor("m^3/s", 1e-3, 1e-3), 1e-9, 1e-22);
+    assert_near(yk_unit_factor("rad/s", 1e-3, 1e-3), 1, 0);
+    assert_near(yk_unit_factor("bar", 1e-3, 1e-3), 1, 0);
+
+    static const struct {
+        const char *unit, *plain, *fmi;
+    } rows[] = {
+        {"N", "g mm/s^2", "g.mm/s2"},
+        {"Pa", "g/(mm s^2)", "g/(mm.s2)"},
+        {"1/Pa²", "mm^2 s^4/g^2", "mm2.s4/g2"},
+        {"kg/m³", "g/mm^3", "g/mm3"},
+        {"1/m", "1/mm", "1/mm"},
+        {"rad/s", "rad/s", "rad/s"},
+        {"bar", "bar", "bar"},
+        {"", "", ""},
+        {"N/m, N m/rad", "g/s^2, g mm^2/(s^2 rad)", "g/s2, g.mm2/(s2.rad)"},
+        {"N m or N", "g mm^2/s^2 or g mm/s^2", "g.mm2/s2 or g.mm/s2"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        yk_unit_name plain = yk_unit_in(rows[i].unit, "mm", "g", YK_UNIT_PLAIN);
+        yk_unit_name fmi = yk_unit_in(rows[i].unit, "mm", "g", YK_UNIT_FMI);
+        assert_string_equal(plain.text, rows[i].plain);
+        assert_string_equal(fmi.text, rows[i].fmi);
+    }
+
+    /* A name that does not fit ends early. */
+    char long_name[200];
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = '\0';
+    assert_int_equal(strlen(yk_unit_in(long_name, "mm", "g", YK_UNIT_PLAIN).text),
+                     YK_UNIT_TEXT - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +446,8 @@ int main(void)
         cmocka_unit_test(allocation_size_overflow_is_refused),
         cmocka_unit_test(nearest_word_is_the_one_that_was_meant),
         cmocka_unit_test(text_grows),
+        cmocka_unit_test(units_have_dimensions),
+        cmocka_unit_test(units_have_sizes_and_names_in_other_systems),
         cmocka_unit_test(buildings_keep_their_parts),
         cmocka_unit_test(pool_gives_the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(pool_computes_every_chunk_once),

@@ -250,12 +250,69 @@ static void identifiers_come_from_the_file(void **state)
     }
 }
 
+/* A whole system has outputs in SI; a subsystem has the units of its own numbers, with their factor
+ * to SI. */
+static void variables_have_the_units_that_they_are_in(void **state)
+{
+    (void)state;
+    char path[400];
+    snprintf(path, sizeof path, "%s/millimetres.yaml", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("time: {end: 1, step: 1e-2}\n"
+          "subsystems:\n"
+          "  arm:\n"
+          "    solver: smooth\n"
+          "    units: {length: mm, mass: g}\n"
+          "    bodies: {bob: {mass: 500, inertia: [1e6, 1e6, 1e6], velocity: [250, 0, 0]}}\n"
+          "    ports: {tip: {on: bob}}\n"
+          "  other:\n"
+          "    solver: smooth\n"
+          "    bodies: {bob: {mass: 2, inertia: [1, 1, 1]}}\n"
+          "    ports: {tip: {on: bob}}\n"
+          "interfaces: {link: {between: [arm.tip, other.tip], joint: spherical}}\n"
+          "coupling: {scheme: index1}\n"
+          "record: {channels: [arm.bob.velocity, arm.tip.force, arm.energy]}\n",
+          file);
+    fclose(file);
+
+    static char text[200000];
+    for (int version = 2; version <= 3; version++) {
+        export_file(path, "arm", false, version, "arm");
+        read_description("arm", text, sizeof text);
+        const char *variable = strstr(text, "name=\"tip.force.x\"");
+        assert_non_null(variable);
+        assert_non_null(strstr(variable, "unit=\"g.mm/s2\""));
+        assert_non_null(strstr(text, "unit=\"mm\""));
+        assert_non_null(strstr(text,
+                               "<Unit name=\"mm\"><BaseUnit kg=\"0\" m=\"1\" s=\"0\" rad=\"0\" "
+                               "factor=\"0.001\"/></Unit>"));
+        assert_non_null(strstr(text, "<Unit name=\"g.mm/s2\"><BaseUnit kg=\"1\" m=\"1\" s=\"-2\" "
+                                     "rad=\"0\" factor=\"9.9999999999999995e-07\"/></Unit>"));
+        assert_null(strstr(text, "unit=\"m\""));
+
+        export_file(path, NULL, false, version, "both");
+        read_description("both", text, sizeof text);
+        variable = strstr(text, "name=\"arm.bob.velocity.x\"");
+        assert_non_null(variable);
+        assert_non_null(strstr(variable, "unit=\"m/s\""));
+        assert_null(strstr(text, "unit=\"mm"));
+
+        run outside = open_here("time: {end: 1, step: 1e-2}\n"
+                                "subsystems:\n  it: {solver: fmu, file: both.fmu}\n"
+                                "record: {channels: [it.arm.bob.velocity.x.value]}\n");
+        assert_near(outside.sample[0], 0.25, 1e-12);
+        close_run(&outside);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_systems_give_the_same_bits),
         cmocka_unit_test(folders_may_have_any_name),
         cmocka_unit_test(descriptions_say_what_the_model_can),
+        cmocka_unit_test(variables_have_the_units_that_they_are_in),
         cmocka_unit_test(terminals_name_their_members),
         cmocka_unit_test(identifiers_come_from_the_file),
         cmocka_unit_test(two_masses_are_coupled_as_inside),

@@ -148,7 +148,7 @@ int yk_fmi_find_terminal(const yk_fmi_description *description, const char *name
 typedef struct yk_fmi_unit {
     const char *ours, *name, *base;
 } yk_fmi_unit;
-enum { YK_FMI_UNITS = 17 };
+enum { YK_FMI_UNITS = 19 };
 extern const yk_fmi_unit yk_fmi_units[YK_FMI_UNITS];
 /* NULL for a unit that is not there. */
 const char *yk_fmi_unit_base(const char *name);

@@ -1,0 +1,341 @@
+/* Scenarios in SI and the same in other units of length and mass: every channel of every kind of
+ * subsystem must be recorded with the same numbers and the same labels. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/unit.h"
+#include "load.h"
+#include "test.h"
+#include "yoke/model.h"
+
+typedef struct unit_system {
+    const char *length_word, *mass_word;
+    double length, mass; /* m, kg */
+} unit_system;
+
+static const unit_system systems[] = {
+    {"mm", "g", 1e-3, 1e-3}, {"mm", "kg", 1e-3, 1},  {"m", "g", 1, 1e-3},
+    {"cm", "t", 1e-2, 1e3},  {"mm", "t", 1e-3, 1e3}, {"um", "mg", 1e-6, 1e-6},
+};
+enum { SYSTEMS = sizeof systems / sizeof *systems };
+static const unit_system si = {"m", "kg", 1, 1};
+
+enum { TEXT_MAX = 16384, CHANNELS_MAX = 400 };
+
+/* The scenario with every "<unit|number>" as that quantity in other units, and "UNITS" as their
+ * words. */
+static void write_in_units(const char *scenario, const unit_system *in, char text[TEXT_MAX])
+{
+    size_t used = 0;
+    while (*scenario) {
+        assert_true(used + 200 < TEXT_MAX);
+        if (strncmp(scenario, "UNITS", 5) == 0) {
+            used += (size_t)snprintf(text + used, 80, "{length: %s, mass: %s}", in->length_word,
+                                     in->mass_word);
+            scenario += 5;
+        } else if (*scenario == '<') {
+            char unit[20];
+            char number[80];
+            assert_int_equal(sscanf(scenario, "<%19[^|]|%79[^>]>", unit, number), 2);
+            assert_true(yk_unit_dimension(unit).known);
+            used += (size_t)snprintf(text + used, 160, "(%s)*%.17g", number,
+                                     1 / yk_unit_factor(unit, in->length, in->mass));
+            scenario = strchr(scenario, '>') + 1;
+        } else {
+            text[used++] = *scenario++;
+        }
+    }
+    text[used] = '\0';
+}
+
+typedef struct record {
+    yk_context *context;
+    yk_scenario *scenario;
+    const yk_scenario_info *info;
+    double *sample;
+} record;
+
+/* Adds a record of everything that the scenario has: defaults, and all channels of subsystems. */
+static void record_all(char text[TEXT_MAX])
+{
+    yk_context *context = yk_context_create(NULL);
+    yk_scenario *scenario = load_scenario(context, "units", text, NULL);
+    const yk_scenario_info *info = yk_scenario_get(scenario);
+
+    size_t used = strlen(text);
+    used += (size_t)snprintf(text + used, TEXT_MAX - used, "record:\n  channels:\n");
+    for (int i = 0; i < info->channel_count; i++)
+        used += (size_t)snprintf(text + used, TEXT_MAX - used, "  - %s\n", info->channels[i].name);
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const yk_subsystem *part = info->subsystems[i];
+        const yk_channel *channels;
+        int count = part->ops->channels ? part->ops->channels->list(part, &channels) : 0;
+        for (int k = 0; k < count; k++)
+            if (strcmp(channels[k].name, "energy") != 0)
+                used += (size_t)snprintf(text + used, TEXT_MAX - used, "  - %s.%s\n",
+                                         info->names[i], channels[k].name);
+    }
+    assert_true(used < TEXT_MAX - 1);
+
+    yk_scenario_destroy(scenario);
+    yk_context_destroy(context);
+}
+
+static record run_in_units(const char *scenario, const unit_system *in, const char *scheme)
+{
+    char text[TEXT_MAX];
+    write_in_units(scenario, in, text);
+    record_all(text);
+
+    char chosen[60];
+    snprintf(chosen, sizeof chosen, "coupling.scheme=%s", scheme);
+    const char *const overrides[] = {chosen, NULL};
+    record r = {.context = yk_context_create(NULL)};
+    r.scenario = load_scenario(r.context, "units", text, overrides);
+    r.info = yk_scenario_get(r.scenario);
+    r.sample = calloc((size_t)r.info->sample_size, sizeof *r.sample);
+    assert_non_null(r.sample);
+
+    yk_system *system;
+    yk_status status = yk_scenario_system(r.scenario, &system);
+    if (!YK_FAILED(status))
+        status = yk_system_run(system, r.info->end);
+    if (YK_FAILED(status))
+        fail_msg("%s, %s: %s", in->length_word, in->mass_word, yk_last_message(r.context));
+    yk_scenario_sample(r.scenario, r.sample);
+    return r;
+}
+
+static void close_record(record *r)
+{
+    free(r->sample);
+    yk_scenario_destroy(r->scenario);
+    yk_context_destroy(r->context);
+}
+
+/* Channels that are not numbers of the motion: how hard a solver worked. */
+static bool is_effort(const char *name)
+{
+    static const char *const efforts[] = {"residual", "iterations", "unresolved"};
+    for (size_t i = 0; i < sizeof efforts / sizeof *efforts; i++)
+        if (strstr(name, efforts[i]))
+            return true;
+    return false;
+}
+
+/* All channels of both agree within `tolerance` of the largest number in SI with the same unit.
+ * Quantities that stay zero show no factor and are not counted; returns the number of others. */
+static int compare_records(const record *a, const record *b, const unit_system *in,
+                           double tolerance)
+{
+    int moved = 0;
+    int at = 0;
+    assert_int_equal(a->info->channel_count, b->info->channel_count);
+    for (int i = 0; i < a->info->channel_count; i++) {
+        const yk_channel *channel = &a->info->channels[i];
+        assert_string_equal(channel->name, b->info->channels[i].name);
+        assert_string_equal(channel->unit, b->info->channels[i].unit);
+
+        double size = 0;
+        double difference = 0;
+        for (int k = 0; k < channel->components; k++, at++) {
+            bool absent = isnan(a->sample[at]) && isnan(b->sample[at]);
+            if (absent)
+                continue;
+            size = fmax(size, fabs(a->sample[at]));
+            double own = fabs(a->sample[at] - b->sample[at]);
+            difference = isnan(own) ? INFINITY : fmax(difference, own);
+        }
+
+        if (is_effort(channel->name))
+            continue;
+        moved += size > 1e-9;
+        if (!(difference <= tolerance * fmax(size, 1e-6)))
+            fail_msg("%s [%s] in %s and %s: differs by %g of %g", channel->name, channel->unit,
+                     in->length_word, in->mass_word, difference, size);
+    }
+    return moved;
+}
+
+static void compare_in_all_units(const char *scenario, const char *scheme, double tolerance,
+                                 int least)
+{
+    record reference = run_in_units(scenario, &si, scheme);
+    for (int i = 0; i < SYSTEMS; i++) {
+        record other = run_in_units(scenario, &systems[i], scheme);
+        int moved = compare_records(&reference, &other, &systems[i], tolerance);
+        assert_true(moved >= least);
+        close_record(&other);
+    }
+    close_record(&reference);
+}
+
+/* Bodies, joints, forces, beams, a flexible rod, ports and an interface; gravity is the default. */
+static const char smooth[] =
+    "time: {end: 0.02, step: 1e-3}\n"
+    "subsystems:\n"
+    "  part:\n"
+    "    solver: smooth\n"
+    "    units: UNITS\n"
+    "    bodies:\n"
+    "      bob: {mass: <kg|0.5>, inertia: [<kg m^2|0.01>, <kg m^2|0.02>, <kg m^2|0.025>],\n"
+    "            position: [<m|0.4>, 0, 0], velocity: [0, <m/s|0.2>, 0],\n"
+    "            angular_velocity: [0, 0, 0.5]}\n"
+    "      slider: {mass: <kg|2>, inertia: [<kg m^2|0.1>, <kg m^2|0.1>, <kg m^2|0.1>],\n"
+    "               position: [0, <m|2>, 0], velocity: [0, 0, <m/s|0.3>]}\n"
+    "    nodes:\n"
+    "      n_0: {position: [<m|3>, 0, 0]}\n"
+    "      n_1: {position: [<m|3.2>, 0, 0]}\n"
+    "      n_2: {position: [<m|3.4>, 0, 0]}\n"
+    "    beams:\n"
+    "      beam: {nodes: [n_0, n_1, n_2],\n"
+    "             section: {shape: rectangle, young: <Pa|2e9>, poisson: 0.3, density: "
+    "<kg/m^3|2e3>,\n"
+    "                       width_y: <m|0.02>, width_z: <m|0.03>}}\n"
+    "    flexible:\n"
+    "      rod:\n"
+    "        type: rod\n"
+    "        frame: pinned-pinned\n"
+    "        length: <m|0.3>\n"
+    "        section: {shape: rectangle, young: <Pa|2e9>, poisson: 0.3, density: <kg/m^3|2e3>,\n"
+    "                  width_y: <m|0.01>, width_z: <m|0.01>}\n"
+    "        position: [<m|5>, 0, 0]\n"
+    "        points: {a: 0, b: <m|0.3>}\n"
+    "    joints:\n"
+    "      hinge: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+    "      rail: {type: prismatic, between: [ground, slider], at: [0, <m|2>, 0], axis: [0, 0, 1]}\n"
+    "      clamp: {type: clamp, between: [ground, n_0], at: [<m|3>, 0, 0]}\n"
+    "      pin: {type: revolute, between: [ground, rod.a], at: [<m|5>, 0, 0], axis: [0, 1, 0]}\n"
+    "    forces:\n"
+    "      spring: {type: spring, between: [ground, slider],\n"
+    "               markers: [{offset: [0, <m|2>, <m|1>]}, {offset: [0, 0, 0]}],\n"
+    "               stiffness: <N/m|300>, damping: <N s/m|2>, free_length: <m|0.8>}\n"
+    "      twist: {type: torsion, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1],\n"
+    "              stiffness: <N m/rad|2>, damping: <N m s/rad|0.1>, free_angle: 0.2}\n"
+    "      wind: {type: force, on: bob, vector: [0, <N|3>, <N|1>], load: 1 + t}\n"
+    "    ports: {tip: {on: bob, offset: [<m|0.1>, 0, 0]}}\n"
+    "  other:\n"
+    "    solver: smooth\n"
+    "    bodies: {weight: {mass: 0.2, inertia: [0.01, 0.01, 0.01], position: [0.5, 0, -0.5]}}\n"
+    "    ports: {top: {on: weight, offset: [0, 0, 0.5]}}\n"
+    "interfaces: {link: {between: [part.tip, other.top], joint: spherical}}\n"
+    "coupling: {scheme: tight}\n";
+
+static void smooth_channels_are_in_si(void **state)
+{
+    (void)state;
+    compare_in_all_units(smooth, "monolithic", 1e-5, 70);
+    compare_in_all_units(smooth, "tight", 1e-5, 70);
+}
+
+static const char nonsmooth[] =
+    "time: {end: 0.1, step: 1e-3}\n"
+    "subsystems:\n"
+    "  world:\n"
+    "    solver: nonsmooth\n"
+    "    units: UNITS\n"
+    "    materials: {stone: {friction: 0.3}}\n"
+    "    ground: [{type: plane, material: stone}]\n"
+    "    bodies:\n"
+    "      ball: {mass: <kg|2>, inertia: [<kg m^2|0.008>, <kg m^2|0.008>, <kg m^2|0.008>],\n"
+    "             position: [0, 0, <m|0.1>], velocity: [<m/s|0.5>, 0, 0],\n"
+    "             shapes: [{type: sphere, radius: <m|0.1>, material: stone}]}\n"
+    "      door: {mass: <kg|1>, inertia: [<kg m^2|0.1>, <kg m^2|0.1>, <kg m^2|0.1>],\n"
+    "             position: [<m|2>, 0, <m|2>], angular_velocity: [0, 0.5, 0]}\n"
+    "      sledge: {mass: <kg|1>, inertia: [<kg m^2|0.1>, <kg m^2|0.1>, <kg m^2|0.1>],\n"
+    "               position: [<m|5>, 0, <m|2>], velocity: [0, 0, <m/s|1>]}\n"
+    "    joints:\n"
+    "      hinge: {type: revolute, between: [ground, door], at: [<m|1.5>, 0, <m|2>],\n"
+    "              axis: [0, 1, 0]}\n"
+    "      rail: {type: prismatic, between: [ground, sledge], at: [<m|5>, 0, <m|2>],\n"
+    "             axis: [0, 0, 1]}\n"
+    "    emitters:\n"
+    "      rain: {rate: 50, capacity: 4, count: 4, radius: <m|0.01>, density: <kg/m^3|2500>,\n"
+    "             size: [<m|0.2>, <m|0.2>, <m|0.1>], position: [<m|-3>, 0, <m|1>],\n"
+    "             velocity: [0, 0, <m/s|-2>], material: stone}\n"
+    "    sinks: {outlet: {type: plane, position: [0, 0, <m|0.95>]}}\n";
+
+static void nonsmooth_channels_are_in_si(void **state)
+{
+    (void)state;
+    compare_in_all_units(nonsmooth, "explicit", 1e-5, 15);
+}
+
+/* Pressures, flows and forces of a cylinder whose fluid, stops and tank are the defaults; wires
+ * from channels carry SI, to the signal port of the valve a pure number. */
+static const char hydraulic[] =
+    "time: {end: 0.2, step: 1e-3}\n"
+    "subsystems:\n"
+    "  control:\n"
+    "    solver: control\n"
+    "    loops: {place: {reference: 0.2, proportional: 10, limits: [-1, 1]},\n"
+    "            force: {reference: 0, proportional: 1, limits: [-1e9, 1e9]}}\n"
+    "  oil:\n"
+    "    solver: hydraulic\n"
+    "    units: UNITS\n"
+    "    pump: <Pa|15e6>\n"
+    "    cylinders:\n"
+    "      ram:\n"
+    "        area: [<m^2|4e-3>, <m^2|5e-3>]\n"
+    "        length: <m|1>\n"
+    "        friction: <N s/m|2e4>\n"
+    "        leakage: <m^3/(s Pa)|2e-12>\n"
+    "        start: {force: 0}\n"
+    "        valve: {type: closed-centre, area: <m^2|1e-4>, lag: 5e-3, backflow: true}\n"
+    "  mass: {solver: oscillator, units: UNITS, mass: <kg|400>, force: <N|-100>}\n"
+    "interfaces: {rod: {between: [mass.mass, oil.ram]}}\n"
+    "wires:\n"
+    "  place: {from: mass.mass.position, to: control.place.measured}\n"
+    "  thrust: {from: oil.ram.thrust, to: control.force.measured}\n"
+    "  command: {from: control.place, to: oil.ram.spool, hold: true}\n"
+    "coupling: {scheme: explicit}\n";
+
+static void hydraulic_channels_and_wires_are_in_si(void **state)
+{
+    (void)state;
+    compare_in_all_units(hydraulic, "explicit", 1e-6, 15);
+}
+
+static void parameters_are_labelled_in_the_units_of_their_subsystem(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "time: {end: 1, step: 0.1}\n"
+        "parameters: {weight: 3, reach: 2}\n"
+        "subsystems:\n"
+        "  part:\n"
+        "    solver: smooth\n"
+        "    units: {length: mm, mass: g}\n"
+        "    frame: {position: [1, 2, 3]}\n"
+        "    bodies: {bob: {mass: weight, inertia: [1, 1, 1], position: [reach, 0, 0]}}\n"
+        "    forces: {pull: {type: force, on: bob, vector: [0, 0, 1]}}\n"
+        "  other: {solver: oscillator, mass: 2, stiffness: 3}\n";
+    static const char *const units[][2] = {
+        {"parameters.weight", "g"},
+        {"parameters.reach", "mm"},
+        {"subsystems.part.bodies.bob.mass", "g"},
+        {"subsystems.part.gravity", "mm/s^2"},
+        {"subsystems.part.forces.pull.vector", "g mm/s^2"},
+        {"subsystems.part.frame.position", "m"},
+        {"subsystems.other.stiffness", "N/m"},
+        {"time.end", "s"},
+    };
+    yk_context *context = yk_context_create(NULL);
+    yk_scenario *scenario = load_scenario(context, "units", text, NULL);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        assert_string_equal(yk_scenario_unit(scenario, units[i][0]), units[i][1]);
+    yk_scenario_destroy(scenario);
+    yk_context_destroy(context);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smooth_channels_are_in_si),
+        cmocka_unit_test(nonsmooth_channels_are_in_si),
+        cmocka_unit_test(hydraulic_channels_and_wires_are_in_si),
+        cmocka_unit_test(parameters_are_labelled_in_the_units_of_their_subsystem),
+    };
+    return cmocka_run_group_tests_name("units", tests, NULL, NULL);
+}
