@@ -275,6 +275,46 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
     return YK_OK;
 }
 
+/* Loads every variant that changes more than the scheme, for the errors in its overrides: a misspelt
+ * name is no result. A scheme that the scenario does not suit is one, and fails in its row. */
+static yk_status check_variants(yk_context *context, const yk_converge_def *def,
+                                yk_diagnostics *diagnostics)
+{
+    static const char scheme[] = "coupling.scheme=";
+    yk_status status = YK_OK;
+    for (int i = 0; i < def->variant_count && status == YK_OK; i++) {
+        const yk_variant *variant = &def->variants[i];
+        bool scheme_alone = true;
+        for (int k = 0; k < variant->override_count; k++)
+            if (strncmp(variant->overrides[k], scheme, strlen(scheme)) != 0)
+                scheme_alone = false;
+        if (scheme_alone)
+            continue;
+
+        size_t given = (size_t)def->scenario.override_count;
+        size_t count = given + (size_t)variant->override_count;
+        const char **overrides = yk_allocate(context, count + 1, sizeof *overrides);
+        if (!overrides)
+            return YK_ERROR_MEMORY;
+
+        for (size_t k = 0; k < given; k++)
+            overrides[k] = def->scenario.overrides[k];
+        for (size_t k = given; k < count; k++)
+            overrides[k] = variant->overrides[k - given];
+
+        yk_scenario_def changed = def->scenario;
+        changed.overrides = overrides;
+        changed.override_count = (int)count;
+        changed.unsettled = true;
+        yk_scenario *scenario = NULL;
+        status = yk_scenario_load(context, &changed, diagnostics, &scenario);
+        yk_scenario_destroy(scenario);
+        yk_release(context, overrides);
+    }
+
+    return status;
+}
+
 yk_status yk_converge(yk_context *context, const yk_converge_def *given,
                       yk_diagnostics *diagnostics, yk_convergence_row *rows,
                       yk_convergence_report *report)
@@ -292,6 +332,8 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     yk_status status = check(context, def);
     if (status == YK_OK)
         status = yk_scenario_load(context, &def->scenario, diagnostics, &scenario);
+    if (status == YK_OK)
+        status = check_variants(context, def, diagnostics);
     if (status == YK_OK && def->exact) {
         yk_expression *exact = NULL;
         status = compile_exact(context, def->exact, scenario, &exact);

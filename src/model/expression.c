@@ -644,6 +644,8 @@ static void compile_value(compiler *c, token name)
         if (!token_is(name, scope->parameters[i].name))
             continue;
 
+        if (scope->used)
+            scope->used[i] = true;
         append_number(c, scope->parameters[i].value);
         return;
     }

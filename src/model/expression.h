@@ -16,6 +16,7 @@ typedef struct yk_parameter {
 typedef struct yk_scope {
     const yk_parameter *parameters;
     int parameter_count;
+    bool *used; /* of each parameter: set once an expression uses it; may be NULL */
     const char *const *variables; /* their values come with each evaluation */
     int variable_count;
 } yk_scope;

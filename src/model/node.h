@@ -56,6 +56,7 @@ struct yk_node {
     yk_node_kind kind;
     bool quoted;           /* a scalar in quotes */
     bool implied;          /* a map that an override made on its way to a value deeper down */
+    bool added;            /* a value that an override gave to a key that was not there */
     const yk_source *from; /* where it was written */
     int line, column;
     int length;       /* characters in its line, to underline */

@@ -203,6 +203,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
 
         /* The schema asks whether such a section was meant. */
         fresh->implied = !child && !last;
+        fresh->added = !child && last;
         if (child)
             yk_node_replace(child, fresh);
         else

@@ -130,11 +130,101 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
         e.nodes[e.count++] = child;
     }
 
-    /* Each when those that it uses are known; then those that use what nobody knows. */
+    /* Evaluate each parameter once those that it uses are known, then those with unknown names. */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < e.count && !yk_diagnostics_full(r->diagnostics); i++)
             if (e.states[i] == WAITING)
                 evaluate(&e, i, pass == 1);
 
-    node->valid = r->scope.parameter_count == node->count;
+    /* A parameter that only another one uses is not used by the model. */
+    r->scope.used = yk_resolver_take(r, count * sizeof *r->scope.used);
+    node->valid = r->scope.used && r->scope.parameter_count == node->count;
+}
+
+/* Uses ----------------------------------------------------------------------------------------- */
+
+/* Marks a parameter by its name; sets `changed` if it was not marked. */
+typedef struct marking {
+    yk_scope *scope;
+    bool changed;
+} marking;
+
+static void mark_used(void *user, const char *name, size_t length)
+{
+    marking *m = user;
+    for (int i = 0; i < m->scope->parameter_count; i++) {
+        const char *other = m->scope->parameters[i].name;
+        if (strlen(other) != length || strncmp(other, name, length) != 0 || m->scope->used[i])
+            continue;
+
+        m->scope->used[i] = true;
+        m->changed = true;
+    }
+}
+
+static bool is_used(const yk_scope *scope, const char *name)
+{
+    for (int i = 0; i < scope->parameter_count; i++)
+        if (strcmp(scope->parameters[i].name, name) == 0)
+            return scope->used[i];
+    return false;
+}
+
+static void note_name(void *user, const char *name, size_t length)
+{
+    (void)name;
+    (void)length;
+    *(bool *)user = true;
+}
+
+static bool is_overridden(const yk_node *parameter)
+{
+    return !parameter->from || !parameter->from->has_lines;
+}
+
+/* Whether a parameter is computed from others: a result for the reader, or for an exact solution that
+ * runs are compared with. */
+static bool is_computed(const yk_node *parameter)
+{
+    bool names = false;
+    yk_expression_names(parameter->text, note_name, &names);
+    return names;
+}
+
+void yk_report_unused_parameters(yk_resolver *r, const yk_node *node, bool as_written)
+{
+    if (!node || node->kind != YK_NODE_MAP || !r->scope.used)
+        return;
+
+    /* What a used parameter is computed from is used as well. */
+    marking m = {&r->scope, true};
+    while (m.changed) {
+        m.changed = false;
+        for (const yk_node *child = node->first; child; child = child->next)
+            if (is_used(&r->scope, child->key))
+                yk_expression_names(child->text, mark_used, &m);
+    }
+
+    /* Names that could be meant. */
+    const char **names = yk_resolver_take(r, ((size_t)node->count + 1) * sizeof *names);
+    int count = 0;
+    for (const yk_node *child = node->first; names && child; child = child->next)
+        if (!child->added && !node->added)
+            names[count++] = child->key;
+
+    for (const yk_node *child = node->first; names && child; child = child->next) {
+        if (is_used(&r->scope, child->key))
+            continue;
+
+        const char *remedy = "the scenario has no parameters";
+        yk_phrase suggestion = yk_suggest_word(child->key, names, count);
+        if (count > 0)
+            remedy = suggestion.text;
+        if (child->added || node->added)
+            yk_node_error(r->diagnostics, child, "there is no parameter '%.60s'; %s", child->key,
+                          remedy);
+        else if (is_overridden(child) || (as_written && !is_computed(child)))
+            yk_node_warning(r->diagnostics, child,
+                            "nothing uses this parameter: changing it changes nothing");
+    }
 }

@@ -624,44 +624,58 @@ static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
     node->valid = valid && !exhausted(r);
 }
 
+/* Whether an override names an item that does not exist: with a single key of it, or with its
+ * value if it is a plain one. Both are more likely a misspelt name than a new item. */
+static bool is_misnamed(const yk_node *item, const yk_field *field)
+{
+    const yk_field *of = field->item;
+    bool plain =
+        of->type != YK_TYPE_SECTION && of->type != YK_TYPE_VARIANT && of->type != YK_TYPE_FORM;
+    return item->implied || (item->added && plain);
+}
+
+static void report_misnamed(yk_resolver *r, const yk_node *item, const char *what)
+{
+    const char *nearest = NULL;
+    int distance = 4;
+    const yk_node *other = item->parent->first;
+
+    for (; other && distance > 0; other = other->next) {
+        if (other == item || !other->key)
+            continue;
+
+        int now = yk_text_distance(item->key, other->key, distance - 1);
+        if (now < distance) {
+            distance = now;
+            nearest = other->key;
+        }
+    }
+
+    /* A repetition has made an item of the same name. */
+    if (nearest && distance == 0)
+        yk_node_error(r->diagnostics, item,
+                      "'%.60s' is made by a repetition; change that, or write the items one "
+                      "by one",
+                      item->key);
+    else if (nearest)
+        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?", what,
+                      item->key, nearest);
+    else if (item->implied)
+        yk_node_error(r->diagnostics, item,
+                      "there is no %s '%.60s'; a new one is given as a whole, as in %.60s={...}",
+                      what, item->key, item->key);
+    else
+        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; add a new one to the file",
+                      what, item->key);
+}
+
 /* One item of a named collection: its name, which is its key or its entry `name`, and itself. */
 static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *field)
 {
     yk_diagnostics *diagnostics = r->diagnostics;
     const char *what = field->item->key;
-
-    /* An override of an item that is not there is more likely a slip than a wish for one with a
-     * single key. */
-    if (item->implied) {
-        const char *nearest = NULL;
-        int distance = 4;
-        const yk_node *other = item->parent->first;
-
-        for (; other && distance > 0; other = other->next) {
-            if (other == item || !other->key)
-                continue;
-
-            int now = yk_text_distance(item->key, other->key, distance - 1);
-            if (now < distance) {
-                distance = now;
-                nearest = other->key;
-            }
-        }
-
-        /* An item of that name beside it was made by a repetition; else the name is mistyped. */
-        if (nearest && distance == 0)
-            yk_node_error(diagnostics, item,
-                          "'%.60s' is made by a repetition; change that, or write the items one "
-                          "by one",
-                          item->key);
-        else if (nearest)
-            yk_node_error(diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?", what,
-                          item->key, nearest);
-        else
-            yk_node_error(diagnostics, item,
-                          "there is no %s '%.60s'; a new one is given as a whole, as in "
-                          "%.60s={...}",
-                          what, item->key, item->key);
+    if (is_misnamed(item, field)) {
+        report_misnamed(r, item, what);
         return false;
     }
 
@@ -768,12 +782,12 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
         return;
     }
 
-    /* Names are used once; an item that an override implied has a message of its own. */
-    bool implied = false;
+    /* Names are used once; an item that an override misnames has a message of its own. */
+    bool misnamed = false;
     for (const yk_node *item = node->first; item; item = item->next)
-        implied = implied || item->implied;
+        misnamed = misnamed || is_misnamed(item, field);
 
-    bool valid = implied || check_unique_names(r, node);
+    bool valid = misnamed || check_unique_names(r, node);
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         valid = resolve_named_item(r, item, field) && valid;
 

@@ -328,6 +328,11 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
             break;
     }
 
+    /* A part of a scenario need not use all parameters. */
+    if (r->status == YK_OK && !alone && yk_diagnostics_errors(r->diagnostics) == 0)
+        yk_report_unused_parameters(r, yk_node_get(scenario->root, "parameters"),
+                                    def->override_count == 0);
+
     /* The hosts are the caller's, and there while the scenario is loaded. */
     scenario->builder.hosts = NULL;
     return r->status;

@@ -128,6 +128,11 @@ extern const yk_section yk_orientation_section;
 
 /* Named constants, in any order of definition; fills the resolver's scope. (parameters.c) */
 void yk_resolve_parameters(yk_resolver *resolver, yk_node *node, const yk_field *field);
+/* Once everything else of a scenario without errors is resolved and built: an error for parameters
+ * that only an override gives and nothing uses, as a misspelt one, and a warning for others that are
+ * overridden. If the scenario is as its file has it (`as_written`), a warning for all constants that
+ * nothing uses: an override may have replaced the only use. */
+void yk_report_unused_parameters(yk_resolver *resolver, const yk_node *parameters, bool as_written);
 
 /* Replaces items with `repeat` by their copies; false after a message. (repeat.c) */
 bool yk_expand_repeats(yk_resolver *resolver, yk_node *collection);

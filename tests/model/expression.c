@@ -29,7 +29,8 @@ void *realloc(void *block, size_t bytes)
 
 static const yk_parameter parameters[] = {{"mass", 2}, {"stiffness", 5000}, {"t1", 0.5}};
 static const char *const variables[] = {"t", "tip.position"};
-static const yk_scope scope = {parameters, 3, variables, 2};
+static const yk_scope scope = {
+    .parameters = parameters, .parameter_count = 3, .variables = variables, .variable_count = 2};
 
 static double value_of(yk_context *context, const char *text, double t)
 {
