@@ -102,6 +102,11 @@ bool options_pick(const char *option, const char *word, const char *const *words
 /* The same among the names of the schemes of the library. */
 bool options_pick_scheme(const char *option, const char *word, int *index);
 
+/* Whether the name of a file to be written has one of these endings ("svg", NULL-terminated), or none;
+ * false after a message on stderr. An ending is two to five letters after the last dot: "run.v2" has
+ * none. NULL and "-" are good. */
+bool options_ending(const char *option, const char *file, const char *const *endings);
+
 /* Whether a name has this ending, such as ".csv", and something before it. */
 bool ends_in(const char *name, const char *ending);
 /* What stands behind the last of these marks, such as the name of a file without its folder; all of

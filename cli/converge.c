@@ -96,6 +96,8 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
         status = yk_converge(context, def, diagnostics, rows, &report);
 
     int code = EXIT_GOOD;
+    if (!YK_FAILED(status) && ranks_own() == 0)
+        print_diagnostics(context, diagnostics);
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else if (ranks_own() == 0) {
@@ -233,6 +235,8 @@ int command_converge(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+    if (!pictures_named("--plot", plot))
+        return EXIT_MISUSE;
 
     /* Steps are numbers with commas between them; a comma may stand behind the last one. */
     double steps[STEPS_MAX];

@@ -303,6 +303,10 @@ int command_draw(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    static const char *const endings[] = {"svg", NULL};
+    if (!options_ending("-o", file, endings))
+        return EXIT_MISUSE;
+
     /* The words of the options. */
     int index;
     if (!options_pick("view", view, views, &index))

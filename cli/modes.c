@@ -393,6 +393,8 @@ int command_modes(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+    if (!pictures_named("--plot", plot))
+        return EXIT_MISUSE;
 
     if (!(count >= 1 && count <= 10000)) {
         fprintf(stderr, "yoke: --count %g: ask for 1 to 10000 modes\n", count);

@@ -1,4 +1,5 @@
 /* Options of the commands, from tables; their subcommands and words. */
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -210,6 +211,34 @@ bool options_pick(const char *option, const char *word, const char *const *words
     const char *nearest = yk_text_nearest(word, words);
     if (nearest)
         fprintf(stderr, " (did you mean %s?)", nearest);
+    fprintf(stderr, "\n");
+    return false;
+}
+
+bool options_ending(const char *option, const char *file, const char *const *endings)
+{
+    if (!file)
+        return true;
+
+    const char *name = file + yk_text_folder(file);
+    const char *dot = strrchr(name, '.');
+    size_t length = dot ? strlen(dot + 1) : 0;
+    if (!dot || dot == name || length < 2 || length > 5)
+        return true;
+    for (const char *at = dot + 1; *at; at++)
+        if (!isalpha((unsigned char)*at))
+            return true;
+
+    for (int i = 0; endings[i]; i++)
+        if (strcmp(dot + 1, endings[i]) == 0)
+            return true;
+
+    fprintf(stderr, "yoke: %s %s: '%s' files cannot be written; let the name end in", option, file,
+            dot);
+    for (int i = 0; endings[i]; i++) {
+        const char *before = i == 0 ? "" : endings[i + 1] ? "," : " or";
+        fprintf(stderr, "%s .%s", before, endings[i]);
+    }
     fprintf(stderr, "\n");
     return false;
 }

@@ -43,6 +43,14 @@ static int terminal_of(const char *base, int *length)
     return -1;
 }
 
+bool pictures_named(const char *option, const char *base)
+{
+    const char *endings[TERMINALS + 1] = {NULL};
+    for (int i = 0; i < TERMINALS; i++)
+        endings[i] = terminals[i].extension;
+    return options_ending(option, base, endings);
+}
+
 /* Whether a picture of this kind is drawn: the one that was asked for, else those of every BASE. */
 static bool is_drawn(int terminal, int only)
 {
@@ -263,26 +271,37 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
 
     /* One line per point: x, y, the cell around it and a colour. Stable is 0; unstable 1 and
      * more, by the decimal logarithm of how much the radius exceeds 1, from 1e-6 (1) to 1 and
-     * beyond (7). */
-    yk_text_add(context, &script, "$radius << EOD\n");
-    for (int j = 0; j < y->count; j++) {
-        for (int i = 0; i < x->count; i++) {
-            double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
-            double colour = 0;
-            if (!(radius <= YK_STABILITY_LIMIT))
-                colour = 7 + fmax(-6, fmin(0, log10(radius - 1)));
+     * beyond (7). Points whose radius is not known are in a table of their own. */
+    bool undecided = false;
+    for (int table = 0; table < 2; table++) {
+        yk_text_add(context, &script, "%s << EOD\n", table == 0 ? "$radius" : "$undecided");
+        for (int j = 0; j < y->count; j++) {
+            for (int i = 0; i < x->count; i++) {
+                double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
+                if (table == 1 && !isnan(radius))
+                    continue;
 
-            double across[2];
-            double up[2];
-            cell_of(x, i, across);
-            cell_of(y, j, up);
-            yk_text_add(context, &script, "%.9g %.9g %.9g %.9g %.9g %.9g %.4g\n",
-                        yk_map_axis_value(x, i), yk_map_axis_value(y, j), across[0], across[1],
-                        up[0], up[1], colour);
+                char colour[32] = "0";
+                if (isnan(radius))
+                    snprintf(colour, sizeof colour, "NaN");
+                else if (radius > YK_STABILITY_LIMIT)
+                    snprintf(colour, sizeof colour, "%.4g",
+                             7 + fmax(-6, fmin(0, log10(radius - 1))));
+
+                double across[2];
+                double up[2];
+                cell_of(x, i, across);
+                cell_of(y, j, up);
+                undecided = undecided || isnan(radius);
+                yk_text_add(context, &script, "%.9g %.9g %.9g %.9g %.9g %.9g %s\n",
+                            yk_map_axis_value(x, i), yk_map_axis_value(y, j), across[0], across[1],
+                            up[0], up[1], colour);
+            }
+            if (table == 0)
+                yk_text_add(context, &script, "\n");
         }
-        yk_text_add(context, &script, "\n");
+        yk_text_add(context, &script, "EOD\n");
     }
-    yk_text_add(context, &script, "EOD\n");
 
     add_title(context, &script, "title", title);
     add_map_axis(context, &script, 'x', x);
@@ -294,11 +313,16 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
         style = "using 1:2:3:4:5:6:7 with boxxyerror fillstyle solid 1 noborder linecolor palette";
     yk_text_add(
         context, &script,
-        "set tics out nomirror\nset cbrange [0:7]\nset colorbox\n"
+        "set tics out nomirror\nset cbrange [0:7]\nset colorbox\nset key outside bottom center\n"
         "set palette defined (0 '#2b6cb0', 0.99 '#2b6cb0', 1 '#fdf3d8', 4 '#f0a35e', 7 '#9c2f1f')\n"
         "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
-        "plot $radius %s notitle\n",
+        "plot $radius %s notitle",
         style);
+    if (undecided)
+        yk_text_add(context, &script,
+                    ", $undecided using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder "
+                    "linecolor rgb '#8a8f98' title 'undecided'");
+    yk_text_add(context, &script, "\n");
     return gnuplot_draw(context, base, &script, 1);
 }
 

@@ -6,7 +6,12 @@
 #include "base/text.h"
 #include "yoke/analysis.h"
 
-/* A map of spectral radii: stable points in one colour, others by how much the radius exceeds 1. */
+/* Whether BASE can be the name of pictures; false after a message that names the option ("--plot").
+ * Commands ask before they begin to compute. NULL is good: no picture is asked for. */
+bool pictures_named(const char *option, const char *base);
+
+/* A map of spectral radii: stable points in one colour, unstable ones by how much the radius exceeds
+ * 1, undecided ones (NaN) in a colour of their own with an entry in the legend. */
 yk_status picture_map(yk_context *context, const char *base, const char *title,
                       const yk_map_axis *x, const yk_map_axis *y, const double *radii);
 

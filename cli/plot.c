@@ -141,6 +141,8 @@ int command_plot(int argc, char **argv)
                                   argv, p->files, 1, FILES_MAX);
     if (p->file_count < 0)
         code = options_exit(p->file_count);
+    else if (!pictures_named("-o", base))
+        code = EXIT_MISUSE;
     else if (!(context = open_context()))
         code = EXIT_FAILED;
 

@@ -181,6 +181,10 @@ int command_report(int argc, char **argv)
     if (count < 0)
         return options_exit(count);
 
+    static const char *const endings[] = {"html", "htm", NULL};
+    if (!options_ending("-o", file, endings))
+        return EXIT_MISUSE;
+
     /* The page: the viewer that was built into the program, or one under development. */
     size_t length = 0;
     const char *page = viewer_page(&length);

@@ -300,8 +300,11 @@ static int map_report(yk_context *context, const request *q, const char *title,
         for (int i = 0; out && i < x->count; i++) {
             for (int j = 0; j < y->count; j++) {
                 double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
-                fprintf(out, "%.17g,%.17g,%.17g,%d\n", yk_map_axis_value(x, i),
-                        yk_map_axis_value(y, j), radius, radius <= YK_STABILITY_LIMIT);
+                const char *stable = radius <= YK_STABILITY_LIMIT ? "1" : "0";
+                if (isnan(radius))
+                    stable = "";
+                fprintf(out, "%.17g,%.17g,%.17g,%s\n", yk_map_axis_value(x, i),
+                        yk_map_axis_value(y, j), radius, stable);
             }
         }
 
@@ -311,7 +314,12 @@ static int map_report(yk_context *context, const request *q, const char *title,
 
     /* The map in one number, and as a picture. */
     size_t count = (size_t)x->count * (size_t)y->count;
+    size_t undecided = 0;
+    for (size_t i = 0; i < count; i++)
+        undecided += isnan(radii[i]);
     printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
+    if (undecided > 0)
+        printf("undecided fraction %.4f\n", (double)undecided / (double)count);
     if (!q->plot)
         return EXIT_GOOD;
     if (picture_map(context, q->plot, title, x, y, radii) != YK_OK)
@@ -375,7 +383,8 @@ static int map_scenario(const request *q)
 
     /* Rank 0 alone reports; the others have made their part of the runs. */
     int code;
-    if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics)) {
+    bool shown = diagnostics && (YK_FAILED(status) || ranks_own() == 0);
+    if (shown && print_diagnostics(context, diagnostics)) {
         code = EXIT_MISUSE;
     } else if (status != YK_OK) {
         code = print_failure(context);
@@ -642,6 +651,8 @@ int command_stability(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &q.path, 0, 1);
     if (parsed < 0)
         return options_exit(parsed);
+    if (!pictures_named("--plot", q.plot))
+        return EXIT_MISUSE;
 
     /* Only maps of scenarios are shared. */
     if (ranks_own() > 0 && (!q.path || q.maps.count == 0))

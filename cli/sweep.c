@@ -102,6 +102,8 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         status = yk_sweep(context, def, diagnostics, results);
 
     int code = EXIT_GOOD;
+    if (!YK_FAILED(status) && ranks_own() == 0)
+        print_diagnostics(context, diagnostics);
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
 
@@ -304,6 +306,8 @@ int command_sweep(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+    if (!pictures_named("--plot", plot))
+        return EXIT_MISUSE;
 
     /* Mistakes that can be seen before anything is read. */
     yk_sweep_axis axes[AXES_MAX] = {{0}};

@@ -32,7 +32,8 @@ export function readCsv(text: string): Columns {
 
 function column(table: Columns, name: string): number[] {
   const at = table.names.indexOf(name);
-  return table.rows.map((row) => (row[at] === "" ? NaN : Number(row[at])));
+  // The program writes "inf" and "nan", which Number() both reads as NaN.
+  return table.rows.map((row) => (row[at] === "" ? NaN : row[at] === "inf" ? Infinity : Number(row[at])));
 }
 
 function distinct(values: number[]): number[] {
@@ -150,13 +151,16 @@ function stabilityMap(file: string, table: Columns): HTMLElement[] {
   const radius = column(table, "spectral_radius");
   const stable = column(table, "stable");
   const fraction = stable.filter((one) => one === 1).length / Math.max(1, stable.length);
+  const undecided = radius.filter((one) => isNaN(one)).length / Math.max(1, radius.length);
   const colour = (value: number) => {
+    if (isNaN(value)) return "#8a8f98";
     if (!(value < Infinity)) return "#7c1d1d";
     if (value <= 1 + 1e-6) return "#2b69ae";
     return shade(1 + Math.log10(Math.min(1, value - 1)) / 6, [166, 48, 34], [252, 233, 205]);
   };
-  const say = (value: number) => `spectral radius ${number(value, 8)}, ${value <= 1 + 1e-6 ? "stable" : "unstable"}`;
-  return [mapCard(file, table, table.names[0], table.names[1], radius, colour, say, `stable (blue) in ${number(100 * fraction, 3)} % of the map; from pale to dark the spectral radius grows from 1 + 1e−6 to 2`)];
+  const say = (value: number) => (isNaN(value) ? "undecided" : `spectral radius ${number(value, 8)}, ${value <= 1 + 1e-6 ? "stable" : "unstable"}`);
+  const grey = undecided > 0 ? `, undecided (grey) in ${number(100 * undecided, 3)} %` : "";
+  return [mapCard(file, table, table.names[0], table.names[1], radius, colour, say, `stable (blue) in ${number(100 * fraction, 3)} % of the map${grey}; from pale to dark the spectral radius grows from 1 + 1e−6 to 2`)];
 }
 
 // Curves ----------------------------------------------------------------------------------------
