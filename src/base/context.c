@@ -282,6 +282,18 @@ const char *yk_status_name(yk_status status)
     return "YK_UNKNOWN";
 }
 
+bool yk_status_is_known(int value)
+{
+    switch (value) {
+#define KNOWN_CASE(name, value, text) \
+    case name: return true;
+        YK_STATUS_LIST(KNOWN_CASE)
+#undef KNOWN_CASE
+    }
+
+    return false;
+}
+
 const char *yk_status_text(yk_status status)
 {
     switch (status) {

@@ -4,6 +4,9 @@
 
 #include "yoke/base.h"
 
+/* Whether a number from outside, as another process sends it, is one of YK_STATUS_LIST. */
+bool yk_status_is_known(int value);
+
 /* Trials that may fail, and about which nobody is to be told: while a context is quiet, nothing
  * is logged and the last message stays. Calls nest. */
 void yk_quiet_begin(yk_context *context);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "transport/frame.h"
 #include "yoke/transport.h"
@@ -158,10 +159,10 @@ static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body
     if (got_kind != kind || got_number != number)
         return nonsense(r);
 
-    /* Every answer begins with a status and a message; the status must be one that there is. */
+    /* Every answer begins with a status of the list and a message. */
     char message[YK_PARTNER_MESSAGE];
     int32_t outcome = get_outcome(body, message);
-    if (body->failed || outcome < YK_ERROR_INTERNAL || outcome > YK_INTERRUPTED)
+    if (body->failed || !yk_status_is_known(outcome))
         return nonsense(r);
 
     /* The message of an earlier failure stays until it has been reported. */
@@ -457,18 +458,18 @@ static yk_status take_step(remote *r)
     }
 
     /* Each has its own outcome and state. */
-    status = (yk_status)get_outcome(&r->ahead, r->message);
+    int32_t outcome = get_outcome(&r->ahead, r->message);
     read_state(r, &r->ahead);
 
     r->taken++;
     if (r->taken == r->posted)
         r->posted = 0;
 
-    /* Failures are an answer of their own; the last step is the end of this one. */
-    bool sound = !r->ahead.failed && status >= YK_OK && status <= YK_INTERRUPTED;
+    /* Failures have an answer of their own; the last step is the end of this one. */
+    bool sound = !r->ahead.failed && yk_status_is_known(outcome) && !YK_FAILED(outcome);
     if (!sound || (r->posted == 0 && !yk_body_is_done(&r->ahead)))
         return nonsense(r);
-    return status;
+    return (yk_status)outcome;
 }
 
 static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_input *inputs)

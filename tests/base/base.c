@@ -28,6 +28,12 @@ static void status_signs_follow_the_rule(void **state)
     YK_STATUS_LIST(CHECK)
 #undef CHECK
     assert_string_equal(yk_status_name((yk_status)-999), "YK_UNKNOWN");
+
+#define CHECK_KNOWN(name, value, text) assert_true(yk_status_is_known(value));
+    YK_STATUS_LIST(CHECK_KNOWN)
+#undef CHECK_KNOWN
+    assert_false(yk_status_is_known(-999));
+    assert_false(yk_status_is_known(YK_INTERRUPTED + 1));
 }
 
 static void collect_log(void *user, yk_log_level level, const char *message)

@@ -156,6 +156,56 @@ static yk_status use(int socket, char *message, size_t capacity)
     return status;
 }
 
+/* Stands between a client and a good server, and replaces the status of the answer to a step. */
+static void replace_status(int client, int server, int32_t status)
+{
+    enum { STEP_ANSWER = 4 };
+    static unsigned char frame[1 << 16];
+    for (int i = 0; i <= STEP_ANSWER; i++) {
+        size_t length = read_frame(client, frame, sizeof frame);
+        if (length == 0 || send(server, frame, length, MSG_NOSIGNAL) != (ssize_t)length)
+            return;
+        length = read_frame(server, frame, sizeof frame);
+        if (length == 0)
+            return;
+        if (i == STEP_ANSWER)
+            memcpy(frame + YK_FRAME_HEADER, &status, sizeof status);
+        if (send(client, frame, length, MSG_NOSIGNAL) != (ssize_t)length)
+            return;
+    }
+}
+
+/* Every error of the list arrives as it is; other numbers are no answer. */
+static void test_statuses(void **state)
+{
+    (void)state;
+    for (int32_t sent = YK_ERROR_STOPPED - 2; sent < 0; sent++) {
+        int server;
+        pid_t good = serve_mass(&server);
+        int ends[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        pid_t liar = fork();
+        if (liar == 0) {
+            close(ends[0]);
+            replace_status(ends[1], server, sent);
+            _exit(0);
+        }
+        close(ends[1]);
+        close(server);
+
+        char message[YK_PARTNER_MESSAGE];
+        yk_status status = use(ends[0], message, sizeof message);
+        yk_status expected = YK_ERROR_EXTERNAL;
+        if (sent >= YK_ERROR_STOPPED)
+            expected = (yk_status)sent;
+        if (status != expected)
+            fail_msg("status %d arrives as %d: '%s'", sent, status, message);
+
+        end_process(liar);
+        end_process(good);
+    }
+}
+
 static void test_answers(void **state)
 {
     static const char *const says[DAMAGES] = {
@@ -375,6 +425,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_damaged_questions),
         cmocka_unit_test(test_wrong_questions),
     };
