@@ -50,7 +50,7 @@ typedef struct yk_contact_options {
     int history_capacity;
 } yk_contact_options;
 
-/* Automatic, cone friction, tolerance 1e-8. */
+/* Automatic, Coulomb friction, tolerance 1e-8. */
 yk_contact_options yk_contact_options_default(void);
 /* "gauss-seidel" */
 const char *yk_contact_method_name(yk_contact_method method);

@@ -475,9 +475,20 @@ static void box_solvers_agree(void **state)
     yk_context_destroy(context);
 }
 
+/* As yoke/contact.h documents it. */
+static void default_is_coulomb_friction(void **state)
+{
+    (void)state;
+    yk_contact_options options = yk_contact_options_default();
+    assert_int_equal(options.method, YK_CONTACT_AUTOMATIC);
+    assert_int_equal(options.friction, YK_FRICTION_COULOMB);
+    assert_true(options.tolerance == 1e-8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_is_coulomb_friction),
         cmocka_unit_test(sliding_block),
         cmocka_unit_test(solvers_agree),
         cmocka_unit_test(accurate_takes_few_steps),
