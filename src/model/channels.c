@@ -310,6 +310,18 @@ static bool is_broken(const yk_scenario *scenario, const char *section, const ch
     return false;
 }
 
+static bool offers_channel(const yk_subsystem *subsystem, const char *name)
+{
+    const yk_channel *channels;
+    int count = 0;
+    if (subsystem && subsystem->ops->channels)
+        count = subsystem->ops->channels->list(subsystem, &channels);
+    for (int i = 0; i < count; i++)
+        if (strcmp(channels[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* What stands before the first dot is an interface, a subsystem, a wire or the coupling. */
 static void read_name(request *q, const char *text)
 {
@@ -329,6 +341,18 @@ static void read_name(request *q, const char *text)
     char owner[64];
     snprintf(owner, sizeof owner, "%s", text);
     owner[strcspn(owner, ".")] = '\0';
+
+    /* The iterations are those of the coupling, also if an interface, a wire or a subsystem without
+     * such a channel is named `coupling`. */
+    bool iterations = strcmp(text, "coupling.iterations") == 0;
+    for (int i = 0; iterations && i < info->subsystem_count; i++)
+        if (strcmp(info->names[i], owner) == 0 && offers_channel(info->subsystems[i], dot + 1))
+            iterations = false;
+    if (iterations) {
+        q->row.components = 1;
+        found(q, YK_CHANNEL_ITERATIONS, 0, 0, "1");
+        return;
+    }
 
     /* Whose name it is; those that it is not are listed in the message. */
     candidates c = {.count = 0};
@@ -364,14 +388,9 @@ static void read_name(request *q, const char *text)
         return;
     }
 
-    /* The coupling itself, unless something else has its name. */
+    /* The coupling itself. */
     if (strcmp(owner, "coupling") == 0) {
-        q->row.components = 1;
-        if (strcmp(dot + 1, "iterations") == 0)
-            found(q, YK_CHANNEL_ITERATIONS, 0, 0, "1");
-        else
-            report_unknown(q, "quantity", dot + 1,
-                           &(candidates){.words = {"iterations"}, .count = 1});
+        report_unknown(q, "quantity", dot + 1, &(candidates){.words = {"iterations"}, .count = 1});
         return;
     }
 
