@@ -100,7 +100,7 @@ static const yk_field shape_fields[] = {
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from its axes to the body's"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
-     .text = "gives the body mass and inertia where `mass` is absent"},
+     .text = "gives the body its mass if `mass` is absent, and its inertia if `inertia` is"},
     {"touches", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "false: it is drawn, and passes through everything"},
     {"group", YK_TYPE_TEXT, .fallback = "default",
@@ -227,7 +227,8 @@ static const yk_field body_fields[] = {
     {"mass", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE,
      .text = "mass; without, that of the shapes by their density"},
     {"inertia", YK_TYPE_INERTIA, "kg m²",
-     .text = "about the centre of mass: diagonal, or three rows"},
+     .text = "about the centre of mass: diagonal, or three rows; without, that of the shapes, "
+             "scaled to `mass`, with their densities or equal ones if none is given"},
     {"position", YK_ORIGIN, .text = "of the centre of mass at the start"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from its axes to the global ones"},

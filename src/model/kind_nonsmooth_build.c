@@ -312,13 +312,23 @@ static void add_shapes(maker *m, const yk_node *first, int body)
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-/* Mass and inertia of shapes with a density; their common centre must be the body's origin. */
-static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *body)
+/* Mass and inertia of the shapes that have a density. With a `mass` of the body (else NULL) they are
+ * scaled to it, and shapes count with equal densities if none is given. The common centre must be
+ * the body's origin. */
+static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_given,
+                         yk_nonsmooth_body_def *body)
 {
     yk_context *context = yk_builder_context(m->builder);
     yk_inertia sum = {0};
+    bool has_density = false;
+    for (const yk_node *shape = yk_node_items(item, "shapes"); shape; shape = shape->next)
+        has_density = has_density || yk_node_get(shape, "density");
+
     for (const yk_node *shape = yk_node_items(item, "shapes"); shape; shape = shape->next) {
-        if (!yk_node_get(shape, "density"))
+        double density = 1;
+        if (yk_node_get(shape, "density"))
+            density = yk_node_number(shape, "density");
+        else if (has_density || !mass_given)
             continue;
 
         /* The shape as a solid, with its surface. */
@@ -331,12 +341,13 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
 
         /* Mass, centre and inertia, in the axes of the body. */
         yk_mat3 inertia;
-        double mass = yk_solid_mass(&solid, yk_node_number(shape, "density"), &inertia);
+        double mass = yk_solid_mass(&solid, density, &inertia);
         yk_vec3 centre = yk_q_rotate(def.orientation, yk_solid_centre(&solid));
         yk_mesh_release(context, &mesh);
         if (mass == 0)
             note(m, yk_builder_error(m->builder, shape,
-                                     "such a shape has no mass of its own; give the body 'mass'"));
+                                     "such a shape has no mass of its own; give the body %s",
+                                     mass_given ? "'inertia'" : "'mass' and 'inertia'"));
 
         centre = yk_v3_add(def.position, centre);
         yk_inertia part = yk_inertia_of_body(mass, centre, inertia, def.orientation);
@@ -344,9 +355,13 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
     }
 
     if (!(sum.mass > 0)) {
-        note(m, yk_builder_error(m->builder, item,
-                                 "the body has no mass: give it 'mass' and 'inertia', its shapes a "
-                                 "'density', or make it 'fixed'"));
+        const char *problem = "the body has no mass: give it 'mass' and 'inertia', its shapes a "
+                              "'density', or make it 'fixed'";
+        if (mass_given)
+            problem = "the inertia is not known: give the body 'inertia', or shapes that have a "
+                      "volume";
+        if (m->status == YK_OK)
+            note(m, yk_builder_error(m->builder, item, "%s", problem));
         return;
     }
 
@@ -355,12 +370,15 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
     if (yk_v3_norm(sum.moment) > 1e-9 * sum.mass * scale)
         note(m, yk_builder_error(m->builder, item,
                                  "the shapes' centre of mass is at (%g, %g, %g): move them so "
-                                 "that it is the body's origin",
+                                 "that it is the body's origin, or give 'mass' and 'inertia'",
                                  sum.moment.x / sum.mass, sum.moment.y / sum.mass,
                                  sum.moment.z / sum.mass));
 
-    body->mass = sum.mass;
-    body->inertia = sum.tensor;
+    double scaling = 1;
+    if (mass_given)
+        scaling = mass_given->value / sum.mass;
+    body->mass = scaling * sum.mass;
+    body->inertia = yk_m3_scale(scaling, sum.tensor);
 }
 
 static void add_body(maker *m, const yk_node *item)
@@ -379,16 +397,13 @@ static void add_body(maker *m, const yk_node *item)
     body.angular_velocity = yk_node_vector(item, "angular_velocity");
     body.fixed = yk_node_boolean(item, "fixed") || (motion && !mass);
 
-    /* Mass and inertia, as given or by the density of its shapes. */
-    if (!body.fixed && mass) {
+    /* Mass and inertia, as given or by the shapes. */
+    if (!body.fixed && mass && inertia)
         body.mass = mass->value;
-        if (inertia)
-            note(m, yk_read_inertia(builder, inertia, &body.inertia));
-        else
-            note(m, yk_builder_error(builder, item, "a body with 'mass' needs its 'inertia'"));
-    } else if (!body.fixed) {
-        weigh_shapes(m, item, &body);
-    }
+    else if (!body.fixed)
+        weigh_shapes(m, item, mass, &body);
+    if (!body.fixed && inertia)
+        note(m, yk_read_inertia(builder, inertia, &body.inertia));
 
     if (m->status != YK_OK)
         return;
@@ -420,8 +435,8 @@ static void add_body(maker *m, const yk_node *item)
 /* Variants of `particles`, in the order of the schema. */
 enum { FROM_FILE, FROM_LATTICE, SETTLED };
 
-/* What lattices and emitters have in common: a cavity, and particles of many sizes. */
-static yk_packing_def sizes_of(const yk_node *item, yk_material material)
+/* The cavity and the sizes of particles, which lattices and emitters have in common. */
+static yk_packing_def sizes_of(maker *m, const yk_node *item, yk_material material)
 {
     enum { BOX };
     yk_packing_def def = yk_packing_default();
@@ -431,6 +446,11 @@ static yk_packing_def sizes_of(const yk_node *item, yk_material material)
 
     /* The library has half extents, scenarios whole ones. */
     def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
+    if (def.cavity == YK_SOLID_CYLINDER_CAVITY && def.size.x != def.size.y)
+        note(m, yk_builder_error(m->builder, yk_node_get(item, "size"),
+                                 "of a cylinder is the diameter twice and the height; found the "
+                                 "diameters %g and %g. Make them equal, or choose cavity: box",
+                                 2 * def.size.x, 2 * def.size.y));
     def.radius = 0;
     if (yk_node_get(item, "radius"))
         def.radius = yk_node_number(item, "radius");
@@ -450,10 +470,10 @@ static void show_settling(void *user, const yk_settling *settling)
     yk_builder_show_settling(user, settling);
 }
 
-static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
+static yk_packing_def packing_of(maker *m, const yk_node *item, yk_material material)
 {
     /* The lattice. */
-    yk_packing_def def = sizes_of(item, material);
+    yk_packing_def def = sizes_of(m, item, material);
     def.count = yk_node_integer(item, "count");
     def.clearance = yk_node_number(item, "clearance");
     def.jitter = yk_node_number(item, "jitter");
@@ -703,7 +723,7 @@ static void add_emitter(maker *m, const yk_node *item)
 
     /* What they are, and where they appear. */
     yk_particles_def *particles = &def.particles;
-    particles->packing = sizes_of(item, material_of(m, item));
+    particles->packing = sizes_of(m, item, material_of(m, item));
     particles->packing.count = yk_node_integer(item, "capacity");
     particles->position = yk_node_vector(item, "position");
     particles->velocity = yk_node_vector(item, "velocity");

@@ -36,7 +36,9 @@ static const yk_field node_item = {"node", YK_TYPE_SECTION, .section = &node_sec
 static const yk_field body_fields[] = {
     {"mass", YK_TYPE_NUMBER, "kg", .required = true, .range = YK_POSITIVE, .text = "mass"},
     {"inertia", YK_TYPE_INERTIA, "kg m²", "[0, 0, 0]",
-     .text = "about the centre of mass: diagonal, or three rows"},
+     .text =
+         "about the centre of mass: diagonal, or three rows; 0 is a point mass, which no torque "
+         "may turn"},
     {"centre", YK_ORIGIN, .text = "centre of mass, from the origin, in the body's axes"},
     {"axes", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from the axes of `inertia` to the body's"},
@@ -157,9 +159,9 @@ static const yk_field moving_fields[] = {
 };
 static const yk_section moving_keys = {"moving", NULL, moving_fields};
 
-static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m",
+static const yk_field along_item = {"point", YK_TYPE_NUMBER, "m",
                                     .text = "distance from the origin along the rod"};
-static const yk_field number_item = {"points", YK_TYPE_INTEGER, .text = "number of a node"};
+static const yk_field number_item = {"point", YK_TYPE_INTEGER, .text = "number of a node"};
 static const yk_word support_words[] = {
     {"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
     {"pinned-pinned", "its x axis runs through both ends: half waves"},

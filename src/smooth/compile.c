@@ -154,6 +154,8 @@ static yk_status compile_nodes(yk_smooth_model *model)
         yk_inertia *inertia = &node->inertia;
         double least = inertia->mass * radius * radius;
         bool point = inertia->mass != 0 && yk_inertia_least(inertia) < least;
+        if (point)
+            node->substitute = least;
         for (int k = 0; k < 3 && point; k++)
             inertia->tensor.m[k][k] += least;
 

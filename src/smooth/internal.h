@@ -74,6 +74,7 @@ struct yk_smooth {
     bool compiled, started;
 
     bool warned_cuts;           /* of steps that Newton's method fails in (watch.c) */
+    bool warned_points;         /* of torques on bodies without inertia (watch.c) */
     struct smooth_watch *watch; /* what was seen of each flexible body (watch.c) */
     /* Made when they are first asked for. */
     struct smooth_interface *interface;

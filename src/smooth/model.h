@@ -19,7 +19,8 @@ typedef struct node_model {
     int unknown;    /* first of six; -1: ground, prescribed, or an attachment of a flexible body */
     int attachment; /* of a flexible body: index of attachments; else -1 */
     bool massive, eccentric;
-    bool keep; /* heavy in the assembly of positions and velocities */
+    double substitute; /* added to the inertia of a point mass; 0: it has enough of its own */
+    bool keep;         /* heavy in the assembly of positions and velocities */
 } node_model;
 
 typedef struct joint_model {

@@ -43,6 +43,11 @@ static const double MISSED_FREQUENCY = 0.4;
 static const double FREQUENCY_LIMIT = 1e-3;
 /* Below this fraction of the length nothing is left out that matters. */
 static const double SMALL = 0.01;
+/* Torque on the substitute inertia of a point mass, as a fraction of mass times acceleration times the
+ * size of the model. Joints that hold the rotation leave 1e-10 of it. */
+static const double POINT_TORQUE = 1e-6;
+/* And the rotation that the torque makes in a step (rad). */
+static const double POINT_TURN = 1e-3;
 /* Steps that are looked at together; half of them must be too long. */
 enum { WINDOW = 20 };
 /* Failures of Newton's method before they are reported, and one in five steps. */
@@ -73,6 +78,7 @@ void yk_smooth_watch_release(yk_smooth *smooth)
 void yk_smooth_watch_reset(yk_smooth *smooth)
 {
     smooth->warned_cuts = false;
+    smooth->warned_points = false;
     for (int i = 0; i < smooth->model.def.flexible_count; i++)
         smooth->watch[i] = (struct smooth_watch){0};
 }
@@ -245,9 +251,36 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
     return YK_OK;
 }
 
+/* A point mass gets a small inertia, so that its rotation is determined (compile.c). A torque that
+ * nothing but this inertia resists turns it at any speed. */
+static void watch_points(yk_smooth *smooth)
+{
+    const yk_smooth_model *model = &smooth->model;
+    double h = smooth->state.clock->h;
+    for (int i = 0; i < model->node_count && !smooth->warned_points; i++) {
+        const node_model *node = &model->nodes[i];
+        if (node->substitute == 0)
+            continue;
+
+        const trial_node *now = &smooth->work.trial[i];
+        double turning = yk_v3_norm(now->angular_acceleration);
+        double moving = yk_v3_norm(model->def.gravity) + yk_v3_norm(now->acceleration);
+        double usual = node->inertia.mass * moving * model->length_scale;
+        if (!(node->substitute * turning > POINT_TORQUE * usual && turning * h * h > POINT_TURN))
+            continue;
+
+        smooth->warned_points = true;
+        yk_log(model->context, YK_LOG_WARNING,
+               "%s: a torque turns '%s' at t = %.6g s, which has mass but no inertia about that "
+               "axis: give the body its inertia, or a joint that holds its rotation",
+               model->def.name, node->name, smooth->state.clock->t);
+    }
+}
+
 yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status)
 {
     const yk_smooth_model *model = &smooth->model;
+    watch_points(smooth);
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         if (of->node < 0)
