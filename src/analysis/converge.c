@@ -275,20 +275,21 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
     return YK_OK;
 }
 
-/* Loads every variant that changes more than the scheme, for the errors in its overrides: a misspelt
- * name is no result. A scheme that the scenario does not suit is one, and fails in its row. */
+/* Loads every variant that changes more than the coupling, for the errors in its overrides: a misspelt
+ * name is no result. A scheme or an option that does not suit the scenario is one, and fails in its
+ * row. */
 static yk_status check_variants(yk_context *context, const yk_converge_def *def,
                                 yk_diagnostics *diagnostics)
 {
-    static const char scheme[] = "coupling.scheme=";
+    static const char coupling[] = "coupling.";
     yk_status status = YK_OK;
     for (int i = 0; i < def->variant_count && status == YK_OK; i++) {
         const yk_variant *variant = &def->variants[i];
-        bool scheme_alone = true;
+        bool coupling_alone = true;
         for (int k = 0; k < variant->override_count; k++)
-            if (strncmp(variant->overrides[k], scheme, strlen(scheme)) != 0)
-                scheme_alone = false;
-        if (scheme_alone)
+            if (strncmp(variant->overrides[k], coupling, strlen(coupling)) != 0)
+                coupling_alone = false;
+        if (coupling_alone)
             continue;
 
         size_t given = (size_t)def->scenario.override_count;
