@@ -606,6 +606,7 @@ live_view *live_open(int port)
     live_view *v = calloc(1, sizeof *v);
     unsigned char key[KEY_BYTES];
     yk_context_def def = yk_context_default();
+    def.log = NULL;
     if (v)
         v->context = yk_context_create(&def);
     if (!v || !v->context || yk_record_create(v->context, &v->record) != YK_OK ||

@@ -142,7 +142,8 @@ typedef struct yk_run_report {
 } yk_run_report;
 
 /* Runs a scenario from start to end. A run that fails has its record up to the failure, which the
- * record names. A run of which some steps did not converge ends with YK_NOT_CONVERGED. */
+ * record names. A run of which some steps did not converge ends with YK_NOT_CONVERGED. Without a
+ * def nothing is recorded; the report may be NULL. */
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
                  yk_run_report *report);
 

@@ -1,8 +1,8 @@
 /* What every part of Yoke is handed: a context with the allocator, the log sink and the last
  * message.
  *
- * The library never prints, never exits and keeps no globals: what it has to say goes through the
- * context. A context may be used by one thread at a time; different contexts are independent. */
+ * The library never exits and keeps no globals: messages go through the context. A context with
+ * the default log writes warnings to stderr; nothing else is ever printed. A context may be used by one thread at a time; different contexts are independent. */
 #ifndef YOKE_BASE_H
 #define YOKE_BASE_H
 
@@ -46,7 +46,7 @@ typedef void *(*yk_allocate_function)(void *user, void *block, size_t bytes);
 typedef struct yk_context_def {
     yk_allocate_function allocate; /* NULL: realloc and free */
     void *allocate_user;
-    yk_log_function log; /* NULL: messages are dropped */
+    yk_log_function log; /* default: warnings go to stderr; NULL: messages are dropped */
     void *log_user;
     yk_log_level log_level; /* messages below this level are not passed on */
     int threads;            /* worker threads for parallel loops; 0: one per core */
@@ -61,12 +61,17 @@ typedef struct yk_context yk_context;
 
 yk_context_def yk_context_default(void);
 
-/* NULL when out of memory. */
+/* NULL for the default def. Returns NULL when out of memory. */
 yk_context *yk_context_create(const yk_context_def *def);
 void yk_context_destroy(yk_context *context);
 
 /* The text that belongs to the last status other than YK_OK, with the remedy; "" if there was
- * none. */
+ * none.
+ *
+ * Functions that return a value instead of a status report wrong arguments here, too: an id out of
+ * range, a question before the start. They then return what their header names: NULL, NaN, false or
+ * zero. A function without a context to report to, because its object is NULL, returns the same, or
+ * YK_ERROR_ARGUMENT. */
 const char *yk_last_message(const yk_context *context);
 /* That status itself; YK_OK if there was none. */
 yk_status yk_last_status(const yk_context *context);

@@ -353,8 +353,13 @@ void yk_system_discard(yk_system_builder *builder);
 
 void yk_system_destroy(yk_system *system);
 
+/* Running, reading and saving a system refuse wrong arguments as yoke/base.h says for all functions:
+ * with YK_ERROR_ARGUMENT, or with the value that is named here, and a message. */
+
 /* Finds a consistent initial state, interface wrenches included. May be called again: returns to
- * the start. */
+ * the start. Redundant joints of a subsystem do not change the motion: they are a warning in the
+ * log with their names, and the start returns YK_OK. Before a start that succeeded, a system can
+ * neither be stepped nor asked for anything that it does. */
 yk_status yk_system_start(yk_system *system);
 
 /* One macro step, or as many as step control cuts it into. YK_NOT_CONVERGED: the step was taken
@@ -374,17 +379,20 @@ int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name);
 int yk_system_find_port(const yk_system *system, int subsystem, const char *name);
 
 /* Motion and wrench of a port as numbered by the subsystem, in the system's units and axes, after
- * start or step. */
+ * start or step. Of a port that does not exist, or before the start, all numbers are NaN; never
+ * NULL. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
 /* A channel as numbered by the subsystem, in SI units and in the subsystem's own axes; also of
  * subsystems that the scheme has merged. A channel whose unit is not an SI unit, such as "bar",
  * stays in that unit. */
-void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
+yk_status yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
 /* What moves in place of a subsystem: itself, or the whole that the scheme has merged it into and
- * that it is the given part of, with the units and axes of what moves. */
+ * that it is the given part of, with the units and axes of what moves. NULL: there is no such
+ * subsystem. */
 const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int *part,
                                     yk_transform *transform);
-/* What a wire carries at the present time. */
+/* The value of a wire's source at the present time, with gain and offset. The target of a wire with
+ * `hold` takes it in the next macro step. NaN: there is no such wire. */
 double yk_system_wire(const yk_system *system, int wire);
 /* False if the subsystem does not report it; of parts that were merged the first reports the
  * whole. */
@@ -414,7 +422,8 @@ bool yk_system_prescribes_motion(const yk_system *system, int interface);
 /* Whether another master carries a subsystem (yk_window_ops): the start then waits for partners. */
 bool yk_system_meets_windows(const yk_system *system);
 
-/* How far the two sides of an interface are apart now, along the constrained axes. */
+/* How far the two sides of an interface are apart now, along the constrained axes. NaN: there is no
+ * such interface, or the system has not started. */
 typedef struct yk_interface_error {
     double position;         /* m */
     double rotation;         /* rad */
@@ -427,7 +436,9 @@ yk_interface_error yk_system_interface_error(const yk_system *system, int interf
 /* The whole state as one image (see yk_state_layout), after start; the clock is in its opaque
  * part, statistics are not in it. Words are 0 if a subsystem cannot be rolled back. */
 yk_state_layout yk_system_state_layout(const yk_system *system);
-void yk_system_state_get(const yk_system *system, double *image);
+yk_status yk_system_state_get(const yk_system *system, double *image);
+/* An image that this system did not fill is refused with YK_ERROR_ARGUMENT, and so are numbers that
+ * are not finite; nothing is changed then. */
 yk_status yk_system_state_set(yk_system *system, const double *image);
 /* A fingerprint of that image, or of the outputs where there is none: equal states have equal
  * hashes, to the last bit. */
@@ -511,7 +522,7 @@ yk_status yk_system_fall_back(yk_system *system, const char *reason);
  * the words: YK_ERROR_ARGUMENT if no such system has them, and the system may then only be
  * destroyed. */
 size_t yk_system_memory_words(const yk_system *system);
-void yk_system_memory_save(const yk_system *system, double *words);
+yk_status yk_system_memory_save(const yk_system *system, double *words);
 yk_status yk_system_memory_restore(yk_system *system, const double *words);
 
 /* What an interface joins. Along the direction, of all that the joint constrains, in which they

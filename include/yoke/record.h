@@ -294,11 +294,13 @@ const yk_record_header *yk_record_get_header(const yk_record *record);
 const yk_record_summary *yk_record_get_summary(const yk_record *record);
 
 size_t yk_record_rows(const yk_record *record);
-/* Columns of yk_record_rows() values, valid until the next sample, begin or destroy. */
+/* Columns of yk_record_rows() values, valid until the next sample, begin or destroy. NULL: there is
+ * no such channel or component. */
 const double *yk_record_time(const yk_record *record);
 const double *yk_record_column(const yk_record *record, int channel, int component);
 
-/* Frames, and the values of each; the scene is in the header. */
+/* Frames, and the values of each; the scene is in the header. NaN and NULL: there is no such
+ * frame. */
 size_t yk_record_frame_count(const yk_record *record);
 double yk_record_frame_time(const yk_record *record, size_t frame);
 const float *yk_record_frame(const yk_record *record, size_t frame);

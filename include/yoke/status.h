@@ -5,8 +5,11 @@
  * for).
  *
  *   status != YK_OK    the call did not do what it was asked to: the question after every call
- *   YK_FAILED(status)  nothing useful was done: the question where outcomes are accepted, as those of
- *                      steps that did not converge, redundant constraints, an interrupted run */
+ *   YK_FAILED(status)  nothing useful was done: the question if outcomes are accepted, such as steps
+ *                      that did not converge or an interrupted run
+ *
+ * YK_REDUNDANT is the outcome of `start` of a single subsystem (yoke/subsystem.h). Redundant joints
+ * do not change the motion, so yk_system_start turns it into a warning and returns YK_OK. */
 #ifndef YOKE_STATUS_H
 #define YOKE_STATUS_H
 

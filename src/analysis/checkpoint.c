@@ -3,6 +3,7 @@
  * The state image of the system holds what steps start from; the memory beside it statistics and
  * what ports, interfaces and wires showed last; the watch what verdicts are made of. */
 #include "analysis/run.h"
+#include "base/context.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -258,6 +259,9 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
 yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint)
 {
     *checkpoint = NULL;
+    if (!path)
+        return yk_refuse_null(context, __func__, "path");
+
     yk_checkpoint *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;

@@ -305,11 +305,15 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
 
 yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *report)
 {
+    if (!scenario || !report)
+        return yk_refuse_null(context, __func__, scenario ? "report" : "scenario");
     *report = (yk_run_report){.mass_ratio = NAN};
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (YK_FAILED(status))
         return status;
+    if (!yk_system_has_started(system, __func__))
+        return YK_ERROR_ARGUMENT;
 
     return yk_limits_find(context, system, yk_scenario_get(scenario), report, NULL);
 }

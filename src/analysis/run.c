@@ -9,6 +9,7 @@
 #include "analysis/remedies.h"
 #include "analysis/trial.h"
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "model/scenario.h"
 #include "record/checkpoint.h"
@@ -171,8 +172,16 @@ static void add_text(run *r, const char *what, double value, const char *text)
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
 {
     yk_system *system;
-    if (yk_scenario_system(scenario, &system) != YK_OK)
+    if (!scenario || yk_scenario_system(scenario, &system) != YK_OK)
         return false;
+
+    int count = yk_scenario_get(scenario)->subsystem_count;
+    if (subsystem < 0 || subsystem >= count) {
+        yk_fail(yk_system_context(system), YK_ERROR_ARGUMENT,
+                "%s: there is no subsystem %d; the ids are 0 to %d", __func__, subsystem,
+                count - 1);
+        return false;
+    }
 
     return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual",
                             residual);
@@ -546,9 +555,15 @@ static yk_status step_to_end(run *r)
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
                  yk_run_report *report)
 {
+    if (!scenario)
+        return yk_refuse_null(context, __func__, "scenario");
+
     yk_run_report own;
     if (!report)
         report = &own;
+    static const yk_run_def nothing_recorded;
+    if (!def)
+        def = &nothing_recorded;
     run r = {
         .context = context,
         .scenario = scenario,

@@ -355,6 +355,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     *rerun = (yk_rerun){0};
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1;
+    context_def.log = NULL; /* the outcome is reported, not the log */
     rerun->context = yk_context_create(&context_def);
     if (!rerun->context)
         return YK_ERROR_MEMORY;

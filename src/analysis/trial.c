@@ -98,6 +98,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     *trial = (yk_trial){.status = YK_ERROR_MEMORY, .def = def, .limit = INFINITY};
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1;
+    context_def.log = NULL; /* the outcome is reported, not the log */
     context_def.stop = gives_up;
     context_def.stop_user = trial;
     trial->context = yk_context_create(&context_def);

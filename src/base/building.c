@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
+
 int yk_building_refuse(yk_building *building, yk_status status)
 {
     if (building->status != YK_OK)
@@ -11,6 +13,15 @@ int yk_building_refuse(yk_building *building, yk_status status)
     building->status = status;
     strncpy(building->message, yk_last_message(building->context), YK_BUILDING_MESSAGE - 1);
     return YK_NO_ID;
+}
+
+bool yk_building_has_def(yk_building *building, const char *function, const void *def)
+{
+    if (def)
+        return true;
+
+    yk_building_refuse(building, yk_refuse_null(building->context, function, "def"));
+    return false;
 }
 
 yk_status yk_building_finish(yk_building *building)

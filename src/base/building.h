@@ -16,6 +16,9 @@ typedef struct yk_building {
 /* Keeps a mistake whose message the context has, if it is the first. Returns YK_NO_ID. */
 int yk_building_refuse(yk_building *building, yk_status status);
 
+/* Whether a part has a def; otherwise the first error is that `function` got none. */
+bool yk_building_has_def(yk_building *building, const char *function, const void *def);
+
 /* The status of the first mistake, whose message becomes the context's again. */
 yk_status yk_building_finish(yk_building *building);
 

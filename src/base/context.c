@@ -27,9 +27,18 @@ static void *allocate_from_heap(void *user, void *block, size_t bytes)
     return NULL;
 }
 
+/* Writes warnings and errors to stderr. Messages below a warning are for callers that
+ * bring their own sink. */
+static void log_warnings_to_stderr(void *user, yk_log_level level, const char *message)
+{
+    (void)user;
+    if (level >= YK_LOG_WARNING)
+        fprintf(stderr, "yoke: %s: %s\n", level == YK_LOG_WARNING ? "warning" : "error", message);
+}
+
 yk_context_def yk_context_default(void)
 {
-    return (yk_context_def){.log_level = YK_LOG_INFO};
+    return (yk_context_def){.log = log_warnings_to_stderr, .log_level = YK_LOG_INFO};
 }
 
 yk_context *yk_context_create(const yk_context_def *def)
@@ -62,12 +71,28 @@ void yk_context_destroy(yk_context *context)
 
 const char *yk_last_message(const yk_context *context)
 {
-    return context->message;
+    return context ? context->message : "";
 }
 
 yk_status yk_last_status(const yk_context *context)
 {
-    return context->status;
+    return context ? context->status : YK_OK;
+}
+
+yk_status yk_refuse_null(yk_context *context, const char *function, const char *argument)
+{
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s: '%s' is NULL", function, argument);
+}
+
+yk_status yk_keep_message(yk_own_message *own, const yk_context *context, yk_status status)
+{
+    if (status == YK_OK)
+        return YK_OK;
+
+    /* A status without a message of its own has none here. */
+    const char *text = context->status == status ? context->message : "";
+    snprintf(own->text, sizeof own->text, "%.*s", (int)sizeof own->text - 1, text);
+    return status;
 }
 
 bool yk_stop_asked(const yk_context *context)
@@ -127,6 +152,9 @@ void yk_log(yk_context *context, yk_log_level level, const char *format, ...)
 void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size)
 {
     /* A request for nothing is one byte, so that NULL always means failure. */
+    if (!context)
+        return NULL;
+
     size_t bytes = 0;
     if (count == 0)
         count = 1;
@@ -160,7 +188,7 @@ void *yk_allocate(yk_context *context, size_t count, size_t size)
 
 void yk_release(yk_context *context, void *block)
 {
-    if (block)
+    if (block && context)
         context->def.allocate(context->def.allocate_user, block, 0);
 }
 
@@ -394,6 +422,7 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     def.allocate = allocate;
     def.allocate_user = s;
     def.threads = yk_context_threads(parent);
+    def.log = NULL;
     def.stop = parent->def.stop;
     def.stop_user = parent->def.stop_user;
 

@@ -12,6 +12,18 @@ bool yk_status_is_known(int value);
 void yk_quiet_begin(yk_context *context);
 void yk_quiet_end(yk_context *context);
 
+/* Refuses a required argument that is NULL: "yk_system_create: 'system' is NULL". */
+yk_status yk_refuse_null(yk_context *context, const char *function, const char *argument);
+
+/* The message of an object's last call that did not return YK_OK. The context has only the last of
+ * all messages, and several objects share it. */
+typedef struct yk_own_message {
+    char text[1024];
+} yk_own_message;
+
+/* Keeps the context's message if it belongs to `status`, and returns the status. */
+yk_status yk_keep_message(yk_own_message *own, const yk_context *context, yk_status status);
+
 /* Blocks of memory that something needs while it runs: one list of them, so that taking, releasing
  * and counting agree. */
 typedef struct yk_block {

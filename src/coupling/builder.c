@@ -1,8 +1,10 @@
 /* The builder of yoke/coupling.h: parts are collected in the arrays of one description, of which
  * the system is made. */
+#include <math.h>
 #include <string.h>
 
 #include "base/building.h"
+#include "base/context.h"
 #include "coupling/description.h"
 #include "coupling/system.h"
 
@@ -86,6 +88,8 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
 
     yk_building *building = &builder->building;
     yk_context *context = building->context;
+    if (!yk_building_has_def(building, __func__, def))
+        return YK_NO_ID;
 
     /* It is known by its name in all messages. */
     if (!def->name || !def->name[0])
@@ -105,8 +109,25 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
                                                     separator, why));
     }
 
+    /* An object can move once in a step, and can be destroyed once. */
+    for (int i = 0; i < builder->subsystem_count; i++)
+        if (builder->subsystems[i].subsystem == def->subsystem)
+            return yk_building_refuse(
+                building, yk_fail(context, YK_ERROR_ARGUMENT,
+                                  "subsystem '%s' is the same object as '%s': create a second one",
+                                  def->name, builder->subsystems[i].name));
+
     return yk_building_append(building, &builder->subsystems, &builder->subsystem_count, def,
                               sizeof *def);
+}
+
+/* Whether a subsystem is in the builder already, which then destroys it. */
+static bool owns(const yk_system_builder *builder, const yk_subsystem *subsystem)
+{
+    for (int i = 0; builder && i < builder->subsystem_count; i++)
+        if (builder->subsystems[i].subsystem == subsystem && builder->subsystems[i].owned)
+            return true;
+    return false;
 }
 
 int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *subsystem)
@@ -115,8 +136,8 @@ int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *
     def.owned = true;
     int id = yk_system_add_subsystem(builder, &def);
 
-    /* Where it could not be taken, nobody else would end it. */
-    if (id == YK_NO_ID && subsystem)
+    /* A subsystem that could not be added has no other owner. */
+    if (id == YK_NO_ID && subsystem && !owns(builder, subsystem))
         subsystem->ops->destroy(subsystem);
     return id;
 }
@@ -140,6 +161,11 @@ static const yk_port *find_port(yk_system_builder *builder, const char *what, co
     }
 
     const yk_subsystem_def *owner = &builder->subsystems[subsystem];
+    if (yk_contract_check(building->context, owner->subsystem, owner->name) != YK_OK) {
+        yk_building_refuse(building, yk_last_status(building->context));
+        return NULL;
+    }
+
     const yk_port *list;
     int count = owner->subsystem->ops->ports(owner->subsystem, &list);
     if (port < 0 || port >= count) {
@@ -158,6 +184,8 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
         return YK_NO_ID;
 
     yk_building *building = &builder->building;
+    if (!yk_building_has_def(building, __func__, def))
+        return YK_NO_ID;
     if (!def->name || !def->name[0])
         return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                                                     "an interface has no name: give it one"));
@@ -196,9 +224,17 @@ int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
         return YK_NO_ID;
 
     yk_building *building = &builder->building;
+    if (!yk_building_has_def(building, __func__, def))
+        return YK_NO_ID;
     if (!def->name || !def->name[0])
         return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                                                     "a wire has no name: give it one"));
+
+    if (!isfinite(def->gain) || !isfinite(def->offset))
+        return yk_building_refuse(building,
+                                  yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                          "wire '%s': gain (%g) and offset (%g) must be finite",
+                                          def->name, def->gain, def->offset));
 
     /* Channels are checked by the system, which knows their numbers. */
     int source = def->source_port;
@@ -282,9 +318,15 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
 
 yk_status yk_system_create(yk_system_builder *builder, yk_system **system)
 {
-    *system = NULL;
+    if (system)
+        *system = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
+    if (!system) {
+        yk_status status = yk_refuse_null(builder->building.context, __func__, "system");
+        yk_system_discard(builder);
+        return status;
+    }
 
     /* Parts of one kind are known by their names. */
     yk_building *building = &builder->building;

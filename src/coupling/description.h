@@ -70,4 +70,7 @@ typedef enum yk_surrogate_fate {
 yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
                            yk_surrogate_fate *fate);
 
+/* Whether a system has started; otherwise YK_ERROR_ARGUMENT with a message that names the function. */
+bool yk_system_has_started(const yk_system *system, const char *function);
+
 #endif

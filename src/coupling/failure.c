@@ -455,7 +455,7 @@ bool yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
 
 yk_system_failures yk_system_failures_get(const yk_system *system)
 {
-    return system->policy.failures;
+    return system ? system->policy.failures : (yk_system_failures){.subsystem = -1};
 }
 
 static void count_failure(yk_system *system, double t, const char *reason)
@@ -484,6 +484,10 @@ static void fall_back(yk_system *system)
 
 yk_status yk_system_fall_back(yk_system *system, const char *reason)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_memory(system, __func__, "reason", reason))
+        return YK_ERROR_ARGUMENT;
+
     const yk_policy *policy = &system->policy;
     if (policy->def.action != YK_ON_FAILURE_FALL_BACK || policy->fallen)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,

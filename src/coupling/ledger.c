@@ -241,8 +241,15 @@ static bool participant_energy(const yk_participant *p, yk_energy *energy)
 
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
 {
-    const yk_system_part *part = &system->parts[subsystem];
+    if (!yk_system_has_memory(system, __func__, "energy", energy))
+        return false;
+
     *energy = (yk_energy){0};
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_subsystem(system, __func__, subsystem))
+        return false;
+
+    const yk_system_part *part = &system->parts[subsystem];
     if (!part->shows)
         return true;
     return participant_energy(&system->participants[part->participant], energy);
@@ -258,7 +265,12 @@ void yk_ledger_start(yk_system *system)
 
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
 {
-    yk_energy_balance balance = {.known = true};
+    yk_energy_balance balance = {0};
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_subsystem(system, __func__, subsystem))
+        return balance;
+
+    balance.known = true;
     if (!system->parts[subsystem].shows)
         return balance;
 
@@ -346,6 +358,9 @@ static const yk_participant *participant_of(const yk_system *system, int subsyst
 
 int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
 {
+    if (!subsystem || !name)
+        return -1;
+
     const yk_port *ports;
     int count = subsystem->ops->ports(subsystem, &ports);
     for (int i = 0; i < count; i++)
@@ -357,6 +372,10 @@ int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
 
 int yk_system_find_port(const yk_system *system, int subsystem, const char *name)
 {
+    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+        !yk_system_has_memory(system, __func__, "name", name))
+        return -1;
+
     const yk_system_part *part = &system->parts[subsystem];
     const yk_subsystem *shown = participant_of(system, subsystem)->subsystem;
     const yk_port *ports;
@@ -379,28 +398,53 @@ int yk_system_find_port(const yk_system *system, int subsystem, const char *name
 
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port)
 {
+#define NAN_VECTOR    \
+    {                 \
+        NAN, NAN, NAN \
+    }
+    static const yk_port_value unknown = {
+        .motion =
+            {NAN_VECTOR, NAN_VECTOR, NAN_VECTOR, {NAN, NAN, NAN, NAN}, NAN_VECTOR, NAN_VECTOR},
+        .wrench = {NAN_VECTOR, NAN_VECTOR},
+    };
+#undef NAN_VECTOR
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_port(system, __func__, subsystem, port))
+        return &unknown;
+
     const yk_participant *p = participant_of(system, subsystem);
     return &p->values[system->parts[subsystem].port + port];
 }
 
-void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
+yk_status yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_channel(system, __func__, subsystem, channel) ||
+        !yk_system_has_memory(system, __func__, "values", values))
+        return YK_ERROR_ARGUMENT;
+
     const yk_system_part *part = &system->parts[subsystem];
     const yk_subsystem *shown = system->participants[part->participant].subsystem;
     shown->ops->channels->read(shown, part->channel + channel, values);
     if (part->length == 1 && part->mass == 1)
-        return;
+        return YK_OK;
 
     const yk_channel *list;
     shown->ops->channels->list(shown, &list);
     double factor = yk_unit_factor(list[part->channel + channel].unit, part->length, part->mass);
     for (int i = 0; i < list[part->channel + channel].components; i++)
         values[i] *= factor;
+    return YK_OK;
 }
 
 const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int *part,
                                     yk_transform *transform)
 {
+    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+        !yk_system_has_memory(system, __func__, "part", part) ||
+        !yk_system_has_memory(system, __func__, "transform", transform))
+        return NULL;
+
     const yk_participant *shown = participant_of(system, subsystem);
     *part = 0;
     if (system->merging) {
@@ -417,13 +461,17 @@ const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int 
 
 bool yk_system_prescribes_motion(const yk_system *system, int number)
 {
-    if (system->merging)
+    if (!yk_system_has_interface(system, __func__, number) || system->merging)
         return false;
     return !yk_both_take_wrench(&system->interfaces[number]);
 }
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int number)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_interface(system, __func__, number))
+        return (yk_interface_error){NAN, NAN, NAN, NAN};
+
     double t = yk_system_time(system);
     if (!system->merging)
         return present_gap(system, &system->interfaces[number], t);
@@ -441,19 +489,22 @@ yk_interface_error yk_system_interface_error(const yk_system *system, int number
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system)
 {
-    return system->statistics;
+    return system ? system->statistics : (yk_system_statistics){0};
 }
 
 int yk_system_scheme_statistics(const yk_system *system,
                                 yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX])
 {
+    if (!yk_system_has_memory(system, __func__, "rows", rows))
+        return 0;
+
     const yk_scheme_ops *ops = system->scheme->ops;
     return ops->statistics ? ops->statistics(system->scheme, system, rows) : 0;
 }
 
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)
 {
-    if (!system->parts[subsystem].shows)
+    if (!yk_system_has_subsystem(system, __func__, subsystem) || !system->parts[subsystem].shows)
         return (yk_subsystem_statistics){0};
 
     /* Short calls are timed now and then: those count for all. */
@@ -466,7 +517,7 @@ yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, 
 
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int number)
 {
-    if (system->merging)
+    if (!yk_system_has_interface(system, __func__, number) || system->merging)
         return (yk_interface_statistics){0};
     return system->interfaces[number].statistics;
 }

@@ -133,7 +133,8 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
 
         const yk_port *ports;
         const yk_channel *channels;
-        port += object->ops->ports(object, &ports);
+        part->port_count = object->ops->ports(object, &ports);
+        port += part->port_count;
         if (object->ops->channels)
             channel += object->ops->channels->list(object, &channels);
         if (used < NAME_LENGTH)

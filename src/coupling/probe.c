@@ -535,6 +535,13 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
 
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_memory(system, __func__, "probes", probes))
+        return YK_ERROR_ARGUMENT;
+    if (!(step > 0) || !isfinite(step))
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "%s: the step is %g s, must be positive and finite", __func__, step);
+
     const yk_interface_probe unknown = {
         .axis = -1,
         .wrench_mass = NAN,

@@ -1,7 +1,11 @@
 /* The state of a system as one image, and the marks that schemes rewind to.
  *
  *   continuous words of every participant, of the scheme
- *   opaque words of every participant, of the scheme, of step control, of the policy | the clock
+ *   opaque words of every participant, of the scheme, of step control, of the policy | the clock |
+ *   the stamp
+ *
+ * The stamp is a fingerprint of what the image belongs to: the names and kinds of the participants
+ * and the sizes of their states. An image of zeros, or of another system, is refused by it.
  *
  * Where the system may fall back to another scheme, there are words for the larger of the two, and
  * those in use are of the scheme that is in use. Without a policy there are no words of it.
@@ -10,6 +14,7 @@
  * of it: the mean wrenches of the last macro step and the motion before it.
  *
  * What is counted, and what was shown and given last, is no state: checkpoints keep it besides. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -20,6 +25,7 @@
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
     WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
+    CLOCK_WORDS = 2, /* the count of steps, and the stamp */
 };
 
 bool yk_participant_can_return(const yk_participant *m)
@@ -175,7 +181,7 @@ yk_status yk_system_prepare_states(yk_system *system)
      * system has none; what of it can return is only for windows (window.c). */
     system->layout.words += own.words;
     system->layout.continuous += own.continuous;
-    system->layout.words += YK_CONTROLLER_WORDS + 1;
+    system->layout.words += YK_CONTROLLER_WORDS + CLOCK_WORDS;
     if (yk_policy_repeats(system))
         system->layout.words += YK_POLICY_WORDS;
     system->returning = system->layout;
@@ -229,7 +235,40 @@ yk_status yk_system_rewind(yk_system *system, int participant)
 
 yk_state_layout yk_system_state_layout(const yk_system *system)
 {
-    return system->layout;
+    return system ? system->layout : (yk_state_layout){0};
+}
+
+/* Never zero, and the same in every process that makes the same system. */
+static uint64_t image_stamp(const yk_system *system)
+{
+    uint64_t stamp = YK_HASH_START;
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
+        const char *kind = m->subsystem->ops->kind ? m->subsystem->ops->kind : "";
+        stamp = yk_hash_bytes(stamp, m->name, strlen(m->name) + 1);
+        stamp = yk_hash_bytes(stamp, kind, strlen(kind) + 1);
+        stamp = yk_hash_bytes(stamp, &m->layout, sizeof m->layout);
+    }
+
+    return stamp | 1;
+}
+
+/* Whether an image is one of this system, before anything of it is set. */
+static yk_status check_image(const yk_system *system, const double *image)
+{
+    uint64_t stamp;
+    memcpy(&stamp, image + system->returning.words - 1, sizeof stamp);
+    if (stamp != image_stamp(system))
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "this is no state image of the system: its stamp is %016llx, not %016llx; "
+                       "set an image that yk_system_state_get of the same system has filled",
+                       (unsigned long long)stamp, (unsigned long long)image_stamp(system));
+
+    for (size_t i = 0; i < system->returning.continuous; i++)
+        if (!isfinite(image[i]))
+            return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                           "word %zu of the state image is %g, must be finite", i, image[i]);
+    return YK_OK;
 }
 
 static double *put(double *to, const void *from, size_t words)
@@ -244,8 +283,12 @@ static const double *take(void *to, const double *from, size_t words)
     return from + words;
 }
 
-void yk_system_state_get(const yk_system *system, double *image)
+yk_status yk_system_state_get(const yk_system *system, double *image)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_memory(system, __func__, "image", image))
+        return YK_ERROR_ARGUMENT;
+
     double *continuous = image;
     double *opaque = image + system->returning.continuous;
 
@@ -287,11 +330,22 @@ void yk_system_state_get(const yk_system *system, double *image)
         opaque += YK_POLICY_WORDS;
     }
 
+    uint64_t stamp = image_stamp(system);
     memcpy(opaque, &system->step_count, sizeof *opaque);
+    memcpy(opaque + 1, &stamp, sizeof stamp);
+    return YK_OK;
 }
 
 yk_status yk_system_state_set(yk_system *system, const double *image)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_memory(system, __func__, "image", image))
+        return YK_ERROR_ARGUMENT;
+
+    yk_status fits = check_image(system, image);
+    if (fits != YK_OK)
+        return fits;
+
     const double *continuous = image;
     const double *opaque = image + system->returning.continuous;
 
@@ -349,6 +403,10 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
 
 yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
 {
+    if (!yk_system_has_memory(system, __func__, "hash", hash) ||
+        !yk_system_has_started(system, __func__))
+        return YK_ERROR_ARGUMENT;
+
     *hash = YK_HASH_START;
 
     /* Where a subsystem has no image, what its ports show stands for its state. */
@@ -367,7 +425,8 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
         return YK_ERROR_MEMORY;
 
     yk_system_state_get(system, image);
-    *hash = yk_hash_bytes(*hash, image, system->layout.words * sizeof *image);
+    /* The stamp says nothing of the state. */
+    *hash = yk_hash_bytes(*hash, image, (system->layout.words - 1) * sizeof *image);
     yk_release(system->context, image);
 
     yk_status status = yk_system_check_partners(system);
@@ -378,6 +437,9 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
 
 yk_status yk_system_check_partners(yk_system *system)
 {
+    if (!system)
+        return YK_ERROR_ARGUMENT;
+
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         const yk_remote_ops *remote = m->subsystem->ops->remote;
@@ -395,6 +457,9 @@ yk_status yk_system_check_partners(yk_system *system)
 
 int yk_system_find_unsaved(const yk_system *system)
 {
+    if (!system)
+        return -1;
+
     for (int i = 0; i < system->subsystem_count; i++) {
         const yk_subsystem *subsystem =
             system->participants[system->parts[i].participant].subsystem;
@@ -477,15 +542,23 @@ static void restore_piece(void *piece, size_t bytes, void *user)
 
 size_t yk_system_memory_words(const yk_system *system)
 {
+    if (!system)
+        return 0;
+
     size_t words = 0;
     visit_memory(system, count_words, &words);
     return words;
 }
 
-void yk_system_memory_save(const yk_system *system, double *words)
+yk_status yk_system_memory_save(const yk_system *system, double *words)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_memory(system, __func__, "words", words))
+        return YK_ERROR_ARGUMENT;
+
     memset(words, 0, yk_system_memory_words(system) * sizeof *words);
     visit_memory(system, save_piece, &words);
+    return YK_OK;
 }
 
 /* Whether the counts, indices and truth values of what was restored can be used. */
@@ -524,6 +597,10 @@ static bool is_valid_memory(const yk_system *system)
 
 yk_status yk_system_memory_restore(yk_system *system, const double *words)
 {
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_memory(system, __func__, "words", words))
+        return YK_ERROR_ARGUMENT;
+
     visit_memory(system, restore_piece, &words);
     if (is_valid_memory(system))
         return YK_OK;

@@ -178,12 +178,12 @@ void yk_system_destroy(yk_system *system)
 
 double yk_system_time(const yk_system *system)
 {
-    return system->start + (double)system->step_count * system->step;
+    return system ? system->start + (double)system->step_count * system->step : NAN;
 }
 
 int64_t yk_system_steps(const yk_system *system)
 {
-    return system->step_count;
+    return system ? system->step_count : 0;
 }
 
 /* The next event after t, if it comes before the end of the step; otherwise the end. */
@@ -306,6 +306,9 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
 
 yk_status yk_system_step(yk_system *system, yk_step_report *report)
 {
+    if (!yk_system_has_started(system, __func__))
+        return YK_ERROR_ARGUMENT;
+
     yk_step_report own;
     if (!report)
         report = &own;
@@ -335,6 +338,12 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
 
 yk_status yk_system_run(yk_system *system, double end)
 {
+    if (!system)
+        return YK_ERROR_ARGUMENT;
+    if (!isfinite(end))
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the end is %g s, must be finite",
+                       __func__, end);
+
     yk_status worst = yk_system_start(system);
 
     /* A step that ends a few digits before `end` is the last. */
@@ -479,9 +488,9 @@ yk_status yk_system_start_consistently(yk_system *system)
     return YK_OK;
 }
 
-yk_status yk_system_start(yk_system *system)
+static yk_status start_system(yk_system *system)
 {
-    /* The clock and everything that is counted begin anew. */
+    /* Reset the clock and all statistics. */
     system->step_count = 0;
     system->t = system->start;
     system->h = system->step;
@@ -509,6 +518,7 @@ yk_status yk_system_start(yk_system *system)
     if (status != YK_OK)
         return status;
 
+    system->started = true;
     yk_system_keep_start(system);
 
     for (int i = 0; i < system->interface_count; i++) {
@@ -564,4 +574,17 @@ yk_status yk_system_start(yk_system *system)
     }
 
     return YK_OK;
+}
+
+yk_status yk_system_start(yk_system *system)
+{
+    if (!system)
+        return YK_ERROR_ARGUMENT;
+
+    /* A start that fails leaves states that belong to no time. */
+    system->started = false;
+    yk_status status = start_system(system);
+    if (YK_FAILED(status))
+        system->started = false;
+    return status;
 }

@@ -130,6 +130,7 @@ typedef struct yk_interface {
 typedef struct yk_system_part {
     const char *name;
     int participant, port, channel;
+    int port_count;
 
     /* It stands for the participant in energies and statistics: the first of those merged. */
     bool shows;
@@ -202,6 +203,9 @@ enum { YK_POLICY_WORDS = 3 };
 
 struct yk_system {
     yk_context *context;
+
+    /* The subsystems have found their initial states, so that they may be asked and stepped. */
+    bool started;
     yk_scheme *scheme;
 
     /* With the copy of the options, and of the lists in them. */
@@ -347,6 +351,20 @@ yk_status yk_system_create_scheme(yk_system *system);
  * it. */
 const char *yk_scheme_name_with(unsigned trait);
 const char *yk_scheme_name_without(unsigned trait);
+
+/* arguments.c -----------------------------------------------------------------------------------
+ *
+ * Checks of what users pass to the functions of a system. Each is true if the argument can be used;
+ * otherwise the context has YK_ERROR_ARGUMENT with a message that names function and argument. A
+ * system that is NULL has no context, so that only the result tells. */
+bool yk_system_has_subsystem(const yk_system *system, const char *function, int subsystem);
+bool yk_system_has_port(const yk_system *system, const char *function, int subsystem, int port);
+bool yk_system_has_channel(const yk_system *system, const char *function, int subsystem,
+                           int channel);
+bool yk_system_has_interface(const yk_system *system, const char *function, int interface);
+bool yk_system_has_wire(const yk_system *system, const char *function, int wire);
+bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,
+                          const void *memory);
 
 /* wiring.c --------------------------------------------------------------------------------------*/
 

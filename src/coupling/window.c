@@ -23,6 +23,9 @@ bool yk_windows_meet(const yk_system *system, const yk_interface *interface)
 
 bool yk_system_meets_windows(const yk_system *system)
 {
+    if (!system)
+        return false;
+
     for (int i = 0; i < system->participant_count; i++)
         if (system->participants[i].subsystem->ops->windows)
             return true;

@@ -282,5 +282,8 @@ double yk_wires_start_change(const yk_system *system)
 
 double yk_system_wire(const yk_system *system, int wire)
 {
+    if (!yk_system_has_started(system, __func__) || !yk_system_has_wire(system, __func__, wire))
+        return NAN;
+
     return system->wires[wire].now;
 }

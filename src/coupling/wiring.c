@@ -506,6 +506,10 @@ static yk_status check_size(yk_context *context, const char *name, const char *t
 yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, const char *name)
 {
     const yk_subsystem_ops *ops = subsystem->ops;
+    if (!ops)
+        return yk_fail(context, YK_ERROR_CAPABILITY, "subsystem '%s' has no table of operations",
+                       name);
+
     yk_status status = check_size(context, name, "of operations", ops->size, sizeof *ops);
     if (status != YK_OK)
         return status;

@@ -394,6 +394,54 @@ static const struct {
                                   applied},
 };
 
+yk_status yk_force_check(yk_context *context, const char *model, const yk_force_def *def)
+{
+    const char *name = def->name ? def->name : "";
+    if ((unsigned)def->kind >= YK_FORCE_KINDS)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: force '%s' is of kind %d, which does not exist: take a yk_force_kind",
+                       model, name, (int)def->kind);
+
+    /* A force that moves nothing is a body that was forgotten. */
+    const yk_force_traits *traits = &table[def->kind].traits;
+    if (!traits->on_both && def->body[1] == YK_GROUND)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' acts on the ground, which never moves: name the body that it "
+                       "acts on as its second one (body[1])",
+                       model, traits->name, name);
+    if (traits->on_both && def->body[0] == def->body[1])
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' has both ends on one body: name two different ones", model,
+                       traits->name, name);
+
+    double largest = 0;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++)
+            largest += fabs(def->bushing_stiffness[i][k]) + fabs(def->bushing_damping[i][k]);
+    if (!isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->free) ||
+        !isfinite(def->load_unit) || !yk_v3_finite(def->vector) || !isfinite(largest))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
+                       model, traits->name, name);
+
+    /* The load has one source. */
+    if (def->input < 0 && def->input != YK_NO_ID)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: the input of %s '%s' is port %d: take the id of a signal port, or "
+                       "YK_NO_ID",
+                       model, traits->name, name, def->input);
+
+    bool has_load = def->load.value;
+    bool has_feedback = def->feedback.value;
+    bool has_input = def->input != YK_NO_ID;
+    if (has_load + has_feedback + has_input > 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' has several loads (%s%s%s): give one of load, feedback and "
+                       "input",
+                       model, traits->name, name, has_load ? "load " : "",
+                       has_feedback ? "feedback " : "", has_input ? "input" : "");
+    return YK_OK;
+}
+
 const yk_force_traits *yk_force_traits_of(yk_force_kind kind)
 {
     return &table[kind].traits;
@@ -401,11 +449,15 @@ const yk_force_traits *yk_force_traits_of(yk_force_kind kind)
 
 const char *yk_force_name(yk_force_kind kind)
 {
+    if ((unsigned)kind >= YK_FORCE_KINDS)
+        return "unknown";
     return table[kind].traits.name;
 }
 
 bool yk_force_on_both(yk_force_kind kind)
 {
+    if ((unsigned)kind >= YK_FORCE_KINDS)
+        return false;
     return table[kind].traits.on_both;
 }
 

@@ -61,6 +61,10 @@ typedef struct yk_force_traits {
 } yk_force_traits;
 
 const yk_force_traits *yk_force_traits_of(yk_force_kind kind);
+/* Whether a force can be one: its kind, the bodies that it acts on, its coefficients, and that its
+ * load has one source. `model` is the name of the model in messages. Ids of bodies and of the input
+ * are checked by the solver, which knows how many there are. */
+yk_status yk_force_check(yk_context *context, const char *model, const yk_force_def *def);
 /* The law of a force as it is described. */
 yk_force_law yk_force_of(const yk_force_def *def);
 

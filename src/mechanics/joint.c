@@ -503,6 +503,30 @@ yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int b
     return def;
 }
 
+yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_def *def)
+{
+    const char *name = def->name ? def->name : "";
+    if ((unsigned)def->kind >= YK_JOINT_KINDS)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' is of kind %d, which does not exist: take a yk_joint_kind",
+                       model, name, (int)def->kind);
+
+    /* A length that a drive prescribes needs no number of its own. */
+    bool needs_length =
+        def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !def->drive.value);
+    if (needs_length && !(def->length > 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' needs a positive length, not %g m", model, name,
+                       def->length);
+    if (def->kind == YK_JOINT_AXES && !(def->constrained & YK_AXES_ALL))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' constrains no motion: name its axes", model, name);
+    if (joints[def->kind].traits.drive.required && !def->drive.value)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' prescribes a motion but has no drive", model, name);
+    return YK_OK;
+}
+
 const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind)
 {
     return &joints[kind].traits;
@@ -510,6 +534,8 @@ const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind)
 
 const char *yk_joint_name(yk_joint_kind kind)
 {
+    if ((unsigned)kind >= YK_JOINT_KINDS)
+        return "unknown";
     return joints[kind].traits.name;
 }
 

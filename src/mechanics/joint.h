@@ -95,6 +95,9 @@ typedef struct yk_joint_traits {
 } yk_joint_traits;
 
 const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind);
+/* Whether a joint can be one: its kind, and the length, axes or drive that the kind needs. `model` is
+ * the name of the model in messages. Bodies and markers are checked by their solver. */
+yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_def *def);
 /* The equations of a joint as it is described. */
 yk_joint yk_joint_of(const yk_joint_def *def);
 /* A joint of the list; `length` is read for distance and rolling. */

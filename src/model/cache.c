@@ -27,6 +27,7 @@ yk_cache *yk_cache_create(void)
     /* A context of its own: those of the loads may be gone when the cache is destroyed. */
     yk_context_def def = yk_context_default();
     def.threads = 1;
+    def.log = NULL;
     yk_context *context = yk_context_create(&def);
     if (!context)
         return NULL;

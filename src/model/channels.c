@@ -620,6 +620,13 @@ void yk_scenario_read_channels(yk_scenario *scenario)
 
 const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel)
 {
+    if (channel < 0 || channel >= scenario->info.channel_count) {
+        yk_fail(scenario->context, YK_ERROR_ARGUMENT,
+                "%s: there is no channel %d; the scenario records %d", __func__, channel,
+                scenario->info.channel_count);
+        return NULL;
+    }
+
     const yk_channel_row *row = &scenario->rows[channel];
     if (row->kind == YK_CHANNEL_ENERGY && row->components == 4)
         return energies;
@@ -631,6 +638,13 @@ const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int c
 void yk_scenario_sample(const yk_scenario *scenario, double *values)
 {
     yk_system *system = scenario->system;
+    if (!system) {
+        yk_fail(scenario->context, YK_ERROR_ARGUMENT,
+                "%s: the system has not started: call yk_scenario_system and yk_system_start first",
+                __func__);
+        return;
+    }
+
     for (int i = 0; i < scenario->info.channel_count; i++) {
         const yk_channel_row *row = &scenario->rows[i];
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/text.h"
 
 yk_scenario_def yk_scenario_default(void)
@@ -366,7 +367,14 @@ static yk_status summarise_mistakes(const yk_scenario *scenario, const char *pat
 yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
                            yk_diagnostics *diagnostics, yk_scenario **scenario)
 {
+    if (!scenario)
+        return yk_refuse_null(context, __func__, "scenario");
     *scenario = NULL;
+    if (!def)
+        return yk_refuse_null(context, __func__, "def");
+    if (!def->path)
+        return yk_refuse_null(context, __func__, "def->path");
+
     yk_scenario *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;

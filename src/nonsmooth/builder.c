@@ -1,7 +1,10 @@
 /* The builder of yoke/nonsmooth.h: parts go straight into a world that has not started; the first
  * mistake is kept until the subsystem is asked for. */
 #include "base/building.h"
+#include "base/context.h"
 #include "math/vec3.h"
+#include "mechanics/force.h"
+#include "mechanics/joint.h"
 #include "nonsmooth/packing.h"
 #include "nonsmooth/world.h"
 
@@ -38,6 +41,14 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s is %g, must not be negative",
                            numbers[i].name, numbers[i].value);
 
+    if ((unsigned)def->solver.method > YK_CONTACT_PIVOT)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "solver.method is %d, there is none with that number",
+                       (int)def->solver.method);
+    if ((unsigned)def->solver.friction > YK_FRICTION_BOX)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "solver.friction is %d, there is none with that number",
+                       (int)def->solver.friction);
     if ((unsigned)def->impact_law > YK_IMPACT_SEQUENTIAL)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "impact_law is %d, there is none with that number", (int)def->impact_law);
@@ -82,6 +93,11 @@ static bool ready(const yk_nonsmooth_builder *builder, const int *body, int coun
     return true;
 }
 
+static bool has_def(yk_nonsmooth_builder *builder, const char *function, const void *def)
+{
+    return builder && yk_building_has_def(&builder->building, function, def);
+}
+
 /* The id that the world gave; where it gave none, the context has the mistake. */
 static int taken(yk_nonsmooth_builder *builder, int id)
 {
@@ -92,6 +108,8 @@ static int taken(yk_nonsmooth_builder *builder, int id)
 
 int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, NULL, 0))
         return YK_NO_ID;
     return taken(builder, yk_world_add_body(builder->world, def));
@@ -99,6 +117,8 @@ int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body
 
 int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, &def->body, 1))
         return YK_NO_ID;
     return taken(builder, yk_world_add_shape(builder->world, def));
@@ -106,6 +126,8 @@ int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_sha
 
 int yk_nonsmooth_add_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, NULL, 0))
         return YK_NO_ID;
     return taken(builder, yk_world_add_pair(builder->world, def));
@@ -120,8 +142,14 @@ int yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion
 
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, def->body, 2))
         return YK_NO_ID;
+
+    yk_status usable = yk_joint_check(builder->building.context, "nonsmooth", def);
+    if (usable != YK_OK)
+        return yk_building_refuse(&builder->building, usable);
 
     /* One marker in global axes, seen from both bodies as they start. */
     yk_joint_def joint = *def;
@@ -142,8 +170,14 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
 
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, def->body, 2))
         return YK_NO_ID;
+
+    yk_status usable = yk_force_check(builder->building.context, "nonsmooth", def);
+    if (usable != YK_OK)
+        return yk_building_refuse(&builder->building, usable);
 
     /* The world counts signals apart from the ports before them. */
     yk_force_def force = *def;
@@ -162,6 +196,8 @@ int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *de
 
 int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, def->body, 2))
         return YK_NO_ID;
 
@@ -171,6 +207,14 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
     /* Partners find a port by its name. */
     if (!def->name || !def->name[0]) {
         yk_status status = yk_fail(context, YK_ERROR_ARGUMENT, "a port has no name: give it one");
+        return yk_building_refuse(&builder->building, status);
+    }
+
+    if ((unsigned)def->kind > YK_PORT_SIGNAL) {
+        yk_status status = yk_fail(context, YK_ERROR_ARGUMENT,
+                                   "port '%s' is of kind %d, which does not exist: take a "
+                                   "yk_port_kind",
+                                   def->name, (int)def->kind);
         return yk_building_refuse(&builder->building, status);
     }
 
@@ -203,6 +247,12 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, dou
 {
     if (!ready(builder, NULL, 0))
         return YK_NO_ID;
+    if (!(radius > 0) || !(density > 0) || !isfinite(radius * density))
+        return yk_building_refuse(&builder->building,
+                                  yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
+                                          "a sphere has the radius %g m and the density %g kg/m3: "
+                                          "both must be positive",
+                                          radius, density));
     return taken(builder, yk_world_add_sphere(builder->world, position, radius, density, material));
 }
 
@@ -211,6 +261,11 @@ void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_f
 {
     if (!ready(builder, &body, 1))
         return;
+    if (!function) {
+        yk_building_refuse(&builder->building,
+                           yk_refuse_null(builder->building.context, __func__, "function"));
+        return;
+    }
 
     yk_status status = yk_world_prescribe(builder->world, body, function, user);
     if (status != YK_OK)
@@ -222,6 +277,11 @@ void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
 {
     if (!ready(builder, &body, 1))
         return;
+    if (!path) {
+        yk_building_refuse(&builder->building,
+                           yk_refuse_null(builder->building.context, __func__, "path"));
+        return;
+    }
 
     yk_status status = yk_world_prescribe_path(builder->world, body, path);
     if (status != YK_OK)
@@ -290,6 +350,8 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
 
 int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, NULL, 0))
         return YK_NO_ID;
 
@@ -314,6 +376,8 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
 
 int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, NULL, 0))
         return YK_NO_ID;
     return taken(builder, yk_world_add_emitter(builder->world, def));
@@ -321,6 +385,8 @@ int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def
 
 int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, NULL, 0))
         return YK_NO_ID;
     return taken(builder, yk_world_add_sink(builder->world, def));
@@ -328,6 +394,8 @@ int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def)
 
 int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particles_def *def)
 {
+    if (!has_def(builder, __func__, def))
+        return YK_NO_ID;
     if (!ready(builder, &body, 1))
         return YK_NO_ID;
     if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
@@ -391,9 +459,13 @@ static void check_names(yk_nonsmooth_builder *builder)
 
 yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subsystem)
 {
-    *subsystem = NULL;
+    if (subsystem)
+        *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
+    if (!subsystem)
+        yk_building_refuse(&builder->building,
+                           yk_refuse_null(builder->building.context, __func__, "subsystem"));
 
     /* Names are compared where everything else is right. */
     if (builder->building.status == YK_OK)

@@ -62,8 +62,8 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     return YK_OK;
 }
 
-static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality,
-                              unsigned constrained)
+static yk_status connect_world(yk_subsystem *self, int index, yk_causality causality,
+                               unsigned constrained)
 {
     yk_nonsmooth *world = world_of(self);
     yk_world_model *model = &world->model;
@@ -140,14 +140,27 @@ static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *positio
 
 /* Run ------------------------------------------------------------------------------------------ */
 
+/* Keeps the message of a status: the context is shared with other subsystems. */
+static yk_status keep(yk_subsystem *self, yk_status status)
+{
+    yk_nonsmooth *world = world_of(self);
+    return yk_keep_message(&world->message, world->context, status);
+}
+
 static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    return yk_world_start(world_of(self), t, h, inputs);
+    return keep(self, yk_world_start(world_of(self), t, h, inputs));
 }
 
 static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    return yk_world_step(world_of(self), t, h, inputs);
+    return keep(self, yk_world_step(world_of(self), t, h, inputs));
+}
+
+static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality,
+                              unsigned constrained)
+{
+    return keep(self, connect_world(self, index, causality, constrained));
 }
 
 static void destroy(yk_subsystem *self)
@@ -157,7 +170,7 @@ static void destroy(yk_subsystem *self)
 
 static const char *message(const yk_subsystem *self)
 {
-    return yk_last_message(const_world_of(self)->context);
+    return const_world_of(self)->message.text;
 }
 
 /* Asked for when a system is wired, before start: the model is frozen then. */
@@ -177,7 +190,7 @@ static void state_get(const yk_subsystem *self, double *image)
 
 static yk_status state_set(yk_subsystem *self, const double *image)
 {
-    return yk_world_set_state(world_of(self), image);
+    return keep(self, yk_world_set_state(world_of(self), image));
 }
 
 /* Outputs -------------------------------------------------------------------------------------- */
@@ -327,7 +340,7 @@ static int list_contact_points(const yk_subsystem *self, yk_contact_point *list,
 static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *model)
 {
-    return yk_world_interface_model(world_of(self), t, h, inputs, model);
+    return keep(self, yk_world_interface_model(world_of(self), t, h, inputs, model));
 }
 
 /* A free mass of the same solver, with one port. */

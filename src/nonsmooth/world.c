@@ -221,6 +221,20 @@ yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h)
 
 yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
 {
+    /* The bodies come first. An image without orientations is none. */
+    const yk_world_model *model = &self->model;
+    for (size_t i = 0; i < model->body_count; i++) {
+        yk_body_state body;
+        memcpy(&body, image + i * (sizeof body / sizeof *image), sizeof body);
+        double norm = yk_q_norm(body.orientation);
+        const char *name = model->names[model->body_of[i]];
+        if (!(norm > 0.5 && norm < 2))
+            return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                           "the state image gives body %d (%s) an orientation of norm %g, must be "
+                           "1: set an image that was read from this model",
+                           (int)model->body_of[i], name ? name : "no name", norm);
+    }
+
     yk_status status = yk_world_read_image(&self->model, &self->state, image);
     if (status != YK_OK)
         return status;

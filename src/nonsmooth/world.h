@@ -19,6 +19,7 @@
 #ifndef YK_NONSMOOTH_WORLD_H
 #define YK_NONSMOOTH_WORLD_H
 
+#include "base/context.h"
 #include "nonsmooth/collision.h"
 
 enum { YK_DEEPEST_CHUNKS = 256 };
@@ -100,6 +101,7 @@ struct yk_nonsmooth {
     struct yk_world_interface *interface; /* made when it is first asked for */
     bool laid_out;                        /* there is memory for a run */
     bool started;
+    yk_own_message message;
     bool has_points; /* collision has the geometry of the contacts of the state */
     yk_nonsmooth_report report;
     /* of the contact problems since the start, m/s; steps that were repeated count too */

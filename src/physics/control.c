@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/building.h"
+#include "base/context.h"
 #include "base/restored.h"
 #include "base/text.h"
 #include "math/polynomial.h"
@@ -428,6 +429,10 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
     if (!name || !name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "a loop has no name: give it one");
 
+    if ((unsigned)def->form > YK_CONTROL_RATE)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': there is no form with the number %d",
+                       name, (int)def->form);
+
     /* Gains, limits and filter that a loop can have. */
     if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite",
@@ -485,7 +490,7 @@ yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *
 
 int yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def)
 {
-    if (!builder)
+    if (!builder || !yk_building_has_def(&builder->building, __func__, def))
         return YK_NO_ID;
 
     yk_status status = check_loop(builder->building.context, def);
@@ -594,11 +599,16 @@ static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)
 
 yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsystem)
 {
-    *subsystem = NULL;
+    if (subsystem)
+        *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
 
-    yk_status status = create(builder, subsystem);
+    yk_status status;
+    if (subsystem)
+        status = create(builder, subsystem);
+    else
+        status = yk_refuse_null(builder->building.context, __func__, "subsystem");
     yk_control_discard(builder);
     return status;
 }

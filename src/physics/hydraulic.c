@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/building.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"
@@ -390,6 +391,15 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     if (!name || !name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "a cylinder has no name: give it one");
 
+    if ((unsigned)valve->kind > YK_VALVE_CLOSED_CENTRE)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "cylinder '%s': there is no kind of valve with the number %d", name,
+                       (int)valve->kind);
+    if ((unsigned)def->start > YK_HYDRAULIC_PRESSURE)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "cylinder '%s': there is no kind of start with the number %d", name,
+                       (int)def->start);
+
     /* Chambers and orifices, */
     bool chambers = positive(c->area[0]) && positive(c->area[1]) && positive(c->length);
     bool orifices = positive(valve->area) && positive(valve->discharge) && positive(valve->laminar);
@@ -471,7 +481,7 @@ yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic
 
 int yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder, const yk_hydraulic_cylinder_def *def)
 {
-    if (!builder)
+    if (!builder || !yk_building_has_def(&builder->building, __func__, def))
         return YK_NO_ID;
 
     yk_status status = check_cylinder(builder->building.context, def);
@@ -585,11 +595,16 @@ static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
 
 yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
 {
-    *subsystem = NULL;
+    if (subsystem)
+        *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
 
-    yk_status status = create(builder, subsystem);
+    yk_status status;
+    if (subsystem)
+        status = create(builder, subsystem);
+    else
+        status = yk_refuse_null(builder->building.context, __func__, "subsystem");
     yk_hydraulic_discard(builder);
     return status;
 }

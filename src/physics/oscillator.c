@@ -6,6 +6,7 @@
  * starting values this is, step for step, the solution of the index-3 system with the joint as a
  * constraint: the multipliers drop out of the sum of the equations.
  */
+#include "base/context.h"
 #include "yoke/physics.h"
 
 #include <math.h>
@@ -715,7 +716,12 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
 yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def,
                                yk_subsystem **out)
 {
+    if (!out)
+        return yk_refuse_null(context, __func__, "oscillator");
     *out = NULL;
+    if (!def)
+        return yk_refuse_null(context, __func__, "def");
+
     oscillator *self = NULL;
     yk_status status = create_with_parts(context, def, 1, &self);
     if (status != YK_OK)

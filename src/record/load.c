@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/context.h"
 #include "base/text.h"
 #include "record/hdf5_access.h"
 #include "record/journal.h"
@@ -66,6 +67,9 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record)
 {
     *record = NULL;
+    if (!path)
+        return yk_refuse_null(context, __func__, "path");
+
     yk_record *made = NULL;
     bool complete = false;
     yk_status status = yk_record_create(context, &made);

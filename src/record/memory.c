@@ -1,5 +1,6 @@
 #include "record/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many
@@ -332,6 +333,15 @@ const double *yk_record_time(const yk_record *record)
 
 const double *yk_record_column(const yk_record *record, int channel, int component)
 {
+    const yk_record_header *header = record->header;
+    if (channel < 0 || channel >= header->channel_count || component < 0 ||
+        component >= header->channels[channel].components) {
+        yk_fail(record->context, YK_ERROR_ARGUMENT,
+                "%s: there is no component %d of channel %d; the record has %d channels", __func__,
+                component, channel, header->channel_count);
+        return NULL;
+    }
+
     /* Time is the first column, then the components of all channels in order. */
     size_t column = 1 + (size_t)component;
     for (int i = 0; i < channel; i++)
@@ -345,14 +355,24 @@ size_t yk_record_frame_count(const yk_record *record)
     return record->frame_count;
 }
 
+static bool has_frame(const yk_record *record, const char *function, size_t frame)
+{
+    if (frame < record->frame_count)
+        return true;
+
+    yk_fail(record->context, YK_ERROR_ARGUMENT, "%s: there is no frame %zu; the record has %zu",
+            function, frame, record->frame_count);
+    return false;
+}
+
 double yk_record_frame_time(const yk_record *record, size_t frame)
 {
-    return record->frame_times[frame];
+    return has_frame(record, __func__, frame) ? record->frame_times[frame] : NAN;
 }
 
 const float *yk_record_frame(const yk_record *record, size_t frame)
 {
-    return record->frames + frame * record->frame_size;
+    return has_frame(record, __func__, frame) ? record->frames + frame * record->frame_size : NULL;
 }
 
 int yk_record_find(const yk_record *record, const char *name)

@@ -205,6 +205,10 @@ yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *record
     if (count < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a tee cannot have %d recorders", count);
 
+    for (int i = 0; i < count; i++)
+        if (!recorders[i])
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: recorder %d is NULL", __func__, i);
+
     /* The list lies behind the tee, in the same memory. */
     size_t list = (size_t)count * sizeof *recorders;
     tee *self = yk_allocate(context, 1, sizeof *self + list);

@@ -2,6 +2,7 @@
  * the model is made. */
 #include "smooth/smooth.h"
 
+#include "base/context.h"
 #include "math/so3.h"
 
 /* Defaults ------------------------------------------------------------------------------------- */
@@ -112,16 +113,21 @@ static bool known(yk_smooth_builder *builder, const char *what, const char *name
     return true;
 }
 
+static bool has_def(yk_smooth_builder *builder, const char *function, const void *def)
+{
+    return builder && yk_building_has_def(&builder->building, function, def);
+}
+
 int yk_smooth_add_node(yk_smooth_builder *builder, const yk_smooth_node_def *def)
 {
-    if (!builder)
+    if (!has_def(builder, __func__, def))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, nodes, node_count, def);
 }
 
 int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def)
 {
-    if (!builder)
+    if (!has_def(builder, __func__, def))
         return YK_NO_ID;
 
     /* A body without a node of its own brings one. */
@@ -147,7 +153,7 @@ int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def
 
 int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def)
 {
-    if (!builder || !known(builder, "joint", def->name, def->body, 2))
+    if (!has_def(builder, __func__, def) || !known(builder, "joint", def->name, def->body, 2))
         return YK_NO_ID;
     if (!def->global)
         return YK_SMOOTH_APPEND(builder, joints, joint_count, def);
@@ -168,21 +174,22 @@ int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def)
 
 int yk_smooth_add_force(yk_smooth_builder *builder, const yk_force_def *def)
 {
-    if (!builder || !known(builder, "force", def->name, def->body, 2))
+    if (!has_def(builder, __func__, def) || !known(builder, "force", def->name, def->body, 2))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, forces, force_count, def);
 }
 
 int yk_smooth_add_beam(yk_smooth_builder *builder, const yk_smooth_beam_def *def)
 {
-    if (!builder || !known(builder, "beam", def->name, def->node, YK_BEAM_NODES))
+    if (!has_def(builder, __func__, def) ||
+        !known(builder, "beam", def->name, def->node, YK_BEAM_NODES))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, beams, beam_count, def);
 }
 
 int yk_smooth_add_port(yk_smooth_builder *builder, const yk_port_def *def)
 {
-    if (!builder || !known(builder, "port", def->name, def->body, 2))
+    if (!has_def(builder, __func__, def) || !known(builder, "port", def->name, def->body, 2))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, ports, port_count, def);
 }
@@ -195,14 +202,15 @@ int yk_smooth_add_marker(yk_smooth_builder *builder, const char *name, int body,
 
 int yk_smooth_add_shape(yk_smooth_builder *builder, const yk_smooth_shape_def *def)
 {
-    if (!builder || !known(builder, "shape", "", &def->node, 1))
+    if (!has_def(builder, __func__, def) || !known(builder, "shape", "", &def->node, 1))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, shapes, shape_count, def);
 }
 
 int yk_smooth_add_flexible(yk_smooth_builder *builder, const yk_smooth_flexible_def *def)
 {
-    if (!builder || !known(builder, "flexible body", def->name, &def->node, 1))
+    if (!has_def(builder, __func__, def) ||
+        !known(builder, "flexible body", def->name, &def->node, 1))
         return YK_NO_ID;
     return YK_SMOOTH_APPEND(builder, flexibles, flexible_count, def);
 }
@@ -231,7 +239,8 @@ yk_vec3 yk_smooth_beam_tangent(const yk_vec3 position[YK_BEAM_NODES], int k)
 
 yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *beam, yk_vec3 up)
 {
-    if (!builder || !known(builder, "beam", beam->name, beam->node, YK_BEAM_NODES))
+    if (!has_def(builder, __func__, beam) ||
+        !known(builder, "beam", beam->name, beam->node, YK_BEAM_NODES))
         return YK_ERROR_ARGUMENT;
 
     yk_smooth_node_def nodes[YK_BEAM_NODES];
@@ -364,9 +373,13 @@ static void check_names(yk_smooth_builder *builder)
 
 yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem)
 {
-    *subsystem = NULL;
+    if (subsystem)
+        *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
+    if (!subsystem)
+        yk_building_refuse(&builder->building,
+                           yk_refuse_null(builder->building.context, __func__, "subsystem"));
 
     /* The first mistake of all calls ends it here. */
     if (builder->building.status == YK_OK)

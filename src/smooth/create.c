@@ -121,28 +121,9 @@ static yk_status check_joints(yk_context *context, const yk_smooth_description *
         if (status != YK_OK)
             return status;
 
-        if ((unsigned)joint->kind >= YK_JOINT_KINDS)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' is of no known kind",
-                           def->name, joint->name);
-
-        /* A length that a drive prescribes needs no number of its own. */
-        bool needs_length = joint->kind == YK_JOINT_ROLLING ||
-                            (joint->kind == YK_JOINT_DISTANCE && !joint->drive.value);
-        if (needs_length && !(joint->length > 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: joint '%s' needs a positive length, not %g m", def->name,
-                           joint->name, joint->length);
-
-        /* Axes and drives, where the kind needs them. */
-        if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: joint '%s' constrains no motion: name its axes", def->name,
-                           joint->name);
-
-        if (yk_joint_traits_of(joint->kind)->drive.required && !joint->drive.value)
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: joint '%s' prescribes a motion but has no drive", def->name,
-                           joint->name);
+        status = yk_joint_check(context, def->name, joint);
+        if (status != YK_OK)
+            return status;
     }
 
     return YK_OK;
@@ -152,22 +133,15 @@ static yk_status check_forces(yk_context *context, const yk_smooth_description *
 {
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
-        if ((unsigned)force->kind >= YK_FORCE_KINDS)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: force %d is of no known kind",
-                           def->name, i);
-
-        bool both = yk_force_on_both(force->kind);
-        yk_status status = check_ends(context, def, yk_force_name(force->kind), force->name,
-                                      force->body, force->marker, both);
+        yk_status status = yk_force_check(context, def->name, force);
         if (status != YK_OK)
             return status;
 
-        /* Numbers, of all kinds of force at once. */
-        bool finite = isfinite(force->stiffness) && isfinite(force->damping) &&
-                      isfinite(force->free) && yk_v3_finite(force->vector);
-        if (!finite)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
-                           def->name, yk_force_name(force->kind), force->name);
+        bool both = yk_force_on_both(force->kind);
+        status = check_ends(context, def, yk_force_name(force->kind), force->name, force->body,
+                            force->marker, both);
+        if (status != YK_OK)
+            return status;
 
         /* The load comes from a signal port, or from a feedback on channels of the model. */
         if (force->input >= def->port_count ||
@@ -280,6 +254,10 @@ static yk_status check_ports(yk_context *context, const yk_smooth_description *d
 {
     for (int i = 0; i < def->port_count; i++) {
         const yk_port_def *port = &def->ports[i];
+        if ((unsigned)port->kind > YK_PORT_SIGNAL)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: port '%s' is of kind %d, which does not exist: take a yk_port_kind",
+                           def->name, port->name ? port->name : "", (int)port->kind);
         if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0])
             continue;
 

@@ -61,6 +61,7 @@
 #ifndef YK_SMOOTH_INTERNAL_H
 #define YK_SMOOTH_INTERNAL_H
 
+#include "base/context.h"
 #include "smooth/integrator.h"
 
 typedef struct variation variation;
@@ -72,6 +73,7 @@ struct yk_smooth {
     yk_smooth_workspace work;
     yk_linear_solver solver;
     bool compiled, started;
+    yk_own_message message;
 
     bool warned_cuts;           /* of steps that Newton's method fails in (watch.c) */
     bool warned_points;         /* of torques on bodies without inertia (watch.c) */

@@ -26,7 +26,8 @@ static int ports(const yk_subsystem *self, const yk_port **list)
     return model->def.port_count;
 }
 
-static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+static yk_status connect_port(yk_subsystem *self, int port, yk_causality causality,
+                              unsigned constrained)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_model *model = &smooth->model;
@@ -53,8 +54,8 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     return YK_OK;
 }
 
-static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position,
-                           const yk_quat *orientation)
+static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *position,
+                            const yk_quat *orientation)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_model *model = &smooth->model;
@@ -81,7 +82,7 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
+static yk_status start_model(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -142,7 +143,7 @@ static yk_status not_started(const yk_smooth_model *model)
                    model->def.name);
 }
 
-static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
+static yk_status advance_model(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -174,8 +175,8 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     return yk_smooth_watch(smooth, status);
 }
 
-static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                                  int degree, double *matrix)
+static yk_status advance_sensitively(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                     int degree, double *matrix)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
@@ -190,8 +191,8 @@ static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const 
     return status;
 }
 
-static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                         yk_iteration *report)
+static yk_status iterate_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                               yk_iteration *report)
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -221,7 +222,7 @@ static void destroy(yk_subsystem *self)
 
 static const char *message(const yk_subsystem *self)
 {
-    return yk_last_message(const_smooth_of(self)->model.context);
+    return const_smooth_of(self)->message.text;
 }
 
 /* The state ------------------------------------------------------------------------------------ */
@@ -238,7 +239,7 @@ static void state_get(const yk_subsystem *self, double *image)
     memcpy(image, state->image, state->words * sizeof *image);
 }
 
-static yk_status state_set(yk_subsystem *self, const double *image)
+static yk_status set_state(yk_subsystem *self, const double *image)
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -254,6 +255,18 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     if ((level != LEVEL_STEP && level != LEVEL_ACCELERATION) || !yk_is_restored_count(steps))
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "the state image does not belong to this model");
+    /* Perturbed orientations are brought back to unit length; an image without any is none. */
+    const double *nodes = image + ((const double *)state->now - state->image);
+    for (int i = 0; i < model->def.node_count; i++) {
+        node_state node;
+        memcpy(&node, nodes + (size_t)i * (sizeof node / sizeof *nodes), sizeof node);
+        double norm = yk_q_norm(node.orientation);
+        if (!(norm > 0.5 && norm < 2))
+            return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                           "%s: the state image gives '%s' an orientation of norm %g, must be 1: "
+                           "set an image that was read from this model",
+                           model->def.name, model->def.nodes[i].name, norm);
+    }
 
     /* The matrix keeps its factors if they are those of the new state. */
     size_t first = (size_t)((double *)state->reference - state->image);
@@ -375,8 +388,8 @@ static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
 
 /* At the level of accelerations the size of the step does not matter, and prescribed motions go
  * on as they were. */
-static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                                 yk_interface_model *result)
+static yk_status find_interface_model(yk_subsystem *self, double t, double h,
+                                      const yk_input *inputs, yk_interface_model *result)
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
@@ -395,8 +408,8 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     return yk_smooth_interface_model(smooth, result);
 }
 
-static yk_status step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                            yk_step_model *result)
+static yk_status find_step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                 yk_step_model *result)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
@@ -410,8 +423,8 @@ static yk_status step_model(yk_subsystem *self, double t, double h, const yk_inp
     return status;
 }
 
-static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs,
-                       double *change)
+static yk_status relax_part(yk_subsystem *self, int part, double t, double h,
+                            const yk_input *inputs, double *change)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
@@ -425,7 +438,7 @@ static yk_status relax(yk_subsystem *self, int part, double t, double h, const y
     return status;
 }
 
-static yk_status part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
+static yk_status count_part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
 {
     return yk_smooth_part_words(smooth_of(self), part, words, unknowns);
 }
@@ -443,6 +456,77 @@ static void part_set(yk_subsystem *self, int part, const double *words)
 static int input_degree(const yk_subsystem *self)
 {
     return ((const yk_smooth *)self)->model.integrator->input_degree;
+}
+
+/* Operations with a status ----------------------------------------------------------------------
+ *
+ * Each keeps its message: the context is shared with other subsystems. */
+
+static yk_status keep(yk_subsystem *self, yk_status status)
+{
+    yk_smooth *smooth = smooth_of(self);
+    return yk_keep_message(&smooth->message, smooth->model.context, status);
+}
+
+static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+{
+    return keep(self, connect_port(self, port, causality, constrained));
+}
+
+static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position,
+                           const yk_quat *orientation)
+{
+    return keep(self, place_port(self, port, position, orientation));
+}
+
+static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    return keep(self, start_model(self, t, h, inputs));
+}
+
+static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    return keep(self, advance_model(self, t, h, inputs));
+}
+
+static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                  int degree, double *matrix)
+{
+    return keep(self, advance_sensitively(self, t, h, inputs, degree, matrix));
+}
+
+static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                         yk_iteration *report)
+{
+    return keep(self, iterate_model(self, t, h, inputs, report));
+}
+
+static yk_status state_set(yk_subsystem *self, const double *image)
+{
+    return keep(self, set_state(self, image));
+}
+
+static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                 yk_interface_model *result)
+{
+    return keep(self, find_interface_model(self, t, h, inputs, result));
+}
+
+static yk_status step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                            yk_step_model *result)
+{
+    return keep(self, find_step_model(self, t, h, inputs, result));
+}
+
+static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs,
+                       double *change)
+{
+    return keep(self, relax_part(self, part, t, h, inputs, change));
+}
+
+static yk_status part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
+{
+    return keep(self, count_part_words(self, part, words, unknowns));
 }
 
 static const yk_rollback_ops rollback_ops = {

@@ -1,0 +1,96 @@
+/* Checks of the arguments that users pass to the functions of a system. Ids come from outside: they
+ * may be those of another system, or YK_NO_ID of a part that could not be added. */
+#include "base/context.h"
+#include "coupling/merging.h"
+#include "coupling/system.h"
+
+bool yk_system_has_started(const yk_system *system, const char *function)
+{
+    if (!system)
+        return false;
+    if (system->started)
+        return true;
+
+    yk_fail(system->context, YK_ERROR_ARGUMENT,
+            "%s: the system has not started: call yk_system_start first, and check its status",
+            function);
+    return false;
+}
+
+/* "yk_system_output: there is no subsystem 7; their ids are 0 to 1". */
+static bool is_in_range(const yk_system *system, const char *function, const char *what, int id,
+                        int count)
+{
+    if (id >= 0 && id < count)
+        return true;
+
+    if (count > 0)
+        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: there is no %s %d; the ids are 0 to %d",
+                function, what, id, count - 1);
+    else
+        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: there is no %s %d, for there are none",
+                function, what, id);
+    return false;
+}
+
+bool yk_system_has_subsystem(const yk_system *system, const char *function, int subsystem)
+{
+    return system && is_in_range(system, function, "subsystem", subsystem, system->subsystem_count);
+}
+
+bool yk_system_has_port(const yk_system *system, const char *function, int subsystem, int port)
+{
+    if (!yk_system_has_subsystem(system, function, subsystem))
+        return false;
+
+    /* A participant that was merged has the ports of all its parts. */
+    const yk_system_part *part = &system->parts[subsystem];
+    int count = system->participants[part->participant].port_count;
+    if (system->merging)
+        count = part->port_count;
+    return is_in_range(system, function, "port", port, count);
+}
+
+bool yk_system_has_channel(const yk_system *system, const char *function, int subsystem,
+                           int channel)
+{
+    if (!yk_system_has_subsystem(system, function, subsystem))
+        return false;
+
+    /* A merged participant has the channels of all its parts, then its own. */
+    const yk_system_part *part = &system->parts[subsystem];
+    const yk_subsystem *shown = system->participants[part->participant].subsystem;
+    const yk_channel *list;
+    int count = 0;
+    if (shown->ops->channels)
+        count = shown->ops->channels->list(shown, &list);
+    return is_in_range(system, function, "channel", channel, count - part->channel);
+}
+
+bool yk_system_has_interface(const yk_system *system, const char *function, int interface)
+{
+    if (!system)
+        return false;
+
+    int count = system->interface_count;
+    if (system->merging)
+        count = system->merging->interface_count;
+    return is_in_range(system, function, "interface", interface, count);
+}
+
+bool yk_system_has_wire(const yk_system *system, const char *function, int wire)
+{
+    return system && is_in_range(system, function, "wire", wire, system->wire_count);
+}
+
+bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,
+                          const void *memory)
+{
+    if (!system)
+        return false;
+    if (memory)
+        return true;
+
+    yk_refuse_null(system->context, function, argument);
+    return false;
+}

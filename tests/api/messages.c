@@ -1,0 +1,144 @@
+/* Messages of subsystems that share a context, and warnings of programs that set no log. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+#include "yoke/coupling.h"
+#include "yoke/nonsmooth.h"
+#include "yoke/smooth.h"
+
+static yk_subsystem *rod(yk_context *context, const char *model, const char *port)
+{
+    yk_smooth_def def = yk_smooth_default();
+    def.name = model;
+    yk_smooth_builder *builder = yk_smooth_begin(context, &def);
+    yk_smooth_body_def body =
+        yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
+    int id = yk_smooth_add_body(builder, &body);
+    yk_smooth_add_marker(builder, port, id, yk_marker_default());
+    return yk_smooth_finish(builder);
+}
+
+static yk_subsystem *box(yk_context *context)
+{
+    yk_nonsmooth_builder *builder = yk_nonsmooth_begin(context, NULL);
+    yk_nonsmooth_body_def body =
+        yk_nonsmooth_body_named("box", 2, yk_inertia_box(2, 1, 1, 1), (yk_vec3){0, 0, 1});
+    int id = yk_nonsmooth_add_body(builder, &body);
+    yk_nonsmooth_add_marker(builder, "lid", id, yk_marker_default());
+    return yk_nonsmooth_finish(builder);
+}
+
+/* A failure is reported with the name of one subsystem: the text must be its own, whichever failed
+ * last. */
+static void test_each_solver_keeps_its_own_message(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_subsystem *solvers[] = {rod(context, "first", "left"), rod(context, "second", "right"),
+                               box(context)};
+    const char *const named[] = {"first", "second", "no port 7"};
+    enum { COUNT = sizeof solvers / sizeof *solvers };
+
+    for (int i = 0; i < COUNT; i++) {
+        const yk_subsystem_ops *ops = solvers[i]->ops;
+        yk_status status = i < 2 ? ops->step(solvers[i], 0, 1e-3, NULL)
+                                 : ops->connect(solvers[i], 7, YK_TAKES_WRENCH, YK_AXES_ALL);
+        assert_int_equal(status, YK_ERROR_ARGUMENT);
+    }
+
+    for (int i = 0; i < COUNT; i++) {
+        const char *message = solvers[i]->ops->message(solvers[i]);
+        if (!strstr(message, named[i]))
+            fail_msg("solver %d says: %s", i, message);
+        for (int k = 0; k < COUNT; k++)
+            assert_true(k == i || !strstr(message, named[k]));
+    }
+
+    for (int i = 0; i < COUNT; i++)
+        solvers[i]->ops->destroy(solvers[i]);
+    yk_context_destroy(context);
+}
+
+/* What a function writes to stderr, as text that lives until the next call. */
+static const char *stderr_of(void (*function)(void))
+{
+    static char text[4096];
+    char path[] = "/tmp/yoke-messages-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    unlink(path);
+
+    fflush(stderr);
+    int kept = dup(STDERR_FILENO);
+    dup2(file, STDERR_FILENO);
+    function();
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    assert_true(length >= 0);
+    text[length] = '\0';
+    close(file);
+    return text;
+}
+
+static yk_status redundant_status;
+
+/* A rod that two coaxial pins hold: five equations twice. */
+static void start_redundant_model(void)
+{
+    yk_context *context = yk_context_create(NULL);
+    yk_smooth_builder *builder = yk_smooth_begin(context, NULL);
+    yk_smooth_body_def body =
+        yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
+    int id = yk_smooth_add_body(builder, &body);
+    for (int i = 0; i < 2; i++) {
+        yk_marker axis = yk_marker_along((yk_vec3){0, 0.1 * i, 0}, (yk_vec3){0, 1, 0});
+        yk_joint_def pin =
+            yk_joint_at(i ? "second pin" : "pin", YK_JOINT_REVOLUTE, YK_GROUND, id, axis);
+        yk_smooth_add_joint(builder, &pin);
+    }
+
+    yk_system_def def = yk_system_default();
+    def.step = 1e-3;
+    yk_system_builder *whole = yk_system_begin(context, &def);
+    yk_system_adopt(whole, "pendulum", yk_smooth_finish(builder));
+    yk_system *system = NULL;
+    redundant_status = yk_system_create(whole, &system);
+    if (redundant_status == YK_OK)
+        redundant_status = yk_system_start(system);
+    yk_system_destroy(system);
+    yk_context_destroy(context);
+}
+
+static void start_redundant_model_silently(void)
+{
+    yk_context_def def = yk_context_default();
+    def.log = NULL;
+    yk_context *context = yk_context_create(&def);
+    yk_log(context, YK_LOG_WARNING, "this is dropped");
+    yk_context_destroy(context);
+}
+
+/* Redundant joints do not change the motion: the start succeeds, and a warning names them. */
+static void test_warnings_reach_stderr(void **state)
+{
+    (void)state;
+    const char *text = stderr_of(start_redundant_model);
+    assert_int_equal(redundant_status, YK_OK);
+    assert_non_null(strstr(text, "warning"));
+    assert_non_null(strstr(text, "pin"));
+    assert_string_equal(stderr_of(start_redundant_model_silently), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_solver_keeps_its_own_message),
+        cmocka_unit_test(test_warnings_reach_stderr),
+    };
+    return cmocka_run_group_tests_name("messages", tests, NULL, NULL);
+}
