@@ -399,8 +399,8 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
     const char *name = def->name ? def->name : "";
     if ((unsigned)def->kind >= YK_FORCE_KINDS)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s: force '%s' is of kind %d, which does not exist: take a yk_force_kind",
-                       model, name, (int)def->kind);
+                       "%s: force '%s' is of no known kind (%d): take a yk_force_kind", model, name,
+                       (int)def->kind);
 
     /* A force that moves nothing is a body that was forgotten. */
     const yk_force_traits *traits = &table[def->kind].traits;

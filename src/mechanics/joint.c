@@ -508,8 +508,8 @@ yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_
     const char *name = def->name ? def->name : "";
     if ((unsigned)def->kind >= YK_JOINT_KINDS)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s: joint '%s' is of kind %d, which does not exist: take a yk_joint_kind",
-                       model, name, (int)def->kind);
+                       "%s: joint '%s' is of no known kind (%d): take a yk_joint_kind", model, name,
+                       (int)def->kind);
 
     /* A length that a drive prescribes needs no number of its own. */
     bool needs_length =

@@ -370,6 +370,13 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
     }
 }
 
+static double always_zero(void *user, double t)
+{
+    (void)user;
+    (void)t;
+    return 0;
+}
+
 static void read_joint(reader *r, const yk_node *item)
 {
     yk_joint_def joint = yk_joint_default();
@@ -385,6 +392,10 @@ static void read_joint(reader *r, const yk_node *item)
         joint.length = drive->value;
     else if (drive)
         note(r, yk_builder_function_of(r->builder, drive, &joint.drive));
+
+    /* A drive that keeps zero is a drive. */
+    if (drive && !joint.drive.value && joint.kind != YK_JOINT_DISTANCE)
+        joint.drive.value = always_zero;
 
     /* What else the kind needs. */
     if (joint.kind == YK_JOINT_ROLLING)

@@ -342,11 +342,10 @@ static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_sha
 
     if (good)
         return YK_OK;
-    return yk_fail(
-        model->context, YK_ERROR_ARGUMENT,
-        "shape %zu (kind %d): the kind must be a yk_solid_kind, sizes must be positive, a "
-        "hull needs four points, a mesh triangles of existing points",
-        model->shape_count, (int)def->kind);
+    return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                   "shape %zu: sizes must be positive, a hull needs four points, a mesh triangles "
+                   "of existing points, and the kind (%d) must be a yk_solid_kind",
+                   model->shape_count, (int)def->kind);
 }
 
 /* A part with a geometry and its points, if it has any. */
