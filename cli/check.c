@@ -90,6 +90,13 @@ int command_check(int argc, char **argv)
         printf("%d wire%s, ", info->wire_count, plural(info->wire_count));
     printf("%lld steps of %g s\n", (long long)info->steps, info->step);
 
+    for (int i = 0; starts && i < yk_system_loop_count(system); i++) {
+        yk_algebraic_loop loop = yk_system_loop(system, i);
+        if (loop.solved)
+            printf("the wires %s are an algebraic loop, which %s in every step\n", loop.text,
+                   loop.iterated ? "the scheme iterates" : "is solved by Newton's method");
+    }
+
     for (int i = 0; i < info->plugin_count; i++) {
         const yk_plugin_info *plugin = &info->plugins[i];
         const char *name = *plugin->name ? plugin->name : "(unnamed)";

@@ -88,7 +88,8 @@ typedef enum yk_finding_kind {
     YK_FINDING_FAILED,  /* the run did not come to its end; value: time that it reached (s) */
     /* steps failed, and the policy of the scenario carried the run on; value: how many did */
     YK_FINDING_MENDED,
-    YK_FINDING_EMITTER /* particles that were due did not come; value: which fraction of them */
+    YK_FINDING_EMITTER,  /* particles that were due did not come; value: which fraction of them */
+    YK_FINDING_WIRE_LOOP /* an algebraic loop over wires is not solved: it lags by a macro step */
 } yk_finding_kind;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };

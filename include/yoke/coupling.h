@@ -40,7 +40,9 @@ typedef struct yk_wire_def {
     /* of a port: which double of yk_port_value; of a channel: of its values; both in SI units */
     int component;
     int target_subsystem, target_port; /* a signal port that takes a signal */
-    bool hold; /* the value at the start of the macro step for the whole of it, always */
+    /* The target takes the value at the start of the macro step for the whole of it. What the source
+     * reaches at t acts from t on, and shows in the target's outputs one macro step later. */
+    bool hold;
     /* What is carried is gain times the source's value plus offset; a gain of 0 counts as 1. */
     double gain, offset;
 } yk_wire_def;
@@ -394,6 +396,22 @@ const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int 
 /* The value of a wire's source at the present time, with gain and offset. The target of a wire with
  * `hold` takes it in the next macro step. NaN: there is no such wire. */
 double yk_system_wire(const yk_system *system, int wire);
+
+/* Wires that feed back to themselves at once, through subsystems with direct feed-through. Such a
+ * loop is solved inside each step if its subsystems can be rolled back and have no interfaces; others
+ * lag by a macro step, unless the scheme iterates. */
+typedef struct yk_algebraic_loop {
+    const char
+        *text;     /* its wires: "'a.loop' -> 'b.loop.measured', 'b.loop' -> 'a.loop.measured'" */
+    int wire;      /* one of them; with `hold` it closes no loop */
+    bool solved;   /* by Newton's method, or by the iterations of the scheme */
+    bool iterated; /* by the iterations of the scheme */
+} yk_algebraic_loop;
+
+int yk_system_loop_count(const yk_system *system);
+/* An empty text: there is no such loop. */
+yk_algebraic_loop yk_system_loop(const yk_system *system, int loop);
+
 /* False if the subsystem does not report it; of parts that were merged the first reports the
  * whole. */
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);

@@ -567,6 +567,14 @@ typedef struct yk_subsystem_ops {
      * and its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
     size_t (*counts)(yk_subsystem *self, void **data);
 
+    /* Direct feed-through: whether what an output shows at the end of a step depends on the signal at
+     * an input port at that time, however short the step is. The output is a port, or with port -1 a
+     * channel, and one component of it as in wires. States do not: positions, velocities, integrals.
+     * Wires that feed back to themselves in this way are algebraic loops, which the coupling solves.
+     * Default: signal ports do, channels and ports with power do not. */
+    bool (*feeds_through)(const yk_subsystem *self, int input, int port, int channel,
+                          int component);
+
     /* Capabilities: absent when NULL. */
 
     const yk_rollback_ops *rollback;

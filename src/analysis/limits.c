@@ -234,6 +234,32 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     offer_schemes(s, f);
 }
 
+/* Loops over wires that the scheme cannot solve. A wire with `hold` makes the delay part of the
+ * model. */
+static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
+                              yk_run_report *report)
+{
+    for (int i = 0; i < yk_system_loop_count(system); i++) {
+        yk_algebraic_loop loop = yk_system_loop(system, i);
+        if (loop.solved)
+            continue;
+
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_WIRE_LOOP, false, -1, 0,
+            "the wires %s are an algebraic loop that this scheme cannot solve, because one of its "
+            "subsystems has interfaces or cannot return to an earlier state: its signals lag by a "
+            "macro step, and grow without bounds if the loop gain is 1 or more",
+            loop.text);
+        if (!f)
+            continue;
+
+        yk_remedy *remedy = &f->remedies[f->remedy_count++];
+        *remedy = (yk_remedy){.kind = YK_REMEDY_CHANGE, .override_count = 1};
+        snprintf(remedy->overrides[0], sizeof remedy->overrides[0], "wires.%.120s.hold=true",
+                 info->wires[loop.wire].name);
+    }
+}
+
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
                          yk_run_report *report, yk_interface_probe *probes)
 {
@@ -243,6 +269,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     for (int i = 0; probes && i < info->interface_count; i++)
         probes[i] = unknown;
 
+    report_wire_loops(system, info, report);
     unsigned traits = yk_scheme_traits(&info->scheme);
     if (info->interface_count == 0 || traits & YK_SCHEME_MERGES)
         return YK_OK;

@@ -279,6 +279,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         [YK_FINDING_FAILED] = "failed",
         [YK_FINDING_MENDED] = "mended",
         [YK_FINDING_EMITTER] = "emitter",
+        [YK_FINDING_WIRE_LOOP] = "wire_loop",
     };
 
     if (!r->def->recorder)

@@ -83,6 +83,11 @@ bool yk_system_has_wire(const yk_system *system, const char *function, int wire)
     return system && is_in_range(system, function, "wire", wire, system->wire_count);
 }
 
+bool yk_system_has_loop(const yk_system *system, const char *function, int loop)
+{
+    return system && is_in_range(system, function, "algebraic loop", loop, system->loop_count);
+}
+
 bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,
                           const void *memory)
 {

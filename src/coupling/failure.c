@@ -32,9 +32,13 @@ yk_status yk_system_report_failure(yk_system *system, int participant)
 
 yk_status yk_system_report_failure_at(yk_system *system, int participant, double t)
 {
-    system->failed = participant;
+    /* The error of an algebraic loop has its message already. */
     yk_context *context = system->context;
     const yk_participant *p = &system->participants[participant];
+    if (p->loop && YK_FAILED(p->loop->status))
+        return p->loop->status;
+
+    system->failed = participant;
     const char *why = yk_participant_message(p);
     const char *scheme = yk_system_scheme_name(system);
     long long step = (long long)system->step_count + 1;

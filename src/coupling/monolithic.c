@@ -27,7 +27,7 @@ yk_status yk_merging_step(yk_system *system, int iterations,
                 source = k;
         }
 
-        if (!def->hold && target <= source)
+        if (!def->hold && !system->wires[i].looped && target <= source)
             repeats = true;
     }
     if (repeats)

@@ -214,8 +214,9 @@ static inline yk_status make_step(yk_system *system, yk_participant *p, double t
     return p->subsystem->ops->step(p->subsystem, t, h, inputs_from(system, p, 0));
 }
 
-yk_status yk_system_advance(yk_system *system, int participant)
+static yk_status advance_alone(yk_system *system, int participant, void *user)
 {
+    (void)user;
     yk_participant *p = &system->participants[participant];
     double begin = begin_call(p);
     if (system->substep)
@@ -223,6 +224,13 @@ yk_status yk_system_advance(yk_system *system, int participant)
     p->status = make_step(system, p, system->t, system->h, p->substeps);
 
     return end_call(system, p, p->substeps, begin);
+}
+
+yk_status yk_system_advance(yk_system *system, int participant)
+{
+    if (system->participants[participant].loop)
+        return yk_loops_advance(system, participant, advance_alone, NULL);
+    return advance_alone(system, participant, NULL);
 }
 
 yk_status yk_system_advance_part(yk_system *system, int participant, double offset, double h,
@@ -237,11 +245,15 @@ yk_status yk_system_advance_part(yk_system *system, int participant, double offs
     return end_call(system, p, substeps, begin);
 }
 
-yk_status yk_system_advance_prepared(yk_system *system, int participant,
-                                     yk_status (*prepare)(yk_system *system, int participant,
-                                                          void *user),
-                                     void *user)
+/* A function that prepares a step, and its argument. */
+typedef struct preparation {
+    yk_status (*prepare)(yk_system *system, int participant, void *user);
+    void *user;
+} preparation;
+
+static yk_status advance_prepared_alone(yk_system *system, int participant, void *user)
 {
+    const preparation *before = user;
     yk_participant *p = &system->participants[participant];
     double begin = begin_call(p);
     if (system->substep)
@@ -249,11 +261,22 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant,
 
     /* What prepares the step may fail for it. */
     p->status = YK_OK;
-    if (prepare)
-        p->status = prepare(system, participant, user);
+    if (before->prepare)
+        p->status = before->prepare(system, participant, before->user);
     if (!YK_FAILED(p->status))
         p->status = make_step(system, p, system->t, system->h, p->substeps);
     return end_call(system, p, p->substeps, begin);
+}
+
+yk_status yk_system_advance_prepared(yk_system *system, int participant,
+                                     yk_status (*prepare)(yk_system *system, int participant,
+                                                          void *user),
+                                     void *user)
+{
+    preparation before = {prepare, user};
+    if (system->participants[participant].loop)
+        return yk_loops_advance(system, participant, advance_prepared_alone, &before);
+    return advance_prepared_alone(system, participant, &before);
 }
 
 yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
@@ -297,7 +320,7 @@ void yk_system_post_part(yk_system *system, int participant, double offset, doub
 {
     yk_participant *p = &system->participants[participant];
     const yk_remote_ops *remote = p->subsystem->ops->remote;
-    if (!remote || p->shaped || yk_stop_asked(system->context))
+    if (!remote || p->shaped || p->loop || yk_stop_asked(system->context))
         return;
 
     /* As make_step and make_substeps will ask for them. */
@@ -366,6 +389,17 @@ void yk_system_advance_all(yk_system *system,
     bool any = false;
     for (int i = 0; i < system->participant_count; i++)
         any = any || system->participants[i].posted;
+
+    /* A loop is solved for all of its participants at once, by one thread. */
+    for (int n = 0; n < system->loop_count; n++) {
+        const yk_loop *loop = &system->loops[n];
+        if (!loop->solvable)
+            continue;
+
+        int first = loop->members[0];
+        advance(system, first);
+        system->participants[first].loop_done = true;
+    }
 
     pass here = {system, false, advance};
     pass elsewhere = {system, true, advance};

@@ -222,6 +222,10 @@ yk_status yk_system_rewind(yk_system *system, int participant)
     yk_participant *m = &system->participants[participant];
     const yk_subsystem_ops *ops = m->subsystem->ops;
 
+    /* A participant that was just advanced with its loop is where it has to be. */
+    if (m->loop_done)
+        return YK_OK;
+
     /* A step that was sent ahead is forgotten with the state. */
     m->posted = false;
     if (ops->remote)

@@ -391,10 +391,18 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
     return YK_OK;
 }
 
-yk_status yk_system_start_participant(yk_system *system, int participant)
+static yk_status start_with_inputs(yk_system *system, int participant, void *user)
 {
+    (void)user;
     yk_wires_carry_start(system, participant);
     return start_participant(system, participant, yk_system_inputs(system, participant));
+}
+
+yk_status yk_system_start_participant(yk_system *system, int participant)
+{
+    if (system->participants[participant].loop)
+        return yk_loops_start(system, participant, start_with_inputs);
+    return start_with_inputs(system, participant, NULL);
 }
 
 /* Wrench sides first, each with the wrench applied to it; then motion sides with the acceleration

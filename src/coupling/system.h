@@ -29,7 +29,27 @@ typedef struct yk_wire {
      * is then given for t + h in a sweep of iterations over wrenches. */
     bool lagged;
     double given;
+
+    /* Both ends are in one algebraic loop that is solved (loops.c). While the wire is torn, its
+     * target is given `torn_end` for the end of the step. */
+    bool looped, torn;
+    double torn_end;
 } yk_wire;
+
+/* An algebraic loop over wires, see loops.c. */
+typedef struct yk_loop {
+    char *text; /* the wires of the loop by their ports, for messages */
+    int *wires, wire_count;
+
+    /* Newton's method can solve it inside a step. All that follows is for such loops. */
+    bool solvable;
+    int *members, member_count; /* participants in the order of evaluation */
+    int *torn, torn_count;      /* wires against this order */
+    double *memory;
+    int *pivot;
+    yk_status status; /* of the last solution; an error has its message */
+    int64_t solved, evaluations;
+} yk_loop;
 
 typedef struct yk_participant {
     yk_subsystem *subsystem;
@@ -83,6 +103,11 @@ typedef struct yk_participant {
     /* Those that it is the source of. */
     yk_wire **wires;
     int wire_count;
+
+    /* The algebraic loop that it is solved with, NULL: none; the loop was solved for another of its
+     * participants, and the next advance of this one has nothing to do. */
+    yk_loop *loop;
+    bool loop_done;
 
     /* Its step was sent ahead; of the last advance. */
     bool posted;
@@ -231,6 +256,11 @@ struct yk_system {
     yk_interface *interfaces;
     int wire_count;
     yk_wire *wires;
+    int loop_count;
+    yk_loop *loops;
+
+    /* Signals were last carried with those that are given, see yk_system_carry_given_signals. */
+    bool carries_given;
 
     /* Gauss-Seidel: B sides before their A sides; and A sides before their B sides, for iterations
      * over wrenches. */
@@ -363,6 +393,7 @@ bool yk_system_has_channel(const yk_system *system, const char *function, int su
                            int channel);
 bool yk_system_has_interface(const yk_system *system, const char *function, int interface);
 bool yk_system_has_wire(const yk_system *system, const char *function, int wire);
+bool yk_system_has_loop(const yk_system *system, const char *function, int loop);
 bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,
                           const void *memory);
 
@@ -473,10 +504,29 @@ void yk_wires_read(yk_participant *participant);
 /* As yk_system_carry_signals, with what wires that run against the sequence are given of the end
  * of the step. */
 double yk_system_carry_given_signals(yk_system *system, int participant);
+/* As the scheme last carried signals, for participants of a loop that it has not come to yet. */
+void yk_wires_carry_again(yk_system *system, int participant);
 /* At the start: as carry, from the present values; then the largest difference, relative to its
  * size or to 1, between a wire's value and what its target started with. */
 void yk_wires_carry_start(yk_system *system, int participant);
 double yk_wires_start_change(const yk_system *system);
+
+/* loops.c ---------------------------------------------------------------------------------------*/
+
+/* At creation: finds the loops of all wires; then, with the sequence of the participants, the order
+ * of evaluation. */
+yk_status yk_loops_create(yk_system *system);
+yk_status yk_loops_order(yk_system *system);
+void yk_loops_destroy(yk_system *system);
+/* A step or a start of one participant of a loop. */
+typedef yk_status (*yk_loop_evaluation)(yk_system *system, int participant, void *user);
+/* Advances or starts all participants of a loop when the first of them is asked for, so that its
+ * signals fit each other; the calls for the others return their status. */
+yk_status yk_loops_advance(yk_system *system, int participant, yk_loop_evaluation advance,
+                           void *user);
+yk_status yk_loops_start(yk_system *system, int participant, yk_loop_evaluation start);
+/* No loop of the step that begins was solved yet. */
+void yk_loops_begin_step(yk_system *system);
 
 /* state.c ---------------------------------------------------------------------------------------*/
 

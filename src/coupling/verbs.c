@@ -220,6 +220,7 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
 
 void yk_system_keep_start(yk_system *system)
 {
+    yk_loops_begin_step(system);
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
 

@@ -239,6 +239,8 @@ static double carry(yk_system *system, int participant, bool with_given)
             end = wire->now;
         if (with_given && wire->lagged)
             end = wire->given;
+        if (wire->torn)
+            end = wire->torn_end;
         largest = fmax(largest, set_input(system, wire, wire->before, end));
     }
 
@@ -247,20 +249,28 @@ static double carry(yk_system *system, int participant, bool with_given)
 
 double yk_system_carry_signals(yk_system *system, int participant)
 {
+    system->carries_given = false;
     return carry(system, participant, false);
 }
 
 double yk_system_carry_given_signals(yk_system *system, int participant)
 {
+    system->carries_given = true;
     return carry(system, participant, true);
+}
+
+void yk_wires_carry_again(yk_system *system, int participant)
+{
+    carry(system, participant, system->carries_given);
 }
 
 void yk_wires_carry_start(yk_system *system, int participant)
 {
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
+        double value = wire->torn ? wire->torn_end : wire->now;
         if (wire->def.target_subsystem == participant)
-            set_input(system, wire, wire->now, wire->now);
+            set_input(system, wire, value, value);
     }
 }
 

@@ -241,10 +241,10 @@ static yk_status create_interface(yk_system *system, int number)
  * def. */
 enum { ALL_WIRES, WIRES_OF_COMMANDS, NO_WIRES, NOTHING };
 
-/* True if everything that the participant takes comes from participants that are in the sequence
- * already. */
-static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
-                       const bool *listed, int level)
+/* True if everything that the participant takes from outside its algebraic loop comes from
+ * participants that are in the sequence already. */
+static bool can_follow_alone(const yk_system *system, int participant, bool wrenches_first,
+                             const bool *listed, int level)
 {
     /* Of interfaces one side waits for the other, unless both take a wrench that is known. */
     for (int i = 0; i < system->interface_count; i++) {
@@ -271,6 +271,8 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
         int source = def->source_subsystem;
         if (def->target_subsystem != participant || source == participant || listed[source])
             continue;
+        if (system->wires[i].looped)
+            continue;
 
         /* A wrench side's motion is known at the start. */
         bool commands = true;
@@ -281,6 +283,22 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
             return false;
     }
 
+    return true;
+}
+
+/* The participants of an algebraic loop are advanced together, so they wait for each other's
+ * sources. */
+static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
+                       const bool *listed, int level)
+{
+    const yk_loop *loop = system->participants[participant].loop;
+    if (!loop)
+        return can_follow_alone(system, participant, wrenches_first, listed, level);
+
+    for (int i = 0; i < system->participant_count; i++)
+        if (system->participants[i].loop == loop &&
+            !can_follow_alone(system, i, wrenches_first, listed, level))
+            return false;
     return true;
 }
 
@@ -299,7 +317,7 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
 
     /* One after the other: the first that waits for none of those left, at the strictest level at
      * which there is one. */
-    for (int n = 0; n < system->participant_count; n++) {
+    for (int n = 0; n < system->participant_count;) {
         int chosen = -1;
         for (int level = ALL_WIRES; chosen < 0 && level < NOTHING; level++)
             for (int i = 0; chosen < 0 && i < system->participant_count; i++)
@@ -311,9 +329,16 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
             for (chosen = 0; listed[chosen];)
                 chosen++;
 
-        listed[chosen] = true;
-        index[chosen] = n;
-        sequence[n] = chosen;
+        /* With all others of its loop. */
+        const yk_loop *loop = system->participants[chosen].loop;
+        for (int i = 0; i < system->participant_count; i++) {
+            if (i != chosen && (!loop || system->participants[i].loop != loop))
+                continue;
+
+            listed[i] = true;
+            index[i] = n;
+            sequence[n++] = i;
+        }
     }
 
     /* Where interfaces and wires go in a circle, some run against it. */
@@ -333,7 +358,7 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         yk_wire *wire = &system->wires[i];
         int source = index[wire->def.source_subsystem];
         int target = index[wire->def.target_subsystem];
-        wire->lagged = !wire->def.hold && source >= target;
+        wire->lagged = !wire->def.hold && !wire->looped && source >= target;
     }
 
     yk_release(system->context, listed);
@@ -394,8 +419,16 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     if (status != YK_OK)
         return status;
 
+    status = yk_loops_create(system);
+    if (status != YK_OK)
+        return status;
+
     /* In which order. */
     status = find_sequence(system, false, system->sequence);
+    if (status != YK_OK)
+        return status;
+
+    status = yk_loops_order(system);
     if (status != YK_OK)
         return status;
 
@@ -451,6 +484,7 @@ void yk_wiring_destroy(yk_system *system)
         yk_release(context, p->applied);
     }
 
+    yk_loops_destroy(system);
     yk_wires_destroy(system);
     yk_release(context, system->participants);
     yk_release(context, system->interfaces);

@@ -304,6 +304,31 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
     }
 }
 
+/* P and D pass an error on at once, in the form rate D alone; I does not. */
+static bool feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
+                          int component)
+{
+    (void)component;
+    const control *self = (const control *)subsystem;
+    const loop *l = &self->loops[input / LOOP_PORTS];
+    int given = input % LOOP_PORTS;
+    if (port < 0) {
+        bool error = channel % LOOP_CHANNELS == ERROR_CHANNEL;
+        return channel / LOOP_CHANNELS == input / LOOP_PORTS && error && given != RATE;
+    }
+    if (port / LOOP_PORTS != input / LOOP_PORTS || port % LOOP_PORTS != COMMAND)
+        return false;
+
+    bool has_rate = l->connected[RATE];
+    bool proportional = l->def.form == YK_CONTROL_VALUE && l->def.proportional != 0;
+    bool derivative = l->def.derivative != 0;
+    switch (given) {
+    case MEASURED: return proportional || (derivative && !has_rate);
+    case RATE: return derivative && l->def.form == YK_CONTROL_VALUE && l->def.filter <= 0;
+    default: return proportional || derivative;
+    }
+}
+
 static const char *message(const yk_subsystem *subsystem)
 {
     const control *self = (const control *)subsystem;
@@ -628,6 +653,7 @@ static const yk_subsystem_ops control_ops = {
     .output = output,
     .destroy = destroy,
     .message = message,
+    .feeds_through = feeds_through,
     .rollback = &control_rollback_ops,
     .channels = &control_channels_ops,
     .events = &control_events_ops,

@@ -61,7 +61,7 @@ static void test_each_solver_keeps_its_own_message(void **state)
     yk_context_destroy(context);
 }
 
-/* What a function writes to stderr, as text that lives until the next call. */
+/* Text that a function writes to stderr; valid until the next call. */
 static const char *stderr_of(void (*function)(void))
 {
     static char text[4096];

@@ -218,7 +218,7 @@ static yk_status state_that_is_not_finite(yk_context *context)
 
 static yk_status state_of_another_system(yk_context *context)
 {
-    /* The same number of words, but of a controller beside an oscillator's sizes. */
+    /* The image has the same number of words, but another subsystem name. */
     yk_system *system = started(context);
     yk_system_builder *builder = begin(context);
     yk_system_adopt(builder, "left", oscillator(context));
@@ -354,7 +354,7 @@ static yk_status no_subsystems(yk_context *context)
 
 static yk_status no_builder(yk_context *context)
 {
-    /* Where there was no memory for a builder, `create` says so. */
+    /* `create` reports that there was no memory for a builder. */
     yk_system_builder *builder = yk_system_begin(NULL, NULL);
     yk_system_adopt(builder, "left", oscillator(context));
     return create_system(builder);
@@ -958,7 +958,7 @@ enum { ROWS = sizeof table / sizeof *table };
 /* Seconds that one use may take. */
 enum { LIMIT = 20 };
 
-/* What the child ends with where the use was not answered as it must be. */
+/* Exit code of the child: 0 if the use returned its status with a message that names the argument. */
 static int judge(const misuse *row)
 {
     yk_context *context = yk_context_create(NULL);

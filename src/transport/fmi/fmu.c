@@ -957,9 +957,22 @@ static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity
 static const yk_event_ops event_ops = {.size = sizeof(yk_event_ops), .next = next_event};
 static const yk_channel_ops channel_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
+/* FMUs count as systems with states: the dependencies of their outputs are not read. */
+static bool feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
+                          int component)
+{
+    (void)subsystem;
+    (void)input;
+    (void)port;
+    (void)channel;
+    (void)component;
+    return false;
+}
+
 static const yk_subsystem_ops fmu_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "fmu",
+    .feeds_through = feeds_through,
     .ports = get_ports,
     .connect = connect,
     .start = start,

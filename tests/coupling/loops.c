@@ -1,0 +1,245 @@
+/* Algebraic loops over wires: controllers without dynamics against closed forms. */
+#include "test.h"
+#include "the_context.h"
+
+#include <string.h>
+
+#include "yoke/coupling.h"
+#include "yoke/physics.h"
+
+static double one(void *user, double t)
+{
+    (void)user;
+    (void)t;
+    return 1;
+}
+
+static double ramp(void *user, double t)
+{
+    (void)user;
+    return t;
+}
+
+typedef struct gain {
+    const char *name;
+    double proportional, integral;
+    double (*reference)(void *user, double t);
+    double high; /* 0: no limit */
+} gain;
+
+static yk_subsystem *controller(const gain *g)
+{
+    yk_control_def def = yk_control_default();
+    def.name = g->name;
+    yk_control_builder *builder = yk_control_begin(context, &def);
+    yk_control_loop_def loop = yk_control_loop_default();
+    loop.name = "y";
+    loop.proportional = g->proportional;
+    loop.integral = g->integral;
+    loop.reference.value = g->reference;
+    if (g->high > 0)
+        loop.high = g->high;
+    yk_control_add_loop(builder, &loop);
+    yk_subsystem *made = NULL;
+    assert_int_equal(yk_control_create(builder, &made), YK_OK);
+    return made;
+}
+
+enum { COMMAND, MEASURED, RATE, REFERENCE };
+
+typedef struct connection {
+    const char *name;
+    int from, to, port;
+    bool hold;
+} connection;
+
+static yk_system *build(const yk_scheme_ops *scheme, const void *options, const gain *gains,
+                        int gain_count, const connection *wires, int wire_count)
+{
+    yk_system_def def = yk_system_default();
+    def.step = 1e-2;
+    def.scheme = (yk_scheme_def){scheme, options};
+    yk_system_builder *builder = yk_system_begin(context, &def);
+    for (int i = 0; i < gain_count; i++)
+        yk_system_adopt(builder, gains[i].name, controller(&gains[i]));
+    for (int i = 0; i < wire_count; i++) {
+        yk_wire_def wire = yk_wire_default();
+        wire.name = wires[i].name;
+        wire.source_subsystem = wires[i].from;
+        wire.source_port = COMMAND;
+        wire.target_subsystem = wires[i].to;
+        wire.target_port = wires[i].port;
+        wire.hold = wires[i].hold;
+        yk_system_add_wire(builder, &wire);
+    }
+    yk_system *system = NULL;
+    assert_int_equal(yk_system_create(builder, &system), YK_OK);
+    return system;
+}
+
+static double command(const yk_system *system, int subsystem)
+{
+    return yk_system_output(system, subsystem, COMMAND)->motion.position.x;
+}
+
+static const connection pair_wires[] = {{"ab", 0, 1, MEASURED, false},
+                                        {"ba", 1, 0, MEASURED, false}};
+
+/* a = k1 (1 - b), b = -k2 a: a = k1 / (1 - k1 k2), in every scheme and from the first time on. */
+static void test_two_gains_have_their_closed_form(void **state)
+{
+    (void)state;
+    static const double gains[][2] = {{2, -3}, {0.5, 0.8}, {0.9, 1.1}, {-2, 3}, {40, -50}, {2, 2}};
+    yk_explicit_options jacobi = yk_explicit_default();
+    jacobi.order = YK_ORDER_JACOBI;
+    const struct {
+        const yk_scheme_ops *ops;
+        const void *options;
+    } schemes[] = {{yk_scheme_explicit(), NULL},   {yk_scheme_explicit(), &jacobi},
+                   {yk_scheme_monolithic(), NULL}, {yk_scheme_tight(), NULL},
+                   {yk_scheme_loose(), NULL},      {yk_scheme_index1(), NULL}};
+
+    for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++) {
+        for (size_t i = 0; i < sizeof gains / sizeof *gains; i++) {
+            double k1 = gains[i][0];
+            double k2 = gains[i][1];
+            const gain parts[] = {{"a", k1, 0, one, 0}, {"b", k2, 0, NULL, 0}};
+            yk_system *system = build(schemes[s].ops, schemes[s].options, parts, 2, pair_wires, 2);
+            assert_int_equal(yk_system_loop_count(system), 1);
+            assert_int_equal(yk_system_start(system), YK_OK);
+            double exact = k1 / (1 - k1 * k2);
+            for (int step = 0; step < 10; step++) {
+                assert_relative(command(system, 0), exact, 1e-10);
+                assert_relative(command(system, 1), -k2 * exact, 1e-10);
+                assert_int_equal(yk_system_step(system, NULL), YK_OK);
+            }
+            assert_true(yk_system_loop(system, 0).solved);
+            yk_system_destroy(system);
+        }
+    }
+}
+
+/* A reference that moves must not lag by a step. */
+static void test_loop_follows_its_reference(void **state)
+{
+    (void)state;
+    const gain parts[] = {{"a", 0.5, 0, ramp, 0}, {"b", 0.8, 0, NULL, 0}};
+    yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        assert_near(command(system, 0), 0.5 * yk_system_time(system) / 0.6, 1e-11);
+    }
+    yk_system_destroy(system);
+}
+
+/* Two loops that share b and c: a -> b -> c -> a, and b -> c -> b by the reference of b. */
+static void test_nested_loops_are_solved_together(void **state)
+{
+    (void)state;
+    const gain parts[] = {{"a", 2, 0, one, 0}, {"b", -3, 0, NULL, 0}, {"c", 0.5, 0, NULL, 0}};
+    const connection wires[] = {{"ab", 0, 1, MEASURED, false},
+                                {"bc", 1, 2, MEASURED, false},
+                                {"ca", 2, 0, MEASURED, false},
+                                {"cb", 2, 1, REFERENCE, false}};
+    yk_system *system = build(yk_scheme_explicit(), NULL, parts, 3, wires, 4);
+    assert_int_equal(yk_system_loop_count(system), 1);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_step(system, NULL), YK_OK);
+
+    /* c = -b / 2, b = -3 (c - a) = 3 a + 1.5 b: b = -6 a, c = 3 a, a = 2 (1 - 3 a) = 2 / 7. */
+    assert_relative(command(system, 0), 2.0 / 7, 1e-10);
+    assert_relative(command(system, 1), -12.0 / 7, 1e-10);
+    assert_relative(command(system, 2), 6.0 / 7, 1e-10);
+    yk_system_destroy(system);
+}
+
+/* b is limited to 0.5: a = 2 (1 - 0.5). */
+static void test_limits_inside_a_loop(void **state)
+{
+    (void)state;
+    const gain parts[] = {{"a", 2, 0, one, 0}, {"b", -3, 0, NULL, 0.5}};
+    yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    assert_near(command(system, 0), 1, 1e-10);
+    assert_relative(command(system, 1), 0.5, 1e-10);
+    yk_system_destroy(system);
+}
+
+static void test_loop_gain_of_one_is_an_error(void **state)
+{
+    (void)state;
+    const gain parts[] = {{"a", 2, 0, one, 0}, {"b", 0.5, 0, NULL, 0}};
+    yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
+    assert_int_equal(yk_system_start(system), YK_ERROR_SINGULAR);
+    const char *message = yk_last_message(context);
+    assert_non_null(strstr(message, "'a.y' -> 'b.y.measured'"));
+    assert_non_null(strstr(message, "'b.y' -> 'a.y.measured'"));
+    assert_non_null(strstr(message, "loop gain is 1"));
+    yk_system_destroy(system);
+}
+
+/* Integrals and held wires close no loop; a chain of gains is evaluated in order. */
+static void test_what_is_no_loop(void **state)
+{
+    (void)state;
+    const gain integral[] = {{"a", 2, 0, one, 0}, {"b", 0, -3, NULL, 0}};
+    yk_system *system = build(yk_scheme_explicit(), NULL, integral, 2, pair_wires, 2);
+    assert_int_equal(yk_system_loop_count(system), 0);
+    yk_system_destroy(system);
+
+    const gain gains[] = {{"a", 2, 0, ramp, 0}, {"b", -3, 0, NULL, 0}, {"c", -4, 0, NULL, 0}};
+    const connection held[] = {{"ab", 0, 1, MEASURED, false}, {"ba", 1, 0, MEASURED, true}};
+    system = build(yk_scheme_explicit(), NULL, gains, 2, held, 2);
+    assert_int_equal(yk_system_loop_count(system), 0);
+    yk_system_destroy(system);
+
+    const connection chain[] = {{"bc", 1, 2, MEASURED, false}, {"ab", 0, 1, MEASURED, false}};
+    system = build(yk_scheme_explicit(), NULL, gains, 3, chain, 2);
+    assert_int_equal(yk_system_loop_count(system), 0);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        assert_relative(command(system, 2), 24 * yk_system_time(system), 1e-13);
+    }
+    yk_system_destroy(system);
+}
+
+/* A rollback repeats the steps of a loop to the bit. */
+static void test_loops_keep_nothing_between_steps(void **state)
+{
+    (void)state;
+    const gain parts[] = {{"a", 2, 0.3, ramp, 0}, {"b", -3, 0, NULL, 0}};
+    yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
+    assert_int_equal(yk_system_start(system), YK_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
+
+    double image[256];
+    assert_true(yk_system_state_layout(system).words <= 256);
+    assert_int_equal(yk_system_state_get(system, image), YK_OK);
+    uint64_t hash[2];
+    for (int run = 0; run < 2; run++) {
+        assert_int_equal(yk_system_state_set(system, image), YK_OK);
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        assert_int_equal(yk_system_state_hash(system, &hash[run]), YK_OK);
+    }
+    assert_true(hash[0] == hash[1]);
+    yk_system_destroy(system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_gains_have_their_closed_form),
+        cmocka_unit_test(test_loop_follows_its_reference),
+        cmocka_unit_test(test_nested_loops_are_solved_together),
+        cmocka_unit_test(test_limits_inside_a_loop),
+        cmocka_unit_test(test_loop_gain_of_one_is_an_error),
+        cmocka_unit_test(test_what_is_no_loop),
+        cmocka_unit_test(test_loops_keep_nothing_between_steps),
+    };
+    return cmocka_run_group_tests_name("loops", tests, open_context, close_context);
+}
