@@ -1,4 +1,5 @@
 /* The program: one row per command, and headings without a name. */
+#define _XOPEN_SOURCE 700 /* sigaltstack */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include "math/eigen.h"
 #include "ranks.h"
 #include "transport/fmi/archive.h"
+#include "transport/fmi/fmu.h"
 
 static const command_row commands[] = {
     {.summary = "Run"},
@@ -130,6 +132,54 @@ static int run_command(int argc, char **argv)
     return EXIT_MISUSE;
 }
 
+/* Crashes of FMUs ------------------------------------------------------------------------------
+ *
+ * An FMU runs in this process unless its scenario says `process: child`. If it crashes, nothing of
+ * this process can be trusted any more, so the program ends; the message says whose code it was. */
+
+static void write_text(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written; /* nothing can be done about it here */
+}
+
+static void report_crash(int number)
+{
+    /* Functions that signal handlers may call, and memory of this thread. */
+    const char *file = yk_fmu_running_file();
+    if (file) {
+        write_text("yoke: the FMU ");
+        write_text(file);
+        write_text(" crashed in ");
+        write_text(yk_fmu_running_function());
+        write_text(". What was recorded before is in the journal (`yoke recover`). With `process: "
+                   "child` in its section the FMU runs in a process of its own.\n");
+    }
+
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch_for_crashes(void)
+{
+    static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static char stack[65536];
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+    bool has_stack = sigaltstack(&own, NULL) == 0;
+
+    /* Debuggers and sanitizers may have handlers of their own, which say more. */
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
+        struct sigaction action;
+        if (sigaction(crashes[i], NULL, &action) != 0 || action.sa_handler != SIG_DFL)
+            continue;
+
+        action = (struct sigaction){.sa_handler = report_crash, .sa_flags = SA_NODEFER};
+        if (has_stack)
+            action.sa_flags |= SA_ONSTACK;
+        sigaction(crashes[i], &action, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     /* A stream that the caller has closed leaves its number to the next file that is opened, and
@@ -147,6 +197,7 @@ int main(int argc, char **argv)
 
     /* A limit on the size of files is then an error of the write. */
     signal(SIGXFSZ, SIG_IGN);
+    watch_for_crashes();
 
     if (argc < 2) {
         print_commands(stderr);

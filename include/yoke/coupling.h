@@ -452,8 +452,11 @@ typedef struct yk_interface_error {
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface);
 
 /* The whole state as one image (see yk_state_layout), after start; the clock is in its opaque
- * part, statistics are not in it. Words are 0 if a subsystem cannot be rolled back. */
+ * part, statistics are not in it. Words are 0 if a subsystem cannot be rolled back. Some subsystems
+ * (FMUs) prepare for images only when this is called, or if the scheme repeats steps. */
 yk_state_layout yk_system_state_layout(const yk_system *system);
+/* The same layout, for callers that take images and do not set them in this run (checkpoints). */
+yk_state_layout yk_system_saved_layout(yk_system *system);
 yk_status yk_system_state_get(const yk_system *system, double *image);
 /* An image that this system did not fill is refused with YK_ERROR_ARGUMENT, and so are numbers that
  * are not finite; nothing is changed then. */

@@ -158,7 +158,9 @@ enum {
     /* Subsystems that another master carries come last, with motions that were reached. */
     YK_SCHEME_FOLLOWS_WINDOWS = 1 << 13,
     /* Of a merged participant at the same time, in other processes too. */
-    YK_SCHEME_SPREADS_PARTS = 1 << 14
+    YK_SCHEME_SPREADS_PARTS = 1 << 14,
+    /* It tries steps of subsystems that can return to an earlier state, and takes them back. */
+    YK_SCHEME_TRIES_STEPS = 1 << 15
 };
 
 /* Ways to run a scheme that an analysis may try in place of the one that a scenario has. */

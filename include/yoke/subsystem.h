@@ -141,6 +141,13 @@ typedef struct yk_state_layout {
     size_t continuous;
 } yk_state_layout;
 
+/* How a run uses state images of a subsystem. */
+typedef enum yk_state_use {
+    YK_STATES_UNUSED,  /* no image is taken */
+    YK_STATES_SAVED,   /* images are taken, for checkpoints, and never set at an earlier time */
+    YK_STATES_RESTORED /* the run may return to an earlier state */
+} yk_state_use;
+
 /* Energies in joules. dissipated and work count from start; without numerical errors
  * kinetic + potential + dissipated - work is constant. */
 typedef struct yk_energy {
@@ -563,6 +570,10 @@ typedef struct yk_subsystem_ops {
     /* Whether state images mean something in this process only, such as the number of a state that
      * another program keeps: they cannot go to a file then. After start. Default: they can. */
     bool (*image_is_local)(const yk_subsystem *self);
+    /* How the run will use state images. Called before start, and again after it if the use grows;
+     * the size of an image (layout) is asked for only if images are used. For subsystems that must
+     * prepare for images or pay for them, such as FMUs. Default: nothing to prepare. */
+    void (*expect_states)(yk_subsystem *self, yk_state_use use);
     /* Plain data that it counts since start and shows in channels, beside its state: where it is,
      * and its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
     size_t (*counts)(yk_subsystem *self, void **data);

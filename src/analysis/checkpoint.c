@@ -79,8 +79,14 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
             return status;
     }
 
+    /* Another run reads the checkpoints: this run never returns to one of their states. */
+    made->state_words = yk_system_saved_layout(system).words;
+    if (made->state_words == 0)
+        return yk_fail(context, YK_ERROR_SUBSYSTEM,
+                       "checkpoints need the state of every subsystem, and one of them did not "
+                       "give its state; run without checkpoints");
+
     /* Memory for one image, which every checkpoint uses again. */
-    made->state_words = yk_system_state_layout(system).words;
     made->memory_words = yk_system_memory_words(system);
     made->watch_words = yk_watch_words(watch);
     size_t words = made->state_words + made->memory_words + made->watch_words;

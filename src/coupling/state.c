@@ -75,6 +75,73 @@ yk_status yk_system_check_rollback(const yk_system *system)
     return YK_OK;
 }
 
+/* Use ------------------------------------------------------------------------------------------ */
+
+/* Whether the run returns a participant to earlier states, by its scheme, step control, failure
+ * policy or the master of a window. */
+static bool returns_participant(const yk_system *system, int participant)
+{
+    const yk_scheme_ops *ops = system->scheme->ops;
+    if (system->control.def.tolerance > 0 || yk_policy_repeats(system) ||
+        yk_system_meets_windows(system) || (system->traits & YK_SCHEME_TRIES_STEPS))
+        return true;
+
+    /* Merged systems repeat a step to close loops of wires. */
+    if (system->traits & YK_SCHEME_MERGES)
+        return system->wire_count > 0 || (system->traits & YK_SCHEME_NEEDS_ROLLBACK);
+    if (!(system->traits & YK_SCHEME_NEEDS_ROLLBACK))
+        return false;
+    return !ops->rewinds || ops->rewinds(system->scheme, system, participant);
+}
+
+void yk_system_announce_states(yk_system *system)
+{
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        m->state_use = YK_STATES_UNUSED;
+        if (returns_participant(system, i))
+            m->state_use = YK_STATES_RESTORED;
+        if (m->subsystem->ops->expect_states)
+            m->subsystem->ops->expect_states(m->subsystem, m->state_use);
+    }
+}
+
+/* Prepares all participants for a use of their states after the start. */
+static yk_state_layout expect_states(yk_system *system, yk_state_use use)
+{
+    if (!system)
+        return (yk_state_layout){0};
+
+    bool prepared = true;
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        if (m->state_use >= use)
+            continue;
+
+        m->state_use = use;
+        if (!m->subsystem->ops->expect_states)
+            continue;
+
+        prepared = prepared && !system->states_deferred;
+        m->subsystem->ops->expect_states(m->subsystem, use);
+    }
+
+    if (!prepared && YK_FAILED(yk_system_prepare_states(system)))
+        return (yk_state_layout){0};
+    return system->layout;
+}
+
+yk_state_layout yk_system_state_layout(const yk_system *system)
+{
+    /* Preparing for images changes nothing that a caller can see. */
+    return expect_states((yk_system *)(uintptr_t)system, YK_STATES_RESTORED);
+}
+
+yk_state_layout yk_system_saved_layout(yk_system *system)
+{
+    return expect_states(system, YK_STATES_SAVED);
+}
+
 /* Of the scheme -------------------------------------------------------------------------------- */
 
 yk_state_layout yk_scheme_state_layout(const yk_system *system)
@@ -132,16 +199,27 @@ yk_status yk_system_prepare_states(yk_system *system)
     size_t largest = 0;
     bool complete = true;
     system->layout = (yk_state_layout){0};
+    system->states_deferred = false;
 
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
+        const yk_subsystem_ops *ops = m->subsystem->ops;
         if (!yk_participant_can_return(m)) {
             complete = false;
             continue;
         }
 
+        /* An image that nobody uses is not asked for: some FMUs crash in the question. */
+        if (ops->expect_states && m->state_use == YK_STATES_UNUSED) {
+            complete = false;
+            system->states_deferred = true;
+            continue;
+        }
+
         /* Marks of subsystems in other processes stay there. */
-        m->layout = m->subsystem->ops->rollback->layout(m->subsystem);
+        m->layout = ops->rollback->layout(m->subsystem);
+        if (m->layout.words == 0)
+            complete = false;
         size_t kept = m->layout.words;
         if (m->subsystem->ops->remote)
             kept = 1;
@@ -236,11 +314,6 @@ yk_status yk_system_rewind(yk_system *system, int participant)
 }
 
 /* The image ------------------------------------------------------------------------------------ */
-
-yk_state_layout yk_system_state_layout(const yk_system *system)
-{
-    return system ? system->layout : (yk_state_layout){0};
-}
 
 /* Never zero, and the same in every process that makes the same system. */
 static uint64_t image_stamp(const yk_system *system)

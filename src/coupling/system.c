@@ -516,6 +516,8 @@ static yk_status start_system(yk_system *system)
         system->interfaces[i].residual = 0;
     }
 
+    yk_system_announce_states(system);
+
     /* Each participant by itself. Gaps are looked at before anything closes them: the assembly of
      * merged parts, and motion sides that go at once where they are prescribed to be. */
     yk_status status = YK_OK;

@@ -94,6 +94,7 @@ typedef struct yk_participant {
     /* Of its state, zero if it cannot be rolled back; the state image at the last mark. */
     yk_state_layout layout;
     double *mark;
+    yk_state_use state_use;
 
     /* All wrenches that it takes as one vector: as applied, and as the motion sides now need
      * them. */
@@ -292,6 +293,8 @@ struct yk_system {
      * participant. */
     yk_state_layout layout, returning;
     double *scratch;
+    /* Some participants have not been asked for the size of their images, because none is used. */
+    bool states_deferred;
     yk_system_statistics statistics;
 
     /* At the start of the macro step, where another master may ask for it again; else NULL. */
@@ -534,6 +537,8 @@ bool yk_participant_can_return(const yk_participant *participant);
 /* At creation: whether every participant can be rolled back where the scheme or step control
  * needs it; after the participants have started: memory for their states. */
 yk_status yk_system_check_rollback(const yk_system *system);
+/* Before the start: tells the participants how the scheme will use their states. */
+void yk_system_announce_states(yk_system *system);
 yk_status yk_system_prepare_states(yk_system *system);
 /* What the scheme keeps of its own: its words, and their part of an image. */
 yk_state_layout yk_scheme_state_layout(const yk_system *system);

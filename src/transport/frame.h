@@ -64,6 +64,7 @@ typedef enum yk_frame_kind {
     YK_FRAME_PART_WORDS,
     YK_FRAME_RELAX,
     YK_FRAME_SOME_CHANNELS,
+    YK_FRAME_STATE_USE,
     YK_FRAME_KIND_END
 } yk_frame_kind;
 
@@ -83,7 +84,8 @@ enum {
     YK_CAN_BE_SEEN = 1 << 11,
     YK_CAN_SHOW_CONTACTS = 1 << 12,
     YK_CAN_RELAX = 1 << 13,
-    YK_CAN_CHOOSE_CHANNELS = 1 << 14
+    YK_CAN_CHOOSE_CHANNELS = 1 << 14,
+    YK_CAN_EXPECT_STATES = 1 << 15
 };
 
 /* Transports ----------------------------------------------------------------------------------- */

@@ -408,6 +408,24 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
     return done(r, status);
 }
 
+/* The layout of an image in an answer. One with more continuous words than words is an error, which
+ * `done` reports. */
+static void read_layout(remote *r)
+{
+    r->layout.words = yk_get_whole(&r->body);
+    r->layout.continuous = yk_get_whole(&r->body);
+    if (r->layout.continuous > r->layout.words)
+        r->body.failed = true;
+}
+
+/* Memory for all later questions and answers, of which images of the state are the largest. */
+static bool reserve_images(remote *r)
+{
+    size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
+    size_t words = r->layout.words + r->channel_words;
+    return yk_body_reserve(&r->body, ports + 8 * words + YK_PARTNER_MESSAGE);
+}
+
 static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     /* Steps that were posted belong to what was before. */
@@ -418,21 +436,10 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     if (YK_FAILED(status))
         return status;
 
-    /* A state without numbers, or with more continuous ones than words, is none that could be
-     * set. */
-    r->layout.words = yk_get_whole(&r->body);
-    r->layout.continuous = yk_get_whole(&r->body);
+    read_layout(r);
     read_state(r, &r->body);
-    if (r->layout.continuous > r->layout.words)
-        return nonsense(r);
-
     status = done(r, status);
-
-    /* Later questions and answers need no memory: the largest are images of the state. */
-    size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
-    size_t words = r->layout.words + r->channel_words;
-    size_t largest = ports + 8 * words + YK_PARTNER_MESSAGE;
-    if (!YK_FAILED(status) && !yk_body_reserve(&r->body, largest))
+    if (!YK_FAILED(status) && !reserve_images(r))
         return YK_ERROR_MEMORY;
     if (YK_FAILED(status) || r->capabilities & YK_CAN_WORK_AHEAD)
         return status;
@@ -780,6 +787,22 @@ static yk_status remote_state_set(yk_subsystem *self, const double *image)
 static yk_state_layout remote_layout(const yk_subsystem *self)
 {
     return ((const remote *)self)->layout;
+}
+
+/* Tells the server how states will be used. The answer has the layout of an image once the
+ * subsystem has started; a failure is reported by the next call. */
+static void remote_expect_states(yk_subsystem *self, yk_state_use use)
+{
+    remote *r = (remote *)self;
+    yk_put_whole(ask(r), (uint32_t)use);
+    r->outcome = answer(r, YK_FRAME_STATE_USE);
+    if (YK_FAILED(r->outcome))
+        return;
+
+    read_layout(r);
+    r->outcome = done(r, YK_OK);
+    if (!YK_FAILED(r->outcome) && !reserve_images(r))
+        r->outcome = YK_ERROR_MEMORY;
 }
 
 static void remote_energy(const yk_subsystem *self, yk_energy *energy)
@@ -1475,6 +1498,8 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         r->ops.move_port = remote_move_port;
     if (r->capabilities & YK_CAN_ROLL_BACK)
         r->ops.rollback = &rollback_ops;
+    if (r->capabilities & YK_CAN_EXPECT_STATES)
+        r->ops.expect_states = remote_expect_states;
     if (r->capabilities & YK_CAN_ITERATE)
         r->ops.iteration = &iteration_ops;
     if (r->capabilities & YK_CAN_DIFFERENTIATE)

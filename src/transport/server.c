@@ -49,8 +49,9 @@ struct yk_session {
     bool started;
     double *numbers; /* as many as the largest answer has had */
     size_t number_count;
-    double *mark;      /* the state that a rewind sets; NULL: none was kept */
-    known_part *parts; /* that the client has asked for */
+    double *mark;       /* the state that a rewind sets; NULL: none was kept */
+    bool states_unused; /* the client said that it takes no images */
+    known_part *parts;  /* that the client has asked for */
     int part_count;
     double *image; /* as it came last with a relaxation */
     double seconds;
@@ -188,6 +189,7 @@ static void answer_describe(yk_session *s)
         {ops->contact_points, YK_CAN_SHOW_CONTACTS},
         {ops->parts && ops->rollback, YK_CAN_RELAX},
         {ops->channels, YK_CAN_CHOOSE_CHANNELS},
+        {ops->expect_states && ops->rollback, YK_CAN_EXPECT_STATES},
         {true, YK_CAN_WORK_AHEAD},
     };
 
@@ -275,6 +277,17 @@ static void answer_move_port(yk_session *s)
     begin_with(s, s->ops->move_port(s->subsystem, (int)port, new_position, new_orientation));
 }
 
+/* The client reserves memory for state images with this. No words: there are no images, or they
+ * are not used. */
+static void put_layout(yk_session *s)
+{
+    yk_state_layout layout = {0};
+    if (s->ops->rollback && s->started && !s->states_unused)
+        layout = s->ops->rollback->layout(s->subsystem);
+    yk_put_whole(&s->out, (uint32_t)layout.words);
+    yk_put_whole(&s->out, (uint32_t)layout.continuous);
+}
+
 static void answer_start(yk_session *s)
 {
     const yk_input *inputs = get_step(s);
@@ -292,14 +305,23 @@ static void answer_start(yk_session *s)
     s->started = true;
     s->end = s->t;
 
-    /* The client reserves memory for state images with this. */
-    yk_state_layout layout = {0};
-    if (s->ops->rollback)
-        layout = s->ops->rollback->layout(s->subsystem);
-    yk_put_whole(&s->out, (uint32_t)layout.words);
-    yk_put_whole(&s->out, (uint32_t)layout.continuous);
-
+    put_layout(s);
     put_state(s, s->h);
+}
+
+/* Whether the client will use state images; their layout, once the subsystem has started. */
+static void answer_state_use(yk_session *s)
+{
+    uint32_t use = yk_get_whole(&s->in);
+    if (!yk_body_is_done(&s->in) || !s->ops->expect_states || use > YK_STATES_RESTORED) {
+        refuse(s, "the use of states is unknown, or the subsystem does not ask for it");
+        return;
+    }
+
+    s->states_unused = use == YK_STATES_UNUSED;
+    s->ops->expect_states(s->subsystem, (yk_state_use)use);
+    begin(s, YK_OK, "");
+    put_layout(s);
 }
 
 static void answer_step(yk_session *s)
@@ -915,6 +937,7 @@ static const struct {
     [YK_FRAME_PART_WORDS] = {answer_part_words, true},
     [YK_FRAME_RELAX] = {answer_relax, true},
     [YK_FRAME_SOME_CHANNELS] = {answer_some_channels, true},
+    [YK_FRAME_STATE_USE] = {answer_state_use, false},
 };
 
 /* One client ----------------------------------------------------------------------------------- */

@@ -588,7 +588,7 @@ static const yk_scheme_variant variants[] = {
 static unsigned traits(const void *own)
 {
     const yk_rim_options *o = own;
-    unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES;
+    unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_TRIES_STEPS;
     if (o->exchange != YK_EXCHANGE_MOTION)
         set |= YK_SCHEME_BALANCES;
     return set;

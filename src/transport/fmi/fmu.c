@@ -237,6 +237,21 @@ static yk_status make_new(yk_fmu *self)
     return YK_OK;
 }
 
+/* Asks for the size of a serialised state, once after each start. */
+static yk_status measure_state(yk_fmu *self)
+{
+    yk_fmi_instance *instance = self->instance;
+    if (self->state_measured || !instance->can->serialises)
+        return YK_OK;
+
+    self->state_measured = true;
+    self->state_bytes = 0;
+    yk_status status = instance->calls->state_get(instance, &self->scratch_state);
+    if (status == YK_OK)
+        status = instance->calls->state_size(instance, self->scratch_state, &self->state_bytes);
+    return status;
+}
+
 static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     yk_fmu *self = (yk_fmu *)subsystem;
@@ -304,13 +319,10 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     if (status == YK_OK)
         status = read_outputs(self, 0);
 
-    /* How large a saved state is can be asked only now. */
-    if (status == YK_OK && self->ops.rollback && instance->can->serialises) {
-        status = calls->state_get(instance, &self->scratch_state);
-        if (status == YK_OK)
-            status = calls->state_size(instance, self->scratch_state, &self->state_bytes);
-    }
-
+    /* The size of a saved state is known after the initialisation. */
+    self->state_measured = false;
+    if (status == YK_OK && self->ops.rollback && self->state_use != YK_STATES_UNUSED)
+        status = measure_state(self);
     return status;
 }
 
@@ -468,8 +480,15 @@ static size_t value_words(const yk_fmu *self)
 
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
+    /* The FMU is asked for a state only when the first image is needed: some crash in the
+     * question. */
+    yk_fmu *self = (yk_fmu *)(uintptr_t)subsystem;
+    if (measure_state(self) != YK_OK) {
+        yk_log(self->context, YK_LOG_WARNING, "%s", self->instance->message);
+        return (yk_state_layout){0};
+    }
+
     /* States of an FMU may change in size: the image has memory for the one at the start. */
-    const yk_fmu *self = (const yk_fmu *)subsystem;
     size_t bytes = sizeof(uint64_t);
     if (self->state_bytes > 0)
         bytes = self->state_bytes;
@@ -508,7 +527,15 @@ static void move_values(yk_fmu *self, double *image, bool save)
 /* An FMU that cannot serialise keeps its states itself, and the image has their number. */
 static bool image_is_local(const yk_subsystem *subsystem)
 {
-    return ((const yk_fmu *)subsystem)->state_bytes == 0;
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    return !self->instance->can->serialises || (self->state_measured && self->state_bytes == 0);
+}
+
+static void expect_states(yk_subsystem *subsystem, yk_state_use use)
+{
+    yk_fmu *self = (yk_fmu *)subsystem;
+    self->state_use = use;
+    self->instance->returns = use == YK_STATES_RESTORED;
 }
 
 static void state_get(const yk_subsystem *subsystem, double *image)
@@ -1059,8 +1086,11 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
         self->longest_step = d->step_size;
 
     /* The contract's groups that this FMU can serve, by its description. */
-    if (instance->can->state)
+    if (instance->can->state) {
         self->ops.rollback = &rollback_ops;
+        self->ops.expect_states = expect_states;
+        expect_states(&self->subsystem, YK_STATES_RESTORED); /* unless a system says otherwise */
+    }
     self->ops.image_is_local = image_is_local;
     if (differentiable)
         self->ops.sensitivity = &sensitivity_ops;

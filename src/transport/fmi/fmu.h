@@ -95,6 +95,11 @@ typedef struct yk_fmu_def {
 
 yk_fmu_def yk_fmu_default(void);
 
+/* The FMU whose code the calling thread is in, and the function of it; NULL: in none. For signal
+ * handlers that report a crash: they read memory of the thread only. */
+const char *yk_fmu_running_file(void);
+const char *yk_fmu_running_function(void);
+
 yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu);
 
 #endif

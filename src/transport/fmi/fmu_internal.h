@@ -45,6 +45,7 @@ typedef struct yk_fmi_instance {
     bool logging;
     double tolerance; /* 0: the FMU's own */
     bool events;      /* co-simulation with event mode */
+    bool returns;     /* earlier states may be set: the FMU must keep what they need */
     void *library;
     void *component; /* NULL: not instantiated */
     bool dead;       /* it reported a fatal error: nothing may be called any more */
@@ -123,6 +124,29 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
                       const char *file, const char *folder, const char *name,
                       yk_fmi_instance **instance);
 void yk_fmi_unload(yk_fmi_instance *self);
+
+/* The function of an FMU that a thread is in, so that a crash can be reported with its place. */
+typedef struct yk_fmi_call {
+    const char *file; /* NULL: the thread runs no code of an FMU */
+    const char *function;
+} yk_fmi_call;
+
+extern _Thread_local yk_fmi_call yk_fmi_running;
+
+static inline void yk_fmi_enter(const yk_fmi_instance *self, const char *function)
+{
+    yk_fmi_running = (yk_fmi_call){self->file, function};
+}
+
+static inline int yk_fmi_left(int level)
+{
+    yk_fmi_running.file = NULL;
+    return level;
+}
+
+/* The level that a function of the FMU returns. `version` is 2 or 3, `functions` the table of it. */
+#define YK_FMI_INVOKE(self, version, functions, name, ...) \
+    (yk_fmi_enter(self, "fmi" #version #name), yk_fmi_left((int)(functions).name(__VA_ARGS__)))
 
 /* For the two versions: sets the message and returns the status. */
 yk_status yk_fmi_refuse(yk_fmi_instance *self, yk_status status, const char *format, ...)
@@ -215,7 +239,9 @@ typedef struct yk_fmu {
     double step_begin;
 
     /* Rollback. */
-    size_t state_bytes; /* of a serialised state; 0: handles */
+    yk_state_use state_use;
+    bool state_measured; /* the size of a serialised state has been asked for */
+    size_t state_bytes;  /* of a serialised state; 0: handles */
     void *scratch_state;
     void *kept[YK_FMU_STATES_KEPT];
     uint64_t kept_count; /* states taken so far */

@@ -10,6 +10,20 @@
 
 #include "base/text.h"
 
+/* Crashes -------------------------------------------------------------------------------------- */
+
+_Thread_local yk_fmi_call yk_fmi_running;
+
+const char *yk_fmu_running_file(void)
+{
+    return yk_fmi_running.file;
+}
+
+const char *yk_fmu_running_function(void)
+{
+    return yk_fmi_running.function;
+}
+
 /* Messages ------------------------------------------------------------------------------------- */
 
 yk_status yk_fmi_refuse(yk_fmi_instance *self, yk_status status, const char *format, ...)
@@ -170,7 +184,9 @@ static yk_status open_library(yk_fmi_instance *self)
     }
 
     /* Not global: all FMUs export functions of the same names. */
+    yk_fmi_enter(self, "the constructors of its library");
     self->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    yk_fmi_left(0);
     if (!self->library) {
         const char *reason = dlerror();
         if (!reason)

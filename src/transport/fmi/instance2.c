@@ -9,8 +9,9 @@
 
 #define F(self) ((self)->functions.two)
 
-/* Calls a function of the FMU, and says what its status means. */
-#define CALL(self, name, ...) yk_fmi_judge(self, (int)F(self).name(__VA_ARGS__), #name)
+/* Call a function of the FMU; CALL also turns its status into one of Yoke. */
+#define INVOKE(self, name, ...) YK_FMI_INVOKE(self, 2, F(self), name, __VA_ARGS__)
+#define CALL(self, name, ...) yk_fmi_judge(self, INVOKE(self, name, __VA_ARGS__), #name)
 
 static void logger(void *environment, const char *instance, yk_fmi_status status,
                    const char *category, const char *message, ...) YK_PRINTF(5, 6);
@@ -62,8 +63,10 @@ static yk_status instantiate(yk_fmi_instance *self)
     if (self->exchange)
         kind = YK_FMI2_MODEL_EXCHANGE;
 
+    yk_fmi_enter(self, "fmi2Instantiate");
     self->component = F(self).Instantiate(self->name, kind, self->description->token, uri,
                                           &self->callbacks, 0, self->logging);
+    yk_fmi_left(0);
     if (self->component)
         return YK_OK;
 
@@ -74,7 +77,9 @@ static yk_status instantiate(yk_fmi_instance *self)
 
 static void release(yk_fmi_instance *self)
 {
+    yk_fmi_enter(self, "fmi2FreeInstance");
     F(self).FreeInstance(self->component);
+    yk_fmi_left(0);
     self->component = NULL;
 }
 
@@ -86,8 +91,8 @@ static yk_status reset(yk_fmi_instance *self)
 static yk_status begin(yk_fmi_instance *self, double t)
 {
     /* Without a tolerance the FMU takes its own; the end of the run is not known. */
-    int level =
-        F(self).SetupExperiment(self->component, self->tolerance > 0, self->tolerance, t, 0, 0);
+    int level = INVOKE(self, SetupExperiment, self->component, self->tolerance > 0, self->tolerance,
+                       t, 0, 0);
     yk_status status = yk_fmi_judge(self, level, "SetupExperiment");
     if (status != YK_OK)
         return status;
@@ -109,7 +114,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 
     /* By far the most calls; one that went well needs no words. */
     if (type == YK_FMI_FLOAT64) {
-        int level = F(self).GetReal(self->component, references, (size_t)count, values);
+        int level = INVOKE(self, GetReal, self->component, references, (size_t)count, values);
         if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "GetReal");
@@ -137,7 +142,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 
     /* FMI 2 has no arrays: as many values as variables. */
     if (type == YK_FMI_FLOAT64) {
-        int level = F(self).SetReal(self->component, references, (size_t)count, values);
+        int level = INVOKE(self, SetReal, self->component, references, (size_t)count, values);
         if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "SetReal");
@@ -180,7 +185,7 @@ static int wait_for(yk_fmi_instance *self)
     /* 50 us: short against a step that is worth a thread of its own. */
     while (value == YK_FMI_PENDING && F(self).GetStatus) {
         nanosleep(&pause, NULL);
-        if (F(self).GetStatus(self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI_OK)
+        if (INVOKE(self, GetStatus, self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI_OK)
             return YK_FMI_ERROR;
     }
 
@@ -192,8 +197,8 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     *event = false;
     *reached = t + h;
 
-    /* Without states to return to the FMU may forget what was before the step. */
-    int level = F(self).DoStep(self->component, t, h, !self->can->state);
+    /* An FMU that is never returned to an earlier state may forget what was before the step. */
+    int level = INVOKE(self, DoStep, self->component, t, h, !self->returns);
     if (level == YK_FMI_OK)
         return YK_OK;
 
@@ -206,9 +211,9 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     /* Part of the step was made, or the FMU wants to end. */
     yk_fmi2_boolean ended = 0;
     if (F(self).GetBooleanStatus)
-        F(self).GetBooleanStatus(self->component, YK_FMI2_TERMINATED, &ended);
+        INVOKE(self, GetBooleanStatus, self->component, YK_FMI2_TERMINATED, &ended);
     if (F(self).GetRealStatus)
-        F(self).GetRealStatus(self->component, YK_FMI2_LAST_SUCCESSFUL_TIME, reached);
+        INVOKE(self, GetRealStatus, self->component, YK_FMI2_LAST_SUCCESSFUL_TIME, reached);
 
     if (ended)
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
@@ -263,7 +268,7 @@ static void state_free(yk_fmi_instance *self, void **state)
 {
     /* After a release the handle must not be used again, whatever the FMU does to it. */
     if (*state)
-        F(self).FreeFMUstate(self->component, state);
+        INVOKE(self, FreeFMUstate, self->component, state);
     *state = NULL;
 }
 
@@ -300,7 +305,7 @@ static yk_status event_mode(yk_fmi_instance *self)
 static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
 {
     yk_fmi2_event_info info = {0};
-    int level = F(self).NewDiscreteStates(self->component, &info);
+    int level = INVOKE(self, NewDiscreteStates, self->component, &info);
 
     *event = (yk_fmi_event){
         .again = info.new_discrete_states_needed,
@@ -323,8 +328,8 @@ static yk_status completed_step(yk_fmi_instance *self, bool *event, bool *termin
 {
     yk_fmi2_boolean wants_event = 0;
     yk_fmi2_boolean wants_end = 0;
-    int level = F(self).CompletedIntegratorStep(self->component, !self->can->state, &wants_event,
-                                                &wants_end);
+    int level = INVOKE(self, CompletedIntegratorStep, self->component, !self->returns, &wants_event,
+                       &wants_end);
     *event = wants_event;
     *terminate = wants_end;
     return yk_fmi_judge(self, level, "CompletedIntegratorStep");

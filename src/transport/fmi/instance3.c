@@ -6,8 +6,9 @@
 
 #define F(self) ((self)->functions.three)
 
-/* Calls a function of the FMU, and says what its status means. */
-#define CALL(self, name, ...) yk_fmi_judge(self, (int)F(self).name(__VA_ARGS__), #name)
+/* Call a function of the FMU; CALL also turns its status into one of Yoke. */
+#define INVOKE(self, name, ...) YK_FMI_INVOKE(self, 3, F(self), name, __VA_ARGS__)
+#define CALL(self, name, ...) yk_fmi_judge(self, INVOKE(self, name, __VA_ARGS__), #name)
 
 static void log_message(void *environment, yk_fmi_status status, const char *category,
                         const char *message)
@@ -21,6 +22,7 @@ static void intermediate_update(void *environment, double t, bool set_requested,
                                 double *return_time)
 {
     yk_fmi_instance *self = environment;
+    yk_fmi_call step = yk_fmi_running;
     (void)get_allowed;
     (void)step_finished;
     (void)can_return_early;
@@ -31,6 +33,7 @@ static void intermediate_update(void *environment, double t, bool set_requested,
         *return_time = t;
     if (set_requested && self->intermediate)
         self->intermediate(self->intermediate_user, t);
+    yk_fmi_running = step;
 }
 
 static yk_status instantiate(yk_fmi_instance *self)
@@ -41,6 +44,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     char resources[4096];
     snprintf(resources, sizeof resources, "%s/resources/", self->folder);
 
+    yk_fmi_enter(self, "fmi3Instantiate");
     if (self->exchange) {
         self->component = F(self).InstantiateModelExchange(self->name, d->token, resources, false,
                                                            self->logging, self, log_message);
@@ -72,6 +76,8 @@ static yk_status instantiate(yk_fmi_instance *self)
         }
     }
 
+    yk_fmi_left(0);
+
     /* What it logged is nearly always the reason. */
     if (self->component)
         return YK_OK;
@@ -82,7 +88,9 @@ static yk_status instantiate(yk_fmi_instance *self)
 
 static void release(yk_fmi_instance *self)
 {
+    yk_fmi_enter(self, "fmi3FreeInstance");
     F(self).FreeInstance(self->component);
+    yk_fmi_left(0);
     self->component = NULL;
 }
 
@@ -108,25 +116,25 @@ static yk_status initialise(yk_fmi_instance *self)
 enum { SMALL_ARRAY = 64 };
 
 /* One variable of a type other than Float64, through an array of its own type. */
-#define GET_ONE(name, ctype)                                                                \
-    case YK_FMI_##name: {                                                                   \
-        ctype own[SMALL_ARRAY];                                                             \
-        if (!F(self).GET_##name || size > SMALL_ARRAY)                                      \
-            return refuse_type(self, type, size);                                           \
-        level = (int)F(self).GET_##name(self->component, &reference, 1, own, (size_t)size); \
-        for (int i = 0; i < size; i++)                                                      \
-            values[i] = (double)own[i];                                                     \
-        break;                                                                              \
+#define GET_ONE(name, ctype)                                                                 \
+    case YK_FMI_##name: {                                                                    \
+        ctype own[SMALL_ARRAY];                                                              \
+        if (!F(self).GET_##name || size > SMALL_ARRAY)                                       \
+            return refuse_type(self, type, size);                                            \
+        level = INVOKE(self, GET_##name, self->component, &reference, 1, own, (size_t)size); \
+        for (int i = 0; i < size; i++)                                                       \
+            values[i] = (double)own[i];                                                      \
+        break;                                                                               \
     }
-#define SET_ONE(name, ctype, convert)                                                       \
-    case YK_FMI_##name: {                                                                   \
-        ctype own[SMALL_ARRAY];                                                             \
-        if (!F(self).SET_##name || size > SMALL_ARRAY)                                      \
-            return refuse_type(self, type, size);                                           \
-        for (int i = 0; i < size; i++)                                                      \
-            own[i] = (ctype)convert(values[i]);                                             \
-        level = (int)F(self).SET_##name(self->component, &reference, 1, own, (size_t)size); \
-        break;                                                                              \
+#define SET_ONE(name, ctype, convert)                                                        \
+    case YK_FMI_##name: {                                                                    \
+        ctype own[SMALL_ARRAY];                                                              \
+        if (!F(self).SET_##name || size > SMALL_ARRAY)                                       \
+            return refuse_type(self, type, size);                                            \
+        for (int i = 0; i < size; i++)                                                       \
+            own[i] = (ctype)convert(values[i]);                                              \
+        level = INVOKE(self, SET_##name, self->component, &reference, 1, own, (size_t)size); \
+        break;                                                                               \
     }
 #define GET_FLOAT32 GetFloat32
 #define GET_INT8 GetInt8
@@ -213,8 +221,8 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 {
     /* By far the most calls; one that went well needs no judgement. */
     if (type == YK_FMI_FLOAT64) {
-        int level = (int)F(self).GetFloat64(self->component, references, (size_t)count, values,
-                                            (size_t)value_count);
+        int level = INVOKE(self, GetFloat64, self->component, references, (size_t)count, values,
+                           (size_t)value_count);
         if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "GetFloat64");
@@ -235,8 +243,8 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 {
     /* Real numbers in one call, as they are read. */
     if (type == YK_FMI_FLOAT64) {
-        int level = (int)F(self).SetFloat64(self->component, references, (size_t)count, values,
-                                            (size_t)value_count);
+        int level = INVOKE(self, SetFloat64, self->component, references, (size_t)count, values,
+                           (size_t)value_count);
         if (level == YK_FMI_OK)
             return YK_OK;
         return yk_fmi_judge(self, level, "SetFloat64");
@@ -278,9 +286,9 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     double last = t + h;
     *event = false;
 
-    /* An FMU without a state to return to may forget what was before the step. */
-    int level = (int)F(self).DoStep(self->component, t, h, !self->can->state, event, &terminate,
-                                    &early, &last);
+    /* An FMU that is never returned to an earlier state may forget what was before the step. */
+    int level = INVOKE(self, DoStep, self->component, t, h, !self->returns, event, &terminate,
+                       &early, &last);
 
     /* Where it ended: t + h exactly, not what the FMU has added up. */
     *reached = t + h;
@@ -345,7 +353,7 @@ static void state_free(yk_fmi_instance *self, void **state)
 {
     /* After a release the handle must not be used again, whatever the FMU does to it. */
     if (*state)
-        F(self).FreeFMUState(self->component, state);
+        INVOKE(self, FreeFMUState, self->component, state);
     *state = NULL;
 }
 
@@ -395,8 +403,8 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
         return yk_fmi_judge(self, YK_FMI_ERROR, "UpdateDiscreteStates (which its binary lacks)");
 
     /* Nominal values are not used here, so a change of them is no event. */
-    int level = (int)F(self).UpdateDiscreteStates(self->component, &again, &terminate, &nominals,
-                                                  &states, &defined, &next);
+    int level = INVOKE(self, UpdateDiscreteStates, self->component, &again, &terminate, &nominals,
+                       &states, &defined, &next);
     *event = (yk_fmi_event){
         .again = again,
         .terminate = terminate,
@@ -418,8 +426,7 @@ static yk_status completed_step(yk_fmi_instance *self, bool *event, bool *termin
 {
     *event = false;
     *terminate = false;
-    return CALL(self, CompletedIntegratorStep, self->component, !self->can->state, event,
-                terminate);
+    return CALL(self, CompletedIntegratorStep, self->component, !self->returns, event, terminate);
 }
 
 static yk_status set_time(yk_fmi_instance *self, double t)

@@ -100,6 +100,115 @@ static void explicit_couples_motion_and_force(void **state)
     hold_by_a_spring("coupling: {scheme: explicit, exchange: motion}\n");
 }
 
+/* A mass that falls freely, as an FMU with a trap in the functions for its state. */
+static const char *trap_text(const char *name, const char *coupling, const char *process)
+{
+    static char text[1000];
+    snprintf(text, sizeof text,
+             "time: {end: 0.5, step: 1e-2}\nsubsystems:\n"
+             "  a: {solver: fmu, file: %s.fmu, process: %s, set: [{variable: v, value: 2}], ports: "
+             "{p: " PORT "}}\n"
+             "%srecord: {channels: [a.p.position]}\n",
+             name, process, coupling);
+    return text;
+}
+
+static void make_trap(const char *name, int version)
+{
+    fmu_recipe recipe = {.name = name, MASS2};
+    if (version == 3)
+        recipe = (fmu_recipe){.name = name, MASS3};
+    recipe.binary = name;
+    free(make_fmu(context, &recipe));
+}
+
+/* An FMU that is told that an earlier state may be set restarts at its first state (as libcosim's
+ * Wheel.fmu). Without rollback it must not be told so, also if states are taken for checkpoints. */
+static void schemes_without_rollback_say_so(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        const char *name = i & 1 ? "wheel3" : "wheel2";
+        make_trap(name, i & 1 ? 3 : 2);
+        run r = open_coupled(
+            trap_text(name, "coupling: {scheme: explicit}\n", i & 2 ? "child" : "own"));
+        double *image = NULL;
+        if (i & 4) {
+            size_t words = yk_system_saved_layout(r.system).words;
+            assert_true(words > 0);
+            image = calloc(words, sizeof *image);
+        }
+        for (int k = 0; k < 50; k++) {
+            step(&r);
+            if (image)
+                yk_system_state_get(r.system, image);
+        }
+        assert_near(r.sample[0], 1, 1e-12);
+        free(image);
+        close_run(&r);
+    }
+}
+
+/* Whoever asks for the layout may set states: then the FMU has to keep them. */
+static void callers_that_set_states_say_so(void **state)
+{
+    (void)state;
+    make_trap("wheel2", 2);
+    for (int i = 0; i < 2; i++) {
+        run r = open_coupled(
+            trap_text("wheel2", "coupling: {scheme: explicit}\n", i ? "child" : "own"));
+        assert_true(yk_system_state_layout(r.system).words > 0);
+        for (int k = 0; k < 50; k++)
+            step(&r);
+        assert_near(r.sample[0], 2e-2, 1e-12);
+        close_run(&r);
+    }
+}
+
+/* An FMU that crashes when a state is taken runs by schemes that take none. */
+static void states_are_taken_only_if_needed(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const char *name = i & 1 ? "fragile3" : "fragile2";
+        make_trap(name, i & 1 ? 3 : 2);
+        run r = open_coupled(
+            trap_text(name, "coupling: {scheme: explicit}\n", i & 2 ? "child" : "own"));
+        for (int k = 0; k < 50; k++)
+            step(&r);
+        assert_near(r.sample[0], 1, 1e-12);
+        uint64_t hash;
+        assert_int_equal(yk_system_state_hash(r.system, &hash), YK_OK);
+        close_run(&r);
+    }
+}
+
+/* A crash ends the program with a message that names the FMU and the function. */
+static void crashes_are_reported(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        const char *name = version == 3 ? "fragile3" : "fragile2";
+        make_trap(name, version);
+        char path[600], command[1600], text[4000], expected[200];
+        snprintf(path, sizeof path, "%s/crash.yaml", test_folder());
+        const char *scenario =
+            trap_text(name, "coupling: {scheme: explicit, on_failure: {type: halve}}\n", "own");
+        write_bytes(path, scenario, strlen(scenario));
+        snprintf(command, sizeof command,
+                 "cd '%s' && ASAN_OPTIONS=handle_segv=0 '%s' run crash.yaml --no-output 2>&1",
+                 test_folder(), YOKE_PROGRAM);
+        FILE *stream = popen(command, "r");
+        assert_non_null(stream);
+        text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+        assert_true(pclose(stream) != 0);
+        snprintf(expected, sizeof expected, "%s.fmu crashed in fmi%dGetFMU%s", name, version,
+                 version == 3 ? "State" : "state");
+        if (!strstr(text, expected))
+            fail_msg("%s", text);
+    }
+}
+
 /* The section that `yoke fmu info` prints is one that loads. */
 static void sections_of_info_load(void **state)
 {
@@ -131,6 +240,10 @@ int main(void)
         cmocka_unit_test(two_masses_are_locked_by_index1),
         cmocka_unit_test(tight_couples_motion_and_force),
         cmocka_unit_test(explicit_couples_motion_and_force),
+        cmocka_unit_test(schemes_without_rollback_say_so),
+        cmocka_unit_test(callers_that_set_states_say_so),
+        cmocka_unit_test(states_are_taken_only_if_needed),
+        cmocka_unit_test(crashes_are_reported),
         cmocka_unit_test(sections_of_info_load),
     };
     return cmocka_run_group_tests_name("coupled FMUs", tests, make_fmus, remove_fmus);

@@ -9,7 +9,10 @@
  *   STATES, state_of[], rate_of[]   continuous states and their rates (0: none)
  *   INDICATORS, indicate(v, z), react(v, t)   event indicators; what happens at an event
  *
- * The last variable, v[FAULT], makes it misbehave in a step that ends after t = 0.05 s. */
+ * The last variable, v[FAULT], makes it misbehave in a step that ends after t = 0.05 s.
+ *
+ *   RESTORES_START    a step after which an earlier state may be set begins at the first state
+ *   CRASHES_IN_STATE  taking a state crashes */
 #ifndef YOKE_TESTS_SKELETON_H
 #define YOKE_TESTS_SKELETON_H
 
@@ -23,6 +26,25 @@
 #include "transport/fmi/functions.h"
 
 enum { NO_FAULT, DISCARDS, FAILS, CRASHES, HANGS, ENDS, LOSES_NUMBERS };
+
+#ifdef RESTORES_START
+#define RESTORE_START(self, no_rollback)                       \
+    do {                                                       \
+        if (!(self)->has_first)                                \
+            memcpy((self)->first, (self)->v, sizeof(self)->v); \
+        (self)->has_first = true;                              \
+        if (!(no_rollback))                                    \
+            memcpy((self)->v, (self)->first, sizeof(self)->v); \
+    } while (0)
+#else
+#define RESTORE_START(self, no_rollback) (void)(no_rollback)
+#endif
+
+#ifdef CRASHES_IN_STATE
+#define TAKE_STATE() raise(SIGSEGV)
+#else
+#define TAKE_STATE() (void)0
+#endif
 
 #define EXPORT __attribute__((visibility("default")))
 

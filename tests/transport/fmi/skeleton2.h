@@ -3,6 +3,8 @@ typedef struct instance {
     double v[VALUES], rate[VALUES], time;
     yk_fmi2_callbacks callbacks;
     char name[64];
+    double first[VALUES];
+    bool has_first;
 } instance;
 
 typedef struct saved {
@@ -126,6 +128,7 @@ UNUSED_ACCESS(String, yk_fmi_text)
 
 FUNCTION(yk_fmi_status, GetFMUstate, (void *c, void **state))
 {
+    TAKE_STATE();
     instance *self = c;
     if (!*state)
         *state = malloc(sizeof(saved));
@@ -206,8 +209,8 @@ FUNCTION(yk_fmi_status, SetRealInputDerivatives,
 #ifndef WITHOUT_DO_STEP /* a binary that lacks a function */
 FUNCTION(yk_fmi_status, DoStep, (void *c, double t, double h, int no_rollback))
 {
-    (void)no_rollback;
     instance *self = c;
+    RESTORE_START(self, no_rollback);
     int fault = t + h > 0.05 ? (int)self->v[FAULT] : NO_FAULT;
     if (fault == CRASHES)
         raise(SIGSEGV);

@@ -7,6 +7,8 @@ typedef struct instance {
     bool event_mode;
     bool early_return;
     bool in_event_mode;
+    double first[VALUES];
+    bool has_first;
 } instance;
 
 typedef struct saved {
@@ -142,6 +144,7 @@ FUNCTION(yk_fmi_status, SetFloat64,
 
 FUNCTION(yk_fmi_status, GetFMUState, (void *c, void **state))
 {
+    TAKE_STATE();
     instance *self = c;
     if (!*state)
         *state = malloc(sizeof(saved));
@@ -188,9 +191,9 @@ FUNCTION(yk_fmi_status, DoStep,
          (void *c, double t, double h, bool no_rollback, bool *event, bool *terminate, bool *early,
           double *last))
 {
-    (void)no_rollback;
     enum { PARTS = 4 };
     instance *self = c;
+    RESTORE_START(self, no_rollback);
     int fault = t + h > 0.05 ? (int)self->v[FAULT] : NO_FAULT;
     *event = false;
     *terminate = fault == ENDS;
