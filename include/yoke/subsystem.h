@@ -69,7 +69,9 @@ typedef enum yk_causality {
     YK_TAKES_MOTION = 2,
     YK_TAKES_SIGNAL = 4, /* signal ports: an input ... */
     /* ... or an output, which any number of wires may read and nobody connects */
-    YK_GIVES_SIGNAL = 8
+    YK_GIVES_SIGNAL = 8,
+    /* with YK_TAKES_SIGNAL: unless it is connected, the subsystem has a value of its own for it */
+    YK_OPTIONAL_SIGNAL = 16
 } yk_causality;
 
 /* The six relative motions of a marker, in the axes of the marker that takes the motion. */
@@ -574,6 +576,9 @@ typedef struct yk_subsystem_ops {
      * the size of an image (layout) is asked for only if images are used. For subsystems that must
      * prepare for images or pay for them, such as FMUs. Default: nothing to prepare. */
     void (*expect_states)(yk_subsystem *self, yk_state_use use);
+    /* The unit of a number of a port, which is at this offset in yk_port_value counted in doubles;
+     * NULL or "": not known. Default: SI units of the quantities, and none of a signal. */
+    const char *(*port_unit)(const yk_subsystem *self, int port, int offset);
     /* Plain data that it counts since start and shows in channels, beside its state: where it is,
      * and its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
     size_t (*counts)(yk_subsystem *self, void **data);

@@ -2,6 +2,7 @@
  * the scenario with its files, and the binary that runs it. */
 #include "fmu/export.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "model/scenario.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
+#include "yoke/scheme.h"
 
 /* Variables ------------------------------------------------------------------------------------ */
 
@@ -34,6 +36,7 @@ static const struct {
 enum { QUANTITIES = sizeof quantities / sizeof *quantities };
 
 static const char *const letters[] = {"x", "y", "z", "rx", "ry", "rz"};
+static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
 static const char *const quaternion[] = {"w", "x", "y", "z"};
 
 /* Where the names are written: counted first, then kept. */
@@ -43,6 +46,9 @@ typedef struct writer {
     size_t used;
     int count;
 } writer;
+
+/* Channels with more components, such as positions of all particles, are no outputs. */
+enum { CHANNEL_COMPONENTS_MAX = 64 };
 
 /* A name in the model's memory, "a.b.c"; parts that are "" are left out. */
 static const char *keep(writer *w, const char *a, const char *b, const char *c)
@@ -66,6 +72,51 @@ static void add(writer *w, yk_export_variable variable)
     w->count++;
 }
 
+/* The outputs of a channel, component by component. */
+static void add_channel(writer *w, const yk_channel *channel, const char *const *labels,
+                        yk_export_variable output)
+{
+    int size = channel->components;
+    for (int c = 0; c < size; c++) {
+        /* Labels of the scenario, else the usual letters, else numbers. */
+        char number[16];
+        snprintf(number, sizeof number, "%d", c + 1);
+        const char *component = number;
+        if (size == 1)
+            component = "";
+        else if (labels)
+            component = labels[c];
+        else if (size == 4)
+            component = strcmp(channel->unit, "J") == 0 ? energies[c] : quaternion[c];
+        else if (size <= 6)
+            component = letters[c];
+
+        output.name = keep(w, channel->name, component, "");
+        output.unit = size > 4 ? "" : channel->unit;
+        add(w, output);
+        output.offset++;
+    }
+}
+
+/* Whether a port has variables of the same names as a channel, such as those of a body "end" and of
+ * a port "end" on it. */
+static bool is_port_quantity(const yk_export_model *m, const char *channel)
+{
+    for (int i = 0; i < m->port_count; i++) {
+        const char *port = m->ports[i].name;
+        size_t length = strlen(port);
+        if (m->causalities[i] == YK_UNCONNECTED || strncmp(channel, port, length) != 0)
+            continue;
+        if (channel[length] == '\0')
+            return true;
+
+        for (int q = 0; channel[length] == '.' && q < QUANTITIES; q++)
+            if (strcmp(channel + length + 1, quantities[q].name) == 0)
+                return true;
+    }
+    return false;
+}
+
 static void list_variables(writer *w)
 {
     const yk_export_model *m = w->model;
@@ -74,11 +125,13 @@ static void list_variables(writer *w)
     /* Time is there in any case: FMI 3 wants it as a variable. */
     w->used = 0;
     w->count = 0;
-    add(w, (yk_export_variable){.name = "time", .unit = "s", .role = YK_EXPORT_TIME, .port = -1});
+    add(w, (yk_export_variable){
+               .name = "time", .unit = "s", .role = YK_EXPORT_TIME, .port = -1, .channel = -1});
 
     /* Parameters of the scenario, with their values to start from. */
     const yk_scope *scope = &m->scenario->resolver.scope;
-    yk_export_variable parameter = {.unit = "", .role = YK_EXPORT_PARAMETER, .port = -1};
+    yk_export_variable parameter = {
+        .unit = "", .role = YK_EXPORT_PARAMETER, .port = -1, .channel = -1};
     for (int i = 0; i < scope->parameter_count; i++) {
         parameter.name = keep(w, "parameters", scope->parameters[i].name, "");
         parameter.offset = i;
@@ -90,7 +143,8 @@ static void list_variables(writer *w)
     for (int i = 0; i < m->port_count; i++) {
         const yk_port *port = &m->ports[i];
         yk_causality takes = m->causalities[i];
-        yk_export_variable variable = {.unit = "", .role = YK_EXPORT_OUTPUT, .port = i};
+        yk_export_variable variable = {
+            .unit = "", .role = YK_EXPORT_OUTPUT, .port = i, .channel = -1};
         if (takes == YK_UNCONNECTED)
             continue;
 
@@ -130,36 +184,32 @@ static void list_variables(writer *w)
         }
     }
 
-    if (m->subsystem >= 0)
-        return;
-
-    /* A whole system has all recorded channels, component by component. */
-    yk_export_variable output = {.role = YK_EXPORT_OUTPUT, .port = -1};
-    for (int i = 0; i < info->channel_count; i++) {
-        const yk_channel *channel = &info->channels[i];
-        const char *const *labels = yk_scenario_channel_labels(m->scenario, i);
-        int size = channel->components;
-
-        for (int c = 0; c < size; c++) {
-            /* Labels of the scenario, else the usual letters, else numbers. */
-            char number[16];
-            snprintf(number, sizeof number, "%d", c + 1);
-            const char *component = number;
-            if (size == 1)
-                component = "";
-            else if (labels)
-                component = labels[c];
-            else if (size == 4)
-                component = quaternion[c];
-            else if (size <= 6)
-                component = letters[c];
-
-            output.name = keep(w, channel->name, component, "");
-            output.unit = size > 4 ? "" : channel->unit;
-            add(w, output);
-            output.offset++;
-        }
+    /* A subsystem has its channels, a whole system all that are recorded. */
+    for (int i = 0; i < m->channel_count; i++) {
+        const yk_channel *channel = &m->channels[i];
+        if (channel->components <= CHANNEL_COMPONENTS_MAX && !is_port_quantity(m, channel->name))
+            add_channel(w, channel, NULL,
+                        (yk_export_variable){.role = YK_EXPORT_OUTPUT, .port = -1, .channel = i});
     }
+
+    int offset = 0;
+    for (int i = 0; m->subsystem < 0 && i < info->channel_count; i++) {
+        yk_export_variable output = {
+            .role = YK_EXPORT_OUTPUT, .port = -1, .channel = -1, .offset = offset};
+        add_channel(w, &info->channels[i], yk_scenario_channel_labels(m->scenario, i), output);
+        offset += info->channels[i].components;
+    }
+}
+
+/* Whether a wire of the scenario ends at a port of the subsystem. */
+static bool is_wired(const yk_export_model *m, int port)
+{
+    for (int i = 0; i < m->info->wire_count; i++) {
+        const yk_wire_def *wire = &m->info->wires[i];
+        if (wire->target_subsystem == m->subsystem && wire->target_port == port)
+            return true;
+    }
+    return false;
 }
 
 /* How the scenario uses the ports of a subsystem, and with which axes. */
@@ -190,12 +240,17 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
                 axes = one->constrained;
         }
 
-        /* A signal has one direction; others take motion where the scenario moves them. */
+        /* A signal has one direction; others take motion if the scenario moves them. An optional
+         * signal without a wire keeps the value that the scenario gives it otherwise: as an input
+         * it would be zero. */
+        bool optional = port->causalities & YK_OPTIONAL_SIGNAL;
         yk_causality takes = YK_UNCONNECTED;
-        if (port->kind == YK_PORT_SIGNAL && (port->causalities & YK_TAKES_SIGNAL))
+        if (port->kind == YK_PORT_SIGNAL && !(port->causalities & YK_TAKES_SIGNAL))
+            takes = YK_GIVES_SIGNAL;
+        else if (port->kind == YK_PORT_SIGNAL && (!optional || is_wired(m, i)))
             takes = YK_TAKES_SIGNAL;
         else if (port->kind == YK_PORT_SIGNAL)
-            takes = YK_GIVES_SIGNAL;
+            takes = YK_UNCONNECTED;
         else if (moved && can_take_motion && !(wrenches && can_take_wrench))
             takes = YK_TAKES_MOTION;
         else if (can_take_wrench)
@@ -252,8 +307,16 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         m->object = object;
         m->port_count = ops->ports(object, &m->ports);
         m->rolls_back = ops->rollback != NULL;
+        if (ops->channels)
+            m->channel_count = ops->channels->list(object, &m->channels);
         if (ops->input_degree)
             m->input_degree = ops->input_degree(object);
+
+        /* Substeps that the scheme asks for are not the subsystem's own. */
+        const yk_node *sections = yk_node_get(m->scenario->root, "subsystems");
+        const yk_node *section = yk_node_get(sections, def->subsystem);
+        if (yk_node_get(section, "micro_step") || yk_node_get(section, "substeps"))
+            m->longest_step = m->info->step / m->scenario->substeps[m->subsystem];
         status = connect_ports(m, def->wrenches);
 
         /* Sensitivities are those to wrenches; a step is repeated for them. */
@@ -263,7 +326,8 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
             wrenches = wrenches || m->causalities[i] == YK_TAKES_WRENCH;
             others = others || (m->causalities[i] & ~(unsigned)YK_TAKES_WRENCH) != 0;
         }
-        m->differentiable = ops->sensitivity && ops->rollback && wrenches && !others;
+        m->differentiable =
+            ops->sensitivity && ops->rollback && wrenches && !others && m->longest_step == 0;
 
         if (status == YK_OK) {
             status = ops->start(object, m->info->start, m->info->step, NULL);
@@ -311,9 +375,74 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         yk_port_value value = {.motion.orientation.w = 1};
         m->object->ops->output(m->object, v->port, &value);
         memcpy(&v->start, (const double *)&value + v->offset, sizeof v->start);
+        if (v->role != YK_EXPORT_INPUT)
+            continue;
+
+        /* A port that is not moved may not know where it is. */
+        if (m->ports[v->port].kind == YK_PORT_SIGNAL || !isfinite(v->start))
+            v->start = 0;
+        for (int k = 0; k < def->start_count; k++)
+            if (def->starts[k].port == v->port && def->starts[k].offset == v->offset)
+                v->start = def->starts[k].value;
     }
 
     return YK_OK;
+}
+
+/* The inputs of the subsystem that others give when a run of the scenario starts: signals and motions.
+ * `starts` has memory for all variables. Returns how many there are. */
+static int read_starts(yk_context *context, const yk_export_def *def, const yk_export_model *m,
+                       yk_export_start *starts)
+{
+    /* The whole system starts, in a scenario of its own: the subsystem of the model is connected as
+     * the FMU needs it. */
+    yk_scenario_def scenario_def = yk_scenario_default();
+    scenario_def.path = def->scenario;
+    scenario_def.overrides = def->overrides;
+    scenario_def.override_count = def->override_count;
+    yk_scenario *scenario = NULL;
+    yk_system *system = NULL;
+    yk_status status = yk_scenario_load(context, &scenario_def, NULL, &scenario);
+    if (!YK_FAILED(status))
+        status = yk_scenario_system(scenario, &system);
+    if (!YK_FAILED(status))
+        status = yk_system_start(system);
+    if (YK_FAILED(status)) {
+        yk_log(context, YK_LOG_WARNING,
+               "the inputs of '%s' start at 0 or where it is by itself, because the scenario does "
+               "not start: %s",
+               m->info->names[m->subsystem], yk_last_message(context));
+        yk_scenario_destroy(scenario);
+        return 0;
+    }
+
+    int count = 0;
+    bool merges = yk_scheme_traits(&m->info->scheme) & YK_SCHEME_MERGES;
+    const yk_subsystem *started = yk_scenario_get(scenario)->subsystems[m->subsystem];
+    for (int i = 0; i < m->variable_count; i++) {
+        const yk_export_variable *v = &m->variables[i];
+        if (v->role != YK_EXPORT_INPUT || m->causalities[v->port] == YK_TAKES_WRENCH)
+            continue;
+
+        yk_export_start start = {v->port, v->offset, NAN};
+        for (int k = 0; k < m->info->wire_count; k++) {
+            const yk_wire_def *wire = &m->info->wires[k];
+            if (wire->target_subsystem == m->subsystem && wire->target_port == v->port)
+                start.value = yk_system_wire(system, k);
+        }
+
+        /* Merged subsystems do not run by themselves, and start as they are. */
+        if (m->causalities[v->port] == YK_TAKES_MOTION && !merges) {
+            yk_port_value value = {.motion.orientation.w = 1};
+            started->ops->output(started, v->port, &value);
+            memcpy(&start.value, (const double *)&value + v->offset, sizeof start.value);
+        }
+        if (isfinite(start.value))
+            starts[count++] = start;
+    }
+
+    yk_scenario_destroy(scenario);
+    return count;
 }
 
 void yk_export_close(yk_export_model *model)
@@ -619,9 +748,26 @@ static yk_status write_terminals(output *o)
 yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 {
     yk_export_model model;
-    yk_status status = yk_export_open(context, &def->model, &model);
+    yk_export_def model_def = def->model;
+    yk_export_start *starts = NULL;
+    yk_status status = yk_export_open(context, &model_def, &model);
     if (status != YK_OK)
         return status;
+
+    /* What the other subsystems of the scenario give at the start. */
+    if (model.subsystem >= 0) {
+        starts = yk_allocate(context, (size_t)model.variable_count, sizeof *starts);
+        if (starts) {
+            model_def.starts = starts;
+            model_def.start_count = read_starts(context, &model_def, &model, starts);
+        }
+        yk_export_close(&model);
+        status = starts ? yk_export_open(context, &model_def, &model) : YK_ERROR_MEMORY;
+        if (status != YK_OK) {
+            yk_release(context, starts);
+            return status;
+        }
+    }
 
     output o = {.context = context, .def = def, .model = &model};
 
@@ -685,9 +831,19 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 
     /* What the binary reads back when it is loaded. */
     if (status == YK_OK) {
-        char notes[400];
-        snprintf(notes, sizeof notes, "%s\n%.200s\n%d\n", o.token, subsystem, of->wrenches);
-        status = yk_archive_put_text(context, o.folder, "resources/" YK_EXPORT_NOTES, notes);
+        yk_text notes = {0};
+        yk_text_add(context, &notes, "%s\n%.200s\n%d\n", o.token, subsystem, of->wrenches);
+        for (int i = 0; i < model_def.start_count; i++) {
+            uint64_t bits; /* decimal points depend on the locale of the master */
+            memcpy(&bits, &starts[i].value, sizeof bits);
+            yk_text_add(context, &notes, "%d %d %llx\n", starts[i].port, starts[i].offset,
+                        (unsigned long long)bits);
+        }
+        status = YK_ERROR_MEMORY;
+        if (!notes.failed)
+            status =
+                yk_archive_put_text(context, o.folder, "resources/" YK_EXPORT_NOTES, notes.data);
+        yk_text_destroy(context, &notes);
     }
 
     /* What it says of itself, and the binary. */
@@ -706,5 +862,6 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 
     yk_archive_remove(context, o.folder);
     yk_export_close(&model);
+    yk_release(context, starts);
     return status;
 }

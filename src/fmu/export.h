@@ -6,8 +6,8 @@
  * description which the one writes fits what the other does.
  *
  *   a whole system    time, the scenario's parameters, and every recorded channel as outputs
- *   a subsystem       time, parameters, and its ports: what a port takes as inputs, what it answers
- *                     with as outputs, "tip.force.x"
+ *   a subsystem       time, parameters, its ports (what a port takes as inputs, what it answers with
+ *                     as outputs, "tip.force.x") and its channels as outputs, "hinge.angle"
  */
 #ifndef YK_FMU_EXPORT_H
 #define YK_FMU_EXPORT_H
@@ -22,12 +22,21 @@ typedef struct yk_export_variable {
     const char *unit; /* "" where there is none */
     enum { YK_EXPORT_TIME, YK_EXPORT_PARAMETER, YK_EXPORT_INPUT, YK_EXPORT_OUTPUT } role;
     int port;           /* of a subsystem; -1: none */
+    int channel;        /* of a subsystem; -1: none */
     const char *member; /* of the port: "position.x"; NULL: none */
-    /* Of a port: which double of yk_port_value; of a channel: of the sample; of a parameter: its
-     * number. */
+    /* Of a port: which double of yk_port_value; of a channel of a subsystem: which component; of a
+     * channel of a system: which number of the sample; of a parameter: its number. */
     int offset;
     double start;
 } yk_export_variable;
+
+/* What a port of the subsystem is given when a run of the scenario starts: the signal of a wire, or
+ * a number of the motion of an interface. */
+typedef struct yk_export_start {
+    int port;
+    int offset; /* in yk_port_value, in doubles */
+    double value;
+} yk_export_start;
 
 typedef struct yk_export_def {
     const char *scenario; /* file */
@@ -36,6 +45,9 @@ typedef struct yk_export_def {
     const char *subsystem; /* NULL: the whole system */
     /* Ports that can take a wrench do, also where the scenario gives them a motion. */
     bool wrenches;
+    /* Start values of inputs; other inputs start as the subsystem is by itself. */
+    const yk_export_start *starts;
+    int start_count;
 } yk_export_def;
 
 typedef struct yk_export_model {
@@ -47,10 +59,15 @@ typedef struct yk_export_model {
     int port_count;
     const yk_port *ports;
     yk_causality *causalities; /* of each port: how it is used; YK_UNCONNECTED: not at all */
+    int channel_count;         /* of the subsystem */
+    const yk_channel *channels;
     int variable_count;
     yk_export_variable *variables;
     char *names; /* of the variables and members */
     bool rolls_back;
+    /* Longest own step of the subsystem, by `micro_step` or `substeps` of its section (s); 0: those
+     * of the master. */
+    double longest_step;
     int input_degree; /* of polynomials up to which a step of the subsystem follows a wrench */
     /* Derivatives of a step by its inputs are known: all ports that are used take wrenches. */
     bool differentiable;
@@ -65,7 +82,9 @@ void yk_export_close(yk_export_model *model);
 
 /* How the FMU is put together beside the binary. */
 #define YK_EXPORT_SCENARIO "scenario.yaml"
-#define YK_EXPORT_NOTES "yoke.txt" /* token, subsystem, wrenches: one per line */
+/* Token, subsystem, wrenches: one per line; then a line for each start value: port, offset, value as
+ * bits. */
+#define YK_EXPORT_NOTES "yoke.txt"
 
 typedef struct yk_fmu_export_def {
     yk_export_def model;

@@ -24,6 +24,9 @@ struct yk_exported {
     char scenario[PATH_BYTES];
     char subsystem[256];
     bool wrenches;
+    yk_export_start *starts; /* of inputs, from the notes */
+    int start_count;
+    double *channel; /* values of one channel of a subsystem */
     yk_export_model model;
     yk_system *system; /* of a whole system */
     char message[MESSAGE];
@@ -100,6 +103,7 @@ static void close_model(yk_exported *self)
     yk_release(self->context, self->inputs);
     yk_release(self->context, self->asked);
     yk_release(self->context, self->sample);
+    yk_release(self->context, self->channel);
     yk_release(self->context, self->image[0]);
     yk_release(self->context, self->image[1]);
     yk_release(self->context, self->matrix);
@@ -111,6 +115,7 @@ static void close_model(yk_exported *self)
     self->inputs = NULL;
     self->asked = NULL;
     self->sample = NULL;
+    self->channel = NULL;
     self->image[0] = NULL;
     self->image[1] = NULL;
     self->image_words = 0;
@@ -154,6 +159,8 @@ static yk_status open_model(yk_exported *self)
         .wrenches = self->wrenches,
         .overrides = overrides,
         .override_count = count,
+        .starts = self->starts,
+        .start_count = self->start_count,
     };
 
     if (self->subsystem[0])
@@ -176,8 +183,14 @@ static yk_status open_model(yk_exported *self)
     size_t words = (size_t)m->info->sample_size + 1;
     self->sample = yk_allocate(self->context, words, sizeof *self->sample);
 
+    size_t widest = 1;
+    for (int i = 0; i < m->channel_count; i++)
+        if ((size_t)m->channels[i].components > widest)
+            widest = (size_t)m->channels[i].components;
+    self->channel = yk_allocate(self->context, widest, sizeof *self->channel);
+
     if (!self->given || !self->rates || !self->before || !self->inputs || !self->asked ||
-        !self->sample)
+        !self->sample || !self->channel)
         return fail(self, YK_ERROR_MEMORY, "out of memory");
 
     if (m->differentiable) {
@@ -235,7 +248,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
     def.threads = 1; /* the master decides about them */
     self->context = yk_context_create(&def);
 
-    /* The notes of the export: token, subsystem, whether ports take wrenches. */
+    /* The notes of the export: token, subsystem, whether ports take wrenches, signals. */
     char path[PATH_BYTES];
     char lines[3][256] = {"", "", ""};
     snprintf(path, sizeof path, "%.3900s/%s", resources ? resources : "", YK_EXPORT_NOTES);
@@ -246,6 +259,22 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
             break;
 
         lines[i][strcspn(lines[i], "\n")] = '\0';
+    }
+
+    char line[256];
+    while (notes && self->context && fgets(line, sizeof line, notes)) {
+        yk_export_start start;
+        char *end;
+        start.port = (int)strtol(line, &end, 10);
+        start.offset = (int)strtol(end, &end, 10);
+        uint64_t bits = strtoull(end, NULL, 16);
+        memcpy(&start.value, &bits, sizeof bits);
+        size_t count = (size_t)self->start_count + 1;
+        yk_export_start *grown = yk_reallocate(self->context, self->starts, count, sizeof *grown);
+        if (!grown)
+            break;
+        self->starts = grown;
+        self->starts[self->start_count++] = start;
     }
 
     if (notes)
@@ -290,6 +319,7 @@ void yk_exported_destroy(yk_exported *self)
     if (self->context) {
         close_model(self);
         yk_release(self->context, self->parameters);
+        yk_release(self->context, self->starts);
         yk_context_destroy(self->context);
     }
 
@@ -420,6 +450,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
 {
     const yk_export_model *m = &self->model;
     int known = -1;
+    int known_channel = -1;
     yk_port_value output = {.motion.orientation.w = 1};
     for (size_t i = 0; i < count; i++) {
         const yk_export_variable *v = find_variable(self, references[i]);
@@ -432,8 +463,18 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
             values[i] = self->parameters[v->offset];
         } else if (v->role == YK_EXPORT_INPUT) {
             values[i] = *value_at(&self->given[v->port], v->offset);
-        } else if (v->port < 0) {
+        } else if (v->port < 0 && v->channel < 0) {
             values[i] = self->sample[v->offset];
+        } else if (v->port < 0) {
+            /* Components of one channel, which usually come together, are read once. */
+            yk_status status = start_model(self);
+            if (status != YK_OK)
+                return status;
+
+            if (v->channel != known_channel)
+                m->object->ops->channels->read(m->object, v->channel, self->channel);
+            known_channel = v->channel;
+            values[i] = self->channel[v->offset];
         } else {
             /* The output of a port is asked for once where its components come together. */
             yk_status status = start_model(self);
@@ -702,9 +743,19 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(vo
     if (m->differentiable)
         m->object->ops->rollback->get(m->object, self->image[0]);
 
-    status = m->object->ops->step(m->object, t, h, self->inputs);
-    if (YK_FAILED(status))
-        return fail_subsystem(self, status);
+    /* In equal pieces if its own steps are limited. */
+    int pieces = 1;
+    if (m->longest_step > 0)
+        pieces = (int)fmax(1, ceil(h / m->longest_step * (1 - 1e-9)));
+    for (int i = 0; i < pieces; i++) {
+        status = m->object->ops->step(m->object, t + h * i / pieces, h / pieces, self->inputs);
+        if (YK_FAILED(status))
+            return fail_subsystem(self, status);
+        for (int port = 0; pieces > 1 && port < m->port_count; port++)
+            if (m->causalities[port] != YK_UNCONNECTED)
+                self->inputs[port] =
+                    yk_input_shift(&self->inputs[port], m->ports[port].kind, h / pieces);
+    }
 
     /* The matrix that is kept is that of an earlier step. */
     self->step_begin = t;
@@ -767,6 +818,59 @@ static double derivative(const yk_exported *self, const yk_export_variable *unkn
     yk_quat change = yk_q_mul(r, now.motion.orientation);
     const double components[4] = {change.w, change.x, change.y, change.z};
     return components[offset - ORIENTATION];
+}
+
+/* One component of a channel after the last step, with one coefficient of an input changed. */
+static yk_status channel_after(yk_exported *self, const yk_export_variable *unknown,
+                               const yk_export_variable *known, int power, double change,
+                               double *value)
+{
+    const yk_subsystem_ops *ops = self->model.object->ops;
+    yk_subsystem *object = self->model.object;
+    yk_input *input = &self->inputs[known->port];
+    yk_input kept = *input;
+    int component = known->offset - (int)(offsetof(yk_port_value, wrench) / sizeof(double));
+    double *coefficient = &input->linear[power].x + component;
+    if (component >= 3)
+        coefficient = &input->angular[power].x + (component - 3);
+    *coefficient += change;
+    if (power > input->degree)
+        input->degree = power;
+
+    yk_status status = ops->rollback->set(object, self->image[0]);
+    if (!YK_FAILED(status))
+        status = ops->step(object, self->step_begin, self->step_size, self->inputs);
+    *input = kept;
+    if (YK_FAILED(status))
+        return fail_subsystem(self, status);
+
+    ops->channels->read(object, unknown->channel, self->channel);
+    *value = self->channel[unknown->offset];
+    return YK_OK;
+}
+
+/* The derivative of a component of a channel: sensitivities are those of ports, so that the step is
+ * made twice more, with the coefficient a little smaller and larger. */
+static yk_status channel_derivative(yk_exported *self, const yk_export_variable *unknown,
+                                    const yk_export_variable *known, int power, double *result)
+{
+    const yk_subsystem_ops *ops = self->model.object->ops;
+    double given = *value_at(&self->given[known->port], known->offset);
+    double change = 1e-3 * fmax(1, fabs(given)) / pow(self->step_size, power);
+    double less = 0;
+    double more = 0;
+    ops->rollback->get(self->model.object, self->image[1]);
+    yk_status status = channel_after(self, unknown, known, power, -change, &less);
+    if (status == YK_OK)
+        status = channel_after(self, unknown, known, power, change, &more);
+
+    yk_status back = ops->rollback->set(self->model.object, self->image[1]);
+    if (status != YK_OK)
+        return status;
+    if (YK_FAILED(back))
+        return fail_subsystem(self, back);
+    *result = (more - less) / (2 * change);
+    return YK_OK;
 }
 
 yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *unknowns,
@@ -840,8 +944,18 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
         result[i] = 0;
     for (size_t i = 0; i < unknown_count; i++) {
         for (size_t k = 0; k < known_count; k++) {
-            double d = derivative(self, &m->variables[unknowns[i]],
-                                  &m->variables[knowns[k] % stride], (int)(knowns[k] / stride));
+            const yk_export_variable *unknown = &m->variables[unknowns[i]];
+            const yk_export_variable *known = &m->variables[knowns[k] % stride];
+            int power = (int)(knowns[k] / stride);
+            double d = 0;
+            yk_status status = YK_OK;
+            if (unknown->port >= 0)
+                d = derivative(self, unknown, known, power);
+            else
+                status = channel_derivative(self, unknown, known, power, &d);
+            if (status != YK_OK)
+                return status;
+
             if (adjoint)
                 result[k] += d * seed[i];
             else

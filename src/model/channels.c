@@ -130,6 +130,20 @@ static bool pick_component(request *q, const char *component, int size)
     return false;
 }
 
+/* The unit that the subsystem itself gives a number of a port; NULL: none. Numbers with power are
+ * converted to SI if the subsystem has units of its own. */
+static const char *own_unit(const request *q, int subsystem, int port, int offset,
+                            yk_port_kind kind)
+{
+    const yk_scenario_info *info = &q->scenario->info;
+    const yk_subsystem *object = info->subsystems[subsystem];
+    const yk_transform *transform = &info->transforms[subsystem];
+    bool converted = transform->length != 1 || transform->mass != 1;
+    if (!object->ops->port_unit || (kind != YK_PORT_SIGNAL && converted))
+        return NULL;
+    return object->ops->port_unit(object, port, offset);
+}
+
 /* "position", "velocity.x": of a port of the given kind; false if the word is none of them. */
 static bool match_quantity(request *q, const char *text, int subsystem, int port, yk_port_kind kind)
 {
@@ -141,8 +155,12 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
 
         /* Rows count in doubles from the beginning of the value. */
         q->row.offset = (int)(quantities[i].offset / sizeof(double));
+        const char *unit = quantities[i].unit;
+        const char *own = own_unit(q, subsystem, port, q->row.offset, kind);
+        if (own && own[0])
+            unit = own;
         if (pick_component(q, component, size))
-            found(q, YK_CHANNEL_PORT, subsystem, port, quantities[i].unit);
+            found(q, YK_CHANNEL_PORT, subsystem, port, unit);
         return true;
     }
 

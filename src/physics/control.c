@@ -573,7 +573,10 @@ static yk_status fill(control *self, const yk_control_builder *builder)
             if (!l->port_names[k])
                 return YK_ERROR_MEMORY;
 
-            yk_causality causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
+            /* Without a wire the reference is that of the loop, and the rate is differenced. */
+            unsigned causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
+            if (k == RATE || k == REFERENCE)
+                causality |= YK_OPTIONAL_SIGNAL;
             self->ports[LOOP_PORTS * (int)i + k] =
                 (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
         }

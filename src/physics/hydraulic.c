@@ -543,7 +543,10 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
             return YK_ERROR_MEMORY;
 
         self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
-        self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};
+        unsigned spool = YK_TAKES_SIGNAL;
+        if (at->def.spool.value)
+            spool |= YK_OPTIONAL_SIGNAL;
+        self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, spool};
 
         for (size_t k = 0; k < YK_HYDRAULIC_CHANNELS; k++) {
             yk_channel *channel = &self->channels[YK_HYDRAULIC_CHANNELS * i + k];

@@ -65,6 +65,7 @@ typedef enum yk_frame_kind {
     YK_FRAME_RELAX,
     YK_FRAME_SOME_CHANNELS,
     YK_FRAME_STATE_USE,
+    YK_FRAME_PORT_UNIT,
     YK_FRAME_KIND_END
 } yk_frame_kind;
 
@@ -85,7 +86,8 @@ enum {
     YK_CAN_SHOW_CONTACTS = 1 << 12,
     YK_CAN_RELAX = 1 << 13,
     YK_CAN_CHOOSE_CHANNELS = 1 << 14,
-    YK_CAN_EXPECT_STATES = 1 << 15
+    YK_CAN_EXPECT_STATES = 1 << 15,
+    YK_CAN_NAME_UNITS = 1 << 16
 };
 
 /* Transports ----------------------------------------------------------------------------------- */

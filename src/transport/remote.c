@@ -29,6 +29,12 @@ typedef struct known_part {
     bool is_given;
 } known_part;
 
+/* A unit that the server named. */
+typedef struct remote_unit {
+    struct remote_unit *next;
+    char text[64];
+} remote_unit;
+
 typedef struct remote {
     yk_subsystem base;
     yk_subsystem_ops ops; /* with the capabilities of the other side */
@@ -90,6 +96,7 @@ typedef struct remote {
      * back where the caller has changed them. */
     double rho_inf;
     bool image_is_local;
+    remote_unit *units; /* of ports, as they were asked for */
     unsigned char *counts, *counts_before;
     size_t count_bytes;
     bool counts_shown;
@@ -789,6 +796,38 @@ static yk_state_layout remote_layout(const yk_subsystem *self)
     return ((const remote *)self)->layout;
 }
 
+static const char *remote_port_unit(const yk_subsystem *self, int port, int offset)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    yk_body *body = ask(r);
+    yk_put_whole(body, (uint32_t)port);
+    yk_put_whole(body, (uint32_t)offset);
+    r->outcome = answer(r, YK_FRAME_PORT_UNIT);
+    if (YK_FAILED(r->outcome))
+        return NULL;
+
+    char text[sizeof r->units->text];
+    yk_get_text(&r->body, text, sizeof text);
+    r->outcome = done(r, YK_OK);
+    if (YK_FAILED(r->outcome))
+        return NULL;
+
+    /* The caller keeps the text: equal units share one. */
+    remote_unit *unit = r->units;
+    while (unit && strcmp(unit->text, text) != 0)
+        unit = unit->next;
+    if (unit)
+        return unit->text;
+
+    unit = yk_allocate(r->context, 1, sizeof *unit);
+    if (!unit)
+        return NULL;
+    memcpy(unit->text, text, sizeof text);
+    unit->next = r->units;
+    r->units = unit;
+    return unit->text;
+}
+
 /* Tells the server how states will be used. The answer has the layout of an image once the
  * subsystem has started; a failure is reported by the next call. */
 static void remote_expect_states(yk_subsystem *self, yk_state_use use)
@@ -1168,6 +1207,10 @@ static void remote_destroy(yk_subsystem *self)
     for (int i = 0; i < r->part_count; i++)
         yk_release(r->context, r->parts[i].reached);
     yk_release(r->context, r->parts);
+    for (remote_unit *unit = r->units, *next; unit; unit = next) {
+        next = unit->next;
+        yk_release(r->context, unit);
+    }
     yk_release(r->context, r->image);
     yk_release(r->context, r->read);
 
@@ -1500,6 +1543,8 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         r->ops.rollback = &rollback_ops;
     if (r->capabilities & YK_CAN_EXPECT_STATES)
         r->ops.expect_states = remote_expect_states;
+    if (r->capabilities & YK_CAN_NAME_UNITS)
+        r->ops.port_unit = remote_port_unit;
     if (r->capabilities & YK_CAN_ITERATE)
         r->ops.iteration = &iteration_ops;
     if (r->capabilities & YK_CAN_DIFFERENTIATE)

@@ -190,6 +190,7 @@ static void answer_describe(yk_session *s)
         {ops->parts && ops->rollback, YK_CAN_RELAX},
         {ops->channels, YK_CAN_CHOOSE_CHANNELS},
         {ops->expect_states && ops->rollback, YK_CAN_EXPECT_STATES},
+        {ops->port_unit, YK_CAN_NAME_UNITS},
         {true, YK_CAN_WORK_AHEAD},
     };
 
@@ -307,6 +308,21 @@ static void answer_start(yk_session *s)
 
     put_layout(s);
     put_state(s, s->h);
+}
+
+static void answer_port_unit(yk_session *s)
+{
+    uint32_t port = yk_get_whole(&s->in);
+    uint32_t offset = yk_get_whole(&s->in);
+    bool known = port < (uint32_t)s->port_count && offset < sizeof(yk_port_value) / sizeof(double);
+    if (!yk_body_is_done(&s->in) || !s->ops->port_unit || !known) {
+        refuse(s, "there is no such number of a port");
+        return;
+    }
+
+    const char *unit = s->ops->port_unit(s->subsystem, (int)port, (int)offset);
+    begin(s, YK_OK, "");
+    yk_put_text(&s->out, unit ? unit : "");
 }
 
 /* Whether the client will use state images; their layout, once the subsystem has started. */
@@ -938,6 +954,7 @@ static const struct {
     [YK_FRAME_RELAX] = {answer_relax, true},
     [YK_FRAME_SOME_CHANNELS] = {answer_some_channels, true},
     [YK_FRAME_STATE_USE] = {answer_state_use, false},
+    [YK_FRAME_PORT_UNIT] = {answer_port_unit, false},
 };
 
 /* One client ----------------------------------------------------------------------------------- */

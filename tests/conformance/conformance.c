@@ -133,7 +133,7 @@ static void table_of_operations_is_complete(void **state)
     for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
         assert_non_null(ports[i].name);
         unsigned power = YK_TAKES_WRENCH | YK_TAKES_MOTION,
-                 input = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL;
+                 input = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL | YK_OPTIONAL_SIGNAL;
         assert_in_range(ports[i].causalities, 1, power | input);
         assert_int_equal((ports[i].causalities & input) != 0, ports[i].kind == YK_PORT_SIGNAL);
     }

@@ -62,7 +62,7 @@ typedef struct loaded {
     yk_fmi_description description;
     yk_fmi_instance *instance;
     int input_count, output_count;
-    uint32_t inputs[64], outputs[64];
+    uint32_t inputs[256], outputs[256];
 } loaded;
 
 static loaded load(const char *name)
@@ -105,7 +105,7 @@ static void unload(loaded *l)
 static void answer(loaded *l, void *from, int input, double value, double *outputs)
 {
     const yk_fmi_calls *calls = l->instance->calls;
-    double values[64] = {0}, reached;
+    double values[256] = {0}, reached;
     bool event;
     values[input] = value;
     assert_int_equal(calls->state_set(l->instance, from), YK_OK);
@@ -132,7 +132,7 @@ static void derivatives_are_those_of_the_step(void **state)
         assert_int_equal(calls->state_get(l.instance, &from), YK_OK);
 
         for (int input = 0; input < l.input_count; input++) {
-            double more[64], less[64], result[64], after[64];
+            double more[256], less[256], result[256], after[256];
             answer(&l, from, input, -1, less);
             answer(&l, from, input, 1, more);
             answer(&l, from, input, 0, after);
@@ -170,7 +170,7 @@ static void wrong_questions_are_refused(void **state)
     loaded l = load("link");
     start(&l);
     const yk_fmi_calls *calls = l.instance->calls;
-    double result[64], reached;
+    double result[256], reached;
     bool event;
 
     /* Before the first step, by an output, of an input. */

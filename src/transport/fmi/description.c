@@ -880,8 +880,8 @@ const yk_fmi_unit yk_fmi_units[YK_FMI_UNITS] = {
     {"rad/s2", "rad/s2", "rad=\"1\" s=\"-2\""},
     {"rad/s^2", "rad/s2", "rad=\"1\" s=\"-2\""},
     {"N", "N", "kg=\"1\" m=\"1\" s=\"-2\""},
-    {"N m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
     {"N.m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
+    {"N m", "N.m", "kg=\"1\" m=\"2\" s=\"-2\""},
     {"J", "J", "kg=\"1\" m=\"2\" s=\"-2\""},
     {"W", "W", "kg=\"1\" m=\"2\" s=\"-3\""},
     {"Pa", "Pa", "kg=\"1\" m=\"-1\" s=\"-2\""},
@@ -891,6 +891,16 @@ const yk_fmi_unit yk_fmi_units[YK_FMI_UNITS] = {
     {"m^3/s", "m3/s", "m=\"3\" s=\"-1\""},
     {"Hz", "Hz", "s=\"-1\""},
 };
+
+const char *yk_fmi_unit_ours(const char *name)
+{
+    /* The last of several spellings is that of channels: "m/s^2", "N m". */
+    const char *found = name;
+    for (int i = 0; i < YK_FMI_UNITS; i++)
+        if (strcmp(yk_fmi_units[i].name, name) == 0)
+            found = yk_fmi_units[i].ours;
+    return found;
+}
 
 const char *yk_fmi_unit_base(const char *name)
 {

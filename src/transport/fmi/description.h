@@ -150,6 +150,8 @@ typedef struct yk_fmi_unit {
 } yk_fmi_unit;
 enum { YK_FMI_UNITS = 19 };
 extern const yk_fmi_unit yk_fmi_units[YK_FMI_UNITS];
+/* The unit as Yoke writes it; of units that are not there the name itself. */
+const char *yk_fmi_unit_ours(const char *name);
 /* NULL for a unit that is not there. */
 const char *yk_fmi_unit_base(const char *name);
 

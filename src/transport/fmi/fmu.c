@@ -891,7 +891,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
 
         self->channel_variables[self->channel_count] = variable;
         self->channels[self->channel_count++] =
-            (yk_channel){.name = v->name, .unit = v->unit, .components = v->size};
+            (yk_channel){.name = v->name, .unit = yk_fmi_unit_ours(v->unit), .components = v->size};
     }
 
     return YK_OK;
@@ -1008,6 +1008,7 @@ static const yk_subsystem_ops fmu_ops = {
     .destroy = destroy,
     .message = message,
     .input_degree = input_degree,
+    .port_unit = yk_fmu_port_unit,
     .channels = &channel_ops,
 };
 

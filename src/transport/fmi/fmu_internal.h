@@ -261,6 +261,8 @@ void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at);
 /* As lines: values at `from` in the inputs, slopes in input_rates. */
 void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to);
 void yk_fmu_read_port(const yk_fmu *self, int port, yk_port_value *value);
+/* The unit of the variable behind a number of a port; see port_unit of the contract. */
+const char *yk_fmu_port_unit(const yk_subsystem *subsystem, int port, int offset);
 
 /* fmu.c */
 /* Sets the inputs to their values; those that are not continuous only where asked, those of clocks

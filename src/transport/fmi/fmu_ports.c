@@ -1,5 +1,6 @@
 /* Ports of an FMU from its variables: which variable is which component of which quantity, and how
  * values get from inputs of ports to those of the FMU and back. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -943,4 +944,38 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
 
     value->wrench.force = yk_v3_scale(sign, vector_of(self, port, YK_FMU_FORCE));
     value->wrench.torque = yk_v3_scale(sign, vector_of(self, port, YK_FMU_TORQUE));
+}
+
+const char *yk_fmu_port_unit(const yk_subsystem *subsystem, int index, int offset)
+{
+    static const size_t begin[YK_FMU_QUANTITIES] = {
+        [YK_FMU_POSITION] = offsetof(yk_port_value, motion.position),
+        [YK_FMU_ORIENTATION] = offsetof(yk_port_value, motion.orientation),
+        [YK_FMU_VELOCITY] = offsetof(yk_port_value, motion.velocity),
+        [YK_FMU_ANGULAR_VELOCITY] = offsetof(yk_port_value, motion.angular_velocity),
+        [YK_FMU_ACCELERATION] = offsetof(yk_port_value, motion.acceleration),
+        [YK_FMU_ANGULAR_ACCELERATION] = offsetof(yk_port_value, motion.angular_acceleration),
+        [YK_FMU_FORCE] = offsetof(yk_port_value, wrench.force),
+        [YK_FMU_TORQUE] = offsetof(yk_port_value, wrench.torque),
+        [YK_FMU_SIGNAL] = offsetof(yk_port_value, motion.position),
+    };
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    const yk_fmu_port *port = &self->maps[index];
+
+    /* The first component of the quantity that has a variable: all have one unit. */
+    for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
+        const yk_fmu_list *list = is_input(port, q) ? &self->inputs : &self->outputs;
+        int component = offset - (int)(begin[q] / sizeof(double));
+        if (component < 0 || component >= port->count[q])
+            continue;
+
+        for (int i = 0; i < list->count; i++) {
+            const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
+            int element = port->at[q][component] - list->first[i];
+            if (port->at[q][component] >= 0 && element >= 0 && element < v->size)
+                return yk_fmi_unit_ours(v->unit);
+        }
+    }
+
+    return NULL;
 }

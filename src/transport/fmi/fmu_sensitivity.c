@@ -156,6 +156,51 @@ static bool takes_wrench(const yk_fmu_port *port)
     return port->connected && port->takes == YK_TAKES_WRENCH;
 }
 
+/* Whether an output is a motion of such a port. Derivatives of others are not needed, and an FMU of
+ * Yoke has none of them. */
+static bool is_motion(const yk_fmu *self, int output)
+{
+    for (int i = 0; i < self->port_count; i++) {
+        const yk_fmu_port *port = &self->maps[i];
+        for (int q = 0; takes_wrench(port) && q < YK_FMU_FORCE; q++)
+            for (int c = 0; c < port->count[q]; c++)
+                if (port->at[q][c] == output)
+                    return true;
+    }
+
+    return false;
+}
+
+/* A column: derivatives of the rates of the first `states` states, then of all outputs, by one
+ * known variable; zero for outputs that are no motion. `rows` has memory for their references. */
+static yk_status differentiate(yk_fmu *self, int states, uint32_t known, uint32_t *rows,
+                               double *column)
+{
+    const yk_fmi_description *d = &self->description;
+    yk_fmi_instance *instance = self->instance;
+    int outputs = self->outputs.real_count;
+    int count = 0;
+    for (int i = 0; i < states; i++)
+        rows[count++] = d->variables[d->derivatives[i]].reference;
+    for (int i = 0; i < outputs; i++)
+        if (is_motion(self, i))
+            rows[count++] = self->outputs.references[i];
+
+    yk_status status = YK_OK;
+    if (count > 0)
+        status = instance->calls->directional(instance, rows, count, known, column);
+
+    /* From the end, because each moves towards it. */
+    for (int i = outputs - 1; i >= 0; i--) {
+        double value = 0;
+        if (is_motion(self, i))
+            value = column[--count];
+        column[states + i] = value;
+    }
+
+    return status;
+}
+
 /* A column of the matrix, for all ports that take a wrench, from the change of the outputs. */
 static void put_column(const yk_fmu *self, const double *change, double *matrix, int columns,
                        int column)
@@ -202,7 +247,6 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     yk_fmu *self = (yk_fmu *)subsystem;
     const yk_fmi_description *d = &self->description;
     yk_fmi_instance *instance = self->instance;
-    const yk_fmi_calls *calls = instance->calls;
     yk_status status = yk_fmu_step(subsystem, t, h, inputs);
     if (status != YK_OK)
         return status;
@@ -222,18 +266,14 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     bool of_step = d->derivative_stride > 0;
 
     /* Columns of [A; C] and of [B; D]. */
-    for (int i = 0; i < n; i++)
-        rows[i] = d->variables[d->derivatives[i]].reference;
-    for (int i = 0; i < self->outputs.real_count; i++)
-        rows[n + i] = self->outputs.references[i];
     for (int i = 0; i < n && status == YK_OK; i++) {
         uint32_t state = d->variables[d->states[i]].reference;
-        status = calls->directional(instance, rows, r, state, by_state + (size_t)i * stride);
+        status = differentiate(self, n, state, rows, by_state + (size_t)i * stride);
     }
 
     for (int i = 0; i < m && !of_step && status == YK_OK; i++) {
         uint32_t input = self->inputs.references[i];
-        status = calls->directional(instance, rows, r, input, by_input + (size_t)i * stride);
+        status = differentiate(self, n, input, rows, by_input + (size_t)i * stride);
     }
 
     if (status != YK_OK)
@@ -290,7 +330,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
                 if (seen.linear[c].x == 0)
                     continue;
 
-                status = calls->directional(instance, rows + n, r - n, known, by_coefficient);
+                status = differentiate(self, 0, known, rows, by_coefficient);
                 if (status != YK_OK)
                     return status;
                 for (int row = 0; row < r - n; row++)
