@@ -98,9 +98,20 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def);
 
 /* Instances ------------------------------------------------------------------------------------ */
 
+/* Modes of an instance, as bits: the calls that the standard allows depend on them. */
+typedef enum yk_exported_mode {
+    YK_MODE_INSTANTIATED = 1,
+    YK_MODE_INITIALISATION = 2,
+    YK_MODE_STEP = 4,         /* between steps */
+    YK_MODE_INTERMEDIATE = 8, /* within a step, while the master is asked for inputs */
+    YK_MODE_FAILED = 16,      /* after a step that failed: a state may be set, or it is reset */
+    YK_MODE_TERMINATED = 32,
+    YK_MODE_ANY = 63
+} yk_exported_mode;
+
 /* One instance of an exported model, as the functions of both versions of FMI use it:
  *
- *   create (from the folder of resources) -> set -> initialise -> step ... -> destroy
+ *   create (from the folder of resources) -> set -> begin, initialise -> step ... -> destroy
  *
  * Inputs within a step. A master that gives rates of inputs (FMI 2) or values at times within the
  * step (FMI 3) is followed: by lines, or by cubics through four times. Of others wrenches and
@@ -112,8 +123,15 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
                                 void *user);
 void yk_exported_destroy(yk_exported *self);
 
-yk_status yk_exported_begin(yk_exported *self, double t); /* enters initialisation */
+/* Whether a function of the standard may be called now: the instance is in one of the modes. If not,
+ * the reason is logged. */
+bool yk_exported_allows(yk_exported *self, const char *function, unsigned modes);
+
+/* Start and end of the run (s); the end may be infinite. In FMI 2 before begin, else with it. */
+yk_status yk_exported_set_up(yk_exported *self, double start, double stop);
+yk_status yk_exported_begin(yk_exported *self); /* enters initialisation */
 yk_status yk_exported_initialise(yk_exported *self);
+void yk_exported_terminate(yk_exported *self);
 yk_status yk_exported_reset(yk_exported *self);
 /* `ask` asks the master for inputs at a time within the step, which it sets before that returns;
  * NULL: it cannot be asked. */
@@ -135,10 +153,14 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
                              size_t unknown_count, const uint32_t *knowns, size_t known_count,
                              const double *seed, double *result);
 
-/* The state as bytes; 0: it cannot be saved. */
+/* The state as bytes; 0: it cannot be saved. `set` and `check` refuse bytes that are no state of this
+ * model with these parameters. A state that leaves the process is sealed by a checksum, which
+ * `check` compares. */
 size_t yk_exported_state_size(const yk_exported *self);
 void yk_exported_state_get(const yk_exported *self, void *bytes);
 yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t size);
+void yk_exported_state_seal(void *bytes, size_t size);
+yk_status yk_exported_state_check(yk_exported *self, const void *bytes, size_t size);
 
 /* What a function of the standard returns for it. */
 yk_fmi_status yk_exported_answer(yk_status status);

@@ -1,4 +1,5 @@
 /* FMI 2.0, co-simulation, of an exported model. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,24 @@ typedef struct component {
 } component;
 
 #define MODEL(c) (((component *)(c))->model)
+
+/* Returns an error unless there is an instance and it is in one of the modes. */
+#define ALLOW(c, name, modes)                                       \
+    if (!(c) || !yk_exported_allows(MODEL(c), "fmi2" #name, modes)) \
+    return YK_FMI_ERROR
 #define EXPORT __attribute__((visibility("default")))
 /* Prototype and head of a function of the standard. */
 #define FUNCTION(type, name, arguments) \
     EXPORT type fmi2##name arguments;   \
     EXPORT type fmi2##name arguments
+
+/* Modes in which groups of functions may be called (FMI 2.0.4, 4.2.4). */
+enum {
+    MODES_GET = YK_MODE_INITIALISATION | YK_MODE_STEP | YK_MODE_FAILED | YK_MODE_TERMINATED,
+    MODES_SET = YK_MODE_INSTANTIATED | YK_MODE_INITIALISATION | YK_MODE_STEP,
+    MODES_STATUS = YK_MODE_STEP | YK_MODE_FAILED | YK_MODE_TERMINATED,
+    MODES_OUTSIDE = YK_MODE_ANY & ~YK_MODE_INTERMEDIATE /* of a step */
+};
 
 static void log_text(void *user, yk_log_level level, const char *text)
 {
@@ -49,6 +63,7 @@ FUNCTION(const char *, GetVersion, (void))
 FUNCTION(yk_fmi_status, SetDebugLogging,
          (void *c, yk_fmi2_boolean on, size_t count, const char *const *categories))
 {
+    ALLOW(c, SetDebugLogging, YK_MODE_ANY);
     (void)count;
     (void)categories;
     ((component *)c)->logging = on;
@@ -140,30 +155,32 @@ FUNCTION(yk_fmi_status, SetupExperiment,
 {
     (void)tolerance_defined;
     (void)tolerance;
-    (void)stop_defined;
-    (void)stop;
-    return yk_exported_answer(yk_exported_begin(MODEL(c), start));
+    ALLOW(c, SetupExperiment, YK_MODE_INSTANTIATED);
+    return yk_exported_answer(yk_exported_set_up(MODEL(c), start, stop_defined ? stop : INFINITY));
 }
 
 FUNCTION(yk_fmi_status, EnterInitializationMode, (void *c))
 {
-    (void)c;
-    return YK_FMI_OK;
+    ALLOW(c, EnterInitializationMode, YK_MODE_INSTANTIATED);
+    return yk_exported_answer(yk_exported_begin(MODEL(c)));
 }
 
 FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
+    ALLOW(c, ExitInitializationMode, YK_MODE_INITIALISATION);
     return yk_exported_answer(yk_exported_initialise(MODEL(c)));
 }
 
 FUNCTION(yk_fmi_status, Terminate, (void *c))
 {
-    (void)c;
+    ALLOW(c, Terminate, YK_MODE_STEP | YK_MODE_FAILED);
+    yk_exported_terminate(MODEL(c));
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, Reset, (void *c))
 {
+    ALLOW(c, Reset, MODES_OUTSIDE);
     return yk_exported_answer(yk_exported_reset(MODEL(c)));
 }
 
@@ -172,12 +189,14 @@ FUNCTION(yk_fmi_status, Reset, (void *c))
 FUNCTION(yk_fmi_status, GetReal,
          (void *c, const uint32_t *references, size_t count, double *values))
 {
+    ALLOW(c, GetReal, MODES_GET);
     return yk_exported_answer(yk_exported_get(MODEL(c), references, count, values));
 }
 
 FUNCTION(yk_fmi_status, SetReal,
          (void *c, const uint32_t *references, size_t count, const double *values))
 {
+    ALLOW(c, SetReal, MODES_SET);
     return yk_exported_answer(yk_exported_set(MODEL(c), references, count, values));
 }
 
@@ -185,7 +204,7 @@ FUNCTION(yk_fmi_status, SetReal,
     FUNCTION(yk_fmi_status, Get##type,                                                 \
              (void *c, const uint32_t *references, size_t count, ctype *values))       \
     {                                                                                  \
-        (void)c;                                                                       \
+        ALLOW(c, Get##type, MODES_GET);                                                \
         (void)references;                                                              \
         (void)values;                                                                  \
         return count == 0 ? YK_FMI_OK : YK_FMI_ERROR;                                  \
@@ -193,7 +212,7 @@ FUNCTION(yk_fmi_status, SetReal,
     FUNCTION(yk_fmi_status, Set##type,                                                 \
              (void *c, const uint32_t *references, size_t count, const ctype *values)) \
     {                                                                                  \
-        (void)c;                                                                       \
+        ALLOW(c, Set##type, MODES_SET);                                                \
         (void)references;                                                              \
         (void)values;                                                                  \
         return count == 0 ? YK_FMI_OK : YK_FMI_ERROR;                                  \
@@ -206,6 +225,7 @@ FUNCTION(yk_fmi_status, SetRealInputDerivatives,
          (void *c, const uint32_t *references, size_t count, const int *orders,
           const double *values))
 {
+    ALLOW(c, SetRealInputDerivatives, MODES_SET);
     /* canInterpolateInputs of this model means lines: no higher derivatives. */
     for (size_t i = 0; i < count; i++)
         if (orders[i] != 1)
@@ -217,7 +237,7 @@ FUNCTION(yk_fmi_status, SetRealInputDerivatives,
 FUNCTION(yk_fmi_status, GetRealOutputDerivatives,
          (void *c, const uint32_t *references, size_t count, const int *orders, double *values))
 {
-    (void)c;
+    ALLOW(c, GetRealOutputDerivatives, MODES_STATUS);
     (void)references;
     (void)orders;
     (void)values;
@@ -228,14 +248,19 @@ FUNCTION(yk_fmi_status, GetRealOutputDerivatives,
 
 FUNCTION(yk_fmi_status, FreeFMUstate, (void *c, void **state))
 {
-    (void)c;
-    free(*state);
-    *state = NULL;
+    ALLOW(c, FreeFMUstate, MODES_OUTSIDE);
+    if (state) {
+        free(*state);
+        *state = NULL;
+    }
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, GetFMUstate, (void *c, void **state))
 {
+    ALLOW(c, GetFMUstate, MODES_OUTSIDE);
+    if (!state)
+        return YK_FMI_ERROR;
     size_t size = yk_exported_state_size(MODEL(c));
     if (!*state && size > 0)
         *state = malloc(size);
@@ -249,12 +274,14 @@ FUNCTION(yk_fmi_status, GetFMUstate, (void *c, void **state))
 
 FUNCTION(yk_fmi_status, SetFMUstate, (void *c, void *state))
 {
+    ALLOW(c, SetFMUstate, MODES_OUTSIDE);
     yk_exported *model = MODEL(c);
     return yk_exported_answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
 FUNCTION(yk_fmi_status, SerializedFMUstateSize, (void *c, void *state, size_t *size))
 {
+    ALLOW(c, SerializedFMUstateSize, MODES_OUTSIDE);
     (void)state;
     *size = yk_exported_state_size(MODEL(c));
     return *size > 0 ? YK_FMI_OK : YK_FMI_ERROR;
@@ -262,17 +289,20 @@ FUNCTION(yk_fmi_status, SerializedFMUstateSize, (void *c, void *state, size_t *s
 
 FUNCTION(yk_fmi_status, SerializeFMUstate, (void *c, void *state, char *bytes, size_t size))
 {
+    ALLOW(c, SerializeFMUstate, MODES_OUTSIDE);
     if (size != yk_exported_state_size(MODEL(c)))
         return YK_FMI_ERROR;
 
     memcpy(bytes, state, size);
+    yk_exported_state_seal(bytes, size);
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, DeSerializeFMUstate,
          (void *c, const char *bytes, size_t size, void **state))
 {
-    if (size != yk_exported_state_size(MODEL(c)))
+    ALLOW(c, DeSerializeFMUstate, MODES_OUTSIDE);
+    if (YK_FAILED(yk_exported_state_check(MODEL(c), bytes, size)))
         return YK_FMI_ERROR;
 
     if (!*state)
@@ -288,6 +318,7 @@ FUNCTION(yk_fmi_status, GetDirectionalDerivative,
          (void *c, const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
           size_t known_count, const double *seed, double *result))
 {
+    ALLOW(c, GetDirectionalDerivative, MODES_GET);
     return yk_exported_answer(yk_exported_derive(MODEL(c), false, unknowns, unknown_count, knowns,
                                                  known_count, seed, result));
 }
@@ -296,20 +327,21 @@ FUNCTION(yk_fmi_status, GetDirectionalDerivative,
 
 FUNCTION(yk_fmi_status, DoStep, (void *c, double t, double h, yk_fmi2_boolean no_rollback))
 {
+    ALLOW(c, DoStep, YK_MODE_STEP);
     (void)no_rollback;
     return yk_exported_answer(yk_exported_step(MODEL(c), t, h, NULL, NULL));
 }
 
 FUNCTION(yk_fmi_status, CancelStep, (void *c))
 {
-    (void)c;
+    ALLOW(c, CancelStep, YK_MODE_INTERMEDIATE);
     return YK_FMI_ERROR;
 }
 
 #define STATUS_OF(name, ctype)                                           \
     FUNCTION(yk_fmi_status, name, (void *c, int question, ctype *value)) \
     {                                                                    \
-        (void)c;                                                         \
+        ALLOW(c, name, MODES_STATUS);                                    \
         (void)question;                                                  \
         (void)value;                                                     \
         return YK_FMI_DISCARD;                                           \

@@ -1,4 +1,5 @@
 /* FMI 3.0, co-simulation, of an exported model. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,23 @@ typedef struct component {
 } component;
 
 #define MODEL(c) (((component *)(c))->model)
+
+/* Returns an error unless there is an instance and it is in one of the modes. */
+#define ALLOW(c, name, modes)                                       \
+    if (!(c) || !yk_exported_allows(MODEL(c), "fmi3" #name, modes)) \
+    return YK_FMI_ERROR
 #define EXPORT __attribute__((visibility("default")))
 /* Prototype and head of a function of the standard. */
 #define FUNCTION(type, name, arguments) \
     EXPORT type fmi3##name arguments;   \
     EXPORT type fmi3##name arguments
+
+/* Modes in which groups of functions may be called (FMI 3.0, 4.2). */
+enum {
+    MODES_SET = YK_MODE_INSTANTIATED | YK_MODE_INITIALISATION | YK_MODE_STEP | YK_MODE_INTERMEDIATE,
+    MODES_DERIVE = YK_MODE_INITIALISATION | YK_MODE_STEP | YK_MODE_FAILED | YK_MODE_TERMINATED,
+    MODES_OUTSIDE = YK_MODE_ANY & ~YK_MODE_INTERMEDIATE /* of a step */
+};
 
 static void log_text(void *user, yk_log_level level, const char *text)
 {
@@ -53,6 +66,7 @@ FUNCTION(const char *, GetVersion, (void))
 FUNCTION(yk_fmi_status, SetDebugLogging,
          (void *c, bool on, size_t count, const char *const *categories))
 {
+    ALLOW(c, SetDebugLogging, YK_MODE_ANY);
     (void)count;
     (void)categories;
     ((component *)c)->logging = on;
@@ -137,24 +151,29 @@ FUNCTION(yk_fmi_status, EnterInitializationMode,
 {
     (void)tolerance_defined;
     (void)tolerance;
-    (void)stop_defined;
-    (void)stop;
-    return yk_exported_answer(yk_exported_begin(MODEL(c), start));
+    ALLOW(c, EnterInitializationMode, YK_MODE_INSTANTIATED);
+    yk_status status = yk_exported_set_up(MODEL(c), start, stop_defined ? stop : INFINITY);
+    if (status == YK_OK)
+        status = yk_exported_begin(MODEL(c));
+    return yk_exported_answer(status);
 }
 
 FUNCTION(yk_fmi_status, ExitInitializationMode, (void *c))
 {
+    ALLOW(c, ExitInitializationMode, YK_MODE_INITIALISATION);
     return yk_exported_answer(yk_exported_initialise(MODEL(c)));
 }
 
 FUNCTION(yk_fmi_status, Terminate, (void *c))
 {
-    (void)c;
+    ALLOW(c, Terminate, YK_MODE_STEP | YK_MODE_FAILED);
+    yk_exported_terminate(MODEL(c));
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, Reset, (void *c))
 {
+    ALLOW(c, Reset, MODES_OUTSIDE);
     return yk_exported_answer(yk_exported_reset(MODEL(c)));
 }
 
@@ -163,6 +182,7 @@ FUNCTION(yk_fmi_status, Reset, (void *c))
 FUNCTION(yk_fmi_status, GetFloat64,
          (void *c, YK_FMI_REFERENCES, double *values, size_t value_count))
 {
+    ALLOW(c, GetFloat64, YK_MODE_ANY);
     if (value_count != count)
         return YK_FMI_ERROR;
 
@@ -172,6 +192,7 @@ FUNCTION(yk_fmi_status, GetFloat64,
 FUNCTION(yk_fmi_status, SetFloat64,
          (void *c, YK_FMI_REFERENCES, const double *values, size_t value_count))
 {
+    ALLOW(c, SetFloat64, MODES_SET);
     if (value_count != count)
         return YK_FMI_ERROR;
 
@@ -182,6 +203,7 @@ FUNCTION(yk_fmi_status, SetFloat64,
     FUNCTION(yk_fmi_status, Get##type,                                              \
              (void *c, YK_FMI_REFERENCES, ctype *values, size_t value_count))       \
     {                                                                               \
+        ALLOW(c, Get##type, YK_MODE_ANY);                                           \
         (void)references;                                                           \
         (void)values;                                                               \
         (void)value_count;                                                          \
@@ -190,6 +212,7 @@ FUNCTION(yk_fmi_status, SetFloat64,
     FUNCTION(yk_fmi_status, Set##type,                                              \
              (void *c, YK_FMI_REFERENCES, const ctype *values, size_t value_count)) \
     {                                                                               \
+        ALLOW(c, Set##type, MODES_SET);                                             \
         (void)references;                                                           \
         (void)values;                                                               \
         (void)value_count;                                                          \
@@ -211,6 +234,9 @@ NONE_OF(String, yk_fmi_text)
 
 FUNCTION(yk_fmi_status, GetFMUState, (void *c, void **state))
 {
+    ALLOW(c, GetFMUState, MODES_OUTSIDE);
+    if (!state)
+        return YK_FMI_ERROR;
     size_t size = yk_exported_state_size(MODEL(c));
     if (!*state && size > 0)
         *state = malloc(size);
@@ -224,20 +250,24 @@ FUNCTION(yk_fmi_status, GetFMUState, (void *c, void **state))
 
 FUNCTION(yk_fmi_status, SetFMUState, (void *c, void *state))
 {
+    ALLOW(c, SetFMUState, MODES_OUTSIDE);
     yk_exported *model = MODEL(c);
     return yk_exported_answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
 FUNCTION(yk_fmi_status, FreeFMUState, (void *c, void **state))
 {
-    (void)c;
-    free(*state);
-    *state = NULL;
+    ALLOW(c, FreeFMUState, MODES_OUTSIDE);
+    if (state) {
+        free(*state);
+        *state = NULL;
+    }
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, SerializedFMUStateSize, (void *c, void *state, size_t *size))
 {
+    ALLOW(c, SerializedFMUStateSize, MODES_OUTSIDE);
     (void)state;
     *size = yk_exported_state_size(MODEL(c));
     if (*size == 0)
@@ -247,18 +277,21 @@ FUNCTION(yk_fmi_status, SerializedFMUStateSize, (void *c, void *state, size_t *s
 
 FUNCTION(yk_fmi_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes, size_t size))
 {
+    ALLOW(c, SerializeFMUState, MODES_OUTSIDE);
     if (size != yk_exported_state_size(MODEL(c)))
         return refuse(c, "state of this size");
 
     memcpy(bytes, state, size);
+    yk_exported_state_seal(bytes, size);
     return YK_FMI_OK;
 }
 
 FUNCTION(yk_fmi_status, DeserializeFMUState,
          (void *c, const uint8_t *bytes, size_t size, void **state))
 {
-    if (size != yk_exported_state_size(MODEL(c)))
-        return refuse(c, "state of this size");
+    ALLOW(c, DeserializeFMUState, MODES_OUTSIDE);
+    if (YK_FAILED(yk_exported_state_check(MODEL(c), bytes, size)))
+        return YK_FMI_ERROR;
 
     if (!*state)
         *state = malloc(size);
@@ -284,6 +317,7 @@ FUNCTION(yk_fmi_status, DoStep,
          (void *c, double t, double h, bool no_rollback, bool *event_needed, bool *terminate,
           bool *returned_early, double *last_time))
 {
+    ALLOW(c, DoStep, YK_MODE_STEP);
     (void)no_rollback;
 
     component *self = c;
@@ -312,6 +346,7 @@ FUNCTION(yk_fmi_status, DoStep,
               size_t known_count, const double *seed, size_t seeds, double *result,              \
               size_t results))                                                                   \
     {                                                                                            \
+        ALLOW(c, name, MODES_DERIVE);                                                            \
         if (seeds != (seeded) || results != (found))                                             \
             return refuse(c, "arrays: a seed and a result belong to one variable each");         \
         return yk_exported_answer(yk_exported_derive(MODEL(c), adjoint, unknowns, unknown_count, \
@@ -322,10 +357,10 @@ DERIVATIVE(GetAdjointDerivative, true, unknown_count, known_count)
 
 /* What the model has not. */
 
-#define LACKS(name, arguments, what)         \
-    FUNCTION(yk_fmi_status, name, arguments) \
-    {                                        \
-        return refuse(c, what);              \
+#define LACKS(name, arguments, what)               \
+    FUNCTION(yk_fmi_status, name, arguments)       \
+    {                                              \
+        return c ? refuse(c, what) : YK_FMI_ERROR; \
     }
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunused-parameter"

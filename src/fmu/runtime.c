@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "model/scenario.h"
@@ -22,6 +23,7 @@ struct yk_exported {
     yk_log_function log;
     void *log_user;
     char scenario[PATH_BYTES];
+    char token[256];
     char subsystem[256];
     bool wrenches;
     yk_export_start *starts; /* of inputs, from the notes */
@@ -31,15 +33,18 @@ struct yk_exported {
     yk_system *system; /* of a whole system */
     char message[MESSAGE];
 
+    yk_exported_mode mode;
     double time;
-    bool started; /* the model has been started with the present inputs */
-    bool initialising;
-    double *parameters; /* as they were set */
-    bool parameters_changed;
-    double *sample; /* of a whole system */
+    double stop;             /* end of the run, s; infinite: not known */
+    bool started;            /* the model has been started with the present inputs */
+    double *parameters;      /* as they were set */
+    bool *parameter_set;     /* since the instance was made or reset; others follow the scenario */
+    bool parameters_pending; /* since the model was opened */
+    double *sample;          /* of a whole system */
 
     /* Of each port: what it is given now, its rates, and the motion at the end of the last step. */
     yk_port_value *given, *rates, *before;
+    bool inputs_set; /* some were set since the instance was made or reset */
     bool has_rates;
     yk_input *inputs;
     yk_port_value *asked; /* of each port, at the times within a step */
@@ -134,14 +139,14 @@ static yk_status open_model(yk_exported *self)
     const char *overrides[YK_PARAMETERS_MAX];
     int count = 0;
 
-    if (self->parameters_changed) {
+    if (self->parameters_pending) {
         texts = yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *texts);
         if (!texts)
             return fail(self, YK_ERROR_MEMORY, "out of memory");
 
         for (int i = 0; i < self->model.variable_count && count < YK_PARAMETERS_MAX; i++) {
             const yk_export_variable *v = &self->model.variables[i];
-            if (v->role != YK_EXPORT_PARAMETER)
+            if (v->role != YK_EXPORT_PARAMETER || !self->parameter_set[v->offset])
                 continue;
 
             snprintf(texts[count], TEXT, "%.120s=%.17g", v->name, self->parameters[v->offset]);
@@ -211,11 +216,11 @@ static yk_status open_model(yk_exported *self)
 
         if (v->role == YK_EXPORT_INPUT)
             *value_at(&self->given[v->port], v->offset) = v->start;
-        if (v->role == YK_EXPORT_PARAMETER && !self->parameters_changed)
+        if (v->role == YK_EXPORT_PARAMETER && !self->parameter_set[v->offset])
             self->parameters[v->offset] = v->start;
     }
 
-    self->time = m->info->start;
+    self->parameters_pending = false;
     self->started = false;
     self->step_size = 0;
 
@@ -298,13 +303,16 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
         return NULL;
     }
 
+    snprintf(self->token, sizeof self->token, "%s", lines[0]);
     snprintf(self->subsystem, sizeof self->subsystem, "%s", lines[1]);
     self->wrenches = lines[2][0] == '1';
     snprintf(self->scenario, sizeof self->scenario, "%.3900s/%s", resources, YK_EXPORT_SCENARIO);
 
     /* Values as they are set; the model is opened anew when it begins with others. */
     self->parameters = yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *self->parameters);
-    if (!self->parameters || open_model(self) != YK_OK) {
+    self->parameter_set =
+        yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *self->parameter_set);
+    if (!self->parameters || !self->parameter_set || yk_exported_reset(self) != YK_OK) {
         yk_exported_destroy(self);
         return NULL;
     }
@@ -319,6 +327,7 @@ void yk_exported_destroy(yk_exported *self)
     if (self->context) {
         close_model(self);
         yk_release(self->context, self->parameters);
+        yk_release(self->context, self->parameter_set);
         yk_release(self->context, self->starts);
         yk_context_destroy(self->context);
     }
@@ -394,42 +403,116 @@ static yk_status start_model(yk_exported *self)
     return YK_OK;
 }
 
-yk_status yk_exported_begin(yk_exported *self, double t)
+/* Opens the model again if parameters were set: all of the scenario may depend on them. Inputs keep
+ * their values. */
+static yk_status apply_parameters(yk_exported *self)
 {
-    yk_status status = YK_OK;
+    if (!self->parameters_pending)
+        return YK_OK;
 
-    /* Parameters take effect here, because all of the scenario may depend on them. */
-    if (self->parameters_changed)
-        status = open_model(self);
-    if (status != YK_OK)
-        return status;
-
-    /* What a whole system prescribes depends on its time; a subsystem may begin at any. */
     const yk_export_model *m = &self->model;
-    if (m->subsystem < 0 && fabs(t - m->info->start) > 1e-9 * m->info->step) {
-        snprintf(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
-                 m->info->start, t);
+    int ports = m->port_count;
+    size_t bytes = ((size_t)ports + 1) * sizeof *self->given;
+    yk_port_value *given = yk_allocate(self->context, (size_t)ports + 1, sizeof *given);
+    if (!given)
+        return fail(self, YK_ERROR_MEMORY, "out of memory");
+
+    memcpy(given, self->given, bytes);
+    bool set = self->inputs_set;
+    yk_status status = open_model(self);
+    if (status == YK_OK && m->port_count != ports)
+        status = fail(self, YK_ERROR_ARGUMENT,
+                      "the parameters change the ports of the model, which an FMU cannot do");
+    if (status == YK_OK && set)
+        memcpy(self->given, given, bytes);
+    yk_release(self->context, given);
+    return status;
+}
+
+static const char *mode_name(yk_exported_mode mode)
+{
+    switch (mode) {
+    case YK_MODE_INSTANTIATED: return "before initialisation";
+    case YK_MODE_INITIALISATION: return "in initialization mode";
+    case YK_MODE_STEP: return "between steps";
+    case YK_MODE_INTERMEDIATE: return "within a step";
+    case YK_MODE_FAILED: return "after a step that failed";
+    case YK_MODE_TERMINATED: return "after termination";
+    default: return "in an unknown mode";
+    }
+}
+
+bool yk_exported_allows(yk_exported *self, const char *function, unsigned modes)
+{
+    if (self->mode & modes)
+        return true;
+
+    snprintf(self->message, sizeof self->message, "%s is not allowed %s", function,
+             mode_name(self->mode));
+    fail(self, YK_ERROR_ARGUMENT, self->message);
+    return false;
+}
+
+yk_status yk_exported_set_up(yk_exported *self, double start, double stop)
+{
+    if (!isfinite(start) || !(stop > start)) {
+        snprintf(self->message, sizeof self->message,
+                 "the run cannot start at %g s and stop at %g s", start, stop);
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
 
+    /* What a whole system prescribes depends on its time; a subsystem may begin at any. */
+    const yk_export_model *m = &self->model;
+    if (m->subsystem < 0 && fabs(start - m->info->start) > 1e-9 * m->info->step) {
+        snprintf(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
+                 m->info->start, start);
+        return fail(self, YK_ERROR_ARGUMENT, self->message);
+    }
+
+    self->time = start;
+    self->stop = stop;
+    return YK_OK;
+}
+
+yk_status yk_exported_begin(yk_exported *self)
+{
+    yk_status status = apply_parameters(self);
+    if (status != YK_OK)
+        return status;
+
     /* Until initialisation ends every input that is set asks for another start. */
-    self->time = t;
-    self->started = m->subsystem < 0;
-    self->initialising = true;
+    self->started = self->model.subsystem < 0;
+    self->mode = YK_MODE_INITIALISATION;
     return YK_OK;
 }
 
 yk_status yk_exported_initialise(yk_exported *self)
 {
-    self->initialising = false;
-    return start_model(self);
+    yk_status status = apply_parameters(self);
+    if (status == YK_OK)
+        status = start_model(self);
+    if (status == YK_OK)
+        self->mode = YK_MODE_STEP;
+    return status;
+}
+
+void yk_exported_terminate(yk_exported *self)
+{
+    self->mode = YK_MODE_TERMINATED;
 }
 
 yk_status yk_exported_reset(yk_exported *self)
 {
     /* Reset (FMI 2, FMI 3): parameters and all else return to their start values. */
-    self->parameters_changed = false;
-    return open_model(self);
+    memset(self->parameter_set, 0, YK_PARAMETERS_MAX * sizeof *self->parameter_set);
+    self->parameters_pending = false;
+    self->inputs_set = false;
+    self->stop = INFINITY;
+    self->mode = YK_MODE_INSTANTIATED;
+    yk_status status = open_model(self);
+    if (status == YK_OK)
+        self->time = self->model.info->start;
+    return status;
 }
 
 /* Values --------------------------------------------------------------------------------------- */
@@ -448,6 +531,14 @@ static const yk_export_variable *find_variable(yk_exported *self, uint32_t refer
 yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t count,
                           double *values)
 {
+    if (count > 0 && (!references || !values))
+        return fail(self, YK_ERROR_ARGUMENT, "references or values are missing");
+
+    /* Outputs follow parameters that were set before or in initialization mode. */
+    yk_status applied = apply_parameters(self);
+    if (applied != YK_OK)
+        return applied;
+
     const yk_export_model *m = &self->model;
     int known = -1;
     int known_channel = -1;
@@ -498,21 +589,40 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
 yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t count,
                           const double *values)
 {
+    if (count > 0 && (!references || !values))
+        return fail(self, YK_ERROR_ARGUMENT, "references or values are missing");
+
     for (size_t i = 0; i < count; i++) {
         const yk_export_variable *v = find_variable(self, references[i]);
         if (!v)
             return YK_ERROR_ARGUMENT;
 
-        /* Parameters take effect when the model is opened anew. */
+        if (!isfinite(values[i])) {
+            snprintf(self->message, sizeof self->message, "'%.200s' cannot be set to %g", v->name,
+                     values[i]);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
+
+        /* Parameters take effect when the model is opened again; they are fixed afterwards. */
+        bool early = self->mode & (YK_MODE_INSTANTIATED | YK_MODE_INITIALISATION);
+        if (v->role == YK_EXPORT_PARAMETER && !early) {
+            snprintf(self->message, sizeof self->message,
+                     "the parameter '%.200s' is fixed after initialisation", v->name);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
+
         if (v->role == YK_EXPORT_PARAMETER) {
-            self->parameters_changed |= self->parameters[v->offset] != values[i];
+            bool changed = self->parameters[v->offset] != values[i];
+            self->parameter_set[v->offset] |= changed;
+            self->parameters_pending |= changed;
             self->parameters[v->offset] = values[i];
         } else if (v->role == YK_EXPORT_INPUT) {
             *value_at(&self->given[v->port], v->offset) = values[i];
             *value_at(&self->rates[v->port], v->offset) = 0;
+            self->inputs_set = true;
 
             /* The next output that is asked for needs a new start. */
-            if (self->initialising)
+            if (early)
                 self->started = false;
         } else {
             snprintf(self->message, sizeof self->message, "'%.200s' cannot be set", v->name);
@@ -527,8 +637,15 @@ yk_status yk_exported_set_rates(yk_exported *self, const uint32_t *references, s
 {
     for (size_t i = 0; i < count; i++) {
         const yk_export_variable *v = find_variable(self, references[i]);
-        if (!v || v->role != YK_EXPORT_INPUT)
+        if (!v)
             return YK_ERROR_ARGUMENT;
+        if (v->role != YK_EXPORT_INPUT || !isfinite(rates[i])) {
+            snprintf(self->message, sizeof self->message,
+                     "'%.200s' cannot have the derivative %g: it is no input, or the number is not "
+                     "finite",
+                     v->name, rates[i]);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
 
         *value_at(&self->rates[v->port], v->offset) = rates[i];
     }
@@ -684,27 +801,34 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     trim(input);
 }
 
-yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(void *user, double t),
+/* Whether a step from t by h continues where the model is. An error leaves the model as it was. */
+static yk_status check_step(yk_exported *self, double t, double h)
+{
+    double rounding = 1e-6 * h + 4 * DBL_EPSILON * fabs(t);
+    if (!isfinite(t) || !isfinite(h) || !(h > 0))
+        snprintf(self->message, sizeof self->message,
+                 "a step from %.12g s by %.12g s: times must be finite, and a step positive", t, h);
+    else if (fabs(t - self->time) > rounding)
+        snprintf(self->message, sizeof self->message,
+                 "a step from %.12g s by %.12g s: the model is at %.12g s", t, h, self->time);
+    else if (t + h > self->stop + rounding)
+        snprintf(self->message, sizeof self->message,
+                 "a step from %.12g s by %.12g s ends after the stop time %.12g s", t, h,
+                 self->stop);
+    else
+        return YK_OK;
+    return fail(self, YK_ERROR_ARGUMENT, self->message);
+}
+
+static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(void *user, double t),
                            void *user)
 {
-    yk_status status = start_model(self);
-    if (status != YK_OK)
-        return status;
-
     /* A system makes steps of its own size, with inputs that it has inside. */
     const yk_export_model *m = &self->model;
+    yk_status status = YK_OK;
     if (m->subsystem < 0) {
         double own = m->info->step;
         double count = round(h / own);
-        double expected = yk_system_time(self->system);
-        if (count < 1 || fabs(h - count * own) > 1e-6 * own || fabs(t - expected) > 1e-6 * own) {
-            snprintf(self->message, sizeof self->message,
-                     "a step from %.12g s by %.12g s: the model is at %.12g s and makes steps of "
-                     "%.12g s, or multiples of them",
-                     t, h, expected, own);
-            return fail(self, YK_ERROR_ARGUMENT, self->message);
-        }
-
         /* One communication step of the master is one macro step of the system, or several. */
         for (int i = 0; i < (int)count; i++) {
             status = yk_system_step(self->system, NULL);
@@ -768,6 +892,29 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(vo
     self->has_rates = false;
     self->time = t + h;
     return YK_OK;
+}
+
+yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(void *user, double t),
+                           void *user)
+{
+    const yk_export_model *m = &self->model;
+    yk_status status = check_step(self, t, h);
+    if (status != YK_OK)
+        return status;
+
+    /* A whole system makes multiples of its own step. */
+    double own = m->info->step;
+    if (m->subsystem < 0 && (round(h / own) < 1 || fabs(h - round(h / own) * own) > 1e-6 * own)) {
+        snprintf(self->message, sizeof self->message,
+                 "a step by %.12g s: the model makes steps of %.12g s, or multiples of them", h,
+                 own);
+        return fail(self, YK_ERROR_ARGUMENT, self->message);
+    }
+
+    self->mode = YK_MODE_INTERMEDIATE;
+    status = make_step(self, t, h, ask, user);
+    self->mode = YK_FAILED(status) ? YK_MODE_FAILED : YK_MODE_STEP;
+    return status;
 }
 
 /* Derivatives ---------------------------------------------------------------------------------- */
@@ -967,6 +1114,28 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
 
 /* State ---------------------------------------------------------------------------------------- */
 
+/* Before what the ports have been given and had before, and the image of the model. */
+typedef struct state_head {
+    uint64_t mark;
+    uint64_t identity; /* of the model and its parameters */
+    uint64_t checksum; /* of all bytes, with zero here; of states that leave the process */
+    double time, stop;
+    uint32_t mode;
+    uint32_t started;
+} state_head;
+
+static const uint64_t STATE_MARK = 0x3145544154534b59; /* "YKSTATE1" */
+
+static uint64_t state_identity(const yk_exported *self)
+{
+    const yk_export_model *m = &self->model;
+    uint64_t hash = yk_hash_bytes(YK_HASH_START, self->token, strlen(self->token));
+    for (int i = 0; i < m->variable_count; i++)
+        if (m->variables[i].role == YK_EXPORT_PARAMETER)
+            hash = yk_hash_bytes(hash, &self->parameters[m->variables[i].offset], sizeof(double));
+    return hash;
+}
+
 size_t yk_exported_state_size(const yk_exported *self)
 {
     const yk_export_model *m = &self->model;
@@ -982,51 +1151,91 @@ size_t yk_exported_state_size(const yk_exported *self)
     if (words == 0)
         return 0;
 
-    /* The time, whether it was started, what the ports have been given and had before, and the
-     * image of the model. */
     size_t ports = 2 * (size_t)m->port_count * VALUE_DOUBLES;
-    return (2 + ports + words) * sizeof(double);
+    return sizeof(state_head) + (ports + words) * sizeof(double);
 }
 
 void yk_exported_state_get(const yk_exported *self, void *bytes)
 {
     const yk_export_model *m = &self->model;
-
-    /* In the order of yk_exported_state_size. */
-    double *image = bytes;
     size_t ports = (size_t)m->port_count * sizeof *self->given;
-    image[0] = self->time;
-    image[1] = self->started;
-    memcpy(image + 2, self->given, ports);
-    memcpy((char *)(image + 2) + ports, self->before, ports);
+    state_head *head = bytes;
+    *head = (state_head){
+        .mark = STATE_MARK,
+        .identity = state_identity(self),
+        .time = self->time,
+        .stop = self->stop,
+        .mode = self->mode,
+        .started = self->started,
+    };
 
-    double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
+    char *at = (char *)(head + 1);
+    memcpy(at, self->given, ports);
+    memcpy(at + ports, self->before, ports);
+
+    double *rest = (double *)(void *)(at + 2 * ports);
     if (m->subsystem >= 0)
         m->object->ops->rollback->get(m->object, rest);
     else
         yk_system_state_get(self->system, rest);
 }
 
+void yk_exported_state_seal(void *bytes, size_t size)
+{
+    state_head *head = bytes;
+    head->checksum = 0;
+    head->checksum = yk_hash_bytes(YK_HASH_START, bytes, size);
+}
+
+yk_status yk_exported_state_check(yk_exported *self, const void *bytes, size_t size)
+{
+    state_head head;
+    bool good = size == yk_exported_state_size(self) && size >= sizeof head;
+    if (good)
+        memcpy(&head, bytes, sizeof head);
+    uint64_t checksum = 0;
+    if (good) {
+        checksum = head.checksum;
+        head.checksum = 0;
+        uint64_t hash = yk_hash_bytes(YK_HASH_START, &head, sizeof head);
+        good =
+            checksum == yk_hash_bytes(hash, (const char *)bytes + sizeof head, size - sizeof head);
+    }
+
+    if (good)
+        return YK_OK;
+    return fail(self, YK_ERROR_ARGUMENT, "the bytes are damaged, or no state of this model");
+}
+
 yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t size)
 {
     const yk_export_model *m = &self->model;
-    const double *image = bytes;
-    if (size != yk_exported_state_size(self))
+    const state_head *head = bytes;
+    bool known = head && size == yk_exported_state_size(self) && head->mark == STATE_MARK &&
+                 isfinite(head->time) && (head->mode & YK_MODE_ANY) &&
+                 (head->mode & (head->mode - 1)) == 0;
+    if (!known)
         return fail(self, YK_ERROR_ARGUMENT, "the state is not one of this model");
+    if (head->identity != state_identity(self))
+        return fail(self, YK_ERROR_ARGUMENT,
+                    "the state is that of a model with other parameters: set these first");
 
     size_t ports = (size_t)m->port_count * sizeof *self->given;
+    const char *at = (const char *)(head + 1);
 
     /* Rates belong to the step that was being prepared, not to the state. */
-    self->time = image[0];
-    self->started = image[1] != 0;
-    memcpy(self->given, image + 2, ports);
-    memcpy(self->before, (const char *)(image + 2) + ports, ports);
+    self->time = head->time;
+    self->stop = head->stop;
+    self->mode = head->mode;
+    self->started = head->started != 0;
+    memcpy(self->given, at, ports);
+    memcpy(self->before, at + ports, ports);
     memset(self->rates, 0, ports);
     self->has_rates = false;
     self->step_size = 0;
 
     /* A rollback of the model itself, exact to the bit. */
-    const double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
+    const double *rest = (const double *)(const void *)(at + 2 * ports);
     yk_status status;
 
     if (m->subsystem >= 0)
