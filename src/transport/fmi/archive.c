@@ -42,9 +42,21 @@ static const char *why_not(const char *name)
     return NULL;
 }
 
-static int compare_texts(const void *a, const void *b)
+/* An entry of the archive by its name. */
+typedef struct named_entry {
+    const char *name;
+    zip_uint64_t index;
+} named_entry;
+
+/* By name, then by place in the archive. */
+static int compare_entries(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const named_entry *x = a;
+    const named_entry *y = b;
+    int order = strcmp(x->name, y->name);
+    if (order != 0)
+        return order;
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 /* Checking ------------------------------------------------------------------------------------- */
@@ -89,16 +101,42 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
     return YK_OK;
 }
 
-/* All entries, before anything is written. */
-static yk_status check_archive(yk_context *context, zip_t *archive, const char *file)
+/* Whether two entries have the same bytes. */
+static bool entries_are_equal(zip_t *archive, zip_uint64_t first, zip_uint64_t second)
+{
+    zip_file_t *a = zip_fopen_index(archive, first, 0);
+    zip_file_t *b = zip_fopen_index(archive, second, 0);
+    bool equal = a && b;
+    uint64_t total = 0;
+    for (bool more = equal; more;) {
+        /* The library may return fewer bytes than asked for only at the end. */
+        char blocks[2][4096];
+        zip_int64_t got = zip_fread(a, blocks[0], sizeof *blocks);
+        equal = got >= 0 && zip_fread(b, blocks[1], sizeof *blocks) == got &&
+                memcmp(blocks[0], blocks[1], (size_t)got) == 0;
+        total += equal ? (uint64_t)got : 0;
+        more = equal && got > 0 && total <= YK_ARCHIVE_ENTRY_BYTES_MAX;
+    }
+
+    if (a)
+        zip_fclose(a);
+    if (b)
+        zip_fclose(b);
+    return equal && total <= YK_ARCHIVE_ENTRY_BYTES_MAX;
+}
+
+/* All entries, before anything is written. `repeated` has memory for one mark per entry: those that
+ * repeat an earlier one are not unpacked. */
+static yk_status check_archive(yk_context *context, zip_t *archive, const char *file,
+                               bool *repeated)
 {
     zip_int64_t count = zip_get_num_entries(archive, 0);
     if (count > YK_ARCHIVE_ENTRIES_MAX)
         return yk_fail(context, YK_ERROR_INPUT, "%s: %lld entries, more than the limit of %d", file,
                        (long long)count, YK_ARCHIVE_ENTRIES_MAX);
 
-    const char **names = yk_allocate(context, (size_t)count + 1, sizeof *names);
-    if (!names)
+    named_entry *entries = yk_allocate(context, (size_t)count + 1, sizeof *entries);
+    if (!entries)
         return YK_ERROR_MEMORY;
 
     yk_status status = YK_OK;
@@ -113,7 +151,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
             break;
         }
 
-        names[i] = entry.name;
+        entries[i] = (named_entry){entry.name, (zip_uint64_t)i};
         total += entry.size;
         status = check_entry(context, archive, i, &entry, file);
     }
@@ -124,19 +162,25 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
                          "%s: %llu bytes unpacked, more than the limit of %llu", file,
                          (unsigned long long)total, (unsigned long long)YK_ARCHIVE_TOTAL_BYTES_MAX);
 
-    /* The same name twice: which of them counts would depend on the program that reads. Folders are
-     * the same however often they are named. */
+    /* The same name twice with other contents: which of them counts would depend on the program
+     * that reads. Folders are the same however often they are named. */
     if (status == YK_OK)
-        qsort(names, (size_t)count, sizeof *names, compare_texts);
+        qsort(entries, (size_t)count, sizeof *entries, compare_entries);
     for (zip_int64_t i = 1; i < count && status == YK_OK; i++) {
-        size_t length = strlen(names[i]);
-        bool folder = length > 0 && names[i][length - 1] == '/';
-        if (!folder && strcmp(names[i - 1], names[i]) == 0)
-            status = yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' occurs twice", file,
-                             names[i]);
+        const char *name = entries[i].name;
+        size_t length = strlen(name);
+        bool folder = length > 0 && name[length - 1] == '/';
+        if (folder || strcmp(entries[i - 1].name, name) != 0)
+            continue;
+
+        repeated[entries[i].index] = true;
+        if (!entries_are_equal(archive, entries[i - 1].index, entries[i].index))
+            status =
+                yk_fail(context, YK_ERROR_INPUT,
+                        "%s: the entry '%.200s' occurs twice with different contents", file, name);
     }
 
-    yk_release(context, names);
+    yk_release(context, entries);
     return status;
 }
 
@@ -254,7 +298,11 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
     }
 
     /* All entries are checked before one of them is written. */
-    yk_status status = check_archive(context, archive, file);
+    zip_int64_t count = zip_get_num_entries(archive, 0);
+    bool *repeated = yk_allocate(context, (size_t)count + 1, sizeof *repeated);
+    yk_status status = YK_ERROR_MEMORY;
+    if (repeated)
+        status = check_archive(context, archive, file, repeated);
     if (status == YK_OK && !wanted) {
         status = yk_archive_folder(context, folder);
     } else if (status == YK_OK) {
@@ -265,11 +313,12 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
             status = YK_ERROR_MEMORY;
     }
 
-    zip_int64_t count = zip_get_num_entries(archive, 0);
     for (zip_int64_t i = 0; *folder && i < count && status == YK_OK; i++)
-        status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
+        if (!repeated[i])
+            status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
 
     zip_discard(archive);
+    yk_release(context, repeated);
 
     /* What was begun is removed again. */
     if (status != YK_OK) {

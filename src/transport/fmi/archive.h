@@ -1,7 +1,7 @@
 /* Archives of FMUs and of systems of them: ZIP files that strangers made.
  *
  * An archive is checked as a whole before anything of it is written: names that would leave the
- * folder, names that occur twice, links, and contents larger than an FMU can reasonably be are
+ * folder, names that occur twice with different contents, links, and contents larger than an FMU can reasonably be are
  * errors that name the entry and the limit. */
 #ifndef YK_TRANSPORT_FMI_ARCHIVE_H
 #define YK_TRANSPORT_FMI_ARCHIVE_H

@@ -176,8 +176,11 @@ static void archives(void **state)
     file = make_archive("absolute", "a", "/evil", NULL, 10);
     expect(file, NULL, NULL, ": the entry '/evil' is not a relative path with '/'");
     free(file);
-    file = make_archive("twice", "same", "othr", "same", 10);
-    expect(file, NULL, NULL, ": the entry 'same' occurs twice");
+    file = make_archive("twice", "same", "othr", "same", 11);
+    expect(file, NULL, NULL, ": the entry 'same' occurs twice with different contents");
+    free(file);
+    file = make_archive("equal", "same", "othr", "same", 10);
+    expect(file, NULL, NULL, " is no FMU: the archive has no modelDescription.xml");
     free(file);
     file = make_archive("folders", "same/", "othr/", "same/", 10);
     expect(file, NULL, NULL, " is no FMU: the archive has no modelDescription.xml");
