@@ -2,10 +2,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -248,6 +251,113 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
     return YK_OK;
 }
 
+/* Folders ------------------------------------------------------------------------------------- */
+
+/* Calls the function for all that is in a folder, and for each folder after its contents, with the
+ * name that it has behind `prefix` bytes of its path; stops at the first that fails. Links are not
+ * followed. */
+static bool walk(const char *folder, size_t prefix,
+                 bool (*visit)(void *user, const char *path, const char *name, bool folder),
+                 void *user)
+{
+    DIR *list = opendir(folder);
+    if (!list)
+        return false;
+
+    bool good = true;
+    for (struct dirent *entry; good && (entry = readdir(list));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+
+        char path[PATH_BYTES];
+        struct stat status;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        good = length < (int)sizeof path && lstat(path, &status) == 0;
+
+        if (!good)
+            break;
+
+        /* What is in a folder comes before it, so that it can be removed. */
+        if (S_ISDIR(status.st_mode))
+            good = walk(path, prefix, visit, user) && visit(user, path, path + prefix, true);
+        else
+            good = visit(user, path, path + prefix, false);
+    }
+
+    closedir(list);
+    return good;
+}
+
+static bool remove_one(void *user, const char *path, const char *name, bool folder)
+{
+    (void)user;
+    (void)name;
+    (void)folder;
+    return remove(path) == 0;
+}
+
+/* Temporary folders ----------------------------------------------------------------------------
+ *
+ * A process holds a lock on each of its folders, by a descriptor that stays open until the folder is
+ * removed. The kernel releases the lock when the process ends, however it ends: a folder that can be
+ * locked belongs to nobody. */
+
+#define FOLDER_PREFIX "yoke-fmu."
+
+/* A folder of this age (s) has been locked by its process, if that lives. */
+static const double LOCKED_BY_NOW = 60;
+
+/* Removes folders that ended processes of this user have left. */
+static void remove_left_folders(const char *base)
+{
+    DIR *list = opendir(base);
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        if (strncmp(entry->d_name, FOLDER_PREFIX, strlen(FOLDER_PREFIX)) != 0)
+            continue;
+
+        char path[PATH_BYTES];
+        if (snprintf(path, sizeof path, "%s/%s", base, entry->d_name) >= (int)sizeof path)
+            continue;
+
+        /* Not through a link, and nothing of another user. */
+        struct stat about;
+        int lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        bool left = lock >= 0 && fstat(lock, &about) == 0 && about.st_uid == geteuid() &&
+                    difftime(time(NULL), about.st_mtime) > LOCKED_BY_NOW &&
+                    flock(lock, LOCK_EX | LOCK_NB) == 0;
+        if (left) {
+            walk(path, 0, remove_one, NULL);
+            rmdir(path);
+        }
+        if (lock >= 0)
+            close(lock);
+    }
+
+    if (list)
+        closedir(list);
+}
+
+/* Closes the descriptor that holds the lock on a folder of this process. */
+static void release_lock(const char *folder)
+{
+    struct stat wanted;
+    DIR *list = stat(folder, &wanted) == 0 ? opendir("/proc/self/fd") : NULL;
+    for (struct dirent *entry; list && (entry = readdir(list));) {
+        char *end;
+        long number = strtol(entry->d_name, &end, 10);
+        struct stat about;
+        bool open =
+            end != entry->d_name && number != dirfd(list) && fstat((int)number, &about) == 0;
+        if (open && about.st_dev == wanted.st_dev && about.st_ino == wanted.st_ino) {
+            close((int)number);
+            break;
+        }
+    }
+
+    if (list)
+        closedir(list);
+}
+
 yk_status yk_archive_folder(yk_context *context, char **folder)
 {
     /* The one that the user has chosen, if it can be one. */
@@ -257,17 +367,28 @@ yk_status yk_archive_folder(yk_context *context, char **folder)
 
     char path[PATH_BYTES];
     *folder = NULL;
-    if (snprintf(path, sizeof path, "%s/yoke-fmu-XXXXXX", base) >= (int)sizeof path)
+    remove_left_folders(base);
+    if (snprintf(path, sizeof path, "%s/" FOLDER_PREFIX "XXXXXX", base) >= (int)sizeof path)
         return yk_fail(context, YK_ERROR_FILE, "the path of the temporary folder is too long");
 
     if (!mkdtemp(path))
         return yk_fail(context, YK_ERROR_FILE, "cannot make a temporary folder in %s: %s", base,
                        strerror(errno));
 
+    /* File systems without locks keep the folder of a killed process. */
+    int lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        close(lock);
+        lock = -1;
+    }
+
     *folder = yk_text_copy(context, path);
-    if (!*folder)
-        return YK_ERROR_MEMORY;
-    return YK_OK;
+    if (*folder)
+        return YK_OK;
+    if (lock >= 0)
+        close(lock);
+    rmdir(path);
+    return YK_ERROR_MEMORY;
 }
 
 /* Into a new folder: the one that is wanted, or with NULL a temporary one. */
@@ -342,50 +463,7 @@ yk_status yk_archive_unpack_to(yk_context *context, const char *file, const char
     return status;
 }
 
-/* Folders ------------------------------------------------------------------------------------- */
-
-/* Calls the function for all that is in a folder, and for each folder after its contents, with the
- * name that it has behind `prefix` bytes of its path; stops at the first that fails. Links are not
- * followed. */
-static bool walk(const char *folder, size_t prefix,
-                 bool (*visit)(void *user, const char *path, const char *name, bool folder),
-                 void *user)
-{
-    DIR *list = opendir(folder);
-    if (!list)
-        return false;
-
-    bool good = true;
-    for (struct dirent *entry; good && (entry = readdir(list));) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-
-        char path[PATH_BYTES];
-        struct stat status;
-        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        good = length < (int)sizeof path && lstat(path, &status) == 0;
-
-        if (!good)
-            break;
-
-        /* What is in a folder comes before it, so that it can be removed. */
-        if (S_ISDIR(status.st_mode))
-            good = walk(path, prefix, visit, user) && visit(user, path, path + prefix, true);
-        else
-            good = visit(user, path, path + prefix, false);
-    }
-
-    closedir(list);
-    return good;
-}
-
-static bool remove_one(void *user, const char *path, const char *name, bool folder)
-{
-    (void)user;
-    (void)name;
-    (void)folder;
-    return remove(path) == 0;
-}
+/* Files of folders ----------------------------------------------------------------------------- */
 
 void yk_archive_remove(yk_context *context, char *folder)
 {
@@ -394,6 +472,7 @@ void yk_archive_remove(yk_context *context, char *folder)
 
     /* The folder itself is not visited. */
     walk(folder, 0, remove_one, NULL);
+    release_lock(folder);
     rmdir(folder);
     yk_release(context, folder);
 }

@@ -1,4 +1,8 @@
 /* FMUs that cannot be used, and what is said about each. */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <time.h>
+
 #include "fmus.h"
 #include "the_context.h"
 #include "transport/fmi/fmu.h"
@@ -226,6 +230,62 @@ static void archives_of_one_pass(void **state)
     free(file);
 }
 
+/* A folder with a file in it that looks an hour old. */
+static char *old_folder(void)
+{
+    char *folder, path[600];
+    assert_int_equal(yk_archive_folder(context, &folder), YK_OK);
+    snprintf(path, sizeof path, "%s/file", folder);
+    write_bytes(path, "text", 4);
+    struct timespec times[2] = {{.tv_sec = time(NULL) - 3600}, {.tv_sec = time(NULL) - 3600}};
+    assert_int_equal(utimensat(AT_FDCWD, folder, times, 0), 0);
+    return folder;
+}
+
+/* What a killed process leaves is removed when the next folder is made; folders of processes that
+ * live, of other names and behind links stay. */
+static void folders_of_ended_processes_are_removed(void **state)
+{
+    (void)state;
+    char base[400], left[600], linked[600], target[600], kept[700];
+    snprintf(base, sizeof base, "%s/temporary", test_folder());
+    assert_int_equal(mkdir(base, 0700), 0);
+    assert_int_equal(setenv("TMPDIR", base, 1), 0);
+
+    int pipes[2];
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char *folder = old_folder();
+        size_t length = strlen(folder) + 1;
+        _exit(write(pipes[1], folder, length) == (ssize_t)length ? 0 : 1);
+    }
+    assert_true(read(pipes[0], left, sizeof left) > 0);
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(left, F_OK), 0);
+
+    snprintf(target, sizeof target, "%s/target", base);
+    snprintf(kept, sizeof kept, "%s/file", target);
+    snprintf(linked, sizeof linked, "%s/yoke-fmu.link", base);
+    assert_int_equal(mkdir(target, 0700), 0);
+    write_bytes(kept, "text", 4);
+    assert_int_equal(symlink(target, linked), 0);
+
+    char *own = old_folder();
+    char *next;
+    assert_int_equal(yk_archive_folder(context, &next), YK_OK);
+    assert_int_not_equal(access(left, F_OK), 0);
+    assert_int_equal(access(own, F_OK), 0);
+    assert_int_equal(access(kept, F_OK), 0);
+    snprintf(left, sizeof left, "%s", own);
+    yk_archive_remove(context, own);
+    assert_int_not_equal(access(left, F_OK), 0);
+    yk_archive_remove(context, next);
+    unsetenv("TMPDIR");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +293,7 @@ int main(void)
         cmocka_unit_test(variables_and_ports),
         cmocka_unit_test(archives),
         cmocka_unit_test(archives_of_one_pass),
+        cmocka_unit_test(folders_of_ended_processes_are_removed),
     };
     int failed = cmocka_run_group_tests_name("broken", tests, open_context, close_context);
     remove_test_folder();
