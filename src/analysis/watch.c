@@ -213,11 +213,24 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
         size = "infinitely many times";
     }
 
+    /* An exchange of motions for wrenches, all that most FMUs allow, is unstable with a heavy motion
+     * side. Schemes that repeat steps are not, if all subsystems can return to earlier states. */
+    char remedy[100] = "";
+    const yk_scheme_ops *other = yk_scheme_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES);
+    yk_choice choices[YK_CHOICES_MAX];
+    if (!other || !yk_scheme_fits(other, info))
+        other = yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0 ? choices[0].scheme : NULL;
+    bool exchanges =
+        has_trait(watch, YK_SCHEME_EXCHANGES_MOTION) || has_trait(watch, YK_SCHEME_BALANCES);
+    if (worst >= 0 && exchanges && other && other != info->scheme.ops &&
+        yk_scheme_fits(other, info))
+        snprintf(remedy, sizeof remedy, "; use coupling.scheme %.40s", other->name);
+
     return yk_fail(watch->context, status,
                    "the run explodes: at t = %g s (step %lld of %lld) its energy is %s what there "
-                   "was and was fed in (%.3g J)%s",
+                   "was and was fed in (%.3g J)%s%s",
                    yk_system_time(watch->system), (long long)step, (long long)info->steps, size,
-                   watch->budget.sound, where);
+                   watch->budget.sound, where, remedy);
 }
 
 bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)

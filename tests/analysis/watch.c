@@ -359,6 +359,7 @@ static void an_explosion_ends_the_run(void **state)
         run(context, (const char *[]){"parameters.right_mass=10", "time.end=0.02", NULL}, NULL);
     assert_true(report.steps > 3 && report.steps < 60);
     assert_non_null(strstr(yk_last_message(context), "the run explodes: at t = "));
+    assert_non_null(strstr(yk_last_message(context), "; use coupling.scheme "));
     assert_non_null(
         strstr(yk_last_message(context), "interface 'joint' between 'left' and 'right'"));
     assert_non_null(find(&report, YK_FINDING_ENERGY));
