@@ -112,9 +112,10 @@ static bool find(void *handle, const char *name, void *function)
 static yk_status load(child *c, answer *a)
 {
     const char *path = c->def->library;
-    if (strchr(path, '/') && yk_regular_check(NULL, path, YK_ERROR_EXTERNAL) != YK_OK) {
-        snprintf(a->text, sizeof a->text,
-                 "cannot be loaded: it is not a regular file that can be read");
+    /* The loader would wait for a pipe. Its own message is better for a file that is missing. */
+    if (strchr(path, '/') && yk_regular_check(NULL, path, YK_ERROR_EXTERNAL) != YK_OK &&
+        errno == EINVAL) {
+        snprintf(a->text, sizeof a->text, "cannot be loaded: '%.300s' is not a regular file", path);
         return YK_ERROR_EXTERNAL;
     }
 
