@@ -90,14 +90,14 @@ bool yk_output_close(yk_output *output)
         return false;
     }
 
-    /* The reason of an earlier error is not known any more. A file that is given up can be written to
-     * once more: a disk that is full still is. */
+    /* The stream has forgotten the reason of an earlier error. One more write to the file, which is
+     * given up anyway, fails for the same reason: a full disk is still full. */
     bool good = fflush(output->stream) == 0;
     int error = errno;
     if (good && ferror(output->stream)) {
         good = false;
         error = EIO;
-        if (output->temporary && write(fileno(output->stream), "\n", 1) < 0)
+        if (write(fileno(output->stream), "\n", 1) < 0)
             error = errno;
     }
 

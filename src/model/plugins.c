@@ -2,6 +2,7 @@
  * plug-ins that it names. */
 #include "model/scenario.h"
 
+#include <errno.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,9 +106,9 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     char here[4096];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
 
-    yk_status readable = yk_regular_check(context, here, YK_ERROR_INPUT);
-    if (readable != YK_OK)
-        return readable;
+    /* The loader would wait for a pipe. Its own message is better for a file that is missing. */
+    if (yk_regular_check(context, here, YK_ERROR_INPUT) != YK_OK && errno == EINVAL)
+        return YK_ERROR_INPUT;
 
     /* It stays open as long as the scenario, whatever is wrong with it. */
     yk_plugin_handle *handle = yk_store_take(&scenario->store, sizeof *handle);

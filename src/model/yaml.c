@@ -62,10 +62,13 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     if (!text)
         return YK_ERROR_MEMORY;
 
-    /* A read error is a failure of the machine; a text that is too long an error of the user. */
+    /* A read error is a failure of the machine; a folder or a text that is too long is an error of
+     * the user. */
     if (unreadable) {
         report_file_error(diagnostics, source, "read", reason);
         yk_release(store->context, text);
+        if (reason == EISDIR)
+            return YK_OK;
         return yk_fail(store->context, YK_ERROR_FILE, "'%s' cannot be read: %s", path,
                        strerror(reason));
     }

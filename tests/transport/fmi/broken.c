@@ -171,7 +171,7 @@ static void archives(void **state)
     write_bytes(file, "no archive", 10);
     expect(file, NULL, NULL, " cannot be opened as a ZIP archive: Not a zip archive");
     snprintf(file, 1024, "%s/absent.fmu", test_folder());
-    expect(file, NULL, NULL, " cannot be opened as a ZIP archive: No such file");
+    expect(file, NULL, NULL, " cannot be opened: No such file or directory");
     free(file);
 
     file = make_archive("escape", "a", "resources/../../evil", NULL, 10);
