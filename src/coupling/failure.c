@@ -40,6 +40,8 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
 
     system->failed = participant;
     const char *why = yk_participant_message(p);
+    if (p->failed_in_scheme)
+        why = yk_last_message(context);
     const char *scheme = yk_system_scheme_name(system);
     long long step = (long long)system->step_count + 1;
 

@@ -263,6 +263,7 @@ static yk_status advance_prepared_alone(yk_system *system, int participant, void
     p->status = YK_OK;
     if (before->prepare)
         p->status = before->prepare(system, participant, before->user);
+    p->failed_in_scheme = YK_FAILED(p->status);
     if (!YK_FAILED(p->status))
         p->status = make_step(system, p, system->t, system->h, p->substeps);
     return end_call(system, p, p->substeps, begin);

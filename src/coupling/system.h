@@ -113,6 +113,8 @@ typedef struct yk_participant {
     /* Its step was sent ahead; of the last advance. */
     bool posted;
     yk_status status;
+    /* The scheme failed before the step of the subsystem, and has left the reason in the context. */
+    bool failed_in_scheme;
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
 } yk_participant;

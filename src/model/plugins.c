@@ -2,8 +2,8 @@
  * plug-ins that it names. */
 #include "model/scenario.h"
 
-#include <errno.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,10 +2,12 @@
  * number of threads, end in the same state and with the same record as runs that went through:
  * to the bit, for solvers and schemes of all kinds. And what is said of checkpoints that do not
  * fit. */
-#include "record/checkpoint.h"
+#include <unistd.h>
+
 #include "analysis/run.h"
 #include "base/text.h"
 #include "load.h"
+#include "record/checkpoint.h"
 #include "record/folder.h"
 #include "yoke/analysis.h"
 
@@ -256,6 +258,10 @@ static void runs_go_on_as_if_never_stopped(void **state)
 static void leave_checkpoint(test_folder *folder, char *checkpoint, size_t capacity)
 {
     snprintf(checkpoint, capacity, "%s", in_folder(folder, "b.checkpoint"));
+
+    /* A start does not overwrite the checkpoint of an earlier call. */
+    unlink(checkpoint);
+    unlink(in_folder(folder, "b.checkpoint.previous"));
     const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
     opened broken = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
     yk_run_report report;
