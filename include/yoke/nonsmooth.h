@@ -72,18 +72,23 @@ typedef struct yk_material_pair_def {
     yk_material material; /* its own `surface` is not read */
 } yk_material_pair_def;
 
-/* Finite kinds come first. */
+/* The numbers have no meaning and no order, but they are stored: the keys of cached packings contain
+ * them. Do not change a number; a new kind gets the next one. */
 typedef enum yk_solid_kind {
-    YK_SOLID_SPHERE,          /* size.x radius */
-    YK_SOLID_CAPSULE,         /* size.x radius, size.z half length of the axis z */
-    YK_SOLID_BOX,             /* size half edges */
-    YK_SOLID_CYLINDER,        /* size.x radius, size.z half height, axis z */
-    YK_SOLID_HULL,            /* the smallest convex solid with its points */
-    YK_SOLID_TRIANGLE,        /* a mesh of triangles, solid on neither side */
-    YK_SOLID_PLANE,           /* solid below z = 0 of its frame */
-    YK_SOLID_CYLINDER_CAVITY, /* solid around radius size.x, |z| <= size.z */
-    YK_SOLID_BOX_CAVITY       /* solid around the half edges `size` */
+    YK_SOLID_SPHERE = 0,          /* size.x radius */
+    YK_SOLID_CAPSULE = 1,         /* size.x radius, size.z half length of the axis z */
+    YK_SOLID_BOX = 2,             /* size half edges */
+    YK_SOLID_CYLINDER = 3,        /* size.x radius, size.z half height, axis z */
+    YK_SOLID_HULL = 4,            /* the smallest convex solid with its points */
+    YK_SOLID_TRIANGLE = 5,        /* a mesh of triangles, solid on neither side */
+    YK_SOLID_PLANE = 6,           /* solid below z = 0 of its frame */
+    YK_SOLID_CYLINDER_CAVITY = 7, /* solid around radius size.x, |z| <= size.z */
+    YK_SOLID_BOX_CAVITY = 8       /* solid around the half edges `size` */
 } yk_solid_kind;
+
+/* Number of kinds of solids. Not an enumerator of yk_solid_kind, so that compilers report a switch
+ * without `default` that does not handle a kind. */
+enum { YK_SOLIDS = 9 };
 
 /* Two bodies whose shapes do not touch each other, such as links that overlap at their joint. */
 typedef struct yk_exclusion_def {

@@ -1,5 +1,6 @@
 /* solver: nonsmooth, what its section may say. Built by kind_nonsmooth_build.c. */
 #include "model/registry.h"
+#include "yoke/nonsmooth.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
 
@@ -200,9 +201,20 @@ static const yk_section cylinder_cavity = {
 static const yk_section box_cavity = {
     "box-cavity", "Everything around a box is solid: a container.", box_cavity_fields};
 
-/* In the order of yk_solid_kind. */
 static const yk_section *const shape_variants[] = {
-    &sphere, &capsule, &box, &cylinder, &hull, &mesh, &plane, &cylinder_cavity, &box_cavity, NULL};
+    [YK_SOLID_SPHERE] = &sphere,
+    [YK_SOLID_CAPSULE] = &capsule,
+    [YK_SOLID_BOX] = &box,
+    [YK_SOLID_CYLINDER] = &cylinder,
+    [YK_SOLID_HULL] = &hull,
+    [YK_SOLID_TRIANGLE] = &mesh,
+    [YK_SOLID_PLANE] = &plane,
+    [YK_SOLID_CYLINDER_CAVITY] = &cylinder_cavity,
+    [YK_SOLID_BOX_CAVITY] = &box_cavity,
+    NULL,
+};
+_Static_assert(sizeof shape_variants / sizeof *shape_variants == YK_SOLIDS + 1,
+               "scenarios have a word for every kind of solid");
 static const yk_field shape_item = {"shapes",
                                     YK_TYPE_VARIANT,
                                     .section = &shape_section,
@@ -264,9 +276,15 @@ static const yk_field round_fields[] = {{0}};
 static const yk_section round_particle = {"sphere", "", round_fields};
 static const yk_section clump = {"clump", "Several spheres in one rigid body.", clump_fields};
 
-/* As yk_solid_kind begins, and clumps. */
-static const yk_section *const particle_shapes[] = {&round_particle, &capsule, &box, &cylinder,
-                                                    &hull,           &clump,   NULL};
+static const yk_section *const particle_shapes[] = {
+    [YK_PARTICLE_SPHERE] = &round_particle,
+    [YK_PARTICLE_CAPSULE] = &capsule,
+    [YK_PARTICLE_BOX] = &box,
+    [YK_PARTICLE_CYLINDER] = &cylinder,
+    [YK_PARTICLE_HULL] = &hull,
+    [YK_PARTICLE_CLUMP] = &clump,
+    [YK_PARTICLE_CLUMP + 1] = NULL,
+};
 
 static const yk_field particle_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,

@@ -207,7 +207,9 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
         shape.size.y = shape.size.x;
         shape.size.z = 0.5 * yk_node_number(item, "length");
         break;
-    default: break;
+    case YK_SOLID_HULL:
+    case YK_SOLID_TRIANGLE: break; /* see read_surface */
+    case YK_SOLID_PLANE: break;    /* has no size */
     }
 
     /* What it touches, and through which walls it is open. */
@@ -218,8 +220,9 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     return shape;
 }
 
-/* Corners and triangles of a hull or a mesh, written out or from a file; to be released. */
-static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
+/* Corners and triangles of a hull or a mesh, from the scenario or from a file. Other kinds have an
+ * empty surface. The caller releases it. */
+static yk_status read_surface(maker *m, const yk_node *item, yk_solid_kind kind, yk_mesh *mesh)
 {
     yk_builder *builder = m->builder;
     yk_context *context = yk_builder_context(builder);
@@ -227,10 +230,9 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
     const yk_node *triangles = yk_node_get(item, "triangles");
     const yk_node *file = yk_node_get(item, "file");
 
-    /* Other shapes have no surface of their own. */
     *mesh = (yk_mesh){0};
-    bool hull = item->choice == YK_SOLID_HULL;
-    if (!hull && item->choice != YK_SOLID_TRIANGLE)
+    bool hull = kind == YK_SOLID_HULL;
+    if (!hull && kind != YK_SOLID_TRIANGLE)
         return YK_OK;
 
     /* Exactly one description. */
@@ -294,7 +296,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
 
         /* Hulls and meshes bring a surface, which the model copies. */
         yk_mesh mesh;
-        note(m, read_surface(m, item, &mesh));
+        note(m, read_surface(m, item, shape.kind, &mesh));
         shape.points = mesh.points;
         shape.point_count = mesh.point_count;
         if (shape.kind == YK_SOLID_TRIANGLE) {
@@ -334,7 +336,7 @@ static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_give
         /* The shape as a solid, with its surface. */
         yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND);
         yk_mesh mesh;
-        note(m, read_surface(m, shape, &mesh));
+        note(m, read_surface(m, shape, def.kind, &mesh));
         yk_solid solid = {.kind = def.kind, .size = def.size};
         solid.points = mesh.points;
         solid.point_count = mesh.point_count;
@@ -508,29 +510,37 @@ static void release_data(maker *m, particle_data *data)
     yk_release(context, data->sieves);
 }
 
-/* The shape of the particles, and their sieve curve where there is one; `sized`: the item says how
- * large they are. */
+/* The shape of the particles, and their sieve curve if there is one. `sized`: the item gives the size
+ * of the particles. */
 static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_packing_def *def,
                                particle_data *data)
 {
-    enum { CLUMP = YK_SOLID_HULL + 1 };
     yk_context *context = yk_builder_context(m->builder);
     const yk_node *shape = yk_node_get(item, "shape");
     yk_particle_shape *made = &def->shape;
     yk_status status = YK_OK;
-    *made = (yk_particle_shape){.kind = (yk_solid_kind)shape->choice};
+    yk_particle_word word = (yk_particle_word)shape->choice;
+    *made = (yk_particle_shape){0};
 
     /* Half extents, corners, or the spheres of a clump. */
-    switch (shape->choice) {
-    case YK_SOLID_BOX: made->size = yk_v3_scale(0.5, yk_node_vector(shape, "size")); break;
-    case YK_SOLID_CAPSULE:
-    case YK_SOLID_CYLINDER:
+    switch (word) {
+    case YK_PARTICLE_SPHERE: made->kind = YK_SOLID_SPHERE; break;
+    case YK_PARTICLE_BOX:
+        made->kind = YK_SOLID_BOX;
+        made->size = yk_v3_scale(0.5, yk_node_vector(shape, "size"));
+        break;
+    case YK_PARTICLE_CAPSULE:
+    case YK_PARTICLE_CYLINDER:
+        made->kind = word == YK_PARTICLE_CAPSULE ? YK_SOLID_CAPSULE : YK_SOLID_CYLINDER;
         made->size.x = yk_node_number(shape, "radius");
         made->size.y = made->size.x;
         made->size.z = 0.5 * yk_node_number(shape, "length");
         break;
-    case YK_SOLID_HULL: status = read_surface(m, shape, &data->corners); break;
-    case CLUMP: {
+    case YK_PARTICLE_HULL:
+        made->kind = YK_SOLID_HULL;
+        status = read_surface(m, shape, made->kind, &data->corners);
+        break;
+    case YK_PARTICLE_CLUMP: {
         /* A clump is a sphere with points: the middles of its parts. */
         const yk_node *spheres = yk_node_get(shape, "spheres");
         made->kind = YK_SOLID_SPHERE;
@@ -546,7 +556,6 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
         }
         break;
     }
-    default: break;
     }
 
     made->points = data->corners.points;
@@ -562,7 +571,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
         return yk_builder_error(m->builder, radius,
                                 "the sieves say how large particles are: remove 'radius', or "
                                 "'sieves'");
-    if (!sieves && !radius && shape->choice == YK_SOLID_SPHERE)
+    if (!sieves && !radius && word == YK_PARTICLE_SPHERE)
         return yk_builder_error(m->builder, item, "spheres need a 'radius', or 'sieves'");
     if (!sieves)
         return YK_OK;

@@ -96,6 +96,16 @@ extern const yk_field yk_port_item;
 extern const yk_section yk_marker_keys;
 extern const yk_section yk_gravity_keys;
 
+/* Shapes of particles in scenarios of the nonsmooth solver. */
+typedef enum yk_particle_word {
+    YK_PARTICLE_SPHERE,
+    YK_PARTICLE_CAPSULE,
+    YK_PARTICLE_BOX,
+    YK_PARTICLE_CYLINDER,
+    YK_PARTICLE_HULL,
+    YK_PARTICLE_CLUMP
+} yk_particle_word;
+
 /* How the reader meets a model in the making. */
 typedef struct yk_mechanism_ops {
     /* The body that a reference names; YK_NO_ID after a message. */

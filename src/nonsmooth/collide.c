@@ -21,6 +21,7 @@ static const yk_solid_ops *const rows[] = {
     [YK_SOLID_CYLINDER_CAVITY] = &yk_cylinder_cavity_ops,
     [YK_SOLID_BOX_CAVITY] = &yk_box_cavity_ops,
 };
+_Static_assert(sizeof rows / sizeof *rows == YK_SOLIDS, "every kind of solid has a row");
 
 const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind)
 {
@@ -29,9 +30,19 @@ const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind)
 
 bool yk_solid_is_valid(const yk_solid *solid)
 {
-    if ((size_t)solid->kind >= sizeof rows / sizeof *rows)
+    if ((size_t)solid->kind >= YK_SOLIDS)
         return false;
     return yk_v3_finite(solid->size) && rows[solid->kind]->valid(solid);
+}
+
+bool yk_solid_is_finite(yk_solid_kind kind)
+{
+    return rows[kind]->support;
+}
+
+bool yk_solid_has_mass(yk_solid_kind kind)
+{
+    return rows[kind]->mass;
 }
 
 bool yk_solid_has_points(yk_solid_kind kind)
@@ -495,17 +506,15 @@ static int collide_sphere(const yk_solid *sphere, const yk_solid *other, double 
 
 int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
 {
-    /* The kind that is listed first is a: spheres before all others, finite solids before
-     * unbounded ones. */
-    if (a->kind > b->kind) {
+    const yk_solid_ops *kind_a = yk_solid_ops_of(a->kind);
+    const yk_solid_ops *kind_b = yk_solid_ops_of(b->kind);
+    if (kind_a->place_in_pair > kind_b->place_in_pair) {
         int count = yk_collide(b, a, margin, list);
         yk_swap_sides(list, count);
         return count;
     }
 
     /* Planes and cavities find their own contacts; a sphere has at most one with each wall. */
-    const yk_solid_ops *kind_a = yk_solid_ops_of(a->kind);
-    const yk_solid_ops *kind_b = yk_solid_ops_of(b->kind);
     if (kind_b->collide_finite) {
         if (!yk_solid_is_finite(a->kind))
             return 0;
@@ -519,13 +528,13 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
         return count;
     }
 
-    /* Closed forms where there are any, else the search over all directions. */
+    /* Use closed forms if there are any, otherwise the search over all directions. */
     if (a->kind == YK_SOLID_SPHERE && kind_b->nearest)
         return collide_sphere(a, b, margin, list);
     if (a->kind == b->kind && kind_a->collide_own_kind)
         return kind_a->collide_own_kind(a, b, margin, list);
 
-    /* Triangles are the last of the finite kinds and meet each other above: only b can be one. */
+    /* Two triangles have been handled above, so that only b can be a triangle. */
     int count = yk_collide_convex(a, b, margin, list);
     mark_edges(b, list, count);
     return count;

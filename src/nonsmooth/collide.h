@@ -43,13 +43,13 @@ typedef struct yk_touch {
     bool edge; /* with a triangle: at its edge or corner, in another direction than its normal */
 } yk_touch;
 
-static inline bool yk_solid_is_finite(yk_solid_kind kind)
-{
-    return kind < YK_SOLID_PLANE;
-}
-
-/* Whether its sizes are positive, or it has the points that its kind needs. */
+/* Whether the kind is known, the size is finite and the kind accepts the size and the points. The
+ * other functions require a valid kind. */
 bool yk_solid_is_valid(const yk_solid *solid);
+/* Whether the solid is convex and bounded; otherwise it is everything outside a region. */
+bool yk_solid_is_finite(yk_solid_kind kind);
+/* Whether the kind has a volume, so that a density gives a mass (see yk_solid_mass). */
+bool yk_solid_has_mass(yk_solid_kind kind);
 /* Whether it is made of its points; a size is not read then, and cannot be changed. */
 bool yk_solid_has_points(yk_solid_kind kind);
 

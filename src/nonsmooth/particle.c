@@ -96,15 +96,13 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
     if (shape->kind == YK_SOLID_SPHERE && !clump)
         return YK_OK;
 
-    /* Kinds that have a mass. */
     yk_solid solid = {.kind = shape->kind,
                       .rotation = yk_m3_identity(),
                       .size = shape->size,
                       .points = shape->points,
                       .point_count = shape->point_count};
 
-    bool known = shape->kind < YK_SOLID_TRIANGLE && yk_v3_finite(shape->size);
-    if (!clump && !(known && yk_solid_is_valid(&solid)))
+    if (!clump && !(yk_solid_is_valid(&solid) && yk_solid_has_mass(shape->kind)))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "particles: their shape is a sphere, a capsule, a box, a cylinder or a hull "
                        "of positive size, or a clump");

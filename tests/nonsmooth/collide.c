@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "math/so3.h"
 #include "nonsmooth/collision.h"
+#include "nonsmooth/solids/solid.h"
 #include <string.h>
 
 #include "test.h"
@@ -44,6 +45,58 @@ static void check_points(const yk_touch *list, int count, double margin)
                     list[i].gap, 1e-9);
         for (int k = 0; k < i; k++)
             assert_true(list[k].feature != list[i].feature);
+    }
+}
+
+typedef struct kind_traits {
+    yk_solid_kind kind;
+    bool finite, mass, points;
+} kind_traits;
+
+/* Numbers of kinds are in the keys of cached packings and must not change; nothing else depends on
+ * them. */
+static void test_traits_of_kinds(void **state)
+{
+    (void)state;
+    static const kind_traits kinds[] = {
+        {.kind = YK_SOLID_SPHERE, .finite = true, .mass = true},
+        {.kind = YK_SOLID_CAPSULE, .finite = true, .mass = true},
+        {.kind = YK_SOLID_BOX, .finite = true, .mass = true},
+        {.kind = YK_SOLID_CYLINDER, .finite = true, .mass = true},
+        {.kind = YK_SOLID_HULL, .finite = true, .mass = true, .points = true},
+        {.kind = YK_SOLID_TRIANGLE, .finite = true, .points = true},
+        {.kind = YK_SOLID_PLANE},
+        {.kind = YK_SOLID_CYLINDER_CAVITY},
+        {.kind = YK_SOLID_BOX_CAVITY},
+    };
+    assert_int_equal(sizeof kinds / sizeof *kinds, YK_SOLIDS);
+    for (int i = 0; i < YK_SOLIDS; i++) {
+        yk_solid_kind kind = kinds[i].kind;
+        assert_int_equal(kind, i);
+        assert_int_equal(yk_solid_is_finite(kind), kinds[i].finite);
+        assert_int_equal(yk_solid_has_mass(kind), kinds[i].mass);
+        assert_int_equal(yk_solid_has_points(kind), kinds[i].points);
+    }
+    yk_solid unknown = solid((yk_solid_kind)YK_SOLIDS, yk_v3(1, 1, 1), yk_v3(0, 0, 0));
+    assert_false(yk_solid_is_valid(&unknown));
+}
+
+/* Requirements of yk_collide on the places of two kinds in a pair. */
+static void test_places_in_pairs(void **state)
+{
+    (void)state;
+    for (int i = 0; i < YK_SOLIDS; i++) {
+        const yk_solid_ops *a = yk_solid_ops_of((yk_solid_kind)i);
+        bool finite = yk_solid_is_finite((yk_solid_kind)i);
+        assert_int_equal(finite, !a->collide_finite);
+        for (int k = 0; k < YK_SOLIDS; k++) {
+            const yk_solid_ops *b = yk_solid_ops_of((yk_solid_kind)k);
+            if (i == k)
+                continue;
+            assert_true(a->place_in_pair != b->place_in_pair);
+            if (i == YK_SOLID_SPHERE || (finite && (b->collide_finite || b->plane_normal)))
+                assert_true(a->place_in_pair < b->place_in_pair);
+        }
     }
 }
 
@@ -447,6 +500,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mass_of_hulls),
+        cmocka_unit_test(test_traits_of_kinds),
+        cmocka_unit_test(test_places_in_pairs),
         cmocka_unit_test(test_sphere_pairs),
         cmocka_unit_test(test_cavities),
         cmocka_unit_test(test_standing_and_lying_cylinder),

@@ -290,6 +290,7 @@ static int collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk
 
 const yk_solid_ops yk_box_ops = {
     .name = "box",
+    .place_in_pair = YK_PLACE_BOX,
     .valid = valid,
     .mass = mass,
     .shape = YK_SHAPE_BOX,

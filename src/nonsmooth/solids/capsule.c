@@ -71,6 +71,7 @@ static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *se
 
 const yk_solid_ops yk_capsule_ops = {
     .name = "capsule",
+    .place_in_pair = YK_PLACE_CAPSULE,
     .valid = valid,
     .mass = mass,
     .shape = YK_SHAPE_CAPSULE,

@@ -210,6 +210,7 @@ static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *se
 
 const yk_solid_ops yk_cylinder_ops = {
     .name = "cylinder",
+    .place_in_pair = YK_PLACE_CYLINDER,
     .valid = valid,
     .mass = mass,
     .shape = YK_SHAPE_CYLINDER,

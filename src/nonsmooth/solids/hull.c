@@ -275,6 +275,7 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 
 const yk_solid_ops yk_hull_ops = {
     .name = "hull",
+    .place_in_pair = YK_PLACE_HULL,
     .from_points = true,
     .valid = valid,
     .centre = centre,

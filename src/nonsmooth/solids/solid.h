@@ -1,10 +1,10 @@
 /* What the module knows of each kind of solid: one row of operations per kind, kept in the file of
  * that kind.
  *
- * Who adds a kind adds a word to yk_solid_kind, a file in this folder and a line in collide.c; no
- * other file asks which kind a solid is. Points and directions are in the frame of the solid
- * unless said otherwise. An operation that a kind does not have is NULL, and each says here what
- * that means.
+ * A new kind needs an enumerator of yk_solid_kind, a file in this folder, a row in collide.c, and a
+ * word in scenarios (kind_nonsmooth.c). Points and directions are in the frame of the solid unless
+ * stated otherwise. An operation that a kind does not have is NULL; the comment of the operation says
+ * what that means.
  *
  * Finite kinds are convex and meet each other in three ways: a sphere meets whatever tells its
  * nearest point, two of one kind may have a function of their own, and all others go through
@@ -43,8 +43,25 @@ typedef struct yk_extremes {
     yk_vec3 own[12]; /* room for points that are made for one wall */
 } yk_extremes;
 
+/* Order of the two solids of a pair: yk_collide exchanges them unless the place of the first is the
+ * smaller one. Each kind has its own place, so that a pair gives the same bits in both orders.
+ * Functions for pairs rely on three facts: a sphere is first, a solid without thickness is the last of
+ * the finite ones, and unbounded solids are behind all finite ones. */
+typedef enum yk_place_in_pair {
+    YK_PLACE_SPHERE,
+    YK_PLACE_CAPSULE,
+    YK_PLACE_BOX,
+    YK_PLACE_CYLINDER,
+    YK_PLACE_HULL,
+    YK_PLACE_TRIANGLE,
+    YK_PLACE_PLANE,
+    YK_PLACE_CYLINDER_CAVITY,
+    YK_PLACE_BOX_CAVITY
+} yk_place_in_pair;
+
 typedef struct yk_solid_ops {
     const char *name;
+    yk_place_in_pair place_in_pair;
     bool from_points; /* made of its points; a size is not read */
     bool (*valid)(const yk_solid *solid);
     /* Of a homogeneous solid: its centre of mass (NULL: its position), its mass and its inertia

@@ -232,6 +232,7 @@ static int plane_collide_finite(const yk_solid *finite, const yk_solid *solid, d
 
 const yk_solid_ops yk_plane_ops = {
     .name = "plane",
+    .place_in_pair = YK_PLACE_PLANE,
     .valid = plane_valid,
     .clearance = plane_clearance,
     .walls = 1u << 0,
@@ -271,6 +272,7 @@ static int box_collide_finite(const yk_solid *finite, const yk_solid *solid, dou
 
 const yk_solid_ops yk_box_cavity_ops = {
     .name = "box-cavity",
+    .place_in_pair = YK_PLACE_BOX_CAVITY,
     .valid = box_valid,
     .shape = YK_SHAPE_BOX_CAVITY,
     .clearance = box_clearance,
@@ -327,6 +329,7 @@ static int cylinder_collide_finite(const yk_solid *finite, const yk_solid *solid
 
 const yk_solid_ops yk_cylinder_cavity_ops = {
     .name = "cylinder-cavity",
+    .place_in_pair = YK_PLACE_CYLINDER_CAVITY,
     .valid = cylinder_valid,
     .shape = YK_SHAPE_CYLINDER_CAVITY,
     .clearance = cylinder_clearance,
