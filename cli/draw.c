@@ -152,8 +152,13 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
         add(c, &moved);
         break;
 
-    /* Solids, planes and joints, as they are. */
-    default: add(c, &moved);
+    /* drawing.c draws these as they are. */
+    case YK_SHAPE_SPHERE:
+    case YK_SHAPE_BOX:
+    case YK_SHAPE_CYLINDER:
+    case YK_SHAPE_CAPSULE:
+    case YK_SHAPE_PLANE:
+    case YK_SHAPE_JOINT: add(c, &moved); break;
     }
 }
 

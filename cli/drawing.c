@@ -1,5 +1,6 @@
 #include "drawing.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,32 @@ static void box_add(box *b, yk_vec3 p, yk_vec3 half)
     }
 }
 
+static bool is_line(yk_shape_kind kind)
+{
+    return kind == YK_SHAPE_LINE || kind == YK_SHAPE_EDGE;
+}
+
+/* Whether a shape is a body with an extent, which is painted in the order of depth. Planes are painted
+ * below all bodies, joints as marks above them. */
+static bool is_body(yk_shape_kind kind)
+{
+    switch (kind) {
+    case YK_SHAPE_SPHERE:
+    case YK_SHAPE_BOX:
+    case YK_SHAPE_CYLINDER:
+    case YK_SHAPE_CAPSULE:
+    case YK_SHAPE_LINE:
+    case YK_SHAPE_EDGE:
+    case YK_SHAPE_ACTUATOR:
+    case YK_SHAPE_HULL:
+    case YK_SHAPE_BOX_CAVITY:
+    case YK_SHAPE_CYLINDER_CAVITY: return true;
+    case YK_SHAPE_PLANE:
+    case YK_SHAPE_JOINT: return false;
+    }
+    return false;
+}
+
 /* Half the extents of a shape along three directions, and its middle. */
 static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *middle)
 {
@@ -81,13 +108,18 @@ static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *m
         case YK_SHAPE_CAPSULE: half[k] = size.x + size.z * fabs(d.z); break;
         case YK_SHAPE_LINE:
         case YK_SHAPE_EDGE: half[k] = 0.5 * fabs(yk_v3_dot(size, d)); break;
-        default: break;
+        case YK_SHAPE_PLANE:
+        case YK_SHAPE_JOINT: break; /* points */
+        case YK_SHAPE_ACTUATOR:
+        case YK_SHAPE_HULL:
+        case YK_SHAPE_BOX_CAVITY:
+        case YK_SHAPE_CYLINDER_CAVITY: assert(!"draw.c replaces it by edges"); break;
         }
     }
 
     /* A line begins at its position. */
     *middle = s->position;
-    if (s->kind == YK_SHAPE_LINE || s->kind == YK_SHAPE_EDGE)
+    if (is_line(s->kind))
         *middle = yk_v3_add(s->position, yk_v3_scale(0.5, yk_m3_apply(r, size)));
     return yk_v3(half[0], half[1], half[2]);
 }
@@ -205,13 +237,13 @@ static body *order_shapes(const canvas *c, int *count)
     const yk_vec3 view[3] = {c->right, c->up, c->near};
     for (int i = 0; bodies && i < all; i++) {
         const yk_shape *s = &c->model->shapes[i].shape;
-        if (s->kind == YK_SHAPE_PLANE || s->kind == YK_SHAPE_JOINT)
+        if (!is_body(s->kind))
             continue;
 
         /* Where it is in the picture, and how near. */
         body *b = &bodies[n++];
         *b = (body){.shape = i, .round = s->kind == YK_SHAPE_SPHERE};
-        b->line = s->kind == YK_SHAPE_LINE || s->kind == YK_SHAPE_EDGE;
+        b->line = is_line(s->kind);
         yk_vec3 half = shape_extent(s, view, &b->centre);
         yk_vec3 seen = along(b->centre, view);
         b->depth = seen.z;
@@ -228,7 +260,13 @@ static body *order_shapes(const canvas *c, int *count)
         case YK_SHAPE_CAPSULE: size = yk_v3(s->size.x, s->size.x, s->size.z + s->size.x); break;
         case YK_SHAPE_LINE:
         case YK_SHAPE_EDGE: size = yk_v3_scale(0.5, s->size); break;
-        default: break;
+        case YK_SHAPE_BOX: break;
+        case YK_SHAPE_PLANE:
+        case YK_SHAPE_JOINT: assert(!"not a body"); break;
+        case YK_SHAPE_ACTUATOR:
+        case YK_SHAPE_HULL:
+        case YK_SHAPE_BOX_CAVITY:
+        case YK_SHAPE_CYLINDER_CAVITY: assert(!"draw.c replaces it by edges"); break;
         }
 
         const double extent[3] = {size.x, size.y, size.z};
@@ -559,7 +597,12 @@ static bool write_shapes(const canvas *c)
             break;
         case YK_SHAPE_LINE: write_line(c, s->position, end, part, 4 * c->size, true); break;
         case YK_SHAPE_EDGE: write_line(c, s->position, end, part, 1.1 * c->size, false); break;
-        default: break;
+        case YK_SHAPE_PLANE:
+        case YK_SHAPE_JOINT: assert(!"not a body"); break;
+        case YK_SHAPE_ACTUATOR:
+        case YK_SHAPE_HULL:
+        case YK_SHAPE_BOX_CAVITY:
+        case YK_SHAPE_CYLINDER_CAVITY: assert(!"draw.c replaces it by edges"); break;
         }
     }
 
@@ -888,7 +931,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
         /* A single body does not fill the picture. */
         int bodies = 0;
         for (int i = 0; i < d->shape_count; i++)
-            if (d->shapes[i].shape.kind < YK_SHAPE_PLANE)
+            if (is_body(d->shapes[i].shape.kind))
                 bodies++;
         double margin = 0;
         if (bodies == 1)

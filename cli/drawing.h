@@ -17,7 +17,8 @@ typedef struct drawing_part {
     bool in_space; /* false: it has no shapes that say where it is */
 } drawing_part;
 
-/* A shape in the axes and units (m) of the system. */
+/* A shape in the axes and units (m) of the system: a sphere, box, cylinder, capsule, line, edge, plane
+ * or joint. The caller replaces all other kinds by edges. */
 typedef struct drawing_shape {
     yk_shape shape;
     int part;

@@ -74,10 +74,11 @@ typedef struct yk_record_body {
     yk_quat orientation;
 } yk_record_body;
 
+/* The numbers are stored in records (/scene/links/kind). Do not change a number. */
 typedef enum yk_link_kind {
-    YK_LINK_MARKERS, /* an interface at markers, which has a wrench in every frame */
-    YK_LINK_SCALAR,  /* an interface between scalar ports */
-    YK_LINK_WIRE
+    YK_LINK_MARKERS = 0, /* an interface at markers, which has a wrench in every frame */
+    YK_LINK_SCALAR = 1,  /* an interface between scalar ports */
+    YK_LINK_WIRE = 2
 } yk_link_kind;
 
 typedef struct yk_record_link {

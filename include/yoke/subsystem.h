@@ -52,14 +52,15 @@ typedef struct yk_mat3 {
     double m[3][3];
 } yk_mat3;
 
+/* The numbers are sent to partners (frame 3 of docs/protocol.md). Do not change a number. */
 typedef enum yk_port_kind {
     /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
-    YK_PORT_SCALAR,
+    YK_PORT_SCALAR = 0,
     /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
-    YK_PORT_MARKER,
+    YK_PORT_MARKER = 1,
     /* a number without power, where scalar ports have their position; its rate, if known, as
      * velocity */
-    YK_PORT_SIGNAL
+    YK_PORT_SIGNAL = 2
 } yk_port_kind;
 
 /* How a port may be, or is, connected. */
@@ -181,21 +182,27 @@ typedef struct yk_channel {
     int components;
 } yk_channel;
 
+/* Geometry of a shape of a scene. The numbers are stored in records (/scene/shapes/kind, see
+ * docs/report.md) and sent to partners (frame 22, see docs/protocol.md), and the viewer has the same
+ * numbers (viewer/src/data.ts). Do not change a number; a new kind gets the next one. */
 typedef enum yk_shape_kind {
-    YK_SHAPE_SPHERE,          /* size.x radius */
-    YK_SHAPE_BOX,             /* size half edges */
-    YK_SHAPE_CYLINDER,        /* size.x radius, size.z half height, axis z */
-    YK_SHAPE_CAPSULE,         /* size.x radius, size.z half length of the axis z */
-    YK_SHAPE_LINE,            /* from the origin to `size`: the middle of something slender */
-    YK_SHAPE_EDGE,            /* likewise: of something faceted, or a spring */
-    YK_SHAPE_ACTUATOR,        /* likewise: something that changes its length, as a cylinder does */
-    YK_SHAPE_HULL,            /* of `points`; of three the triangle between them */
-    YK_SHAPE_BOX_CAVITY,      /* hollow, size half edges */
-    YK_SHAPE_CYLINDER_CAVITY, /* hollow, size.x radius, size.z half height, axis z */
-    YK_SHAPE_PLANE,           /* z = 0, solid below and without end */
-    YK_SHAPE_JOINT,           /* the origin, where a joint is */
-    YK_SHAPES
+    YK_SHAPE_SPHERE = 0,          /* size.x radius */
+    YK_SHAPE_BOX = 1,             /* size half edges */
+    YK_SHAPE_CYLINDER = 2,        /* size.x radius, size.z half height, axis z */
+    YK_SHAPE_CAPSULE = 3,         /* size.x radius, size.z half length of the axis z */
+    YK_SHAPE_LINE = 4,            /* from the origin to `size`: the axis of something slender */
+    YK_SHAPE_EDGE = 5,            /* from the origin to `size`: an edge of a body, or a spring */
+    YK_SHAPE_ACTUATOR = 6,        /* from the origin to `size`: a hydraulic cylinder, for example */
+    YK_SHAPE_HULL = 7,            /* convex hull of `points`; three points are a triangle */
+    YK_SHAPE_BOX_CAVITY = 8,      /* hollow, size half edges */
+    YK_SHAPE_CYLINDER_CAVITY = 9, /* hollow, size.x radius, size.z half height, axis z */
+    YK_SHAPE_PLANE = 10,          /* z = 0, solid below, unbounded */
+    YK_SHAPE_JOINT = 11           /* position of a joint: the origin */
 } yk_shape_kind;
+
+/* Number of kinds of shapes. Not an enumerator of yk_shape_kind, so that compilers report a switch
+ * without `default` that does not handle a kind. */
+enum { YK_SHAPES = 12 };
 
 /* Walls of a cavity that are left out. */
 enum {
@@ -225,11 +232,12 @@ typedef struct yk_shape {
     int point_count;
 } yk_shape;
 
-/* How a body of the scene moves. */
+/* How a body of the scene moves. The numbers are stored in records and sent to partners as those of
+ * yk_shape_kind. Do not change a number. */
 typedef enum yk_body_motion {
-    YK_BODY_FIXED, /* not at all */
-    YK_BODY_POINT, /* its orientation shows nothing, or it has none: particles, points of a line */
-    YK_BODY_MOVES
+    YK_BODY_FIXED = 0,
+    YK_BODY_POINT = 1, /* has no orientation that matters: particles, points of a line */
+    YK_BODY_MOVES = 2
 } yk_body_motion;
 
 /* A frame that shapes are fixed to. */

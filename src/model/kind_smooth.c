@@ -1,5 +1,6 @@
 /* solver: smooth, what its section may say. Built by kind_smooth_build.c. */
 #include "model/registry.h"
+#include "yoke/subsystem.h"
 
 /* Nodes and bodies ----------------------------------------------------------------------------- */
 
@@ -275,8 +276,11 @@ static const yk_section capsule = {
     "capsule", "A cylinder with round ends; `length` is that of its axis.", round_fields};
 static const yk_section line = {"line", "", line_fields};
 
-/* In the order of yk_shape_kind. */
-static const yk_section *const shape_variants[] = {&sphere, &box, &cylinder, &capsule, &line, NULL};
+/* Kinds that a scenario can ask for. */
+static const yk_section *const shape_variants[] = {
+    [YK_SHAPE_SPHERE] = &sphere,   [YK_SHAPE_BOX] = &box,   [YK_SHAPE_CYLINDER] = &cylinder,
+    [YK_SHAPE_CAPSULE] = &capsule, [YK_SHAPE_LINE] = &line, [YK_SHAPE_LINE + 1] = NULL,
+};
 static const yk_field shape_item = {"shapes", YK_TYPE_VARIANT, .variants = shape_variants,
                                     .selector = "type", .text = "Something to draw"};
 

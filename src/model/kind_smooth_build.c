@@ -659,14 +659,25 @@ static void add_shape(maker *m, const yk_node *item)
     shape.node = find_noted(m, yk_node_get(item, "on"));
     shape.marker = yk_read_marker(item);
 
-    /* Half of its extents; of a line the vector to its end. */
+    /* Half of the extents; the vector to the end of a line. */
     switch (shape.kind) {
     case YK_SHAPE_SPHERE: shape.size.x = yk_node_number(item, "radius"); break;
     case YK_SHAPE_BOX: shape.size = yk_v3_scale(0.5, yk_node_vector(item, "size")); break;
     case YK_SHAPE_LINE: shape.size = yk_node_vector(item, "to"); break;
-    default:
+    case YK_SHAPE_CYLINDER:
+    case YK_SHAPE_CAPSULE:
         shape.size.x = yk_node_number(item, "radius");
         shape.size.z = 0.5 * yk_node_number(item, "length");
+        break;
+
+    /* The solver or other solvers make these; the schema has no word for them. */
+    case YK_SHAPE_EDGE:
+    case YK_SHAPE_ACTUATOR:
+    case YK_SHAPE_HULL:
+    case YK_SHAPE_BOX_CAVITY:
+    case YK_SHAPE_CYLINDER_CAVITY:
+    case YK_SHAPE_PLANE:
+    case YK_SHAPE_JOINT: break;
     }
 
     if (m->status == YK_OK && yk_smooth_add_shape(m->model, &shape) == YK_NO_ID)

@@ -451,7 +451,7 @@ static bool scene_is_sound(const yk_record_scene *scene)
     /* The ground is no body, but shapes stand on it. */
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
-        if (shape->kind < 0 || shape->kind >= YK_SHAPES || shape->point_count < 0 ||
+        if ((unsigned)shape->kind >= YK_SHAPES || shape->point_count < 0 ||
             shape->body < YK_SCENE_GROUND || shape->body >= bodies ||
             shape->end < YK_SCENE_GROUND || shape->end >= bodies)
             return false;

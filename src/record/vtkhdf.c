@@ -344,7 +344,8 @@ static void add_shape(mesh *m, const yk_shape *shape)
     case YK_SHAPE_EDGE:
     case YK_SHAPE_ACTUATOR: add_line(m, shape); break;
     case YK_SHAPE_HULL: add_hull(m, shape); break;
-    default: break; /* planes have no end, joints no size */
+    case YK_SHAPE_PLANE: break; /* unbounded */
+    case YK_SHAPE_JOINT: break; /* has no size */
     }
 }
 

@@ -1085,7 +1085,7 @@ static yk_status read_scene(remote *r)
 
     for (uint32_t i = 0; i < shapes && !body->failed; i++) {
         yk_shape *one = &r->shapes[r->shape_count++];
-        one->kind = (yk_shape_kind)yk_get_whole(body);
+        uint32_t kind = yk_get_whole(body);
         if (!read_name(r, &one->name))
             return YK_ERROR_MEMORY;
 
@@ -1096,10 +1096,11 @@ static yk_status read_scene(remote *r)
         yk_get_numbers(body, &one->orientation.w, 4);
         yk_get_numbers(body, &one->size.x, 3);
 
-        /* A kind or a count that cannot be is refused before memory is taken for it. */
+        /* Reject an invalid kind or count before memory is allocated for it. */
         uint32_t points = yk_get_whole(body);
-        if (body->failed || one->kind >= YK_SHAPES || points > YK_SCENE_MAX)
+        if (body->failed || kind >= YK_SHAPES || points > YK_SCENE_MAX)
             return nonsense(r);
+        one->kind = (yk_shape_kind)kind;
         if (points == 0)
             continue;
 

@@ -182,6 +182,30 @@ static void csv_leaves_frames_out(void **state)
     yk_recorder_destroy(recorder);
 }
 
+/* Records of earlier versions contain these numbers. */
+static void stored_numbers_do_not_change(void **state)
+{
+    (void)state;
+    static const yk_shape_kind kinds[] = {
+        YK_SHAPE_SPHERE,          YK_SHAPE_BOX,   YK_SHAPE_CYLINDER,
+        YK_SHAPE_CAPSULE,         YK_SHAPE_LINE,  YK_SHAPE_EDGE,
+        YK_SHAPE_ACTUATOR,        YK_SHAPE_HULL,  YK_SHAPE_BOX_CAVITY,
+        YK_SHAPE_CYLINDER_CAVITY, YK_SHAPE_PLANE, YK_SHAPE_JOINT,
+    };
+    assert_int_equal(sizeof kinds / sizeof *kinds, YK_SHAPES);
+    for (int i = 0; i < YK_SHAPES; i++)
+        assert_int_equal(kinds[i], i);
+
+    static const yk_body_motion motions[] = {YK_BODY_FIXED, YK_BODY_POINT, YK_BODY_MOVES};
+    static const yk_link_kind link_kinds[] = {YK_LINK_MARKERS, YK_LINK_SCALAR, YK_LINK_WIRE};
+    static const yk_port_kind port_kinds[] = {YK_PORT_SCALAR, YK_PORT_MARKER, YK_PORT_SIGNAL};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(motions[i], i);
+        assert_int_equal(link_kinds[i], i);
+        assert_int_equal(port_kinds[i], i);
+    }
+}
+
 static void a_scene_that_is_not_sound_is_refused(void **state)
 {
     test_folder *folder = *state;
@@ -189,15 +213,21 @@ static void a_scene_that_is_not_sound_is_refused(void **state)
     assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
     yk_shape lost = shapes[0];
     lost.body = 3;
+    yk_shape unknown = shapes[0];
+    unknown.kind = (yk_shape_kind)YK_SHAPES;
     yk_record_link nowhere = {.name = "x", .from = 0, .to = 2};
-    yk_record_scene wrong_shape = scene, wrong_link = scene, of_a_later_version = scene;
+    yk_record_scene wrong_shape = scene, wrong_kind = scene, wrong_link = scene,
+                    of_a_later_version = scene;
     wrong_shape.shapes = &lost;
     wrong_shape.shape_count = 1;
+    wrong_kind.shapes = &unknown;
+    wrong_kind.shape_count = 1;
     wrong_link.links = &nowhere;
     wrong_link.link_count = 1;
     of_a_later_version.watched = YK_WATCHED + 1;
-    const yk_record_scene *const cases[] = {&wrong_shape, &wrong_link, &of_a_later_version};
-    for (int i = 0; i < 3; i++) {
+    const yk_record_scene *const cases[] = {&wrong_shape, &wrong_kind, &wrong_link,
+                                            &of_a_later_version};
+    for (int i = 0; i < 4; i++) {
         yk_record_header header = sample_header;
         header.scene = cases[i];
         assert_int_equal(yk_recorder_begin(yk_record_recorder(record), &header), YK_ERROR_ARGUMENT);
@@ -225,6 +255,7 @@ int main(void)
                                         close_folder),
         cmocka_unit_test_setup_teardown(csv_leaves_frames_out, open_folder, close_folder),
         cmocka_unit_test(frames_of_the_first_layout_have_fewer_figures),
+        cmocka_unit_test(stored_numbers_do_not_change),
         cmocka_unit_test_setup_teardown(a_scene_that_is_not_sound_is_refused, open_folder,
                                         close_folder),
     };

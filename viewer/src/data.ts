@@ -68,10 +68,12 @@ export interface Figure {
   text: string;
 }
 
+// The numbers of these enums are those of the C enums yk_body_motion, yk_shape_kind and yk_link_kind, which records contain
+// (docs/report.md).
 export const enum Motion {
-  Fixed,
-  Point,
-  Moves,
+  Fixed = 0,
+  Point = 1,
+  Moves = 2,
 }
 
 export interface Body {
@@ -84,18 +86,23 @@ export interface Body {
 }
 
 export const enum Kind {
-  Sphere,
-  Box,
-  Cylinder,
-  Capsule,
-  Line,
-  Edge,
-  Actuator,
-  Hull,
-  BoxCavity,
-  CylinderCavity,
-  Plane,
-  Joint,
+  Sphere = 0,
+  Box = 1,
+  Cylinder = 2,
+  Capsule = 3,
+  Line = 4,
+  Edge = 5,
+  Actuator = 6,
+  Hull = 7,
+  BoxCavity = 8,
+  CylinderCavity = 9,
+  Plane = 10,
+  Joint = 11,
+}
+
+/** For the `default` of a switch over all kinds: a kind without a case is an error of the compiler, an unknown number one at run time. */
+export function unknownKind(kind: never): never {
+  throw new Error(`unknown kind of shape: ${kind}`);
 }
 
 export interface Shape {
@@ -111,9 +118,9 @@ export interface Shape {
 }
 
 export const enum LinkKind {
-  Markers,
-  Scalar,
-  Wire,
+  Markers = 0,
+  Scalar = 1,
+  Wire = 2,
 }
 
 export interface Link {

@@ -47,7 +47,7 @@ import {
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js";
 import { ContactForces } from "./contacts";
-import { Frames, Kind, LinkKind, Motion, Run, Scene, Shape } from "./data";
+import { Frames, Kind, LinkKind, Motion, Run, Scene, Shape, unknownKind } from "./data";
 import { colourOf } from "./ui";
 
 /** What was picked: a body, or something with a name between two. */
@@ -374,26 +374,43 @@ export class View3D {
   /** Points that bound a shape, each in the axes of the body that it is on. */
   private cornersOf(shape: Shape): { body: number; point: Vector3 }[] {
     const [x, y, z] = shape.size;
-    const half: Record<number, [number, number, number]> = {
-      [Kind.Sphere]: [x, x, x],
-      [Kind.Box]: [x, y, z],
-      [Kind.BoxCavity]: [x, y, z],
-      [Kind.Cylinder]: [x, x, z],
-      [Kind.CylinderCavity]: [x, x, z],
-      [Kind.Capsule]: [x, x, x + z],
-    };
     const q = shape.orientation;
     const turn = new Quaternion(q[1], q[2], q[3], q[0]);
     const origin = new Vector3().fromArray(shape.position);
     const list: { body: number; point: Vector3 }[] = [];
     const add = (px: number, py: number, pz: number) => list.push({ body: shape.body, point: new Vector3(px, py, pz).applyQuaternion(turn).add(origin) });
-    if (shape.kind === Kind.Hull) for (let i = 0; i < shape.points.length; i += 3) add(shape.points[i], shape.points[i + 1], shape.points[i + 2]);
-    else if (half[shape.kind]) {
-      const [a, b, c] = half[shape.kind];
+    const addBox = (a: number, b: number, c: number) => {
       for (const i of [-1, 1]) for (const j of [-1, 1]) for (const k of [-1, 1]) add(i * a, j * b, k * c);
-    } else {
-      list.push({ body: shape.body, point: origin });
-      if (isSlender(shape.kind)) list.push({ body: shape.end, point: this.endOn(shape) });
+    };
+    switch (shape.kind) {
+      case Kind.Sphere:
+        addBox(x, x, x);
+        break;
+      case Kind.Box:
+      case Kind.BoxCavity:
+        addBox(x, y, z);
+        break;
+      case Kind.Cylinder:
+      case Kind.CylinderCavity:
+        addBox(x, x, z);
+        break;
+      case Kind.Capsule:
+        addBox(x, x, x + z);
+        break;
+      case Kind.Hull:
+        for (let i = 0; i < shape.points.length; i += 3) add(shape.points[i], shape.points[i + 1], shape.points[i + 2]);
+        break;
+      case Kind.Line:
+      case Kind.Edge:
+      case Kind.Actuator:
+        list.push({ body: shape.body, point: origin }, { body: shape.end, point: this.endOn(shape) });
+        break;
+      case Kind.Plane:
+      case Kind.Joint:
+        list.push({ body: shape.body, point: origin });
+        break;
+      default:
+        unknownKind(shape.kind);
     }
     return list;
   }
@@ -526,8 +543,12 @@ export class View3D {
         mesh.renderOrder = 1;
         break;
       }
+      case Kind.Line:
+      case Kind.Edge:
+      case Kind.Actuator:
+        break; // drawn as instances, see addLines, addSprings and addActuators
       default:
-        break;
+        unknownKind(shape.kind);
     }
   }
 
