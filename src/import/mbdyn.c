@@ -197,11 +197,41 @@ static void take_pin(yk_mbd *r, joint_end *a, joint_end *b, bool needs_position)
         a->marker = b->marker;
 }
 
-/* Stiffness and damping of a linear law of n motions, as diagonals or whole matrices. */
+/* A linear law of n motions: force = prestress + stiffness (strain - prestrain) + damping (strain
+ * rate). Stiffness and damping are diagonals or whole matrices in rows of 6. */
 typedef struct law {
     double stiffness[36], damping[36];
+    double prestress;            /* of laws of one motion */
+    char prestrain[YK_MBD_TEXT]; /* of laws of one motion: an expression of t; "": none */
     bool known;
 } law;
+
+/* `[prestress, F] [prestrain, drive]` after a law. Scenarios have them for one motion only. */
+static void take_prestress_and_prestrain(yk_mbd *r, law *l, int n)
+{
+    if (yk_mbd_take(r, "prestress")) {
+        bool null = n > 1 && yk_mbd_take(r, "null");
+        for (int i = 0; i < n && !null; i++) {
+            double value = yk_mbd_take_number(r);
+            if (n == 1)
+                l->prestress = value;
+            else if (value != 0)
+                yk_mbd_refuse(r, "a prestress can be imported for rods only");
+        }
+    }
+
+    if (!yk_mbd_take(r, "prestrain") || yk_mbd_take(r, "null") || yk_mbd_take(r, "zero"))
+        return;
+    if (n > 1) {
+        yk_mbd_refuse(r, "a prestrain can be imported for rods only");
+        return;
+    }
+
+    /* The two words mean the same for one motion, and may be absent. */
+    if (!yk_mbd_take(r, "single"))
+        yk_mbd_take(r, "component");
+    yk_mbd_take_drive(r, l->prestrain);
+}
 
 static law take_law(yk_mbd *r, int n)
 {
@@ -263,6 +293,7 @@ static law take_law(yk_mbd *r, int n)
         }
     }
 
+    take_prestress_and_prestrain(r, &l, n);
     return l;
 }
 
@@ -326,10 +357,13 @@ static void read_rod(yk_mbd *r, const char *label)
         length = yk_mbd_take_number(r);
 
     law l = take_law(r, 1);
-    if (r->failed || !l.known || !(length > 0))
+    if (!(length > 0))
+        yk_mbd_refuse(r, "the length %g m of a rod is not positive", length);
+    if (r->failed || !l.known)
         return;
 
-    /* The law is one of force over strain. */
+    /* The law gives the tension as a function of the strain. Prestress and prestrain are a tension
+     * that is added: F - k eps(t). */
     FILE *to = begin_line(r, FORCES, "rod", label, "spring");
     write_between(to, &a, &b);
     fputs(", stiffness: ", to);
@@ -338,6 +372,16 @@ static void read_rod(yk_mbd *r, const char *label)
     yk_write_number(to, l.damping[0] / length);
     fputs(", free_length: ", to);
     yk_write_number(to, length);
+    if (l.prestress != 0 || l.prestrain[0]) {
+        fputs(", load: \"", to);
+        yk_write_number(to, l.prestress);
+        if (l.prestrain[0]) {
+            fputs(" - (", to);
+            yk_write_number(to, l.stiffness[0]);
+            fprintf(to, ")*(%s)", l.prestrain);
+        }
+        fputs("\"", to);
+    }
     fputs("}\n", to);
 }
 
@@ -725,6 +769,52 @@ static const struct {
 
 enum { ELEMENTS = sizeof elements / sizeof *elements };
 
+/* One that cannot be read is left out, with a note; the others stay. */
+static void read_element(yk_mbd *r, const char *keyword)
+{
+    int kind = 0;
+    while (kind < ELEMENTS && strcasecmp(elements[kind].word, keyword) != 0)
+        kind++;
+    if (kind == ELEMENTS) {
+        yk_mbd_note(r, "element '%s'", keyword);
+        return;
+    }
+
+    const char *label = "";
+    if (r->argument_count > 0)
+        label = r->arguments[0];
+    int notes = r->robot->note_count;
+    elements[kind].read(r, keyword);
+
+    if (r->failed) {
+        r->failed = false;
+        yk_mbd_note(r, "%s %.40s: %s", keyword, label, r->problem);
+        return;
+    }
+
+    /* Arguments that the reader does not know are not lost in silence. Those of the output change
+     * nothing. */
+    bool noted = r->robot->note_count > notes;
+    if (!noted && r->at < r->argument_count && !yk_mbd_next_is(r, "output"))
+        yk_mbd_note(r, "%s %.40s: its arguments from '%.40s' on", keyword, label,
+                    r->arguments[r->at]);
+}
+
+/* Only a problem in which forces determine the motion has a scenario. */
+static void check_problem(yk_mbd *r, const char *problem)
+{
+    static const char *const known[] = {"initial value", "parallel initial value", "multistep"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(problem, known[i]) == 0)
+            return;
+
+    yk_mbd_refuse(r,
+                  "the problem '%.40s' cannot be imported, because a scenario computes the motion "
+                  "from the forces; give the model forces and 'problem: initial value', or run it "
+                  "in MBDyn",
+                  problem);
+}
+
 static void read_statement(yk_mbd *r, const char *keyword)
 {
     static const struct {
@@ -732,32 +822,27 @@ static void read_statement(yk_mbd *r, const char *keyword)
         enum { START, END, STEP } number;
     } times[] = {{"initial time", START}, {"final time", END}, {"time step", STEP}};
 
-    /* Blocks change what statements mean. */
+    /* Blocks change the meaning of statements. */
     if (strcasecmp(keyword, "begin") == 0) {
         snprintf(r->block, sizeof r->block, "%s", yk_mbd_take_text(r));
+        if (strcasecmp(r->block, "inverse dynamics") == 0)
+            check_problem(r, r->block);
     } else if (strcasecmp(keyword, "end") == 0) {
+        r->ended = strcasecmp(r->block, "elements") == 0;
         r->block[0] = 0;
+    } else if (strcasecmp(r->block, "data") == 0 &&
+               (strcasecmp(keyword, "problem") == 0 || strcasecmp(keyword, "integrator") == 0)) {
+        check_problem(r, yk_mbd_take_text(r));
+    } else if (strcasecmp(r->block, "control data") == 0 &&
+               (strcasecmp(keyword, "model") == 0 ||
+                strcasecmp(keyword, "rigid body kinematics") == 0)) {
+        yk_mbd_note(r, "%s '%s'", keyword, yk_mbd_take_text(r));
     } else if (strcasecmp(keyword, "reference") == 0) {
         read_frame(r, false);
     } else if (strcasecmp(r->block, "nodes") == 0 && strcasecmp(keyword, "structural") == 0) {
         read_frame(r, true);
     } else if (strcasecmp(r->block, "elements") == 0) {
-        int kind = 0;
-        while (kind < ELEMENTS && strcasecmp(elements[kind].word, keyword) != 0)
-            kind++;
-        if (kind < ELEMENTS)
-            elements[kind].read(r, keyword);
-        else
-            yk_mbd_note(r, "element '%s'", keyword);
-
-        /* One that cannot be read is left out, the others stay. */
-        if (r->failed) {
-            r->failed = false;
-            const char *label = "";
-            if (r->argument_count > 0)
-                label = r->arguments[0];
-            yk_mbd_note(r, "%s %.40s: %s", keyword, label, r->problem);
-        }
+        read_element(r, keyword);
     } else if (strcasecmp(r->block, "nodes") == 0) {
         yk_mbd_note(r, "node '%s'", keyword);
     } else if (strcasecmp(keyword, "method") == 0 &&
@@ -803,8 +888,22 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
         memory = memory && m.sections[i];
     }
 
-    /* Constants that MBDyn knows besides pi. */
-    static const yk_parameter known[] = {{"deg2rad", YK_PI / 180}, {"rad2deg", 180 / YK_PI}};
+    /* Constants of MBDyn's input manual, except pi and those of the machine. */
+    static const yk_parameter known[] = {{"deg2rad", YK_PI / 180},
+                                         {"rad2deg", 180 / YK_PI},
+                                         {"e", 2.71828182845904523536},
+                                         {"TRUE", 1},
+                                         {"FALSE", 0},
+                                         {"in2m", 0.0254},
+                                         {"m2in", 1 / 0.0254},
+                                         {"in2mm", 25.4},
+                                         {"mm2in", 1 / 25.4},
+                                         {"ft2m", 0.3048},
+                                         {"m2ft", 1 / 0.3048},
+                                         {"lb2kg", 0.45359237},
+                                         {"kg2lb", 1 / 0.45359237},
+                                         {"slug2kg", 14.5939},
+                                         {"kg2slug", 1 / 14.5939}};
     for (size_t i = 0; memory && i < sizeof known / sizeof *known; i++) {
         char *copy = strdup(known[i].name);
         memory = copy != NULL;

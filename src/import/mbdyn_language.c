@@ -12,6 +12,8 @@
 #include "math/so3.h"
 
 enum { FILE_BYTES_MAX = 16 << 20, INCLUDES_MAX = 16 };
+/* Lists of statements are evaluated recursively. */
+enum { PARENTHESES_MAX = 64 };
 
 /* Messages ------------------------------------------------------------------------------------- */
 
@@ -43,6 +45,256 @@ void yk_mbd_refuse(yk_mbd *r, const char *format, ...)
     r->failed = true;
 }
 
+/* Expressions ----------------------------------------------------------------------------------
+ *
+ * MBDyn's grammar, as far as it is read here:
+ *
+ *   list      = statement {";" statement}      its value is that of the last statement
+ *   statement = ["ifndef"] ["const"] type NAME ["=" expression] | NAME "=" expression | expression
+ *   type      = "bool" | "integer" | "real" | "string"
+ *
+ * A list may replace every expression in parentheses. */
+
+/* A part of a text that need not end with a zero byte. */
+typedef struct span {
+    const char *text;
+    size_t length;
+} span;
+
+static span trim(span s)
+{
+    while (s.length > 0 && isspace((unsigned char)s.text[0]))
+        s = (span){s.text + 1, s.length - 1};
+    while (s.length > 0 && isspace((unsigned char)s.text[s.length - 1]))
+        s.length--;
+    return s;
+}
+
+/* Bytes up to the first `end` outside of quotes and parentheses, or all of them. */
+static size_t length_until(span s, char end)
+{
+    int depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < s.length; i++) {
+        char c = s.text[i];
+        if (!quoted && depth == 0 && c == end)
+            return i;
+        if (c == '"')
+            quoted = !quoted;
+        depth += !quoted && c == '(';
+        depth -= !quoted && c == ')';
+    }
+    return s.length;
+}
+
+/* Position of an equals sign that assigns, outside of quotes and parentheses; the length if there
+ * is none. */
+static size_t find_assignment(span s)
+{
+    for (size_t i = length_until(s, '='); i < s.length;) {
+        bool doubled = i + 1 < s.length && s.text[i + 1] == '=';
+        bool compares = doubled || (i > 0 && strchr("<>!", s.text[i - 1]));
+        if (!compares)
+            return i;
+
+        i += doubled ? 2 : 1;
+        i += length_until((span){s.text + i, s.length - i}, '=');
+    }
+    return s.length;
+}
+
+/* The list behind an opening parenthesis; empty if the parentheses hold a plain expression. */
+static span list_in_parentheses(span s)
+{
+    span inside = {s.text + 1, s.length - 1};
+    inside.length = length_until(inside, ')');
+    if (length_until(inside, ';') < inside.length || find_assignment(inside) < inside.length)
+        return inside;
+    return (span){inside.text, 0};
+}
+
+static bool has_list(const char *text)
+{
+    span s = {text, strlen(text)};
+    bool quoted = false;
+    for (size_t i = 0; i < s.length; i++) {
+        if (text[i] == '"')
+            quoted = !quoted;
+        if (!quoted && text[i] == '(' &&
+            list_in_parentheses((span){text + i, s.length - i}).length > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the formula of a drive, in quotes, has more than one statement or assigns a variable. */
+static bool has_assignment(const char *quoted)
+{
+    for (size_t i = 0; quoted[i]; i++) {
+        bool compares = quoted[i + 1] == '=' || (i > 0 && strchr("<>!=", quoted[i - 1]));
+        if (quoted[i] == ';' || (quoted[i] == '=' && !compares))
+            return true;
+    }
+    return false;
+}
+
+static double evaluate_list(yk_mbd *r, span list);
+
+static double evaluate_expression(yk_mbd *r, span s)
+{
+    /* Lists in parentheses are replaced by their values. */
+    char text[YK_EXPRESSION_LENGTH_MAX + 1];
+    size_t length = 0;
+    s = trim(s);
+    for (size_t i = 0; i < s.length && !r->failed; i++) {
+        if (length + 40 > sizeof text) {
+            yk_mbd_refuse(r, "'%.60s...' is longer than %d bytes", text, (int)(sizeof text - 40));
+            return 0;
+        }
+
+        span list = {NULL, 0};
+        if (s.text[i] == '(')
+            list = list_in_parentheses((span){s.text + i, s.length - i});
+        if (list.length > 0) {
+            length += (size_t)snprintf(text + length, 40, "(%.17g)", evaluate_list(r, list));
+            i += list.length + 1;
+        } else {
+            text[length++] = isspace((unsigned char)s.text[i]) ? ' ' : s.text[i];
+        }
+    }
+    text[length] = 0;
+    if (r->failed)
+        return 0;
+
+    yk_scope scope = {.parameters = r->constants, .parameter_count = r->constant_count};
+    yk_expression_error error;
+    double value;
+    if (yk_expression_constant(r->robot->context, text, &scope, &error, &value) == YK_OK)
+        return value;
+
+    /* After the semicolon the message recommends keys of scenarios, which a model does not have. */
+    int until = (int)strcspn(error.message, ";");
+    yk_mbd_refuse(r, "'%.60s' is not a number: %.*s", text, until, error.message);
+    return 0;
+}
+
+double yk_mbd_evaluate(yk_mbd *r, const char *text)
+{
+    return evaluate_expression(r, (span){text, strlen(text)});
+}
+
+/* NULL if there is none of this name. */
+static yk_parameter *find_constant(yk_mbd *r, const char *name)
+{
+    for (int i = 0; i < r->constant_count; i++)
+        if (strcmp(r->constants[i].name, name) == 0)
+            return &r->constants[i];
+    return NULL;
+}
+
+static void set_constant(yk_mbd *r, const char *name, double value)
+{
+    yk_parameter *constant = find_constant(r, name);
+    if (constant) {
+        constant->value = value;
+        return;
+    }
+
+    if (r->constant_count == YK_MBD_CONSTANTS) {
+        yk_mbd_refuse(r, "there are more than %d constants", YK_MBD_CONSTANTS);
+        return;
+    }
+
+    constant = &r->constants[r->constant_count];
+    *constant = (yk_parameter){strdup(name), value};
+    if (constant->name)
+        r->constant_count++;
+    else
+        yk_mbd_refuse(r, "out of memory");
+}
+
+/* Takes a name off the front. Empty, and nothing is taken, if there is none. */
+static void take_name(span *s, char name[YK_MBD_NAME])
+{
+    *s = trim(*s);
+    size_t length = 0;
+    while (length < s->length &&
+           (isalnum((unsigned char)s->text[length]) || s->text[length] == '_'))
+        length++;
+    if (length >= YK_MBD_NAME || (length > 0 && isdigit((unsigned char)s->text[0])))
+        length = 0;
+
+    snprintf(name, YK_MBD_NAME, "%.*s", (int)length, s->text);
+    *s = trim((span){s->text + length, s->length - length});
+}
+
+static double evaluate_statement(yk_mbd *r, span statement)
+{
+    static const char *const types[] = {"bool", "integer", "real", "string"};
+    bool only_if_new = false, declares = false, is_text = false;
+    char name[YK_MBD_NAME];
+    span rest = statement;
+    take_name(&rest, name);
+    if (strcmp(name, "ifndef") == 0) {
+        only_if_new = true;
+        take_name(&rest, name);
+    }
+    if (strcmp(name, "const") == 0)
+        take_name(&rest, name);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        declares = declares || strcmp(name, types[i]) == 0;
+    if (declares) {
+        is_text = strcmp(name, "string") == 0;
+        take_name(&rest, name);
+    }
+
+    bool assigns = name[0] && rest.length > 0 && find_assignment(rest) == 0;
+    bool has_default = name[0] && declares && rest.length == 0;
+    if (!assigns && !has_default)
+        return evaluate_expression(r, statement);
+
+    /* Texts have no use in a scenario, and pi has its value already. */
+    span value = {rest.text, 0};
+    if (assigns)
+        value = trim((span){rest.text + 1, rest.length - 1});
+    if (is_text || (value.length > 0 && value.text[0] == '"') || yk_expression_reserved(name))
+        return 0;
+
+    const yk_parameter *known = find_constant(r, name);
+    if (known && (only_if_new || has_default))
+        return known->value;
+
+    double number = has_default ? 0 : evaluate_expression(r, value);
+    if (!r->failed)
+        set_constant(r, name, number);
+    return number;
+}
+
+static double evaluate_list(yk_mbd *r, span list)
+{
+    /* A problem is reported with the line of its statement in the list. */
+    int first_line = r->line;
+    int line = first_line;
+    double value = 0;
+    for (bool more = true; more && !r->failed;) {
+        size_t length = length_until(list, ';');
+        span statement = trim((span){list.text, length});
+        for (const char *c = list.text; c < statement.text; c++)
+            line += *c == '\n';
+        r->line = line;
+        if (statement.length > 0)
+            value = evaluate_statement(r, statement);
+
+        for (const char *c = statement.text; c < list.text + length; c++)
+            line += *c == '\n';
+        more = length < list.length;
+        size_t used = length + more;
+        list = (span){list.text + used, list.length - used};
+    }
+    r->line = first_line;
+    return value;
+}
+
 /* Arguments ------------------------------------------------------------------------------------ */
 
 bool yk_mbd_next_is(const yk_mbd *r, const char *word)
@@ -66,21 +318,6 @@ const char *yk_mbd_take_text(yk_mbd *r)
 
     yk_mbd_refuse(r, "the statement ends too early");
     return "";
-}
-
-double yk_mbd_evaluate(yk_mbd *r, const char *text)
-{
-    yk_scope scope = {.parameters = r->constants, .parameter_count = r->constant_count};
-    yk_expression_error error;
-    double value;
-    yk_context *context = r->robot->context;
-    if (yk_expression_constant(context, text, &scope, &error, &value) == YK_OK)
-        return value;
-
-    /* Behind the semicolon stands a remedy for scenarios, whose keys a model does not have. */
-    int length = (int)strcspn(error.message, ";");
-    yk_mbd_refuse(r, "'%.60s' is not a number: %.*s", text, length, error.message);
-    return 0;
 }
 
 double yk_mbd_take_number(yk_mbd *r)
@@ -385,7 +622,11 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
             snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*(1 - cos(%.17g*(t - %.17g)))*step(t, %.17g)",
                      initial, height, omega, begin, begin);
     } else if (yk_mbd_take(r, "string")) {
-        formula(r, yk_mbd_take_text(r), text);
+        const char *quoted = yk_mbd_take_text(r);
+        if (has_assignment(quoted))
+            yk_mbd_refuse(r, "the formula %.60s assigns variables; assign them by 'set' before it",
+                          quoted);
+        formula(r, quoted, text);
     } else {
         yk_mbd_note(r, "drive '%s': it is 0", yk_mbd_take_text(r));
     }
@@ -393,52 +634,22 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
 
 /* Statements ----------------------------------------------------------------------------------- */
 
-/* `set: [const] [real] NAME = expression`. */
-static void read_constant(yk_mbd *r, char *text)
+/* Replaces each argument that has lists of statements by its value, so that they are evaluated once
+ * and in order however often the argument is read. */
+static void evaluate_lists_of_arguments(yk_mbd *r)
 {
-    char *equals = strchr(text, '=');
+    for (int i = 0; i < r->argument_count; i++) {
+        if (!has_list(r->arguments[i]))
+            continue;
 
-    /* Without one it is a formula, which is only checked. */
-    if (!equals) {
-        yk_mbd_evaluate(r, text);
-        return;
-    }
-
-    /* The name is the last word before the equals sign, the type before it does not matter. */
-    *equals = 0;
-    char *name = text, *word = strtok(text, " ");
-    for (; word; word = strtok(NULL, " "))
-        name = word;
-
-    for (char *c = equals + 1; *c == ' ';)
-        memmove(c, c + 1, strlen(c));
-
-    if (equals[1] == '"')
-        return; /* a text */
-    if (yk_expression_reserved(name))
-        return; /* pi and the like have their value already */
-
-    /* A constant may be set anew. */
-    double value = yk_mbd_evaluate(r, equals + 1);
-    for (int i = 0; i < r->constant_count; i++) {
-        if (strcmp(r->constants[i].name, name) == 0) {
-            r->constants[i].value = value;
-            return;
+        /* A reader that needs the value reports the problem again. */
+        double value = yk_mbd_evaluate(r, r->arguments[i]);
+        if (!r->failed) {
+            snprintf(r->values[i], sizeof r->values[i], "%.17g", value);
+            r->arguments[i] = r->values[i];
         }
+        r->failed = false;
     }
-
-    if (r->constant_count == YK_MBD_CONSTANTS) {
-        yk_mbd_refuse(r, "there are more than %d constants", YK_MBD_CONSTANTS);
-        return;
-    }
-
-    yk_parameter *constant = &r->constants[r->constant_count];
-    *constant = (yk_parameter){strdup(name), value};
-    if (!constant->name) {
-        yk_mbd_refuse(r, "out of memory");
-        return;
-    }
-    r->constant_count++;
 }
 
 /* Splits `keyword: a, b, c` at its commas, outside of parentheses and quotes. */
@@ -459,9 +670,16 @@ static void split_statement(yk_mbd *r, char *text)
 
     /* Constants keep their text whole: formulas may have commas. */
     if (strcasecmp(text, "set") == 0) {
-        read_constant(r, rest);
+        if (*rest == '[')
+            yk_mbd_note(r, "variable %.60s that follows the motion", rest);
+        else
+            evaluate_list(r, (span){rest, strlen(rest)});
         return;
     }
+
+    for (char *c = rest; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
 
     r->argument_count = r->at = 0;
     int depth = 0;
@@ -501,6 +719,7 @@ static void split_statement(yk_mbd *r, char *text)
             break;
     }
 
+    evaluate_lists_of_arguments(r);
     if (strcasecmp(text, "include") != 0) {
         r->statement(r, text);
         return;
@@ -564,46 +783,62 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
     r->file = path;
     r->line = 1;
 
-    /* Statements end with a semicolon; comments run from # or // to the end of the line, or between
-     * slashes and stars. Spaces and line feeds become one space each. The text is packed in place:
-     * `out` writes behind `c`, and `begin` is where the statement began. */
+    /* Statements end with a semicolon outside of parentheses; comments run from # or // to the end of
+     * the line, or between slashes and stars. Runs of spaces and line feeds become one space. Line
+     * feeds in parentheses stay, because the lines of a list of statements are counted by them. The
+     * text is packed in place: `out` is never ahead of `c`, and `begin` is the start of the
+     * statement. */
     int line = 1;
+    int parentheses = 0;
     char *out = text;
     char *begin = text;
     bool quoted = false;
-    for (char *c = text; *c && !r->failed; c++) {
+    for (char *c = text; *c && !r->failed && !r->ended; c++) {
         bool long_comment = !quoted && c[0] == '/' && c[1] == '*';
         if (!quoted && (*c == '#' || (c[0] == '/' && c[1] == '/')))
             while (c[1] && c[1] != '\n')
                 c++;
         else if (long_comment) {
             /* Lines of comments count too: notes name the line of a statement. */
-            for (c += 2; *c && !(c[0] == '*' && c[1] == '/'); c++)
+            for (c += 2; *c && !(c[0] == '*' && c[1] == '/'); c++) {
                 line += *c == '\n';
+                if (*c == '\n' && parentheses > 0)
+                    *out++ = '\n';
+            }
             if (!*c)
                 break;
 
             c++;
-        } else if (*c == ';' && !quoted) {
-            /* A statement is complete; the text behind it starts the next one. */
+        } else if (*c == ';' && !quoted && parentheses <= 0) {
             *out = 0;
             if (*begin)
                 split_statement(r, begin);
             begin = out = c + 1;
+            parentheses = 0;
             r->line = line;
         } else if (isspace((unsigned char)*c)) {
             /* Runs of spaces shrink to one, those at the beginning of a statement vanish. */
             line += *c == '\n';
             if (out == begin)
                 r->line = line;
-            else if (out[-1] != ' ')
+            else if (*c == '\n' && parentheses > 0)
+                *out++ = '\n';
+            else if (!isspace((unsigned char)out[-1]))
                 *out++ = ' ';
         } else {
             if (*c == '"')
                 quoted = !quoted;
+            parentheses += !quoted && *c == '(';
+            parentheses -= !quoted && *c == ')';
+            if (parentheses > PARENTHESES_MAX)
+                yk_mbd_refuse(r, "parentheses are nested more than %d deep", PARENTHESES_MAX);
             *out++ = *c;
         }
     }
+
+    if (!r->ended && (parentheses > 0 || quoted))
+        yk_mbd_refuse(r, "the statement does not end: a %s is missing",
+                      quoted ? "closing quote" : "')'");
 
     r->depth--;
     r->file = outer;

@@ -30,8 +30,9 @@ struct yk_mbd {
     void *user; /* of the function */
 
     const char *file;
-    int line;  /* of the statement */
-    int depth; /* of files that include each other */
+    int line;   /* of the statement */
+    int depth;  /* of files that include each other */
+    bool ended; /* MBDyn reads nothing after the elements */
     bool failed;
     char problem[300]; /* of the statement that failed */
     char problem_file[300];
@@ -45,7 +46,8 @@ struct yk_mbd {
 
     char *arguments[YK_MBD_ARGUMENTS]; /* of the statement */
     int argument_count, at;
-    char block[YK_MBD_NAME]; /* between begin and end */
+    char values[YK_MBD_ARGUMENTS][32]; /* of arguments that were lists of statements */
+    char block[YK_MBD_NAME];           /* between begin and end */
 };
 
 /* Calls the function for every statement of a file but `set` and `include`. */

@@ -178,6 +178,181 @@ static void test_included_files(void **state)
     assert_contains(yk_last_message(context), "more than");
 }
 
+/* A scenario without an element: one node at the position that three expressions give. */
+static char *import_position(const char *before, const char *position)
+{
+    char model[2000];
+    snprintf(model, sizeof model,
+             "%s\nbegin: nodes;\nstructural: 1, dynamic, %s, eye, null, null;\nend: nodes;\n",
+             before, position);
+    return import_text(model, "");
+}
+
+/* Values of constants after statements of several forms. */
+static void test_lists_of_statements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *position, *expected;
+    } cases[] = {
+        /* The example of MBDyn's input manual. */
+        {"set: (\n"
+         "  real EA = 1e6; # N, (axial; stiffness\n"
+         "  real GA = EA/4.; // N, shear = stiffness)\n"
+         "  const real EJ = 1e3; /* Nm^2,\n bending (stiffness; */\n"
+         "0);",
+         "EA, GA, EJ", "[1e+06, 250000, 1000]"},
+        /* The last statement may have a semicolon, too. */
+        {"set: (integer A = 1; integer B = A + 1; A = 5;);", "A, B, 0.", "[5, 2, 0]"},
+        {"set: (real A = .6);", "A, 0., 0.", "[0.6, 0, 0]"},
+        {"set: (real A=(real B = 2.; B*(B + 1.)); bool C = (A >= 6) && (A == 6); C = C);",
+         "A, B, C", "[6, 2, 1]"},
+        {"set: integer N; set: real y; set: (bool B; y = 3);", "N, y, B", "[0, 3, 0]"},
+        {"set: integer W = 10; set: ifndef integer W = 11; set: ifndef const integer V = 12;",
+         "W, V, 0.", "[10, 12, 0]"},
+        {"set: (string s = \"a;(b=c\"; real A = 2.); set: string u = \"x;y\";", "A, 0., 0.",
+         "[2, 0, 0]"},
+        {"set: (real A = max(1., min(2., 3.)); real B = (A) + (1.));", "A, B, 0.", "[2, 3, 0]"},
+        {"set: real real_a = 4.; set: real constant = 5.;", "real_a, constant, in2m",
+         "[4, 5, 0.0254]"},
+        /* A list is a number like any other, and is evaluated once. */
+        {"set: integer N = 0;", "(N = N + 1), 2*(N = N + 1; N*10.), (N + 1)", "[1, 40, 3]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = import_position(cases[i].before, cases[i].position);
+        if (!text)
+            fail_msg("%s: %s", cases[i].before, yk_last_message(context));
+        assert_contains(text, cases[i].expected);
+        free(text);
+    }
+}
+
+/* A label that counts: the node and its body have the same number. */
+static void test_label_that_counts(void **state)
+{
+    (void)state;
+    char *text = import_text("set: integer N = 6;\n"
+                             "begin: nodes;\n"
+                             "structural: (N = N + 1), dynamic, null, eye, null, null;\n"
+                             "structural: (N = N + 1), dynamic, null, eye, null, null;\n"
+                             "end: nodes;\n"
+                             "begin: elements;\nbody: N, N, 1., null, eye;\nend: elements;\n"
+                             "This text is (not read;\n",
+                             "");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+    assert_contains(text, "      node_7: {position");
+    assert_contains(text, "      node_8: {position");
+    assert_contains(text, "node: node_8");
+    free(text);
+}
+
+/* A mass on a rod without gravity: with the tension F - k eps0 it moves as a harmonic oscillator
+ * about the length l0 (1 + eps0 - F/k). */
+static void test_prestrain_of_rod(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *law;
+        double prestrain, prestress;
+    } cases[] = {{"prestrain, const, .02", .02, 0},
+                 {"prestrain, -.03", -.03, 0},
+                 {"prestrain, single, string, \"EPS + 0*Time\"", .04, 0},
+                 {"prestress, 2.", 0, 2},
+                 {"prestress, -2., prestrain, component, const, .01", .01, -2}};
+    const double k = 200, l0 = .5, mass = 2, end = .3;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char model[1000];
+        snprintf(model, sizeof model,
+                 "begin: initial value; final time: 1.; time step: 1e-4; end: initial value;\n"
+                 "set: real EPS = .04;\n"
+                 "begin: nodes;\n"
+                 "structural: 1, static, null, eye, null, null;\n"
+                 "structural: 2, dynamic, .5, 0., 0., eye, null, null;\n"
+                 "end: nodes;\n"
+                 "begin: elements;\n"
+                 "body: 2, 2, %g, null, eye;\n"
+                 "joint: 1, clamp, 1, node, node;\n"
+                 "joint: 2, rod, 1, 2, from nodes, linear elastic, %g, %s;\n"
+                 "end: elements;\n",
+                 mass, k, cases[i].law);
+        char *text = import_text(model, "model.node_2.position");
+        if (!text)
+            fail_msg("%s", yk_last_message(context));
+
+        run r = open_text("rod.yaml", text, NULL);
+        run_to(&r, end);
+        double omega = sqrt(k / l0 / mass);
+        double shift = l0 * (cases[i].prestrain - cases[i].prestress / k);
+        assert_near(r.sample[0], l0 + shift * (1 - cos(omega * end)), 1e-6);
+        close_run(&r);
+        free(text);
+    }
+}
+
+/* A prestrain that grows at a constant rate: x'' = -k/(m l0) (x - l0 - l0 a t). */
+static void test_prestrain_of_time(void **state)
+{
+    (void)state;
+    char *text =
+        import_text("begin: initial value; final time: 1.; time step: 1e-4; end: initial value;\n"
+                    "begin: nodes;\n"
+                    "structural: 1, static, null, eye, null, null;\n"
+                    "structural: 2, dynamic, .5, 0., 0., eye, null, null;\n"
+                    "end: nodes;\n"
+                    "begin: elements;\n"
+                    "body: 2, 2, 2., null, eye;\n"
+                    "joint: 1, clamp, 1, node, node;\n"
+                    "joint: 2, rod, 1, 2, .5, linear elastic, 200., prestrain, linear, 0., .1;\n"
+                    "end: elements;\n",
+                    "model.node_2.position");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+
+    run r = open_text("rod.yaml", text, NULL);
+    const double end = .3, omega = sqrt(200), rate = .5 * .1;
+    run_to(&r, end);
+    assert_near(r.sample[0], .5 + rate * (end - sin(omega * end) / omega), 1e-6);
+    close_run(&r);
+    free(text);
+}
+
+/* Each part of an element that the scenario does not have is a note with its line. */
+static void test_notes(void **state)
+{
+    (void)state;
+    char *text = import_text(
+        "begin: control data;\nmodel: static;\nend: control data;\n"
+        "begin: nodes;\n"
+        "structural: 1, static, null, eye, null, null;\n"
+        "structural: 2, dynamic, .5, 0., 0., eye, null, null;\n"
+        "end: nodes;\n"
+        "begin: elements;\n"
+        "body: 2, 2, 2., null, eye, output, no;\n"
+        "joint: 1, deformable hinge, 1, 2, linear elastic, 1., prestress, 1., 0., 0.;\n"
+        "joint: 2, deformable hinge, 1, 2, linear elastic, 1., prestrain, 1., 0., 0., time;\n"
+        "joint: 3, deformable hinge, 1, 2, linear elastic, 3., prestress, null, prestrain, null;\n"
+        "joint: 4, spherical hinge, 1, .5, 0., 0., 2, null, friction, .1;\n"
+        "joint: 5, rod, 1, 2, 0., linear elastic, 1.;\n"
+        "set: [node, SPEED, 2, structural, string=\"XP[1]\"];\n"
+        "couple: 6, absolute, 2, 1., 0., 0., string, \"(real a = 2.; a*Time)\";\n"
+        "end: elements;\n",
+        "");
+    if (!text)
+        fail_msg("%s", yk_last_message(context));
+    assert_contains(text, "#   line 2: model 'static'");
+    assert_contains(text, "#   line 10: joint 1: a prestress can be imported for rods only");
+    assert_contains(text, "#   line 11: joint 2: a prestrain can be imported for rods only");
+    assert_contains(text, "stiffness: [0, 0, 0, 3, 3, 3]");
+    assert_contains(text, "#   line 13: joint 4: its arguments from 'friction' on");
+    assert_contains(text, "#   line 14: joint 5: the length 0 m of a rod is not positive");
+    assert_contains(text, "#   line 15: variable [node, SPEED");
+    assert_contains(text, "#   line 16: couple 6: the formula");
+    assert_null(strstr(text, "line 9:"));
+    assert_null(strstr(text, "line 12:"));
+    free(text);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -199,6 +374,15 @@ static void test_refusals(void **state)
         {"begin: nodes;\nstructural: 1, dynamic, null, 1, 1., 0., 0., 1e99, 0., 1., 0., null, "
          "null;\nend: nodes;",
          ":2: an axis is a whole number, 1 to 3, not 1e+99"},
+        {"begin: data;\nproblem: inverse dynamics;\nend: data;\n",
+         ":2: the problem 'inverse dynamics' cannot be imported"},
+        {"begin: data;\nproblem: initial value;\nend: data;\nbegin: inverse dynamics;\n",
+         ":4: the problem 'inverse dynamics' cannot be imported"},
+        {"set: (\nreal A = 1.;\n\n/* a\n comment */ real B = A*C; 0);",
+         ":5: 'A*C' is not a number"},
+        {"\nset: (real A = 1.;\nreal B = 2.;\n",
+         ":2: the statement does not end: a ')' is missing"},
+        {"\nset: string A = \"a;\n", ":2: the statement does not end: a closing quote is missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_null(import_text(cases[i].model, ""));
@@ -212,8 +396,15 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counted_labels), cmocka_unit_test(test_double_pendulum),
-        cmocka_unit_test(test_statements),     cmocka_unit_test(test_included_files),
+        cmocka_unit_test(test_counted_labels),
+        cmocka_unit_test(test_double_pendulum),
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_included_files),
+        cmocka_unit_test(test_lists_of_statements),
+        cmocka_unit_test(test_label_that_counts),
+        cmocka_unit_test(test_prestrain_of_rod),
+        cmocka_unit_test(test_prestrain_of_time),
+        cmocka_unit_test(test_notes),
         cmocka_unit_test(test_refusals),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
