@@ -89,6 +89,63 @@ char *yk_text_join(yk_context *context, const char *first, const char *second)
     return NULL;
 }
 
+typedef struct code_point {
+    uint32_t value;
+    size_t bytes; /* 0: not UTF-8 */
+} code_point;
+
+static code_point read_code_point(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < 0x80)
+        return (code_point){c[0], 1};
+
+    size_t bytes = 2 + (size_t)(c[0] >= 0xE0) + (size_t)(c[0] >= 0xF0);
+    if (c[0] < 0xC2 || c[0] > 0xF4)
+        return (code_point){0, 0};
+
+    uint32_t value = c[0] & (0xFFU >> (bytes + 1));
+    for (size_t i = 1; i < bytes; i++) {
+        if ((c[i] & 0xC0) != 0x80)
+            return (code_point){0, 0};
+        value = value << 6 | (c[i] & 0x3F);
+    }
+
+    /* A longer form than necessary, a surrogate, or beyond Unicode. */
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+    if (value < least[bytes] || surrogate || value > 0x10FFFF)
+        return (code_point){0, 0};
+    return (code_point){value, bytes};
+}
+
+size_t yk_text_printable(const char *text)
+{
+    code_point c = read_code_point(text);
+    bool control = c.value < ' ' || (c.value >= 0x7F && c.value < 0xA0);
+    bool line_break = c.value == 0x2028 || c.value == 0x2029;
+    /* libyaml refuses byte order marks and characters without meaning. */
+    bool refused = c.value == 0xFEFF || c.value == 0xFFFE || c.value == 0xFFFF;
+    return control || line_break || refused ? 0 : c.bytes;
+}
+
+void yk_text_make_printable(char *text)
+{
+    for (char *from = text, *to = text; *from || (*to = 0);) {
+        size_t bytes = yk_text_printable(from);
+        if (bytes > 0) {
+            memmove(to, from, bytes);
+            to += bytes;
+            from += bytes;
+            continue;
+        }
+
+        bytes = read_code_point(from).bytes;
+        *to++ = bytes > 0 ? ' ' : '?';
+        from += bytes > 0 ? bytes : 1;
+    }
+}
+
 size_t yk_text_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');

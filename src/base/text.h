@@ -26,6 +26,12 @@ char *yk_text_copy(yk_context *context, const char *source);
 /* The same of one text behind the other. */
 char *yk_text_join(yk_context *context, const char *first, const char *second);
 
+/* Bytes of the character at the start of a text if a YAML file may have it on one line: UTF-8,
+ * neither a control character nor a line break. 0 otherwise, and at the end of the text. */
+size_t yk_text_printable(const char *text);
+/* Replaces all other characters: bytes that are not UTF-8 by '?', the rest by spaces. */
+void yk_text_make_printable(char *text);
+
 /* Length of the folder in the path of a file, with its last slash; 0 where there is none. */
 size_t yk_text_folder(const char *path);
 

@@ -655,6 +655,17 @@ static void evaluate_lists_of_arguments(yk_mbd *r)
 /* Splits `keyword: a, b, c` at its commas, outside of parentheses and quotes. */
 static void split_statement(yk_mbd *r, char *text)
 {
+    /* Scenarios are UTF-8. Comments, which are not part of a statement, may be anything. */
+    for (const char *c = text; *c;) {
+        size_t bytes = yk_text_printable(c);
+        if (bytes == 0 && *c != '\n') {
+            yk_mbd_refuse(r, "a character that is not UTF-8 or cannot be printed; save the file in "
+                             "UTF-8 encoding");
+            return;
+        }
+        c += bytes > 0 ? bytes : 1;
+    }
+
     /* Keyword and arguments, without the spaces around them. */
     char *colon = strchr(text, ':');
     char *rest = text + strlen(text);

@@ -70,6 +70,10 @@ void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *f
     vsnprintf(note.text, sizeof note.text, format, arguments);
     va_end(arguments);
 
+    /* Notes become comments of the scenario. Names in them may have line breaks, and cut names may
+     * end within a character. */
+    yk_text_make_printable(note.text);
+
     yk_building_append(&robot->building, &robot->notes, &robot->note_count, &note, sizeof note);
 }
 

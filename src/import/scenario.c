@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "import/robot.h"
 #include "math/so3.h"
 
@@ -895,9 +896,14 @@ void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FIL
     yk_robot_write_notes(robot, to);
     fputs("title: \"", to);
     const char *title = robot->name ? robot->name : "robot";
-    for (; *title; title++) {
-        bool plain = *title != '"' && *title != '\\' && (unsigned char)*title >= ' ';
-        fputc(plain ? *title : ' ', to);
+    while (*title) {
+        size_t bytes = yk_text_printable(title);
+        bool plain = bytes > 0 && *title != '"' && *title != '\\';
+        if (plain)
+            fwrite(title, 1, bytes, to);
+        else
+            fputc(' ', to);
+        title += bytes > 0 ? bytes : 1;
     }
     fputs("\"\n\n", to);
 

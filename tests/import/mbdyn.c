@@ -227,6 +227,33 @@ static void test_lists_of_statements(void **state)
     }
 }
 
+/* Comments may have any encoding. Notes that are cut stay UTF-8. */
+static void test_encoding(void **state)
+{
+    (void)state;
+    char model[1200];
+    for (int shift = 0; shift < 4; shift++) {
+        char keyword[400] = "aaaa";
+        keyword[shift] = 0;
+        while (strlen(keyword) < 300)
+            strcat(keyword, "\xE2\x82\xAC");
+        snprintf(model, sizeof model,
+                 "# Gr\xF6\xDF"
+                 "e (m\n"
+                 "begin: nodes; /* L\xE4nge */\n"
+                 "structural: 1, dynamic, null, eye, null, null;\nend: nodes;\n"
+                 "begin: elements;\nbody: 1, 1, 1., null, eye;\n%s: 1;\nend: elements;\n",
+                 keyword);
+        char *text = import_text(model, "model.node_1.position");
+        if (!text)
+            fail_msg("%s", yk_last_message(context));
+        assert_contains(text, "\xE2\x82\xAC");
+        run r = open_text("encoding.yaml", text, NULL);
+        close_run(&r);
+        free(text);
+    }
+}
+
 /* A label that counts: the node and its body have the same number. */
 static void test_label_that_counts(void **state)
 {
@@ -382,6 +409,8 @@ static void test_refusals(void **state)
          ":5: 'A*C' is not a number"},
         {"\nset: (real A = 1.;\nreal B = 2.;\n",
          ":2: the statement does not end: a ')' is missing"},
+        {"# gr\xFC\xDF\n\nset: real L\xE4nge = 1.;", ":3: a character that is not UTF-8"},
+        {"begin: elements;\ngr\xFC\xDF: 1;\nend: elements;", ":2: a character that is not UTF-8"},
         {"\nset: string A = \"a;\n", ":2: the statement does not end: a closing quote is missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -405,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_prestrain_of_rod),
         cmocka_unit_test(test_prestrain_of_time),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_encoding),
         cmocka_unit_test(test_refusals),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

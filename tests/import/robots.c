@@ -470,6 +470,33 @@ static void test_refusals(void **state)
     }
 }
 
+/* Names with line breaks and control characters (C1, U+2028) do not end the comment or the title that
+ * they stand in. Latin-1 is converted if the document declares it. */
+static void test_encoding(void **state)
+{
+    (void)state;
+    static const char *const models[] = {
+        "<?xml version='1.0' encoding='ISO-8859-1'?><mujoco model='Gr\xF6\xDF"
+        "e &#x81;&#x2028;b'><worldbody><body name='arm'>"
+        "<joint name='a&#10;b: [' axis='0 1 0' limited='true' range='0 1'/>"
+        "<geom size='.1'/></body></worldbody></mujoco>",
+        "<mujoco model='Gr\xC3\xB6\xC3\x9F"
+        "e &#x7F;&#x9F;'><worldbody><body name='arm'>"
+        "<joint axis='0 1 0'/><geom size='.1'/></body></worldbody></mujoco>"};
+    for (int i = 0; i < 2; i++) {
+        char *text = import_for(YK_IMPORT_SMOOTH, models[i], "robot.arm.position");
+        assert_contains(text, "title: \"Gr\xC3\xB6\xC3\x9F"
+                              "e");
+        run r = open_text("encoding.yaml", text, NULL);
+        close_run(&r);
+        free(text);
+    }
+
+    yk_import_options options = yk_import_default();
+    assert_null(import_with("<robot>\n<link name='L\xE4nge'/></robot>", &options, ""));
+    assert_contains(yk_last_message(context), ":2: not read as XML");
+}
+
 int main(void)
 {
     context = yk_context_create(NULL);
@@ -484,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_loops_close),
         cmocka_unit_test(test_notes_and_names),
         cmocka_unit_test(test_inertia_is_mended),
+        cmocka_unit_test(test_encoding),
         cmocka_unit_test(test_refusals),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
