@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli.h"
 #include "pictures.h"
 #include "ranks.h"
@@ -245,7 +246,7 @@ int command_converge(int argc, char **argv)
     def.step_count = 0;
     for (const char *at = step_text; !all_read && def.step_count < STEPS_MAX;) {
         char *end;
-        double value = strtod(at, &end);
+        double value = yk_text_number(at, &end);
         if (end == at || !(value > 0) || !isfinite(value) || (*end && *end != ','))
             break;
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cli.h"
 #include "fmu/export.h"
 #include "transport/fmi/archive.h"
@@ -176,7 +177,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         char *end;
-        bool number = v->start[0] && (strtod(v->start, &end), *end == '\0');
+        bool number = v->start[0] && (yk_text_number(v->start, &end), *end == '\0');
         bool fixed = strcmp(v->variability, "constant") == 0;
 
         if (v->causality != YK_FMI_PARAMETER || v->type != YK_FMI_FLOAT64 || v->size != 1 ||

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* sigaltstack */
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,10 @@ int main(int argc, char **argv)
         if (open("/dev/null", mode) != stream)
             _exit(EXIT_FAILED);
     }
+
+    /* A plugin or an FMU may set another locale for the process. Tables and pictures keep the
+     * decimal point. */
+    uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 
     /* A limit on the size of files is then an error of the write. */
     signal(SIGXFSZ, SIG_IGN);

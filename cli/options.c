@@ -107,7 +107,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     errno = 0;
     switch (row->kind) {
     case OPTION_NUMBER: {
-        double number = strtod(value, &end);
+        double number = yk_text_number(value, &end);
         if (end == value || *end || !isfinite(number)) {
             fprintf(stderr, "yoke: --%s expects a number, not '%s'\n", row->name, value);
             return false;
@@ -287,7 +287,7 @@ bool read_range(const char *text, yk_map_axis *range)
     double *const ends[2] = {&range->first, &range->last};
     char *after;
     for (int i = 0; i < 2; i++) {
-        *ends[i] = strtod(text, &after);
+        *ends[i] = yk_text_number(text, &after);
         if (after == text || *after != ':')
             return false;
         text = after + 1;

@@ -26,6 +26,7 @@
 #include "analysis/remedies.h"
 #include "analysis/trial.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "model/scenario.h"
 
 /* Steps that are tried: from GRID times that of the scenario down by halves. Samples are at
@@ -1008,10 +1009,10 @@ static bool verify_whole(study *s, int index)
     /* Errors grow in time, mostly no slower than the time itself. */
     if (refined == 0 && row->error > stretch / whole * s->def->tolerance) {
         row->outcome = YK_ADVICE_INACCURATE;
-        snprintf(row->message, sizeof row->message,
-                 "good on the first %g s; there was no time to see whether its error stays below "
-                 "the tolerance later",
-                 stretch);
+        yk_format(row->message, sizeof row->message,
+                  "good on the first %g s; there was no time to see whether its error stays below "
+                  "the tolerance later",
+                  stretch);
         return false;
     }
 
@@ -1058,8 +1059,8 @@ static bool verify_whole(study *s, int index)
         if (broke_down)
             why = failed->message;
         row->outcome = YK_ADVICE_UNSTABLE;
-        snprintf(row->message, sizeof row->message, "good on the first %g s, but later: %.600s",
-                 stretch, why);
+        yk_format(row->message, sizeof row->message, "good on the first %g s, but later: %.600s",
+                  stretch, why);
         good = false;
     } else if (!failed) {
         c->report = w.runs[0].report;
@@ -1074,9 +1075,9 @@ static bool verify_whole(study *s, int index)
             char where[200] = "";
             if (worst >= 0)
                 snprintf(where, sizeof where, " in %.190s", s->channels[worst]);
-            snprintf(row->message, sizeof row->message,
-                     "good on the first %g s, but wrong by %.2g at the end%s", stretch, error,
-                     where);
+            yk_format(row->message, sizeof row->message,
+                      "good on the first %g s, but wrong by %.2g at the end%s", stretch, error,
+                      where);
             good = false;
         } else if (refined) {
             c->verified = whole;
@@ -1118,7 +1119,7 @@ static bool verify(study *s, int index)
     for (int i = 0; i < variant->override_count; i++)
         overrides[count++] = variant->overrides[i];
     char step[64];
-    snprintf(step, sizeof step, "time.step=%.17g", row->step);
+    yk_format(step, sizeof step, "time.step=%.17g", row->step);
     overrides[count++] = step;
 
     /* Asked as anybody would ask. */
@@ -1149,10 +1150,10 @@ static bool verify(study *s, int index)
 
     row->outcome = YK_ADVICE_UNSTABLE;
     c->closed = true;
-    snprintf(row->message, sizeof row->message,
-             "meets the tolerance on the first %g s, but its coupling makes a deviation grow by a "
-             "factor of %.6g per macro step",
-             advice->stretch, advice->stability.coupling);
+    yk_format(row->message, sizeof row->message,
+              "meets the tolerance on the first %g s, but its coupling makes a deviation grow by a "
+              "factor of %.6g per macro step",
+              advice->stretch, advice->stability.coupling);
 
     return false;
 }
@@ -1260,8 +1261,8 @@ static yk_status write_advice(study *s)
             rest = "; smaller steps would cost more than the choice";
         char worst[sizeof row->worst];
         memcpy(worst, row->worst, sizeof worst);
-        snprintf(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, worst,
-                 rest);
+        yk_format(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, worst,
+                  rest);
     }
 
     /* The table in its order: those that meet the tolerance by cost, the others by error. */
@@ -1313,8 +1314,8 @@ static yk_status write_advice(study *s)
     advice->override_count = row->override_count + 1;
 
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(step, sizeof *advice->overrides, "time.step=%.*g", digits, row->step);
-        if (strtod(step + strlen("time.step="), NULL) == row->step)
+        yk_format(step, sizeof *advice->overrides, "time.step=%.*g", digits, row->step);
+        if (yk_text_number(step + strlen("time.step="), NULL) == row->step)
             break;
     }
 

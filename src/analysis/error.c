@@ -223,9 +223,9 @@ static yk_status estimate(study *s, report *r)
         public->known = false;
         public->error = INFINITY;
         public->worst = -1;
-        snprintf(public->text, sizeof public->text,
-                 "not known: with %s the step, %g s, the run fails: %s", parts[i], step,
-                 trial->message);
+        yk_format(public->text, sizeof public->text,
+                  "not known: with %s the step, %g s, the run fails: %s", parts[i], step,
+                  trial->message);
 
         for (int k = 0; k < public->count; k++) {
             yk_channel_error *e = &public->channels[k];

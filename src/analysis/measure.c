@@ -51,7 +51,7 @@ static const char *take_word(const char *at, const char *ends, char *word, size_
 static const char *take_number(const char *at, double *value)
 {
     char *end;
-    *value = strtod(skip_space(at), &end);
+    *value = yk_text_number(skip_space(at), &end);
     return skip_space(end);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/trial.h"
+#include "base/text.h"
 
 void yk_changes_add(yk_changes *changes, const char *format, ...)
 {
@@ -14,7 +15,7 @@ void yk_changes_add(yk_changes *changes, const char *format, ...)
 
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(changes->texts[changes->count++], YK_CHANGE_TEXT, format, arguments);
+    yk_format_list(changes->texts[changes->count++], YK_CHANGE_TEXT, format, arguments);
     va_end(arguments);
 }
 
@@ -155,7 +156,7 @@ yk_finding *yk_finding_add(yk_run_report *report, yk_finding_kind kind, bool ser
 
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(finding->text, sizeof finding->text, format, arguments);
+    yk_format_list(finding->text, sizeof finding->text, format, arguments);
     va_end(arguments);
 
     return finding;
@@ -341,8 +342,8 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
             helps = asked[k];
             bool fits = halvings == 0 || helps.override_count < YK_REMEDY_OVERRIDES_MAX;
             if (halvings > 0 && fits)
-                snprintf(helps.overrides[helps.override_count++], sizeof helps.overrides[0],
-                         "time.step=%.10g", ldexp(a.step, -halvings));
+                yk_format(helps.overrides[helps.override_count++], sizeof helps.overrides[0],
+                          "time.step=%.10g", ldexp(a.step, -halvings));
 
             outcome result = FAILS;
             if (fits)

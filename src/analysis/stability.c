@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "coupling/description.h"
 #include "math/vec3.h"
 #include "model/scenario.h"
@@ -147,10 +148,10 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
 
         r->time = time;
         r->verdict = YK_VERDICT_UNDECIDED;
-        snprintf(r->reason, sizeof r->reason,
-                 "the run comes to %g s, but every small deviation from it that was tried breaks "
-                 "down (%.200s); try another time",
-                 time, message);
+        yk_format(r->reason, sizeof r->reason,
+                  "the run comes to %g s, but every small deviation from it that was tried breaks "
+                  "down (%.200s); try another time",
+                  time, message);
         return YK_OK;
     }
 
@@ -189,11 +190,11 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
 
     r->verdict = YK_VERDICT_UNDECIDED;
     r->coupling = NAN;
-    snprintf(r->reason, sizeof r->reason,
-             "the iterations of %.0f %% of the macro steps stop far from convergence (%.2g N or N "
-             "m, of %.2g), so that the growth is that of wherever they stop; accelerated "
-             "iterations, or a scheme that applies wrenches to both sides, may converge",
-             100 * unconverged / steps, left / unconverged, largest);
+    yk_format(r->reason, sizeof r->reason,
+              "the iterations of %.0f %% of the macro steps stop far from convergence (%.2g N or N "
+              "m, of %.2g), so that the growth is that of wherever they stop; accelerated "
+              "iterations, or a scheme that applies wrenches to both sides, may converge",
+              100 * unconverged / steps, left / unconverged, largest);
 
     return status;
 }
@@ -231,7 +232,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
     for (int i = 0; i < count; i++) {
         if (i > 0 && def->progress) {
             char text[80];
-            snprintf(text, sizeof text, "the state at %g s", times[i]);
+            yk_format(text, sizeof text, "the state at %g s", times[i]);
             def->progress(def->user, text);
         }
 
@@ -250,9 +251,10 @@ static yk_status investigate(study *s, yk_stability_report *worst)
         if (status == YK_INTERRUPTED) {
             *worst = *r;
             worst->verdict = YK_VERDICT_UNDECIDED;
-            snprintf(worst->reason, sizeof worst->reason,
-                     "%g s of the processor were not enough for the modes of one state; allow more",
-                     def->seconds);
+            yk_format(
+                worst->reason, sizeof worst->reason,
+                "%g s of the processor were not enough for the modes of one state; allow more",
+                def->seconds);
             break;
         }
 

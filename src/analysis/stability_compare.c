@@ -19,6 +19,7 @@
 
 #include "analysis/stability.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 /* The factor per step counts as kept if its logarithm falls by no more than this over two
  * halvings of the step. */
@@ -64,7 +65,7 @@ static void report_progress(const yk_comparison *c, const char *format, ...)
     char text[160];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    yk_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
     c->def->progress(c->def->user, text);
 }
@@ -372,7 +373,7 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     c->report->coupling = NAN;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(c->report->reason, sizeof c->report->reason, format, arguments);
+    yk_format_list(c->report->reason, sizeof c->report->reason, format, arguments);
     va_end(arguments);
 }
 

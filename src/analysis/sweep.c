@@ -97,8 +97,8 @@ static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *
     const yk_stability_def *stability = s->def->stability;
     if (stability) {
         char settings[96];
-        snprintf(settings, sizeof settings, "%.17g %d %d %d %d", stability->time, stability->settle,
-                 stability->rest, stability->track, stability->samples);
+        yk_format(settings, sizeof settings, "%.17g %d %d %d %d", stability->time,
+                  stability->settle, stability->rest, stability->track, stability->samples);
         hash = mix(hash, settings);
     }
 
@@ -355,7 +355,7 @@ static bool parse_line(sweep *s, const char *line)
     bool good = end != line;
     for (size_t i = 0; good && i < width; i++) {
         const char *number = end;
-        values[i] = strtod(number, &end);
+        values[i] = yk_text_number(number, &end);
         good = end != number;
     }
 

@@ -36,8 +36,8 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     char step[64];
     char end[64];
     char every[64];
-    snprintf(step, sizeof step, "time.step=%.17g", def->step);
-    snprintf(end, sizeof end, "time.end=%.17g", def->end);
+    yk_format(step, sizeof step, "time.step=%.17g", def->step);
+    yk_format(end, sizeof end, "time.end=%.17g", def->end);
     snprintf(every, sizeof every, "record.every=%d", def->every);
     if (!isnan(def->step))
         overrides[count++] = step;

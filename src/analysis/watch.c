@@ -7,6 +7,7 @@
 
 #include "analysis/remedies.h"
 #include "base/restored.h"
+#include "base/text.h"
 #include "math/vec3.h"
 #include "yoke/nonsmooth.h"
 
@@ -244,7 +245,7 @@ bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)
         if (r->longest < YK_RIPPLE_ALARM)
             continue;
 
-        snprintf(
+        yk_format(
             reason, capacity,
             "at t = %g s the wrench of interface '%.60s' swings from step to step, and grows by "
             "%.3g per step",
@@ -259,10 +260,11 @@ bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)
     const char *name = "";
     if (maker >= 0)
         name = info->interfaces[maker].name;
-    snprintf(reason, capacity,
-             "at t = %g s the energy grows beyond what there was and was fed in, most at interface "
-             "'%.60s'",
-             t, name);
+    yk_format(
+        reason, capacity,
+        "at t = %g s the energy grows beyond what there was and was fed in, most at interface "
+        "'%.60s'",
+        t, name);
     return true;
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum { MESSAGE_CAPACITY = 4096 };
 
 struct yk_context {
@@ -115,7 +117,7 @@ yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...
     char text[MESSAGE_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    yk_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
 
     memcpy(context->message, text, sizeof text);
@@ -143,7 +145,7 @@ void yk_log(yk_context *context, yk_log_level level, const char *format, ...)
     char text[MESSAGE_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    yk_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
 
     context->def.log(context->def.log_user, level, text);

@@ -1,15 +1,75 @@
-/* Growing texts; which word is meant by one that is misspelt: the distance of Damerau and
+/* Numbers in every locale; growing texts; which word is meant by one that is misspelt: the distance of Damerau and
  * Levenshtein, in which two letters that are exchanged count once; and files that others wrote. */
 #include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Numbers ------------------------------------------------------------------------------------- */
+
+/* The locale "C". Neither glibc nor musl allocates memory for it, so that it is never freed. If
+ * another library has no memory for it, numbers follow the locale of the host program. */
+static locale_t plain_locale;
+static pthread_once_t plain_locale_once = PTHREAD_ONCE_INIT;
+
+static void create_plain_locale(void)
+{
+    plain_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/* Switch the locale of this thread only: other threads belong to the host program. Returns the
+ * locale to set again. */
+static locale_t use_plain_locale(void)
+{
+    pthread_once(&plain_locale_once, create_plain_locale);
+    return uselocale(plain_locale);
+}
+
+double yk_text_number(const char *text, char **end)
+{
+    locale_t before = use_plain_locale();
+    double value = strtod(text, end);
+    uselocale(before);
+    return value;
+}
+
+int yk_format_list(char *buffer, size_t size, const char *format, va_list arguments)
+{
+    locale_t before = use_plain_locale();
+    int length = vsnprintf(buffer, size, format, arguments);
+    uselocale(before);
+    return length;
+}
+
+int yk_format(char *buffer, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = yk_format_list(buffer, size, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int yk_print(FILE *file, const char *format, ...)
+{
+    locale_t before = use_plain_locale();
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vfprintf(file, format, arguments);
+    va_end(arguments);
+    uselocale(before);
+    return length;
+}
+
+/* Growing texts -------------------------------------------------------------------------------- */
 
 static bool reserve(yk_context *context, yk_text *text, size_t extra)
 {
@@ -38,14 +98,14 @@ void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
     /* Once to measure, once to write. */
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(NULL, 0, format, arguments);
+    int length = yk_format_list(NULL, 0, format, arguments);
     va_end(arguments);
     if (length < 0 || !reserve(context, text, (size_t)length))
         return;
 
     /* Written where the text ends. */
     va_start(arguments, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
+    yk_format_list(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
     text->length += (size_t)length;
 }

@@ -1,13 +1,22 @@
-/* Growing text, the few string questions that C leaves open, fingerprints, and files that others
- * wrote. */
+/* Numbers in every locale, growing text, string functions that C does not have, fingerprints, and
+ * input files. */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "yoke/base.h"
+
+/* strtod, snprintf, vsnprintf and fprintf with a decimal point, even if the host program has set a
+ * locale with a decimal comma. Use them for every number in files, protocols, options and messages. */
+double yk_text_number(const char *text, char **end);
+int yk_format(char *buffer, size_t size, const char *format, ...) YK_PRINTF(3, 4);
+int yk_format_list(char *buffer, size_t size, const char *format, va_list arguments)
+    YK_PRINTF(3, 0);
+int yk_print(FILE *file, const char *format, ...) YK_PRINTF(2, 3);
 
 typedef struct yk_text {
     char *data; /* always terminated once something was added; NULL before */

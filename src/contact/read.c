@@ -74,7 +74,7 @@ static double read_number(reader *in, const char *what)
 
     /* The text ends with a zero, so that the number ends there at the latest. */
     char *after;
-    double value = strtod(in->at, &after);
+    double value = yk_text_number(in->at, &after);
     if (after == in->at || after > in->end || !isfinite(value)) {
         snprintf(message, sizeof message, "%s: expected a finite number", what);
         refuse(in, message);
@@ -94,8 +94,8 @@ static int read_integer(reader *in, int low, int high, const char *what)
 
     if (value != floor(value) || value < low || value > high) {
         char message[200];
-        snprintf(message, sizeof message, "%s is %.17g, expected a whole number from %d to %d",
-                 what, value, low, high);
+        yk_format(message, sizeof message, "%s is %.17g, expected a whole number from %d to %d",
+                  what, value, low, high);
         refuse(in, message);
         return low;
     }
@@ -393,13 +393,13 @@ static bool matrix_follows(const reader *in, int rows, int columns)
     reader ahead = *in;
     const double expected[] = {rows, columns};
     char *after;
-    double storage = strtod(ahead.at, &after);
+    double storage = yk_text_number(ahead.at, &after);
     if (after == ahead.at || (storage != 0 && storage != 1 && storage != 2))
         return false;
 
     for (int i = 0; i < 2; i++) {
         ahead.at = after;
-        if (strtod(ahead.at, &after) != expected[i] || after == ahead.at)
+        if (yk_text_number(ahead.at, &after) != expected[i] || after == ahead.at)
             return false;
     }
     return true;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "base/text.h"
 #include "math/dense.h"
 
 /* Rows of a problem with joints, which becomes dense. */
@@ -79,7 +80,7 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
                     double entry = value[r * dim + c];
                     if (problem->softness && w->column[k] == i && r == c)
                         entry += problem->softness[w->first[i] + r];
-                    fprintf(file, "%.17g\n", entry);
+                    yk_print(file, "%.17g\n", entry);
                 }
             }
         }
@@ -87,9 +88,9 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
 
     /* q and mu follow the matrix; seventeen digits keep every bit. */
     for (int k = 0; k < problem->row_count; k++)
-        fprintf(file, "%.17g\n", problem->q[k]);
+        yk_print(file, "%.17g\n", problem->q[k]);
     for (int i = 0; i < contacts; i++)
-        fprintf(file, "%.17g\n", problem->mu[i]);
+        yk_print(file, "%.17g\n", problem->mu[i]);
 
     if (!yk_output_close(&output))
         return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(errno));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/restored.h"
+#include "base/text.h"
 #include "coupling/system.h"
 
 /* A gap at the start (rad) beyond which the markers are not misplaced by rounding or a guess but
@@ -81,7 +82,7 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
 
         char made[48] = "more energy than can be counted";
         if (isfinite(energy))
-            snprintf(made, sizeof made, "%.3g J of nothing", energy);
+            yk_format(made, sizeof made, "%.3g J of energy", energy);
         const yk_interface *interface = &system->interfaces[maker];
         const char *a = yk_interface_a(system, interface)->name;
         const char *b = yk_interface_b(system, interface)->name;
@@ -89,15 +90,15 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
         /* Sides that had to jump to each other are the first suspects. */
         char start[120] = "";
         if (interface->start_gap > NOTABLE)
-            snprintf(start, sizeof start,
-                     "let its two sides, which are %.3g m apart at first, start in one place, or ",
-                     interface->start_gap);
-        return yk_fail(context, p->status,
-                       "the coupling is unstable: it made %s, most at interface '%s' between '%s' "
-                       "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
-                       "t = %g s (%.*s); %s%s",
-                       made, interface->def.name, a, b, p->name, step, scheme, t, length, why,
-                       start, remedy);
+            yk_format(start, sizeof start,
+                      "let its two sides, which are %.3g m apart at first, start in one place, or ",
+                      interface->start_gap);
+        return yk_fail(
+            context, p->status,
+            "the coupling is unstable: it created %s, most at interface '%s' between '%s' "
+            "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
+            "t = %g s (%.*s); %s%s",
+            made, interface->def.name, a, b, p->name, step, scheme, t, length, why, start, remedy);
     }
 
     /* Where energies are not known, nobody can say which of the two it was. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "coupling/system.h"
 
 const yk_option_word yk_order_words[] = {
@@ -80,7 +81,7 @@ static bool parse(const yk_option *row, const char *text, double *value)
         return false;
 
     char *end;
-    *value = strtod(text, &end);
+    *value = yk_text_number(text, &end);
     if (end == text || *end != '\0')
         return false;
     if (row->kind == YK_OPTION_NUMBER)
@@ -212,7 +213,7 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
         const yk_option *field = row->fields;
         for (; field->key; field++) {
             char *end;
-            double number = strtod(rest, &end);
+            double number = yk_text_number(rest, &end);
             char expected = ',';
             if (!field[1].key)
                 expected = '\0';

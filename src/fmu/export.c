@@ -834,7 +834,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
         yk_text notes = {0};
         yk_text_add(context, &notes, "%s\n%.200s\n%d\n", o.token, subsystem, of->wrenches);
         for (int i = 0; i < model_def.start_count; i++) {
-            uint64_t bits; /* decimal points depend on the locale of the master */
+            uint64_t bits; /* every bit of the value as text */
             memcpy(&bits, &starts[i].value, sizeof bits);
             yk_text_add(context, &notes, "%d %d %llx\n", starts[i].port, starts[i].offset,
                         (unsigned long long)bits);

@@ -149,7 +149,7 @@ static yk_status open_model(yk_exported *self)
             if (v->role != YK_EXPORT_PARAMETER || !self->parameter_set[v->offset])
                 continue;
 
-            snprintf(texts[count], TEXT, "%.120s=%.17g", v->name, self->parameters[v->offset]);
+            yk_format(texts[count], TEXT, "%.120s=%.17g", v->name, self->parameters[v->offset]);
             overrides[count] = texts[count];
             count++;
         }
@@ -456,16 +456,16 @@ bool yk_exported_allows(yk_exported *self, const char *function, unsigned modes)
 yk_status yk_exported_set_up(yk_exported *self, double start, double stop)
 {
     if (!isfinite(start) || !(stop > start)) {
-        snprintf(self->message, sizeof self->message,
-                 "the run cannot start at %g s and stop at %g s", start, stop);
+        yk_format(self->message, sizeof self->message,
+                  "the run cannot start at %g s and stop at %g s", start, stop);
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
 
     /* What a whole system prescribes depends on its time; a subsystem may begin at any. */
     const yk_export_model *m = &self->model;
     if (m->subsystem < 0 && fabs(start - m->info->start) > 1e-9 * m->info->step) {
-        snprintf(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
-                 m->info->start, start);
+        yk_format(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
+                  m->info->start, start);
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
 
@@ -598,8 +598,8 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
             return YK_ERROR_ARGUMENT;
 
         if (!isfinite(values[i])) {
-            snprintf(self->message, sizeof self->message, "'%.200s' cannot be set to %g", v->name,
-                     values[i]);
+            yk_format(self->message, sizeof self->message, "'%.200s' cannot be set to %g", v->name,
+                      values[i]);
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
 
@@ -640,10 +640,11 @@ yk_status yk_exported_set_rates(yk_exported *self, const uint32_t *references, s
         if (!v)
             return YK_ERROR_ARGUMENT;
         if (v->role != YK_EXPORT_INPUT || !isfinite(rates[i])) {
-            snprintf(self->message, sizeof self->message,
-                     "'%.200s' cannot have the derivative %g: it is no input, or the number is not "
-                     "finite",
-                     v->name, rates[i]);
+            yk_format(
+                self->message, sizeof self->message,
+                "'%.200s' cannot have the derivative %g: it is no input, or the number is not "
+                "finite",
+                v->name, rates[i]);
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
 
@@ -806,15 +807,16 @@ static yk_status check_step(yk_exported *self, double t, double h)
 {
     double rounding = 1e-6 * h + 4 * DBL_EPSILON * fabs(t);
     if (!isfinite(t) || !isfinite(h) || !(h > 0))
-        snprintf(self->message, sizeof self->message,
-                 "a step from %.12g s by %.12g s: times must be finite, and a step positive", t, h);
+        yk_format(self->message, sizeof self->message,
+                  "a step from %.12g s by %.12g s: times must be finite, and a step positive", t,
+                  h);
     else if (fabs(t - self->time) > rounding)
-        snprintf(self->message, sizeof self->message,
-                 "a step from %.12g s by %.12g s: the model is at %.12g s", t, h, self->time);
+        yk_format(self->message, sizeof self->message,
+                  "a step from %.12g s by %.12g s: the model is at %.12g s", t, h, self->time);
     else if (t + h > self->stop + rounding)
-        snprintf(self->message, sizeof self->message,
-                 "a step from %.12g s by %.12g s ends after the stop time %.12g s", t, h,
-                 self->stop);
+        yk_format(self->message, sizeof self->message,
+                  "a step from %.12g s by %.12g s ends after the stop time %.12g s", t, h,
+                  self->stop);
     else
         return YK_OK;
     return fail(self, YK_ERROR_ARGUMENT, self->message);
@@ -905,9 +907,9 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, void (*ask)(vo
     /* A whole system makes multiples of its own step. */
     double own = m->info->step;
     if (m->subsystem < 0 && (round(h / own) < 1 || fabs(h - round(h / own) * own) > 1e-6 * own)) {
-        snprintf(self->message, sizeof self->message,
-                 "a step by %.12g s: the model makes steps of %.12g s, or multiples of them", h,
-                 own);
+        yk_format(self->message, sizeof self->message,
+                  "a step by %.12g s: the model makes steps of %.12g s, or multiples of them", h,
+                  own);
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "import/mbdyn_language.h"
 
 /* Sections of the scenario. */
@@ -490,7 +491,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
 
         /* A length that may change with time, or the present one. */
         if (yk_mbd_take(r, "from nodes"))
-            snprintf(length, sizeof length, "%.17g", from_nodes);
+            yk_format(length, sizeof length, "%.17g", from_nodes);
         else
             yk_mbd_take_drive(r, length);
         if (r->failed)
@@ -691,7 +692,7 @@ static void read_gravity(yk_mbd *r, const char *keyword)
     yk_mbd_take_drive(r, text);
 
     /* The scenario has a constant gravity: of a drive only its leading number counts. */
-    double value = strtod(text, &end);
+    double value = yk_text_number(text, &end);
     if (*end)
         yk_mbd_note(r, "gravity that changes with time: it is %g m/s^2", value);
     model_of(r)->gravity = yk_v3_scale(value, direction);

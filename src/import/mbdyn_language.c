@@ -22,7 +22,7 @@ void yk_mbd_note(yk_mbd *r, const char *format, ...)
     char text[240];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    yk_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
 
     yk_xml_element here = {.file = r->file, .line = r->line};
@@ -36,7 +36,7 @@ void yk_mbd_refuse(yk_mbd *r, const char *format, ...)
 
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(r->problem, sizeof r->problem, format, arguments);
+    yk_format_list(r->problem, sizeof r->problem, format, arguments);
     va_end(arguments);
 
     /* The first problem is the one to report; it keeps the file and line where it occurred. */
@@ -522,7 +522,7 @@ bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
     if (word)
         snprintf(name, YK_MBD_NAME, "%.40s%s", label, strcmp(label, "ground") == 0 ? "_" : "");
     else
-        snprintf(name, YK_MBD_NAME, "%s_%.0f", kind, yk_mbd_evaluate(r, label));
+        yk_format(name, YK_MBD_NAME, "%s_%.0f", kind, yk_mbd_evaluate(r, label));
     return word;
 }
 
@@ -558,7 +558,7 @@ static void formula(yk_mbd *r, const char *text, char *out)
 
         for (int i = 0; i < r->constant_count && isalpha((unsigned char)*c); i++)
             if (strlen(r->constants[i].name) == word && strncmp(r->constants[i].name, c, word) == 0)
-                snprintf(value, sizeof value, "(%.17g)", r->constants[i].value);
+                yk_format(value, sizeof value, "(%.17g)", r->constants[i].value);
 
         length += (size_t)snprintf(out + length, 41, "%s", value);
         c += word;
@@ -578,17 +578,17 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
     } else if (yk_mbd_take(r, "time")) {
         snprintf(text, YK_MBD_TEXT, "t");
     } else if (yk_mbd_take(r, "const") || yk_mbd_number_follows(r)) {
-        snprintf(text, YK_MBD_TEXT, "%.17g", yk_mbd_take_number(r));
+        yk_format(text, YK_MBD_TEXT, "%.17g", yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "linear")) {
         /* The value at t = 0, and the slope. */
         double value = yk_mbd_take_number(r);
-        snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*t", value, yk_mbd_take_number(r));
+        yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*t", value, yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "step")) {
         /* In MBDyn's order: when, how high, and from which value on. */
         double at = yk_mbd_take_number(r);
         double height = yk_mbd_take_number(r);
-        snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*step(t, %.17g)", yk_mbd_take_number(r), height,
-                 at);
+        yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*step(t, %.17g)", yk_mbd_take_number(r), height,
+                  at);
     } else if (yk_mbd_take(r, "ramp")) {
         double slope = yk_mbd_take_number(r);
         double begin = yk_mbd_take_number(r);
@@ -597,8 +597,8 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
         double end = 1e30;
         if (!yk_mbd_take(r, "forever"))
             end = yk_mbd_take_number(r);
-        snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*(min(max(t, %.17g), %.17g) - %.17g)",
-                 yk_mbd_take_number(r), slope, begin, end, begin);
+        yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*(min(max(t, %.17g), %.17g) - %.17g)",
+                  yk_mbd_take_number(r), slope, begin, end, begin);
     } else if (yk_mbd_next_is(r, "sine") || yk_mbd_next_is(r, "cosine")) {
         /* Both count from their beginning, and are constant before it. */
         bool sine = yk_mbd_next_is(r, "sine");
@@ -616,11 +616,12 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
             initial = yk_mbd_take_number(r);
 
         if (sine)
-            snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*sin(%.17g*(t - %.17g))*step(t, %.17g)",
-                     initial, height, omega, begin, begin);
+            yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*sin(%.17g*(t - %.17g))*step(t, %.17g)",
+                      initial, height, omega, begin, begin);
         else
-            snprintf(text, YK_MBD_TEXT, "%.17g + %.17g*(1 - cos(%.17g*(t - %.17g)))*step(t, %.17g)",
-                     initial, height, omega, begin, begin);
+            yk_format(text, YK_MBD_TEXT,
+                      "%.17g + %.17g*(1 - cos(%.17g*(t - %.17g)))*step(t, %.17g)", initial, height,
+                      omega, begin, begin);
     } else if (yk_mbd_take(r, "string")) {
         const char *quoted = yk_mbd_take_text(r);
         if (has_assignment(quoted))

@@ -67,7 +67,7 @@ void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *f
 
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(note.text, sizeof note.text, format, arguments);
+    yk_format_list(note.text, sizeof note.text, format, arguments);
     va_end(arguments);
 
     /* Notes become comments of the scenario. Names in them may have line breaks, and cut names may
@@ -84,7 +84,7 @@ yk_status yk_robot_fail(yk_robot *robot, const yk_xml_element *element, const ch
     char text[300];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    yk_format_list(text, sizeof text, format, arguments);
     va_end(arguments);
     return yk_fail(robot->context, YK_ERROR_INPUT, "%s:%d: %s", element->file, element->line, text);
 }
@@ -103,7 +103,7 @@ yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const
 
         /* A whole word that is a finite number: no "1.5mm", no "nan". */
         char *end;
-        double value = strtod(at, &end);
+        double value = yk_text_number(at, &end);
         bool whole = end != at && (!*end || isspace((unsigned char)*end));
         if (!whole || !isfinite(value))
             return yk_robot_fail(robot, element, "%s of <%s>: '%.40s' is not a number", name,

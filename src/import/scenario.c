@@ -33,8 +33,8 @@ void yk_write_number(FILE *to, double value)
 
     /* Six digits do for most numbers that people write, 17 for every double. */
     for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (fabs(strtod(text, NULL) - value) <= 4e-16 * fabs(value))
+        yk_format(text, sizeof text, "%.*g", digits, value);
+        if (fabs(yk_text_number(text, NULL) - value) <= 4e-16 * fabs(value))
             break;
     }
 

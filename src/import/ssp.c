@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "import/robot.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
@@ -134,7 +135,7 @@ static yk_status number_of(reader *r, const yk_xml_element *element, const char 
         return YK_OK;
 
     char *end;
-    *value = strtod(text, &end);
+    *value = yk_text_number(text, &end);
     if (end == text || *end || !isfinite(*value))
         return yk_robot_fail(r->robot, element, "%s is '%.60s', expected a number", name, text);
     return YK_OK;
@@ -1004,7 +1005,7 @@ static yk_status write_scenario(reader *r, FILE *to)
     /* What was asked for counts more, and there is always one. */
     const char *noted = find_section(r, "", "time.step");
     if (noted)
-        step = strtod(noted, NULL);
+        step = yk_text_number(noted, NULL);
     if (r->options->step > 0)
         step = r->options->step;
     if (!(step > 0))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "import/robot.h"
 #include "math/so3.h"
 
@@ -237,7 +238,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
                     return status;
             }
             const char *friction = yk_xml_attribute_of(e, "friction");
-            if (friction && strtod(friction, NULL) != 0)
+            if (friction && yk_text_number(friction, NULL) != 0)
                 yk_robot_note(r->robot, e, "friction of joint '%s'", joint.name);
         } else if (yk_xml_is(e, "limit") && type && strcmp(type, "continuous") != 0) {
             /* Joints of a scenario have no limits. */

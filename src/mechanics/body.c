@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
 #include "math/so3.h"
 
 /* Descriptions --------------------------------------------------------------------------------- */
@@ -196,8 +197,8 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
             if (fabs(below - above) <= 1e-9 * largest)
                 continue;
 
-            snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", above, j + 1,
-                     below, i + 1);
+            yk_format(why, size, "it is not symmetric: %g in row %d and %g in row %d", above, j + 1,
+                      below, i + 1);
             return false;
         }
     }
@@ -207,21 +208,21 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
     double moment[3];
     principal_moments(*central, moment);
     if (moment[0] < -rounding) {
-        snprintf(why, size,
-                 "its smallest principal moment is %.4g kg m^2, below zero: give it about the "
-                 "centre of mass",
-                 moment[0]);
+        yk_format(why, size,
+                  "its smallest principal moment is %.4g kg m^2, below zero: give it about the "
+                  "centre of mass",
+                  moment[0]);
         return false;
     }
 
     /* A = sum m (y^2 + z^2) and so on: B + C - A = 2 sum m x^2. */
     double most = moment[0] + moment[1];
     if (moment[2] - most > rounded_digits * moment[2] + rounding) {
-        snprintf(why, size,
-                 "its largest principal moment, %.4g kg m^2, exceeds the sum of the other two, "
-                 "%.4g: a flat plate has as much as both together and no body more; for motion in "
-                 "a plane alone give the others half of it, %.4g",
-                 moment[2], most, 0.5 * moment[2]);
+        yk_format(why, size,
+                  "its largest principal moment, %.4g kg m^2, exceeds the sum of the other two, "
+                  "%.4g: a flat plate has as much as both together and no body more; for motion in "
+                  "a plane alone give the others half of it, %.4g",
+                  moment[2], most, 0.5 * moment[2]);
         return false;
     }
 

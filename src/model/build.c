@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "coupling/description.h"
 #include "model/scenario.h"
 
@@ -36,7 +37,7 @@ yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char 
     char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    yk_format_list(message, sizeof message, format, arguments);
     va_end(arguments);
 
     yk_node_error(builder->diagnostics, node, "%s", message);

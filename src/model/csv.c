@@ -139,7 +139,7 @@ yk_status yk_csv_number(const yk_csv *table, int name, double *value)
     /* What is absent or empty is zero. */
     const char *text = yk_csv_text(table, name);
     char *end;
-    *value = strtod(text, &end);
+    *value = yk_text_number(text, &end);
     if (text[0] == 0)
         return YK_OK;
     if (*end || !isfinite(*value))
@@ -170,7 +170,7 @@ yk_status yk_csv_error(const yk_csv *table, int name, const char *format, ...)
     char message[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    yk_format_list(message, sizeof message, format, arguments);
     va_end(arguments);
 
     /* The field, or the end of a line that does not reach it. */

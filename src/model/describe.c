@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/scenario.h"
 
 /* YAML ----------------------------------------------------------------------------------------- */
@@ -54,14 +55,10 @@ static void add_value(yk_context *context, yk_text *text, const yk_node *node, i
 
     yk_text_add(context, text, " ");
     if (node->value_count == 1) {
-        /* The shortest digits that read back as the same number, with a point in every locale. */
+        /* The shortest digits that read back as the same number. */
         char digits[32];
         for (int precision = 6; precision <= 17; precision++) {
-            snprintf(digits, sizeof digits, "%.*g", precision, node->value);
-            char *comma = strchr(digits, ',');
-            if (comma)
-                *comma = '.';
-
+            yk_format(digits, sizeof digits, "%.*g", precision, node->value);
             double back;
             if (yk_number_read(digits, &back) && back == node->value)
                 break;

@@ -229,7 +229,7 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
     char message[MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    yk_format_list(message, sizeof message, format, arguments);
     va_end(arguments);
 
     /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many

@@ -6,7 +6,6 @@
  * tighter than itself as its right operand. */
 #include "model/expression.h"
 
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,18 +170,12 @@ static size_t number_length(const char *at)
     return length;
 }
 
-/* The number in the first `length` characters, at most YK_EXPRESSION_LENGTH_MAX. strtod wants the
- * decimal point of the locale that the host program may have set (localeconv is not
- * thread-safe). */
+/* The number in the first `length` characters, at most YK_EXPRESSION_LENGTH_MAX. */
 static double number_value(const char *start, size_t length)
 {
     char copy[YK_EXPRESSION_LENGTH_MAX + 1];
     snprintf(copy, sizeof copy, "%.*s", (int)length, start);
-    char *point = strchr(copy, '.');
-    if (point)
-        *point = nl_langinfo(RADIXCHAR)[0];
-
-    return strtod(copy, NULL);
+    return yk_text_number(copy, NULL);
 }
 
 bool yk_number_read(const char *text, double *value)
@@ -321,7 +314,7 @@ static bool complain(scanner *s, const char *start, size_t length, const char *f
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(s->error->message, sizeof s->error->message, format, arguments);
+    yk_format_list(s->error->message, sizeof s->error->message, format, arguments);
     va_end(arguments);
     s->error->offset = (size_t)(start - s->text);
     s->error->length = length;

@@ -599,18 +599,18 @@ static void write_key(const yk_packing_def *def, const char *what, char *key, si
         lists = yk_hash_bytes(lists, p->radii, points * sizeof *p->radii);
     lists = yk_hash_bytes(lists, def->sieves, sieves * sizeof *def->sieves);
 
-    snprintf(key, size,
-             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %a %a %a; %a %a %llu %a; "
-             "%a %a %d %a %a; "
-             "%d %a %a %a %d %d %d %a %llu",
-             what, def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius,
-             def->spread, def->density, s->friction, s->restitution, s->rolling, s->spinning,
-             s->stiffness, s->damping, s->static_friction, s->stribeck_speed, s->cohesion,
-             s->cohesion_range, s->modulus, def->clearance, def->jitter,
-             (unsigned long long)def->seed, def->gravity, def->step, def->time_limit, def->shakes,
-             def->shake_amplitude, def->shake_frequency, (int)p->kind, p->size.x, p->size.y,
-             p->size.z, p->point_count, def->aligned, (int)def->size_law, def->size_cut,
-             (unsigned long long)lists);
+    yk_format(
+        key, size,
+        "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %a %a %a; %a %a %llu %a; "
+        "%a %a %d %a %a; "
+        "%d %a %a %a %d %d %d %a %llu",
+        what, def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius,
+        def->spread, def->density, s->friction, s->restitution, s->rolling, s->spinning,
+        s->stiffness, s->damping, s->static_friction, s->stribeck_speed, s->cohesion,
+        s->cohesion_range, s->modulus, def->clearance, def->jitter, (unsigned long long)def->seed,
+        def->gravity, def->step, def->time_limit, def->shakes, def->shake_amplitude,
+        def->shake_frequency, (int)p->kind, p->size.x, p->size.y, p->size.z, p->point_count,
+        def->aligned, (int)def->size_law, def->size_cut, (unsigned long long)lists);
 }
 
 /* Settling takes seconds, and reading a scenario again, for another scheme or step, changes

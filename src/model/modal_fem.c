@@ -139,7 +139,7 @@ static yk_status take_number(fem *f, int group, long got, long wanted, double *v
 
     /* A word that is no number is a mistake in the counts or in the file. */
     char *end;
-    *value = strtod(word, &end);
+    *value = yk_text_number(word, &end);
     if (*end || !isfinite(*value))
         return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
                        "%s:%d:%d: expected a number of record group %d, found '%s'", f->path,
@@ -270,7 +270,7 @@ static yk_status read_record(fem *f, int group)
             return too_short(f, 2, k, f->nodes);
 
         char *end;
-        record[k] = strtod(word, &end);
+        record[k] = yk_text_number(word, &end);
         words |= *end != 0 || !(fabs(record[k]) < 2e9) || record[k] != floor(record[k]);
     }
 
@@ -649,7 +649,7 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         char word[TOKEN];
         while (status == YK_OK && take_word(&f, word)) {
             char *end;
-            strtod(word, &end);
+            yk_text_number(word, &end);
             if (group && !*end)
                 status = yk_fail(modal->context, YK_ERROR_ARGUMENT,
                                  "%s:%d:%d: record group %d has more numbers than the counts in "

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "base/text.h"
 #include "model/files.h"
 #include "model/modal.h"
 
@@ -354,7 +355,7 @@ static void write_number(FILE *out, const char *quantity, const int mode[2], con
         fputc(',', out);
     }
 
-    fprintf(out, "%s,%.17g\n", component, value);
+    yk_print(out, "%s,%.17g\n", component, value);
 }
 
 static void write_vector(FILE *out, const char *quantity, const int mode[2], yk_vec3 v)
@@ -432,7 +433,7 @@ static void write_nodes(FILE *out, const yk_flexible *flexible)
     fprintf(out, "node,x,y,z\n");
     for (int k = 0; k < flexible->attachments + flexible->outline; k++) {
         yk_vec3 at = flexible->nodes[k].position;
-        fprintf(out, "%d,%.17g,%.17g,%.17g\n", k + 1, at.x, at.y, at.z);
+        yk_print(out, "%d,%.17g,%.17g,%.17g\n", k + 1, at.x, at.y, at.z);
     }
 }
 
@@ -449,8 +450,8 @@ static void write_modes(FILE *out, const yk_flexible *flexible)
             if (node->rotation)
                 r = node->rotation[i];
 
-            fprintf(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y, u.z,
-                    r.x, r.y, r.z);
+            yk_print(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y,
+                     u.z, r.x, r.y, r.z);
         }
     }
 }
@@ -469,8 +470,8 @@ static void write_second_order(FILE *out, const yk_flexible *flexible)
                 continue;
 
             yk_vec3 g = bend->value;
-            fprintf(out, "%d,%d,%d,%.17g,%.17g,%.17g\n", bend->i + 1, bend->j + 1, k + 1, g.x, g.y,
-                    g.z);
+            yk_print(out, "%d,%d,%d,%.17g,%.17g,%.17g\n", bend->i + 1, bend->j + 1, k + 1, g.x, g.y,
+                     g.z);
         }
     }
 }

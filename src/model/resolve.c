@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/scenario.h"
 
 static bool exhausted(const yk_resolver *r)
@@ -421,7 +422,7 @@ static yk_node *make_default_in_units(yk_resolver *r, const yk_field *field)
     yk_node *item = node->kind == YK_NODE_LIST ? node->first : node;
     for (; item && factor != 1; item = item->next) {
         char text[80];
-        snprintf(text, sizeof text, "%.40s*%.17g", item->text, factor);
+        yk_format(text, sizeof text, "%.40s*%.17g", item->text, factor);
         item->text = yk_store_text(r->store, text, strlen(text));
         if (!item->text)
             r->status = YK_ERROR_MEMORY;

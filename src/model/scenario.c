@@ -601,11 +601,12 @@ bool yk_scenario_find_undefined(const yk_scenario *scenario, double t, double h,
             const char *kind = "infinite";
             if (isnan(value))
                 kind = "not a number";
-            snprintf(what, capacity,
-                     "%.200s%s: %s: '%.200s' is %s at t = %g s; give it a value for the whole run, "
-                     "as a condition 'a ? b : c' can",
-                     location.source->name, line, yk_node_path(f->node, path), f->node->text, kind,
-                     moment);
+            yk_format(
+                what, capacity,
+                "%.200s%s: %s: '%.200s' is %s at t = %g s; give it a value for the whole run, "
+                "as a condition 'a ? b : c' can",
+                location.source->name, line, yk_node_path(f->node, path), f->node->text, kind,
+                moment);
             return true;
         }
     }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
+
 const yk_field *yk_section_field(const yk_section *section, const char *key)
 {
     for (const yk_field *field = section->fields; field->key; field++) {
@@ -93,7 +95,7 @@ static void add(yk_phrase *phrase, const char *format, ...)
     size_t used = strlen(phrase->text);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(phrase->text + used, sizeof phrase->text - used, format, arguments);
+    yk_format_list(phrase->text + used, sizeof phrase->text - used, format, arguments);
     va_end(arguments);
 }
 

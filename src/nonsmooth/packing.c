@@ -604,7 +604,7 @@ static bool read_values(const char *line, int count, double *values)
     const char *at = line;
     for (int i = 0; i < count; i++) {
         char *end;
-        values[i] = strtod(at, &end);
+        values[i] = yk_text_number(at, &end);
         if (end == at || !isfinite(values[i]))
             return false;
 

@@ -189,10 +189,10 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     self->failure[0] = '\0';
     double part = period > 0 ? period : self->longest;
     if (part > 0 && h / part > PARTS_MAX) {
-        snprintf(self->failure, sizeof self->failure,
-                 "a step of %g s has %.3g steps of the controller (%g s each), more than %g: make "
-                 "it shorter",
-                 h, h / part, part, PARTS_MAX);
+        yk_format(self->failure, sizeof self->failure,
+                  "a step of %g s has %.3g steps of the controller (%g s each), more than %g: make "
+                  "it shorter",
+                  h, h / part, part, PARTS_MAX);
         return YK_ERROR_ARGUMENT;
     }
 

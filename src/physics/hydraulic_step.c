@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "math/integrators.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"
@@ -152,9 +153,9 @@ enum { ATTEMPTS_MAX = 100000 };
 
 static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
 {
-    snprintf(self->message, sizeof self->message,
-             "t = %g: the pressures of cylinder '%s' cannot be found however short the step is", t,
-             at->name);
+    yk_format(self->message, sizeof self->message,
+              "t = %g: the pressures of cylinder '%s' cannot be found however short the step is", t,
+              at->name);
     return YK_ERROR_DIVERGED;
 }
 
@@ -285,17 +286,17 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     const double *y = at->now->unknown;
     double highest = fmax(y[0], y[1]);
     if (!isfinite(y[0] + y[1])) {
-        snprintf(self->message, sizeof self->message,
-                 "t = %g: the pressures of cylinder '%s' are not finite", t + h, at->name);
+        yk_format(self->message, sizeof self->message,
+                  "t = %g: the pressures of cylinder '%s' are not finite", t + h, at->name);
         return YK_ERROR_NOT_FINITE;
     }
 
     double pascal = self->def.pascal;
     if (highest >= IMPOSSIBLE_PRESSURE * pascal) {
-        snprintf(self->message, sizeof self->message,
-                 "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible "
-                 "against a closed chamber",
-                 t + h, at->name, highest / pascal);
+        yk_format(self->message, sizeof self->message,
+                  "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible "
+                  "against a closed chamber",
+                  t + h, at->name, highest / pascal);
         return YK_ERROR_DIVERGED;
     }
 

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 /* What the child says last. */
 typedef struct outcome {
     yk_status status;
@@ -66,7 +68,7 @@ static double waited(void)
     text[length > 0 ? length : 0] = '\0';
 
     const char *second = strchr(text, ' ');
-    return second ? 1e-9 * strtod(second, NULL) : 0;
+    return second ? 1e-9 * yk_text_number(second, NULL) : 0;
 }
 
 static void look_every(double seconds)
@@ -155,7 +157,7 @@ _Noreturn static void work_as_child(yk_context *context, const yk_apart_def *def
     FILE *memory = fopen("/proc/self/statm", "r");
     double pages = 0;
     if (memory && fgets(sizes, sizeof sizes, memory))
-        pages = strtod(sizes, NULL);
+        pages = yk_text_number(sizes, NULL);
     if (pages > 0)
         limit(RLIMIT_AS, pages * (double)sysconf(_SC_PAGESIZE) + (double)def->bytes);
     if (memory)

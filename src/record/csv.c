@@ -2,7 +2,6 @@
  * every bit back. Written with line feeds; read with these or CR LF. */
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,6 @@ typedef struct csv_writer {
     yk_context *context;
     char *path;
     int descriptor;  /* -1: none */
-    locale_t locale; /* numbers have a decimal point, whatever the program's language */
     uint64_t length; /* of the file */
     size_t stride;   /* numbers in a line */
     char *text;      /* lines that wait */
@@ -70,11 +68,6 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
     self->descriptor = open(self->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (self->descriptor < 0)
         return cannot_write(self, errno);
-
-    /* Numbers have a decimal point, whatever the program's language. */
-    self->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!self->locale)
-        return yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
 
     /* Memory for the longest line, or for many short ones. */
     self->stride = 1 + yk_header_width(header);
@@ -135,15 +128,12 @@ static yk_status csv_sample(yk_recorder *recorder, double time, const double *ro
     }
 
     /* 17 digits bring every number back to the bit. */
-    locale_t before = uselocale(self->locale);
     for (size_t k = 0; k < self->stride; k++) {
         double value = k > 0 ? row[k - 1] : time;
         char *to = self->text + self->used;
-        self->used += (size_t)snprintf(to, NUMBER_BYTES, "%.17g", value);
+        self->used += (size_t)yk_format(to, NUMBER_BYTES, "%.17g", value);
         self->text[self->used++] = k + 1 < self->stride ? ',' : '\n';
     }
-
-    uselocale(before);
 
     return YK_OK;
 }
@@ -174,8 +164,6 @@ static void csv_destroy(yk_recorder *recorder)
     csv_writer *self = (csv_writer *)recorder;
     if (self->descriptor >= 0)
         close(self->descriptor);
-    if (self->locale)
-        freelocale(self->locale);
     yk_release(self->context, self->text);
     yk_release(self->context, self->path);
     yk_release(self->context, self);
@@ -507,7 +495,7 @@ static yk_status read_rows(csv_parser *parser, yk_recorder *to)
 
             /* Also inf and nan, as they are written; nothing may follow. */
             char *rest = NULL;
-            row[i] = strtod(field, &rest);
+            row[i] = yk_text_number(field, &rest);
             if (rest == field || rest[strspn(rest, " \t")] != '\0')
                 status = yk_fail(parser->context, YK_ERROR_INPUT,
                                  "%s:%zu: '%.40s' in column %zu ('%s') is not a number",
@@ -541,14 +529,8 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
     if (status == YK_OK && strncmp(parser.cursor, "\xef\xbb\xbf", 3) == 0)
         parser.cursor += 3; /* the mark that spreadsheets put */
 
-    /* Numbers have a decimal point, whatever the program's language. */
-    locale_t locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (status == YK_OK && !locale)
-        status = yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
-
     char *header = NULL;
     if (status == YK_OK) {
-        locale_t before = uselocale(locale);
         status = read_header(&parser, to);
 
         /* The names stay in the memory that they were read into; what was read behind them goes
@@ -567,12 +549,8 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
                 status = YK_ERROR_MEMORY;
             }
         }
-
-        uselocale(before);
     }
 
-    if (locale)
-        freelocale(locale);
     fclose(parser.stream);
     yk_release(context, parser.names);
     yk_release(context, parser.data);

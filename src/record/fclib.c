@@ -51,7 +51,7 @@ static void refuse(fclib_file *in, const char *format, ...)
     char what[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    yk_format_list(what, sizeof what, format, arguments);
     va_end(arguments);
 
     in->status = yk_fail(in->context, YK_ERROR_INPUT, "'%s': %s", in->path, what);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64 };
 
 static const char *const table_names[YK_FRAME_TABLES] = {
@@ -179,7 +181,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
     /* Who takes part, and the lists. */
     size_t subsystems = (size_t)scene->subsystem_count;
     char up[96];
-    snprintf(up, sizeof up, "%.9g %.9g %.9g", scene->up.x, scene->up.y, scene->up.z);
+    yk_format(up, sizeof up, "%.9g %.9g %.9g", scene->up.x, scene->up.y, scene->up.z);
 
     bool done = yk_hdf5_write_texts(group, "subsystems", scene->subsystems, subsystems) &&
                 yk_hdf5_write_texts(group, "solvers", scene->solvers, subsystems) &&
@@ -536,9 +538,9 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     char *up = yk_hdf5_read_text(context, group, "up");
     if (up) {
         char *end = up;
-        scene->up.x = strtod(end, &end);
-        scene->up.y = strtod(end, &end);
-        scene->up.z = strtod(end, &end);
+        scene->up.x = yk_text_number(end, &end);
+        scene->up.y = yk_text_number(end, &end);
+        scene->up.z = yk_text_number(end, &end);
     }
     yk_release(context, up);
 

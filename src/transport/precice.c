@@ -322,10 +322,10 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
     while (status == YK_OK && h - done > SLIVER * h) {
         if (!p->state.ongoing) {
             char text[200];
-            snprintf(text, sizeof text,
-                     "preCICE has ended its coupling at t = %.9g s: max-time in its configuration "
-                     "is before the end of the run",
-                     t + done);
+            yk_format(text, sizeof text,
+                      "preCICE has ended its coupling at t = %.9g s: max-time in its configuration "
+                      "is before the end of the run",
+                      t + done);
             return fail(p, YK_ERROR_EXTERNAL, text);
         }
 

@@ -59,7 +59,7 @@ static void give_up(reader *r, const char *format, ...)
 
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(r->problem, sizeof r->problem, format, arguments);
+    yk_format_list(r->problem, sizeof r->problem, format, arguments);
     va_end(arguments);
 
     r->status = YK_ERROR_INPUT;
@@ -133,7 +133,7 @@ static double number(const char **list, const char *name, double fallback)
         return fallback;
 
     char *end;
-    double value = strtod(text, &end);
+    double value = yk_text_number(text, &end);
     if (end == text)
         return fallback;
     return value;

@@ -30,7 +30,7 @@ yk_status yk_fmi_refuse(yk_fmi_instance *self, yk_status status, const char *for
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(self->message, sizeof self->message, format, arguments);
+    yk_format_list(self->message, sizeof self->message, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "transport/fmi/fmu_internal.h"
 
 #define F(self) ((self)->functions.two)
@@ -27,7 +28,7 @@ static void logger(void *environment, const char *instance, yk_fmi_status status
     /* FMI 2 logs by a format with its arguments, FMI 3 by a text. */
     va_list arguments;
     va_start(arguments, message);
-    vsnprintf(text, sizeof text, message, arguments);
+    yk_format_list(text, sizeof text, message, arguments);
     va_end(arguments);
 
     yk_fmi_logged(environment, (int)status, category, text);
