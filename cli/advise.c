@@ -37,38 +37,38 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
     };
 
     /* A row per scheme, the reasons below, where they have space. */
-    printf("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
+    print_out("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
         const char *word = words[r->outcome];
         if (r->outcome == YK_ADVICE_FAILED && r->calls > 0)
             word = "breaks down";
 
-        printf("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name,
-               r->step, r->error, r->seconds, (long long)r->calls, word);
+        print_out("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name,
+                  r->step, r->error, r->seconds, (long long)r->calls, word);
     }
-    printf("\n");
+    print_out("\n");
     for (int i = 0; i < a->count; i++)
         if (*a->rows[i].message)
-            printf("  %s: %s\n", a->rows[i].name, a->rows[i].message);
+            print_out("  %s: %s\n", a->rows[i].name, a->rows[i].message);
 
     if (a->best < 0) {
-        printf("\nno scheme meets the tolerance; give a smaller time.step, a larger "
-               "--tolerance or more --seconds\n");
+        print_out("\nno scheme meets the tolerance; give a smaller time.step, a larger "
+                  "--tolerance or more --seconds\n");
         return;
     }
 
     /* Of the choice: how far it was verified, and by which channels. */
-    printf("\nof the choice:\n");
+    print_out("\nof the choice:\n");
     if (a->verified < length * (1 - 1e-6))
-        printf("  - verified on the first %g s of %g s only: more --seconds go further\n",
-               a->verified, length);
+        print_out("  - verified on the first %g s of %g s only: more --seconds go further\n",
+                  a->verified, length);
     else
-        printf("  - verified over the whole run, %g s\n", length);
+        print_out("  - verified over the whole run, %g s\n", length);
 
     if (a->unknown_channels > 0) {
         const char *are = a->unknown_channels > 1 ? " and others are" : " is";
-        printf(
+        print_out(
             "  - %s%s not predictable to the tolerance, whatever the scheme, and did not count\n",
             a->unknown, are);
     }
@@ -76,14 +76,14 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
     /* Its stability, where there was time to ask. */
     const yk_stability_report *stability = &a->stability;
     if (!a->asked)
-        printf("  - its stability was not looked into, which would have taken too long: `yoke "
-               "stability` does\n");
+        print_out("  - its stability was not looked into, which would have taken too long: `yoke "
+                  "stability` does\n");
     else if (stability->verdict == YK_VERDICT_MODEL)
-        printf("  - the motion itself is unstable or chaotic (spectral radius %.6g, not by the "
-               "coupling): errors of any scheme grow in time\n",
-               stability->radius);
+        print_out("  - the motion itself is unstable or chaotic (spectral radius %.6g, not by the "
+                  "coupling): errors of any scheme grow in time\n",
+                  stability->radius);
     else if (stability->verdict == YK_VERDICT_STABLE)
-        printf("  - its coupling is stable: spectral radius %.9g\n", stability->radius);
+        print_out("  - its coupling is stable: spectral radius %.9g\n", stability->radius);
 
     /* What was found in its runs, and whether merging would be cheaper. */
     print_findings(stdout, "  - ", path, a->watched.findings, a->watched.finding_count);
@@ -91,28 +91,28 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
     /* A row before the best one is good and cheaper: only the merged system stands there. */
     for (int i = 0; i < a->best; i++)
         if (a->rows[i].outcome == YK_ADVICE_GOOD)
-            printf("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
-                   "still\n",
-                   a->rows[i].name, a->rows[i].step);
+            print_out("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
+                      "still\n",
+                      a->rows[i].name, a->rows[i].step);
 
     /* The block, as it is pasted. */
     const yk_advice_row *best = &a->rows[a->best];
-    printf("\ntake, with the keys that are there already:\n\n  coupling: {");
+    print_out("\ntake, with the keys that are there already:\n\n  coupling: {");
     for (int i = 0; i < best->override_count; i++) {
         const char *key = best->overrides[i] + strlen("coupling.");
         const char *equals = strchr(key, '=');
-        printf("%s%.*s: %s", i ? ", " : "", (int)(equals - key), key, equals + 1);
+        print_out("%s%.*s: %s", i ? ", " : "", (int)(equals - key), key, equals + 1);
     }
 
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
-    printf("}\n  time: {step: %s}\n", step);
+    print_out("}\n  time: {step: %s}\n", step);
 
     /* The same as overrides of a run that estimates its own error. */
-    printf("\ncheck it:\n\n  yoke run %s", path);
+    print_out("\ncheck it:\n\n  yoke run %s", path);
     print_overrides(sets);
     for (int i = 0; i < a->override_count; i++)
-        printf(" --set %s", a->overrides[i]);
-    printf(" --error\n");
+        print_out(" --set %s", a->overrides[i]);
+    print_out(" --error\n");
 }
 
 /* Puts the advice into the scenario's file: under another name first, so that there is never half a
@@ -168,7 +168,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
     if (!good)
         return EXIT_FAILED;
 
-    printf("\nwritten to %s\n", path);
+    print_out("\nwritten to %s\n", path);
     return EXIT_GOOD;
 }
 
@@ -237,10 +237,10 @@ int command_advise(int argc, char **argv)
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else {
-        printf("tolerance %g, on the first %g s, against %s with 1/%d of the step (own error "
-               "%.2g); %.0f s of %g used\n\n",
-               def.tolerance, a->stretch, a->reference, a->reference_parts, a->reference_error,
-               a->seconds, def.seconds);
+        print_out("tolerance %g, on the first %g s, against %s with 1/%d of the step (own error "
+                  "%.2g); %.0f s of %g used\n\n",
+                  def.tolerance, a->stretch, a->reference, a->reference_parts, a->reference_error,
+                  a->seconds, def.seconds);
 
         print_advice(path, &sets, a, length);
         if (a->best < 0)
@@ -249,7 +249,7 @@ int command_advise(int argc, char **argv)
         /* The file is written last, so that the advice is seen even where that fails. */
         if (a->best >= 0 && write) {
             if (sets.count > 0)
-                printf("\nnote: what was given with --set is not written\n");
+                print_out("\nnote: what was given with --set is not written\n");
             code = write_block(context, path, a);
         }
     }

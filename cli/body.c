@@ -31,7 +31,7 @@ int command_body(int argc, char **argv)
         return options_exit(parsed);
 
     if (!folder) {
-        fprintf(stderr, "yoke: say where to write the tables: -o FOLDER\n");
+        print_err("yoke: say where to write the tables: -o FOLDER\n");
         return EXIT_MISUSE;
     }
 
@@ -65,14 +65,13 @@ int command_body(int argc, char **argv)
 
     int code = EXIT_MISUSE;
     if (!body)
-        fprintf(stderr,
-                "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth "
-                "subsystem\n",
-                name);
+        print_err("yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth "
+                  "subsystem\n",
+                  name);
     else if (body->kind != YK_FLEXIBLE_MODAL)
-        fprintf(stderr, "yoke: '%s' has no shapes: bodies of type rod and modal do\n", name);
+        print_err("yoke: '%s' has no shapes: bodies of type rod and modal do\n", name);
     else if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        fprintf(stderr, "yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
+        print_err("yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
         code = EXIT_FAILED;
     } else if (yk_modal_write(l.context, body, folder) != YK_OK)
         code = print_failure(l.context);
@@ -85,16 +84,16 @@ int command_body(int argc, char **argv)
     }
 
     /* And the item of `flexible` that takes them in; second order only where a point has any. */
-    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
-           "%s/invariants.csv\n",
-           def->flexibles[index].name, folder, folder, folder);
+    print_out("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
+              "%s/invariants.csv\n",
+              def->flexibles[index].name, folder, folder, folder);
 
     bool bends = false;
     for (int k = 0; k < body->attachments + body->outline; k++)
         if (body->nodes[k].bend_count > 0)
             bends = true;
     if (bends)
-        printf("  second_order: %s/second_order.csv\n", folder);
+        print_out("  second_order: %s/second_order.csv\n", folder);
 
     /* Points are numbered from 1 in the tables; their names are qualified by that of the body. */
     const char *lead = "  points: {";
@@ -103,12 +102,12 @@ int command_body(int argc, char **argv)
         if (attachment->flexible != index)
             continue;
 
-        printf("%s%s: %d", lead, behind_last(attachment->name, '.'), attachment->attachment + 1);
+        print_out("%s%s: %d", lead, behind_last(attachment->name, '.'), attachment->attachment + 1);
         lead = ", ";
     }
 
     if (strcmp(lead, ", ") == 0)
-        printf("}\n");
+        print_out("}\n");
 
     close_scenario(&l);
     return EXIT_GOOD;

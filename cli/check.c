@@ -68,11 +68,10 @@ int command_check(int argc, char **argv)
             continue;
 
         if (freedoms.prescribed > freedoms.independent)
-            fprintf(stderr,
-                    "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
-                    "leave %d of them free: free the others in the interfaces' joints, remove a "
-                    "joint inside, or exchange the two sides\n",
-                    freedoms.prescribed, info->names[i], freedoms.independent);
+            print_err("yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
+                      "leave %d of them free: free the others in the interfaces' joints, remove a "
+                      "joint inside, or exchange the two sides\n",
+                      freedoms.prescribed, info->names[i], freedoms.independent);
     }
 
     /* Then couplings that masses or algebraic loops make unstable. */
@@ -84,24 +83,24 @@ int command_check(int argc, char **argv)
                        report.finding_count);
 
     /* What it consists of, and whose code it loads. */
-    printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
-           plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
+    print_out("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
+              plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
     if (info->wire_count > 0)
-        printf("%d wire%s, ", info->wire_count, plural(info->wire_count));
-    printf("%lld steps of %g s\n", (long long)info->steps, info->step);
+        print_out("%d wire%s, ", info->wire_count, plural(info->wire_count));
+    print_out("%lld steps of %g s\n", (long long)info->steps, info->step);
 
     for (int i = 0; starts && i < yk_system_loop_count(system); i++) {
         yk_algebraic_loop loop = yk_system_loop(system, i);
         if (loop.solved)
-            printf("the wires %s are an algebraic loop, which %s in every step\n", loop.text,
-                   loop.iterated ? "the scheme iterates" : "is solved by Newton's method");
+            print_out("the wires %s are an algebraic loop, which %s in every step\n", loop.text,
+                      loop.iterated ? "the scheme iterates" : "is solved by Newton's method");
     }
 
     for (int i = 0; i < info->plugin_count; i++) {
         const yk_plugin_info *plugin = &info->plugins[i];
         const char *name = *plugin->name ? plugin->name : "(unnamed)";
         const char *comma = *plugin->licence ? ", " : "";
-        printf("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
+        print_out("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
     }
 
     /* FMUs and libraries are code of others as well; plug-ins are among the files with code, and
@@ -118,11 +117,11 @@ int command_check(int argc, char **argv)
         if (ending && strcmp(ending, ".fmu") == 0)
             what = "an FMU";
         if (has_code)
-            printf("loads code from %s: %s\n", file, what);
+            print_out("loads code from %s: %s\n", file, what);
     }
 
     if (!starts)
-        printf("it was not started: that waits for the partners\n");
+        print_out("it was not started: that waits for the partners\n");
 
     close_scenario(&l);
     return code;

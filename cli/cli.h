@@ -52,6 +52,15 @@ int command_serve(int argc, char **argv);
 int command_ssp(int argc, char **argv);
 int command_import(int argc, char **argv);
 
+/* Printing (print.c) --------------------------------------------------------------------------- */
+
+/* printf and fprintf for the terminal: control characters other than newline and tab, and bytes
+ * that are not UTF-8, are printed as \xNN. Only progress lines, whose text is Yoke's own, are
+ * printed directly. */
+void print_to(FILE *stream, const char *format, ...) YK_PRINTF(2, 3);
+void print_out(const char *format, ...) YK_PRINTF(1, 2); /* to stdout */
+void print_err(const char *format, ...) YK_PRINTF(1, 2); /* to stderr */
+
 /* Options -------------------------------------------------------------------------------------- */
 
 enum { OPTION_LIST_MAX = 64 };

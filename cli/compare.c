@@ -28,14 +28,14 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     /* A channel that only one of them has, or has in another shape, differs. */
     int in_b = yk_record_find(b, channel->name);
     if (in_b < 0) {
-        printf("  %-40s only in A\n", channel->name);
+        print_out("  %-40s only in A\n", channel->name);
         return false;
     }
 
     const yk_record_channel *other = &yk_record_get_header(b)->channels[in_b];
     if (other->components != channel->components || strcmp(other->unit, channel->unit) != 0) {
-        printf("  %-40s %d x [%s] in A, %d x [%s] in B\n", channel->name, channel->components,
-               channel->unit, other->components, other->unit);
+        print_out("  %-40s %d x [%s] in A, %d x [%s] in B\n", channel->name, channel->components,
+                  channel->unit, other->components, other->unit);
         return false;
     }
 
@@ -104,7 +104,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     /* What is not equal is printed, whether it counts as a difference or not. */
     bool same = largest <= tolerance * range;
     if (largest == 0) {
-        printf("  %-40s equal\n", channel->name);
+        print_out("  %-40s equal\n", channel->name);
         return true;
     }
 
@@ -114,8 +114,8 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     snprintf(unit, sizeof unit, "[%s]", *channel->unit ? channel->unit : "1");
     if (channel->components > 1)
         snprintf(component, sizeof component, ":%s", channel->labels[where]);
-    printf("  %-40s %11.4g %11.4g %-8s %-5s %11.5g s%s\n", channel->name, largest,
-           sqrt(squares / count), unit, component, when, same ? "" : "  differs");
+    print_out("  %-40s %11.4g %11.4g %-8s %-5s %11.5g s%s\n", channel->name, largest,
+              sqrt(squares / count), unit, component, when, same ? "" : "  differs");
     return same;
 }
 
@@ -154,7 +154,7 @@ int command_compare(int argc, char **argv)
     /* A channel that is asked for and is not there is a slip of the command, not a difference. */
     for (int i = 0; i < wanted.count && code == EXIT_GOOD; i++) {
         if (yk_record_find(records[0], wanted.items[i]) < 0) {
-            fprintf(stderr, "yoke: %s has no channel '%s'\n", files[0], wanted.items[i]);
+            print_err("yoke: %s has no channel '%s'\n", files[0], wanted.items[i]);
             code = EXIT_MISUSE;
         }
     }
@@ -162,8 +162,8 @@ int command_compare(int argc, char **argv)
     if (code == EXIT_GOOD) {
         const yk_record_header *a = yk_record_get_header(records[0]);
         const yk_record_header *b = yk_record_get_header(records[1]);
-        printf("  %-40s %11s %11s %-8s %-5s %11s\n", "channel", "largest", "rms", "", "where",
-               "when");
+        print_out("  %-40s %11s %11s %-8s %-5s %11s\n", "channel", "largest", "rms", "", "where",
+                  "when");
 
         /* Channels of A, then those that B has alone. */
         int differing = 0;
@@ -179,15 +179,15 @@ int command_compare(int argc, char **argv)
             if (yk_record_find(records[0], b->channels[i].name) >= 0)
                 continue;
 
-            printf("  %-40s only in B\n", b->channels[i].name);
+            print_out("  %-40s only in B\n", b->channels[i].name);
             differing++;
         }
 
         /* Scripts see a difference by the exit code. */
         if (differing == 0)
-            printf("the runs are the same\n");
+            print_out("the runs are the same\n");
         else
-            printf("%d channel%s of the runs differ\n", differing, plural(differing));
+            print_out("%d channel%s of the runs differ\n", differing, plural(differing));
         if (differing > 0)
             code = EXIT_FAILED;
     }

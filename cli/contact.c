@@ -69,8 +69,8 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
     else if (status == YK_ERROR_NO_SOLUTION)
         outcome = "no solution";
 
-    printf("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", behind_last(file, '/'), kind,
-           size, solver, outcome, iterations, residual, seconds);
+    print_out("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", behind_last(file, '/'), kind,
+              size, solver, outcome, iterations, residual, seconds);
 
     t->tried++;
     if (status == YK_OK)
@@ -134,7 +134,7 @@ static yk_status solve_contact(session *s, const char *file)
 static void print_tally(const char *name, const tally *t, int least)
 {
     if (t->tried >= least)
-        printf("%s: %d of %d solved, %.6f s\n", name, t->solved, t->tried, t->seconds);
+        print_out("%s: %d of %d solved, %.6f s\n", name, t->solved, t->tried, t->seconds);
 }
 
 static bool ends_in_hdf5(const char *name)
@@ -159,7 +159,7 @@ static int list_files(const char *const *operands, int count, char **files)
         if (folder)
             entries = opendir(operands[i]);
         if (folder && !entries) {
-            fprintf(stderr, "yoke: the folder '%s' cannot be read\n", operands[i]);
+            print_err("yoke: the folder '%s' cannot be read\n", operands[i]);
             return -1;
         }
 
@@ -183,7 +183,7 @@ static int list_files(const char *const *operands, int count, char **files)
             if (found < FILES_MAX)
                 path = malloc(size);
             if (!path) {
-                fprintf(stderr, "yoke: more than %d files\n", FILES_MAX);
+                print_err("yoke: more than %d files\n", FILES_MAX);
                 if (entries)
                     closedir(entries);
                 return -1;
@@ -203,8 +203,8 @@ static int list_files(const char *const *operands, int count, char **files)
         closedir(entries);
         qsort(files + first, (size_t)(found - first), sizeof *files, compare_names);
         if (found == first) {
-            fprintf(stderr, "yoke: the folder '%s' has no files that end in .dat, .hdf5 or .h5\n",
-                    operands[i]);
+            print_err("yoke: the folder '%s' has no files that end in .dat, .hdf5 or .h5\n",
+                      operands[i]);
             return -1;
         }
     }
@@ -215,8 +215,8 @@ static int list_files(const char *const *operands, int count, char **files)
 /* Solves all files. Returns the exit code. */
 static int solve_files(session *s, char *const *files, int count)
 {
-    printf("%-36s %-8s %6s  %-18s %-13s %7s  %9s  %10s\n", "file", "kind", "size", "solver",
-           "outcome", "steps", "residual", "seconds");
+    print_out("%-36s %-8s %6s  %-18s %-13s %7s  %9s  %10s\n", "file", "kind", "size", "solver",
+              "outcome", "steps", "residual", "seconds");
 
     for (int i = 0; i < count; i++) {
         /* What the file holds is found from its contents. */
@@ -252,7 +252,7 @@ static int solve_files(session *s, char *const *files, int count)
             add_row(&s->complementarity, file, kind == YK_PROBLEM_LCP ? "LCP" : "MLCP", mlcp.n,
                     "pivot", status, report.iterations, report.residual, report.seconds);
             if (YK_FAILED(status))
-                printf("    %s\n", yk_last_message(s->context));
+                print_out("    %s\n", yk_last_message(s->context));
 
             for (int k = 0; s->solution && status == YK_OK && k < mlcp.n; k++)
                 fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", behind_last(file, '/'), k + 1,
@@ -278,8 +278,8 @@ static int solve_files(session *s, char *const *files, int count)
      * the fastest of them. */
     bool comparable = s->method_count >= 2 && s->problem_count > 0;
     if (comparable)
-        printf("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x",
-               "within 10x");
+        print_out("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x",
+                  "within 10x");
 
     for (int m = 0; comparable && m < s->method_count; m++) {
         static const double ratios[] = {1, 2, 10};
@@ -294,16 +294,16 @@ static int solve_files(session *s, char *const *files, int count)
                 counts[k] += times[m] <= ratios[k] * best;
         }
 
-        printf("%-18s %9d %9d %10d %10d\n", yk_contact_method_name(s->methods[m]),
-               s->contacts[m].solved, counts[0], counts[1], counts[2]);
+        print_out("%-18s %9d %9d %10d %10d\n", yk_contact_method_name(s->methods[m]),
+                  s->contacts[m].solved, counts[0], counts[1], counts[2]);
     }
 
     if (comparable)
-        printf("of %d problems\n", s->problem_count);
+        print_out("of %d problems\n", s->problem_count);
 
     /* What could not be read weighs more than what could not be solved. */
     if (s->unreadable > 0) {
-        printf("%d could not be read\n", s->unreadable);
+        print_out("%d could not be read\n", s->unreadable);
         return EXIT_MISUSE;
     }
 
@@ -454,7 +454,7 @@ static int command_dump(int argc, char **argv)
     if (count < 0)
         return options_exit(count);
     if (!output) {
-        fprintf(stderr, "yoke: contact dump needs -o FILE\n");
+        print_err("yoke: contact dump needs -o FILE\n");
         return EXIT_MISUSE;
     }
 
@@ -468,7 +468,7 @@ static int command_dump(int argc, char **argv)
     if (isnan(time))
         time = end;
     if (!(time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)) {
-        fprintf(stderr, "yoke: --time is %g s, and the run has steps to %g s\n", time, end);
+        print_err("yoke: --time is %g s, and the run has steps to %g s\n", time, end);
         close_scenario(&l);
         return EXIT_MISUSE;
     }
@@ -497,11 +497,11 @@ static int command_dump(int argc, char **argv)
 
     if (!YK_FAILED(status) && (several || !world)) {
         if (several)
-            fprintf(stderr, "yoke: several subsystems have contacts: choose one by --subsystem\n");
+            print_err("yoke: several subsystems have contacts: choose one by --subsystem\n");
         else if (name)
-            fprintf(stderr, "yoke: there is no nonsmooth subsystem '%s'\n", name);
+            print_err("yoke: there is no nonsmooth subsystem '%s'\n", name);
         else
-            fprintf(stderr, "yoke: no subsystem has contacts\n");
+            print_err("yoke: no subsystem has contacts\n");
         close_scenario(&l);
         return EXIT_MISUSE;
     }
@@ -529,8 +529,8 @@ static int command_dump(int argc, char **argv)
 
     int code = EXIT_GOOD;
     if (status == YK_OK)
-        printf("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
-               yk_system_time(system));
+        print_out("%s: %d contacts of the step to t = %g s\n", output, problem.contact_count,
+                  yk_system_time(system));
     else if (YK_FAILED(status))
         code = print_failure(l.context);
 

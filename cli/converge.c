@@ -65,11 +65,10 @@ static bool add_variant(variant_list *list, const char *text)
     }
 
     if (!good)
-        fprintf(stderr,
-                "yoke: --variant '%s': write NAME;PATH=VALUE;PATH=VALUE, such as "
-                "\"lazy;coupling.scheme=tight;coupling.iterations=0\" (at most %d variants with "
-                "%d values each)\n",
-                text, VARIANTS_MAX, VARIANT_OVERRIDES_MAX);
+        print_err("yoke: --variant '%s': write NAME;PATH=VALUE;PATH=VALUE, such as "
+                  "\"lazy;coupling.scheme=tight;coupling.iterations=0\" (at most %d variants with "
+                  "%d values each)\n",
+                  text, VARIANTS_MAX, VARIANT_OVERRIDES_MAX);
     return good;
 }
 
@@ -103,26 +102,26 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
         code = print_refusal(context, diagnostics, status);
     } else if (ranks_own() == 0) {
         /* The table: the steps of a variant below its name. */
-        printf("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
-               "steps", "iterations", "calls", "us/step");
+        print_out("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
+                  "steps", "iterations", "calls", "us/step");
         for (size_t i = 0; i < count; i++) {
             const yk_convergence_row *r = &rows[i];
             if (def->variant_count > 0 && i % (size_t)def->step_count == 0)
-                printf("%s\n", def->variants[r->variant].name);
+                print_out("%s\n", def->variants[r->variant].name);
 
             /* The first of the steps has no order. */
             char order[16] = "-";
             if (isfinite(r->order))
                 snprintf(order, sizeof order, "%.3f", r->order);
 
-            printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
-                   r->largest, order, (long long)r->steps, (long long)r->iterations,
-                   (long long)r->calls, 1e6 * r->seconds_per_step);
+            print_out("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
+                      r->largest, order, (long long)r->steps, (long long)r->iterations,
+                      (long long)r->calls, 1e6 * r->seconds_per_step);
             if (r->unresolved)
-                printf("  (that of the reference)");
+                print_out("  (that of the reference)");
             if (r->outcome != YK_OUTCOME_GOOD)
-                printf("  %s", outcomes[r->outcome]);
-            printf("\n");
+                print_out("  %s", outcomes[r->outcome]);
+            print_out("\n");
         }
 
         /* Why rows are no good, once for several steps that end alike. */
@@ -135,7 +134,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
             const char *name = "scenario";
             if (def->variant_count > 0)
                 name = def->variants[r->variant].name;
-            printf("%s, step %g s: %s\n", name, r->step, r->message);
+            print_out("%s, step %g s: %s\n", name, r->step, r->message);
         }
 
         /* What it was measured against. */
@@ -146,8 +145,8 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
             reference = "monolithic";
 
         if (!def->exact)
-            printf("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
-                   def->steps[def->step_count - 1] / 4, report.reference_error);
+            print_out("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
+                      def->steps[def->step_count - 1] / 4, report.reference_error);
 
         /* The same for other programs: all digits, and a column for what are headings above. */
         yk_output table = {0};
@@ -256,10 +255,9 @@ int command_converge(int argc, char **argv)
     }
 
     if (!all_read) {
-        fprintf(stderr,
-                "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at "
-                "most %d)\n",
-                step_text, STEPS_MAX);
+        print_err("yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at "
+                  "most %d)\n",
+                  step_text, STEPS_MAX);
         return EXIT_MISUSE;
     }
 

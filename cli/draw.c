@@ -321,7 +321,7 @@ int command_draw(int argc, char **argv)
         return EXIT_MISUSE;
 
     if (!(options.width >= 100 && options.width <= 10000)) {
-        fprintf(stderr, "yoke: --width %g: ask for 100 to 10000 dots\n", options.width);
+        print_err("yoke: --width %g: ask for 100 to 10000 dots\n", options.width);
         return EXIT_MISUSE;
     }
 
@@ -368,7 +368,7 @@ int command_draw(int argc, char **argv)
         if (!written)
             print_unwritable(file);
         else if (to_file)
-            printf("picture %s\n", file);
+            print_out("picture %s\n", file);
         if (written)
             code = EXIT_GOOD;
     }

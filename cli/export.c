@@ -41,8 +41,8 @@ int command_export(int argc, char **argv)
     /* The ending says what is wanted: the motion, or the numbers. */
     bool scene = file && ends_in(file, ".vtkhdf");
     if (!scene && !(file && ends_in(file, ".csv"))) {
-        fprintf(stderr, "yoke: name the file with -o: FILE.vtkhdf for ParaView, FILE.csv for the "
-                        "numbers\n");
+        print_err("yoke: name the file with -o: FILE.vtkhdf for ParaView, FILE.csv for the "
+                  "numbers\n");
         return EXIT_MISUSE;
     }
 
@@ -103,7 +103,7 @@ int command_export(int argc, char **argv)
     /* What was written; or why not, and what would work. */
     int code = EXIT_GOOD;
     if (status == YK_OK) {
-        printf("%s: %zu %s%s\n", file, count, what, plural((long long)count));
+        print_out("%s: %zu %s%s\n", file, count, what, plural((long long)count));
     } else {
         print_failure(context);
         code = EXIT_FAILED;
@@ -111,9 +111,9 @@ int command_export(int argc, char **argv)
             code = EXIT_MISUSE;
 
         if (scene && count == 0)
-            fprintf(stderr,
-                    "yoke: its subsystems have nothing to draw, or record.frames (--frames) was 0; "
-                    "-o FILE.csv works\n");
+            print_err(
+                "yoke: its subsystems have nothing to draw, or record.frames (--frames) was 0; "
+                "-o FILE.csv works\n");
     }
 
     yk_record_destroy(record);
@@ -143,11 +143,10 @@ static size_t results_length(const char *journal)
 /* The ranges of time that damage has cost. */
 static int print_gaps(const yk_recovery *recovery, const char *part)
 {
-    fprintf(stderr,
-            "yoke: %s is damaged: %llu bytes in %zu place%s were left out. Samples or frames are "
-            "missing\n",
-            part, (unsigned long long)recovery->damaged_bytes, recovery->gap_count,
-            plural((long long)recovery->gap_count));
+    print_err("yoke: %s is damaged: %llu bytes in %zu place%s were left out. Samples or frames are "
+              "missing\n",
+              part, (unsigned long long)recovery->damaged_bytes, recovery->gap_count,
+              plural((long long)recovery->gap_count));
     for (size_t i = 0; i < recovery->gap_count && i < YK_RECOVERY_GAPS; i++) {
         const yk_recovery_gap *gap = &recovery->gaps[i];
         char after[40] = "from the start";
@@ -156,11 +155,11 @@ static int print_gaps(const yk_recovery *recovery, const char *part)
             snprintf(after, sizeof after, "after t = %.9g s", gap->after);
         if (!isnan(gap->before))
             snprintf(before, sizeof before, "before t = %.9g s", gap->before);
-        fprintf(stderr, "yoke:   %s and %s\n", after, before);
+        print_err("yoke:   %s and %s\n", after, before);
     }
 
     if (recovery->gap_count > YK_RECOVERY_GAPS)
-        fprintf(stderr, "yoke:   and in %zu more places\n", recovery->gap_count - YK_RECOVERY_GAPS);
+        print_err("yoke:   and in %zu more places\n", recovery->gap_count - YK_RECOVERY_GAPS);
     return EXIT_UNTRUSTED;
 }
 
@@ -185,16 +184,15 @@ int command_recover(int argc, char **argv)
         size_t kept = results_length(part);
         snprintf(name, sizeof name, "%.*s", (int)kept, part);
         if (kept == 0 || kept >= sizeof name) {
-            fprintf(stderr,
-                    "yoke: '%s' does not end in .part: name the results file with -o FILE\n", part);
+            print_err("yoke: '%s' does not end in .part: name the results file with -o FILE\n",
+                      part);
             return EXIT_MISUSE;
         }
 
         if (access(name, F_OK) == 0) {
-            fprintf(stderr,
-                    "yoke: '%s' is there already, of another run: name the results file with -o "
-                    "FILE\n",
-                    name);
+            print_err("yoke: '%s' is there already, of another run: name the results file with -o "
+                      "FILE\n",
+                      name);
             return EXIT_MISUSE;
         }
 
@@ -213,18 +211,18 @@ int command_recover(int argc, char **argv)
     if (status != YK_OK) {
         code = print_refusal(context, NULL, status);
     } else {
-        printf("%s: %zu sample%s", output, recovery.rows, plural((long long)recovery.rows));
+        print_out("%s: %zu sample%s", output, recovery.rows, plural((long long)recovery.rows));
         if (recovery.frames > 0)
-            printf(", %zu frame%s", recovery.frames, plural((long long)recovery.frames));
+            print_out(", %zu frame%s", recovery.frames, plural((long long)recovery.frames));
         if (!recovery.complete)
-            printf("; the run did not come to its end\n");
+            print_out("; the run did not come to its end\n");
         else
-            printf("%s\n", recovery.gap_count == 0 ? ", complete" : "");
+            print_out("%s\n", recovery.gap_count == 0 ? ", complete" : "");
 
         /* The block that was being written when the run was killed is no loss. */
         if (recovery.damaged_bytes > 0 && recovery.gap_count == 0)
-            printf("  %llu damaged bytes at the end of %s were left out\n",
-                   (unsigned long long)recovery.damaged_bytes, part);
+            print_out("  %llu damaged bytes at the end of %s were left out\n",
+                      (unsigned long long)recovery.damaged_bytes, part);
         if (recovery.gap_count > 0)
             code = print_gaps(&recovery, part);
     }

@@ -35,11 +35,11 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
         return;
 
     /* Only what it can do, in one line. */
-    printf("  %-16s %s", title, c->identifier);
+    print_out("  %-16s %s", title, c->identifier);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].has)
-            printf(", %s", rows[i].text);
-    printf("\n");
+            print_out(", %s", rows[i].text);
+    print_out("\n");
 }
 
 /* How it can be connected ---------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static size_t stem(const char *name)
 static void print_word(const char *text, size_t length, const char *otherwise)
 {
     if (length == 0) {
-        printf("%s", otherwise);
+        print_out("%s", otherwise);
         return;
     }
 
@@ -101,17 +101,17 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     if (!used)
         return;
 
-    printf("\nAs a subsystem of a scenario:\n\nsubsystems:\n  ");
+    print_out("\nAs a subsystem of a scenario:\n\nsubsystems:\n  ");
     print_word(d->model_name, strlen(d->model_name), "fmu");
-    printf(":\n    solver: fmu\n    file: \"%s\"\n", file);
+    print_out(":\n    solver: fmu\n    file: \"%s\"\n", file);
 
     /* Terminals say themselves what they are. */
-    printf("    ports:\n");
+    print_out("    ports:\n");
     for (int i = 0; i < d->terminal_count; i++) {
         const yk_fmi_terminal *terminal = &d->terminals[i];
-        printf("      ");
+        print_out("      ");
         print_word(terminal->name, strlen(terminal->name), "terminal");
-        printf(": {type: terminal, terminal: \"%s\"}\n", terminal->name);
+        print_out(": {type: terminal, terminal: \"%s\"}\n", terminal->name);
         for (int k = 0; k < terminal->member_count; k++) {
             int v = yk_fmi_find(d, d->members[terminal->first_member + k].variable);
             if (v >= 0)
@@ -146,17 +146,17 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         if (!is_port || found[POSITION] < 0)
             continue;
 
-        printf("      ");
+        print_out("      ");
         print_word(name, stem(name), "port");
-        printf(": {type: scalar");
+        print_out(": {type: scalar");
         for (int r = 0; r < ROLES; r++) {
             if (found[r] < 0)
                 continue;
 
-            printf(", %s: \"%s\"", roles[r].key, d->variables[found[r]].name);
+            print_out(", %s: \"%s\"", roles[r].key, d->variables[found[r]].name);
             used[found[r]] = true;
         }
-        printf("}\n");
+        print_out("}\n");
     }
 
     /* All others carry no power; texts and arrays cannot be wired. */
@@ -166,10 +166,10 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         if (used[i] || !outside || !yk_fmi_type_is_number(v->type) || v->size != 1)
             continue;
 
-        printf("      ");
+        print_out("      ");
         print_word(v->name, strlen(v->name), "signal");
-        printf(": {type: signal, variable: \"%s\"} # %s\n", v->name,
-               yk_fmi_causality_name(v->causality));
+        print_out(": {type: signal, variable: \"%s\"} # %s\n", v->name,
+                  yk_fmi_causality_name(v->causality));
     }
 
     /* Its parameters, as they are. */
@@ -185,9 +185,9 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
             continue;
 
         if (first)
-            printf("    set:\n");
+            print_out("    set:\n");
         first = false;
-        printf("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
+        print_out("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
     }
     yk_release(context, used);
 }
@@ -221,28 +221,28 @@ static int info(int argc, char **argv)
 
     int code = EXIT_GOOD;
     if (status == YK_OK) {
-        printf("%s: %s, FMI %s%s%s\n", file, d.model_name, d.version_text,
-               d.tool[0] ? ", made by " : "", d.tool);
+        print_out("%s: %s, FMI %s%s%s\n", file, d.model_name, d.version_text,
+                  d.tool[0] ? ", made by " : "", d.tool);
         if (d.description[0])
-            printf("  %s\n", d.description);
+            print_out("  %s\n", d.description);
 
         /* What it can do, and how it wants to be run. */
         print_kind("co-simulation", &d.co_simulation);
         print_kind("model exchange", &d.model_exchange);
         if (d.scheduled)
-            printf("  scheduled execution, which is not supported\n");
+            print_out("  scheduled execution, which is not supported\n");
 
         if (isfinite(d.stop_time))
-            printf("  %-16s to %g s", "experiment", d.stop_time);
+            print_out("  %-16s to %g s", "experiment", d.stop_time);
         if (isfinite(d.stop_time) && isfinite(d.step_size))
-            printf(", step %g s", d.step_size);
+            print_out(", step %g s", d.step_size);
         if (isfinite(d.stop_time))
-            printf("\n");
+            print_out("\n");
 
         /* Variables; what is inside of the model is seldom wanted. */
         int hidden = 0;
-        printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality",
-               "unit", "start", "variability", "description");
+        print_out("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality",
+                  "unit", "start", "variability", "description");
         for (int i = 0; i < d.variable_count; i++) {
             const yk_fmi_variable *v = &d.variables[i];
             bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
@@ -255,25 +255,25 @@ static int info(int argc, char **argv)
             /* An array shows its size behind its name. */
             char name[300];
             snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
-            printf("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name, yk_fmi_type_name(v->type),
-                   yk_fmi_causality_name(v->causality), v->unit, v->start, v->variability,
-                   v->description);
+            print_out("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name,
+                      yk_fmi_type_name(v->type), yk_fmi_causality_name(v->causality), v->unit,
+                      v->start, v->variability, v->description);
         }
 
         if (hidden)
-            printf("  and %d inside; --all lists them\n", hidden);
+            print_out("  and %d inside; --all lists them\n", hidden);
 
         /* Terminals group variables as connectors do. */
         if (d.terminal_count > 0)
-            printf("\n  %-32s %-24s members\n", "terminal", "kind");
+            print_out("\n  %-32s %-24s members\n", "terminal", "kind");
         for (int i = 0; i < d.terminal_count; i++) {
             const yk_fmi_terminal *terminal = &d.terminals[i];
-            printf("  %-32s %-24s", terminal->name, terminal->kind);
+            print_out("  %-32s %-24s", terminal->name, terminal->kind);
             for (int k = 0; k < terminal->member_count; k++) {
                 const yk_fmi_member *member = &d.members[terminal->first_member + k];
-                printf("%s%s: %s", k ? ", " : " ", member->name, member->variable);
+                print_out("%s%s: %s", k ? ", " : " ", member->name, member->variable);
             }
-            printf("\n");
+            print_out("\n");
         }
 
         print_section(context, &d, file);
@@ -329,7 +329,7 @@ static int export(int argc, char **argv)
         return EXIT_MISUSE;
 
     if (!output) {
-        fprintf(stderr, "yoke: name the FMU to be written with -o FILE.fmu\n");
+        print_err("yoke: name the FMU to be written with -o FILE.fmu\n");
         return EXIT_MISUSE;
     }
 
@@ -346,8 +346,8 @@ static int export(int argc, char **argv)
         binary = path;
 
     if (!binary) {
-        fprintf(stderr, "yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
-                        "installed; name it with --binary FILE\n");
+        print_err("yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
+                  "installed; name it with --binary FILE\n");
         return EXIT_FAILED;
     }
 
@@ -374,7 +374,7 @@ static int export(int argc, char **argv)
     code = EXIT_GOOD;
     yk_status status = yk_fmu_export(context, &def);
     if (status == YK_OK)
-        printf("%s: FMI %d.0\n", output, def.version);
+        print_out("%s: FMI %d.0\n", output, def.version);
     else
         code = print_failure(context);
 

@@ -55,12 +55,12 @@ static bool write_scenario(const yk_import *import, const char *file, const char
     int note_count = yk_import_notes(import, &notes);
     char summary[200];
     yk_import_summary(import, summary, sizeof summary);
-    fprintf(stderr, "%s: %s\n", model, summary);
+    print_err("%s: %s\n", model, summary);
 
     if (note_count > 0)
-        fprintf(stderr, "Not as in the model, or left out:\n");
+        print_err("Not as in the model, or left out:\n");
     for (int i = 0; i < note_count; i++)
-        fprintf(stderr, "  %s:%d: %s\n", notes[i].file, notes[i].line, notes[i].text);
+        print_err("  %s:%d: %s\n", notes[i].file, notes[i].line, notes[i].text);
     return true;
 }
 
@@ -98,7 +98,7 @@ int command_import(int argc, char **argv)
 
     options.solver = index;
     if (options.end < 0 || options.step < 0) {
-        fprintf(stderr, "yoke: end and step must be positive\n");
+        print_err("yoke: end and step must be positive\n");
         return EXIT_MISUSE;
     }
 
@@ -112,9 +112,8 @@ int command_import(int argc, char **argv)
     if (ends_in(path, ".ssp")) {
         const char *dot = output ? strrchr(output, '.') : NULL;
         if (!dot || strchr(dot, '/')) {
-            fprintf(stderr,
-                    "yoke: name the scenario with -o NAME.yaml; the FMUs of the package are "
-                    "put into the folder NAME beside it\n");
+            print_err("yoke: name the scenario with -o NAME.yaml; the FMUs of the package are "
+                      "put into the folder NAME beside it\n");
             yk_context_destroy(context);
             return EXIT_MISUSE;
         }
@@ -147,7 +146,7 @@ int command_import(int argc, char **argv)
 
         found = realpath(folder, whole[i]) != NULL;
         if (!found)
-            fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
+            print_err("yoke: %s: %s\n", folder, strerror(errno));
     }
 
     /* FMUs of a package lie in its own folder, which is named after the scenario. */
@@ -252,7 +251,7 @@ static int export_ssp(int argc, char **argv)
         return options_exit(parsed);
 
     if (!output) {
-        fprintf(stderr, "yoke: name the package to be written with -o FILE.ssp\n");
+        print_err("yoke: name the package to be written with -o FILE.ssp\n");
         return EXIT_MISUSE;
     }
 
@@ -265,7 +264,7 @@ static int export_ssp(int argc, char **argv)
     code = EXIT_GOOD;
     yk_status status = yk_ssp_write(context, scenario, sets.items, sets.count, output);
     if (status == YK_OK)
-        printf("%s: SSP 1.0\n", output);
+        print_out("%s: SSP 1.0\n", output);
     else
         code = print_refusal(context, NULL, status);
 

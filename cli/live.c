@@ -597,8 +597,8 @@ live_view *live_open(int port)
     size_t length;
     viewer_page(&length);
     if (length == 0) {
-        fprintf(stderr, "yoke: this program was built without the viewer, for want of Node.js; "
-                        "--live needs it\n");
+        print_err("yoke: this program was built without the viewer, for want of Node.js; "
+                  "--live needs it\n");
         return NULL;
     }
 
@@ -639,7 +639,7 @@ live_view *live_open(int port)
     const union MHD_DaemonInfo *info =
         v->server ? MHD_get_daemon_info(v->server, MHD_DAEMON_INFO_BIND_PORT) : NULL;
     if (!info) {
-        fprintf(stderr, "yoke: cannot listen on port %d of 127.0.0.1; is it taken?\n", port);
+        print_err("yoke: cannot listen on port %d of 127.0.0.1; is it taken?\n", port);
         release(v);
         return NULL;
     }
@@ -648,7 +648,7 @@ live_view *live_open(int port)
     unsigned bound = info->port;
     snprintf(v->hosts[0], sizeof v->hosts[0], "127.0.0.1:%u", bound);
     snprintf(v->hosts[1], sizeof v->hosts[1], "localhost:%u", bound);
-    printf("live: http://%s/%s/\n", v->hosts[0], v->key);
+    print_out("live: http://%s/%s/\n", v->hosts[0], v->key);
     fflush(stdout);
     return v;
 }

@@ -1,14 +1,14 @@
 /* In place of live.c where libmicrohttpd was not there when the program was built. */
 #include <stdio.h>
 
+#include "cli.h"
 #include "live.h"
 
 live_view *live_open(int port)
 {
     (void)port;
-    fprintf(stderr,
-            "yoke: this program was built without libmicrohttpd, which --live needs: install "
-            "libmicrohttpd-dev and build it again\n");
+    print_err("yoke: this program was built without libmicrohttpd, which --live needs: install "
+              "libmicrohttpd-dev and build it again\n");
     return NULL;
 }
 

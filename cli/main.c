@@ -125,11 +125,11 @@ static int run_command(int argc, char **argv)
         return code;
     }
 
-    fprintf(stderr, "yoke: unknown command '%s'", word);
+    print_err("yoke: unknown command '%s'", word);
     const char *nearest = yk_text_nearest(word, names);
     if (nearest)
-        fprintf(stderr, ", did you mean '%s'?", nearest);
-    fprintf(stderr, "\n`yoke --help` lists the commands.\n");
+        print_err(", did you mean '%s'?", nearest);
+    print_err("\n`yoke --help` lists the commands.\n");
     return EXIT_MISUSE;
 }
 
@@ -223,11 +223,10 @@ int main(int argc, char **argv)
     int threads = yk_blas_threads();
     double needed = (double)YK_BLAS_BUFFER * threads + REST;
     if (limited && (double)most.rlim_cur < needed) {
-        fprintf(stderr,
-                "yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of "
-                "addresses (threads: %d); allow more%s\n",
-                1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
-                threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
+        print_err("yoke: memory is limited to %.0f MB (ulimit -v), and OpenBLAS takes %.0f MB of "
+                  "addresses (threads: %d); allow more%s\n",
+                  1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
+                  threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
         _exit(EXIT_FAILED); /* its end would wait for these threads as well */
     }
 
@@ -246,7 +245,7 @@ int main(int argc, char **argv)
     } else if (help) {
         print_commands(stdout);
     } else if (strcmp(word, "--version") == 0) {
-        printf("yoke %s, compiled by %s\n", yk_version(), compiler);
+        print_out("yoke %s, compiled by %s\n", yk_version(), compiler);
     } else {
         code = run_command(argc - 1, argv + 1);
     }
@@ -258,7 +257,7 @@ int main(int argc, char **argv)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
 
-    fprintf(stderr, "yoke: cannot write to the standard output: %s\n", strerror(errno));
+    print_err("yoke: cannot write to the standard output: %s\n", strerror(errno));
     if (code == EXIT_GOOD)
         code = EXIT_FAILED;
     return code;

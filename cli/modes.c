@@ -292,21 +292,21 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
     /* A row per mode; free motions have no frequency, overdamped ones no oscillation. */
     int growing = 0;
     int idle = 0;
-    printf("\n  mode   frequency Hz      damping   growth 1/s     mass along x, y, z %%\n");
+    print_out("\n  mode   frequency Hz      damping   growth 1/s     mass along x, y, z %%\n");
 
     for (int i = 0; i < modes->count; i++) {
         const yk_mode *mode = &modes->mode[i];
-        printf("  %4d ", i + 1);
+        print_out("  %4d ", i + 1);
         if (mode->free_motion)
-            printf("%14s %12s", "free", "-");
+            print_out("%14s %12s", "free", "-");
         else if (mode->omega > 0)
-            printf("%14.6f %12.6f", mode->frequency, mode->damping);
+            print_out("%14.6f %12.6f", mode->frequency, mode->damping);
         else
-            printf("%14s %12.6f", "0", mode->damping);
+            print_out("%14s %12.6f", "0", mode->damping);
 
         /* Masses along the axes, of the whole. */
-        printf(" %12.5g   %7.3f %7.3f %7.3f\n", mode->growth, 100 * mode->mass[0],
-               100 * mode->mass[1], 100 * mode->mass[2]);
+        print_out(" %12.5g   %7.3f %7.3f %7.3f\n", mode->growth, 100 * mode->mass[0],
+                  100 * mode->mass[1], 100 * mode->mass[2]);
 
         /* Growth below rounding of the frequency is none. */
         if (mode->free_motion)
@@ -317,26 +317,28 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
 
     /* What is to be known about them. */
     if (modes->count < asked)
-        printf("\n  %d mode%s of the %d asked for: there are no others, or they are 1e6 times as "
-               "fast as the slowest\n",
-               modes->count, plural(modes->count), asked);
+        print_out(
+            "\n  %d mode%s of the %d asked for: there are no others, or they are 1e6 times as "
+            "fast as the slowest\n",
+            modes->count, plural(modes->count), asked);
 
     if (idle > 0)
-        printf("\n  %d free motion%s: nothing resists, the frequency is zero\n", idle,
-               plural(idle));
+        print_out("\n  %d free motion%s: nothing resists, the frequency is zero\n", idle,
+                  plural(idle));
 
     if (growing > 0)
-        printf("\n  %d mode%s grow%s: the state is unstable\n", growing, plural(growing),
-               growing > 1 ? "" : "s");
+        print_out("\n  %d mode%s grow%s: the state is unstable\n", growing, plural(growing),
+                  growing > 1 ? "" : "s");
 
     /* A model that moves has no equilibrium. */
     yk_energy energy;
     yk_smooth_energy(model, &energy);
     if (energy.kinetic > 1e-12)
-        printf("\n  the model moves (%.3g J): these are the modes of the moment in fixed axes, not "
-               "of an equilibrium (see\n  --static); they are right for rotors that look the same "
-               "at every angle, not for blades and cranks\n",
-               energy.kinetic);
+        print_out(
+            "\n  the model moves (%.3g J): these are the modes of the moment in fixed axes, not "
+            "of an equilibrium (see\n  --static); they are right for rotors that look the same "
+            "at every angle, not for blades and cranks\n",
+            energy.kinetic);
 
     if (!file)
         return true;
@@ -397,7 +399,7 @@ int command_modes(int argc, char **argv)
         return EXIT_MISUSE;
 
     if (!(count >= 1 && count <= 10000)) {
-        fprintf(stderr, "yoke: --count %g: ask for 1 to 10000 modes\n", count);
+        print_err("yoke: --count %g: ask for 1 to 10000 modes\n", count);
         return EXIT_MISUSE;
     }
 
@@ -425,16 +427,14 @@ int command_modes(int argc, char **argv)
 
     if (candidates != 1) {
         if (candidates > 1)
-            fprintf(stderr, "yoke: %d subsystems are smooth; choose one with --subsystem\n",
-                    candidates);
+            print_err("yoke: %d subsystems are smooth; choose one with --subsystem\n", candidates);
         else if (subsystem && solver)
-            fprintf(stderr,
-                    "yoke: subsystem '%s' is of the kind %s; modes are found of smooth ones\n",
-                    subsystem, solver);
+            print_err("yoke: subsystem '%s' is of the kind %s; modes are found of smooth ones\n",
+                      subsystem, solver);
         else if (subsystem)
-            fprintf(stderr, "yoke: there is no subsystem '%s'\n", subsystem);
+            print_err("yoke: there is no subsystem '%s'\n", subsystem);
         else
-            fprintf(stderr, "yoke: the scenario has no subsystem of the kind smooth\n");
+            print_err("yoke: the scenario has no subsystem of the kind smooth\n");
 
         close_scenario(&l);
         return EXIT_MISUSE;
@@ -464,13 +464,13 @@ int command_modes(int argc, char **argv)
     /* The table, the shapes for other programs, and a picture of them. */
     int code = EXIT_GOOD;
     if (modes) {
-        printf("%s\n", scenario_title(info));
+        print_out("%s\n", scenario_title(info));
         if (!report_modes(model, modes, options.count, output))
             code = EXIT_FAILED;
         else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)
             code = print_failure(l.context);
         else if (plot) {
-            printf("\n  ");
+            print_out("\n  ");
             print_pictures(plot);
         }
     }

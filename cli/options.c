@@ -20,7 +20,7 @@ static const char *dashes_of(const char *name)
 static void print_help_row(const char *option, const char *help)
 {
     enum { HELP_COLUMN = 31, LINE_WIDTH = 110 };
-    printf("  %-*s", HELP_COLUMN - 3, option);
+    print_out("  %-*s", HELP_COLUMN - 3, option);
     size_t width = HELP_COLUMN - 1;
     if (strlen(option) > HELP_COLUMN - 3)
         width = LINE_WIDTH;
@@ -28,15 +28,15 @@ static void print_help_row(const char *option, const char *help)
     while (*help) {
         size_t word = strcspn(help, " ");
         if (width + 1 + word > LINE_WIDTH) {
-            printf("\n%*s", HELP_COLUMN - 1, "");
+            print_out("\n%*s", HELP_COLUMN - 1, "");
             width = HELP_COLUMN - 1;
         }
-        printf(" %.*s", (int)word, help);
+        print_out(" %.*s", (int)word, help);
         width += word + 1;
         help += word;
         help += strspn(help, " ");
     }
-    printf("\n");
+    print_out("\n");
 }
 
 /* Takes the option at argv[*index], and its value from the same or the next argument. */
@@ -73,10 +73,10 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
             if (names[i][0] == word[0])
                 nearest = names[i];
 
-        fprintf(stderr, "yoke: unknown option '%s'", argument);
+        print_err("yoke: unknown option '%s'", argument);
         if (nearest)
-            fprintf(stderr, ", did you mean '%s%s'?", dashes_of(nearest), nearest);
-        fprintf(stderr, "\n");
+            print_err(", did you mean '%s%s'?", dashes_of(nearest), nearest);
+        print_err("\n");
         return false;
     }
 
@@ -88,7 +88,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     /* "--quiet=no" would be taken for the opposite of what it says. */
     if (row->kind == OPTION_FLAG) {
         if (value)
-            fprintf(stderr, "yoke: --%s takes no value\n", row->name);
+            print_err("yoke: --%s takes no value\n", row->name);
         *(bool *)row->target = true;
         return !value;
     }
@@ -97,7 +97,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
         value = argv[++*index];
 
     if (!value) {
-        fprintf(stderr, "yoke: %s needs a value: %s\n", argument, row->argument);
+        print_err("yoke: %s needs a value: %s\n", argument, row->argument);
         return false;
     }
 
@@ -109,7 +109,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     case OPTION_NUMBER: {
         double number = yk_text_number(value, &end);
         if (end == value || *end || !isfinite(number)) {
-            fprintf(stderr, "yoke: --%s expects a number, not '%s'\n", row->name, value);
+            print_err("yoke: --%s expects a number, not '%s'\n", row->name, value);
             return false;
         }
 
@@ -120,8 +120,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     case OPTION_COUNT: {
         long number = strtol(value, &end, 10);
         if (end == value || *end || errno || number < 0 || number > INT_MAX) {
-            fprintf(stderr, "yoke: --%s expects a non-negative integer, not '%s'\n", row->name,
-                    value);
+            print_err("yoke: --%s expects a non-negative integer, not '%s'\n", row->name, value);
             return false;
         }
 
@@ -132,13 +131,13 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     case OPTION_LIST: {
         option_list *list = row->target;
         if (list->count == OPTION_LIST_MAX) {
-            fprintf(stderr, "yoke: --%s is given more than %d times\n", row->name, OPTION_LIST_MAX);
+            print_err("yoke: --%s is given more than %d times\n", row->name, OPTION_LIST_MAX);
             return false;
         }
 
         if (!*value) {
-            fprintf(stderr, "yoke: %s%s needs a value that is not empty: %s\n",
-                    dashes_of(row->name), row->name, row->argument);
+            print_err("yoke: %s%s needs a value that is not empty: %s\n", dashes_of(row->name),
+                      row->name, row->argument);
             return false;
         }
 
@@ -168,7 +167,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
             only_operands = true;
         } else if (option && is_help(argument)) {
             /* A line per row of the table. */
-            printf("usage: yoke %s\n\n", usage);
+            print_out("usage: yoke %s\n\n", usage);
             for (const option_row *row = rows; row->kind != OPTION_END; row++) {
                 char left[80];
                 const char *argument_name = row->argument ? row->argument : "";
@@ -182,7 +181,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
             if (!take_option(rows, argc, argv, &i))
                 return -1;
         } else if (count == operand_max) {
-            fprintf(stderr, "yoke: unexpected argument '%s'\nusage: yoke %s\n", argument, usage);
+            print_err("yoke: unexpected argument '%s'\nusage: yoke %s\n", argument, usage);
             return -1;
         } else {
             operands[count++] = argument;
@@ -190,7 +189,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     }
 
     if (count < operand_min) {
-        fprintf(stderr, "yoke: missing argument\nusage: yoke %s\n", usage);
+        print_err("yoke: missing argument\nusage: yoke %s\n", usage);
         return -1;
     }
 
@@ -204,14 +203,14 @@ bool options_pick(const char *option, const char *word, const char *const *words
             return true;
 
     /* All words, and the one that was probably meant. */
-    fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
+    print_err("yoke: --%s '%s' is not known; choose from", option, word);
     for (int i = 0; words[i]; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+        print_err("%s %s", i ? "," : "", words[i]);
 
     const char *nearest = yk_text_nearest(word, words);
     if (nearest)
-        fprintf(stderr, " (did you mean %s?)", nearest);
-    fprintf(stderr, "\n");
+        print_err(" (did you mean %s?)", nearest);
+    print_err("\n");
     return false;
 }
 
@@ -233,13 +232,12 @@ bool options_ending(const char *option, const char *file, const char *const *end
         if (strcmp(dot + 1, endings[i]) == 0)
             return true;
 
-    fprintf(stderr, "yoke: %s %s: '%s' files cannot be written; let the name end in", option, file,
-            dot);
+    print_err("yoke: %s %s: '%s' files cannot be written; let the name end in", option, file, dot);
     for (int i = 0; endings[i]; i++) {
         const char *before = i == 0 ? "" : endings[i + 1] ? "," : " or";
-        fprintf(stderr, "%s .%s", before, endings[i]);
+        print_err("%s .%s", before, endings[i]);
     }
-    fprintf(stderr, "\n");
+    print_err("\n");
     return false;
 }
 

@@ -69,10 +69,10 @@ void print_pictures(const char *base)
         if (!is_drawn(i, only))
             continue;
 
-        printf("%s%.*s.%s", comma, length, base, terminals[i].extension);
+        print_out("%s%.*s.%s", comma, length, base, terminals[i].extension);
         comma = ", ";
     }
-    printf("\n");
+    print_out("\n");
 }
 
 /* Adds a text as gnuplot reads it between single quotes, where nothing is expanded or run; line

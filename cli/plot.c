@@ -37,7 +37,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
             continue;
 
         if (p->curve_count == CURVES_MAX) {
-            fprintf(stderr, "yoke: more than %d curves; choose with --channel\n", CURVES_MAX);
+            print_err("yoke: more than %d curves; choose with --channel\n", CURVES_MAX);
             return false;
         }
 
@@ -67,14 +67,14 @@ static bool report_missing(const picture *p, int file, const char *word)
     if (names)
         nearest = yk_text_nearest(word, names);
 
-    fprintf(stderr, "yoke: %s has no channel '%s'", p->files[file], word);
+    print_err("yoke: %s has no channel '%s'", p->files[file], word);
     if (nearest)
-        fprintf(stderr, ", did you mean '%s'? It has:", nearest);
+        print_err(", did you mean '%s'? It has:", nearest);
     else
-        fprintf(stderr, ". It has:");
+        print_err(". It has:");
     for (int i = 0; i < header->channel_count; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", header->channels[i].name);
-    fprintf(stderr, "\n");
+        print_err("%s %s", i ? "," : "", header->channels[i].name);
+    print_err("\n");
 
     free(names);
     return false;
@@ -108,10 +108,10 @@ static bool add_channel(picture *p, int file, const char *word)
             return add_curves(p, file, channel, i);
 
     /* The channel is there: the label must be wrong. */
-    fprintf(stderr, "yoke: channel '%s' has no component '%s'; it has", name, component);
+    print_err("yoke: channel '%s' has no component '%s'; it has", name, component);
     for (int i = 0; i < c->components; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", c->labels[i]);
-    fprintf(stderr, "\n");
+        print_err("%s %s", i ? "," : "", c->labels[i]);
+    print_err("\n");
     return false;
 }
 
@@ -199,8 +199,9 @@ int command_plot(int argc, char **argv)
         else
             code = print_failure(context);
         if (code == EXIT_GOOD && left_out > 0)
-            printf("%d channel%s left out: choose with --channel, or see all with `yoke report`\n",
-                   left_out, plural(left_out));
+            print_out(
+                "%d channel%s left out: choose with --channel, or see all with `yoke report`\n",
+                left_out, plural(left_out));
     }
 
     /* Curves point into the records, so these go last. */

@@ -94,8 +94,8 @@ bool ranks_begin(void)
     bool found = find_beside_program(candidates, sizeof candidates / sizeof *candidates, module,
                                      sizeof module);
     if (!found)
-        fprintf(stderr, "yoke: a launcher has started several processes, but yoke-mpi.so is not "
-                        "there: this program was built without MPI\n");
+        print_err("yoke: a launcher has started several processes, but yoke-mpi.so is not "
+                  "there: this program was built without MPI\n");
     else if (yk_ranks_open(context, module, &all) != YK_OK)
         found = print_failure(context) == EXIT_GOOD;
     if (found)
@@ -317,25 +317,25 @@ void ranks_print(const yk_scenario_info *info)
         whole += costs[i];
 
     for (int rank = 0; all && rank < all->count; rank++) {
-        printf("  rank %d (%s):", rank, all->hosts[rank]);
+        print_out("  rank %d (%s):", rank, all->hosts[rank]);
         const char *comma = "";
         double own = 0;
         for (int i = 0; i < place_count && i < info->subsystem_count; i++) {
             if (places[i] != rank)
                 continue;
 
-            printf("%s %s", comma, info->names[i]);
+            print_out("%s %s", comma, info->names[i]);
             comma = ",";
             own += costs[i];
         }
 
         if (cost_steps > 0 && own > 0)
-            printf("; %.0f %% of the cost", 100 * own / whole);
-        printf("\n");
+            print_out("; %.0f %% of the cost", 100 * own / whole);
+        print_out("\n");
     }
 
     if (cost_steps > 0 && all)
-        printf("  placed by what %d macro step%s cost\n", cost_steps, plural(cost_steps));
+        print_out("  placed by what %d macro step%s cost\n", cost_steps, plural(cost_steps));
 }
 
 void ranks_print_traffic(int64_t steps)
@@ -367,7 +367,7 @@ void ranks_print_traffic(int64_t steps)
             sums[i].bytes += one->bytes;
         }
 
-    printf(
+    print_out(
         "  with other ranks: %.4g messages and %.4g bytes per macro step; %.3g kB of samples and "
         "poses, %.3g kB of states\n",
         (double)sums[0].messages / (double)steps, (double)sums[0].bytes / (double)steps,

@@ -102,9 +102,8 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
 {
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     if (r->other_channels) {
-        fprintf(stderr,
-                "yoke: the scenario of the record records other channels today: the program "
-                "or a file has changed\n");
+        print_err("yoke: the scenario of the record records other channels today: the program "
+                  "or a file has changed\n");
         return EXIT_FAILED;
     }
 
@@ -113,16 +112,16 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
         size_t at = r->row - 1;
         int64_t step = (int64_t)at * info->record_every;
         const yk_record_header *was = yk_record_get_header(r->was);
-        printf("differs first at step %lld (t = %.9g s, sample %zu of %zu): ",
-               (long long)(step < info->steps ? step : info->steps), yk_record_time(r->was)[at],
-               at + 1, yk_record_rows(r->was));
+        print_out("differs first at step %lld (t = %.9g s, sample %zu of %zu): ",
+                  (long long)(step < info->steps ? step : info->steps), yk_record_time(r->was)[at],
+                  at + 1, yk_record_rows(r->was));
         if (r->channel < 0)
-            printf("the time");
+            print_out("the time");
         else
-            printf("%s%s%s", was->channels[r->channel].name,
-                   *was->channels[r->channel].labels[r->component] ? ":" : "",
-                   was->channels[r->channel].labels[r->component]);
-        printf(" was %.17g and is %.17g\n", r->then, r->now);
+            print_out("%s%s%s", was->channels[r->channel].name,
+                      *was->channels[r->channel].labels[r->component] ? ":" : "",
+                      was->channels[r->channel].labels[r->component]);
+        print_out(" was %.17g and is %.17g\n", r->then, r->now);
         return EXIT_FAILED;
     }
 
@@ -136,16 +135,16 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
     const char *was = find_text(r->was, "state_hash");
     bool ended = yk_record_complete(r->was) && r->row == yk_record_rows(r->was);
     if (ended && was && strcmp(was, hash) != 0) {
-        printf("all %zu samples are the same, and the final state is not: hash %s was %s\n",
-               yk_record_rows(r->was), hash, was);
+        print_out("all %zu samples are the same, and the final state is not: hash %s was %s\n",
+                  yk_record_rows(r->was), hash, was);
         return EXIT_FAILED;
     }
 
     if (!quiet && ended && was)
-        printf("the same: %zu samples and the state hash %s\n", yk_record_rows(r->was), hash);
+        print_out("the same: %zu samples and the state hash %s\n", yk_record_rows(r->was), hash);
     else if (!quiet)
-        printf("the same: %zu samples; the record has no final state to compare\n",
-               yk_record_rows(r->was));
+        print_out("the same: %zu samples; the record has no final state to compare\n",
+                  yk_record_rows(r->was));
 
     return EXIT_GOOD;
 }
@@ -191,10 +190,9 @@ int command_replay(int argc, char **argv)
     loaded l;
     bool ready = false;
     if (!file.data) {
-        fprintf(stderr,
-                "yoke: '%s' does not hold the scenario of its run: replay an HDF5 file of this "
-                "version (CSV has the numbers alone)\n",
-                path);
+        print_err("yoke: '%s' does not hold the scenario of its run: replay an HDF5 file of this "
+                  "version (CSV has the numbers alone)\n",
+                  path);
     } else {
         yk_scenario_def def = scenario_def(file.data, &(option_list){0});
         def.text = header->scenario;
@@ -217,11 +215,11 @@ int command_replay(int argc, char **argv)
 
             const char *name = memchr(line + 2, ' ', length - 2);
             if (!found && strncmp(line, "# version ", 10) == 0)
-                fprintf(stderr, "yoke: warning: the run was made by %.*s, this is version %s\n",
-                        (int)length - 2, line + 2, yk_version());
+                print_err("yoke: warning: the run was made by %.*s, this is version %s\n",
+                          (int)length - 2, line + 2, yk_version());
             else if (!found && name)
-                fprintf(stderr, "yoke: warning: '%.*s' has changed since the run\n",
-                        (int)(line + length - name - 1), name + 1);
+                print_err("yoke: warning: '%.*s' has changed since the run\n",
+                          (int)(line + length - name - 1), name + 1);
             line += length + (line[length] == '\n');
         }
         yk_release(l.context, inputs);

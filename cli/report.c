@@ -58,7 +58,7 @@ static char *read_file(const char *path, size_t *length)
 {
     FILE *stream = fopen(path, "rb");
     if (!stream) {
-        fprintf(stderr, "yoke: cannot read '%s': %s\n", path, strerror(errno));
+        print_err("yoke: cannot read '%s': %s\n", path, strerror(errno));
         return NULL;
     }
 
@@ -81,7 +81,7 @@ static char *read_file(const char *path, size_t *length)
     bool whole = feof(stream) && !ferror(stream);
     fclose(stream);
     if (!whole || !text) {
-        fprintf(stderr, "yoke: cannot read '%s'\n", path);
+        print_err("yoke: cannot read '%s'\n", path);
         free(text);
         return NULL;
     }
@@ -101,7 +101,7 @@ static bool write_report(const char *file, const char *page, size_t length, cons
     /* A page has one mark, which the build of the viewer puts there. */
     const char *at = viewer_mark(page, length);
     if (!at) {
-        fprintf(stderr, "yoke: the viewer has no place for data: it is not one of `yoke report`\n");
+        print_err("yoke: the viewer has no place for data: it is not one of `yoke report`\n");
         return false;
     }
 
@@ -133,7 +133,7 @@ static bool write_report(const char *file, const char *page, size_t length, cons
     if (!close_written(&output, file))
         return false;
 
-    printf("report %s, %.1f MB\n", file, (double)size / 1e6);
+    print_out("report %s, %.1f MB\n", file, (double)size / 1e6);
     return true;
 }
 
@@ -197,10 +197,10 @@ int command_report(int argc, char **argv)
     }
 
     if (length == 0) {
-        fprintf(stderr, "yoke: this program was built without the viewer, for want of Node.js: "
-                        "install nodejs and npm and build it\n"
-                        "again, or build viewer/ elsewhere (npm ci && npm run build) and give "
-                        "--viewer viewer/dist/index.html\n");
+        print_err("yoke: this program was built without the viewer, for want of Node.js: "
+                  "install nodejs and npm and build it\n"
+                  "again, or build viewer/ elsewhere (npm ci && npm run build) and give "
+                  "--viewer viewer/dist/index.html\n");
         return EXIT_FAILED;
     }
 
@@ -222,10 +222,9 @@ int command_report(int argc, char **argv)
         report_source *source = &sources[i];
         source->file = files[i];
         if (tables && !is_table(files[i])) {
-            fprintf(stderr,
-                    "yoke: '%s' is a run and others are tables of an analysis; a report has "
-                    "the one or the other\n",
-                    files[i]);
+            print_err("yoke: '%s' is a run and others are tables of an analysis; a report has "
+                      "the one or the other\n",
+                      files[i]);
             code = EXIT_MISUSE;
         } else if (tables) {
             size_t size = 0;

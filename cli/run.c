@@ -60,7 +60,9 @@ static void show_loading(void *user, const char *message)
     if (q->live)
         live_loading(q->live, message);
     if (!q->quiet && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s \033[K", message);
+        fprintf(stderr, "\r");
+        print_err("%s ", message);
+        fprintf(stderr, "\033[K");
         fflush(stderr);
     }
 }
@@ -80,7 +82,7 @@ static void print_time(const char *name, int64_t calls, double own, double all)
     double percent = 0;
     if (all > 0)
         percent = fmin(100, 100 * own / all);
-    printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
+    print_out("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
 }
 
 static bool is_serious(const yk_run_report *report)
@@ -107,31 +109,32 @@ static void print_summary(const loaded *l, const yk_run_report *report)
         /* What a step cost, and how often it was repeated. */
         yk_system_statistics all = yk_system_statistics_get(system);
         double per_step = 1e6 * report->seconds / (double)report->steps;
-        printf("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps,
-               report->seconds, per_step);
+        print_out("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps,
+                  report->seconds, per_step);
         if (all.iterations > all.steps)
-            printf("; %.2f iterations per step, at most %d",
-                   (double)all.iterations / (double)all.steps, all.largest_iterations);
-        printf("\n");
+            print_out("; %.2f iterations per step, at most %d",
+                      (double)all.iterations / (double)all.steps, all.largest_iterations);
+        print_out("\n");
         if (all.smallest_step < all.largest_step)
-            printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite "
-                   "of their error\n",
-                   (long long)all.steps, all.smallest_step, all.largest_step,
-                   (long long)all.steps_rejected, (long long)all.steps_forced);
+            print_out(
+                "  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite "
+                "of their error\n",
+                (long long)all.steps, all.smallest_step, all.largest_step,
+                (long long)all.steps_rejected, (long long)all.steps_forced);
 
         /* What the scheme counts of its own. */
         yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
         int count = yk_system_scheme_statistics(system, rows);
         for (int i = 0; i < count; i++)
-            printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
+            print_out("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
         if (count > 0)
-            printf("\n");
+            print_out("\n");
         ranks_print_traffic(report->steps);
         if (report->state_hash != 0)
-            printf("  state hash %016" PRIx64 "\n", report->state_hash);
+            print_out("  state hash %016" PRIx64 "\n", report->state_hash);
 
         /* Where the time went. */
-        printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "fraction");
+        print_out("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "fraction");
         int parts = merged ? 1 : info->subsystem_count;
         for (int i = 0; i < parts; i++) {
             yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
@@ -146,7 +149,8 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     for (int i = 0; report->steps > 0 && i < info->subsystem_count; i++) {
         double residual;
         if (yk_run_contact_residual(l->scenario, i, &residual))
-            printf("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i], residual);
+            print_out("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i],
+                      residual);
     }
 
     /* Rotations are gaps only of interfaces between markers. */
@@ -162,31 +166,32 @@ static void print_summary(const loaded *l, const yk_run_report *report)
 
     if (coupled) {
         /* A gap, and what it did: energy that no side gave. */
-        printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
+        print_out("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
         if (rotations)
-            printf(" %14s %14s", "gap rad", "gap rad/s");
-        printf(" %16s\n", "energy made J");
+            print_out(" %14s %14s", "gap rad", "gap rad/s");
+        print_out(" %16s\n", "energy made J");
 
         for (int i = 0; i < info->interface_count; i++) {
             yk_interface_statistics s = yk_system_interface_statistics(system, i);
-            printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
-                   s.largest.velocity);
+            print_out("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
+                      s.largest.velocity);
             if (rotations)
-                printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
-            printf(" %16.4g\n", s.energy_created);
+                print_out(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
+            print_out(" %16.4g\n", s.energy_created);
         }
 
         /* Where the energy of each subsystem came from; those that report none are left out. */
-        printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now",
-               "dissipated", "fed in", "interfaces", "numerical");
+        print_out("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now",
+                  "dissipated", "fed in", "interfaces", "numerical");
         for (int i = 0; i < info->subsystem_count; i++) {
             yk_energy energy;
             if (!yk_system_energy(system, i, &energy))
                 continue;
 
             yk_energy_balance b = yk_system_balance(system, i);
-            printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
-                   b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
+            print_out("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i],
+                      b.start, b.kinetic + b.potential, b.dissipated, b.external, b.interfaces,
+                      b.numerical);
         }
     }
 
@@ -194,16 +199,16 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     double made = fabs(report->energy_made);
     if (coupled && report->energy_scale > 0 && made < 10) {
         const char *verb = report->energy_made < 0 ? "lost" : "made";
-        printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
-               "(%.3g J)\n",
-               verb, 100 * made, report->energy_scale);
+        print_out("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
+                  "(%.3g J)\n",
+                  verb, 100 * made, report->energy_scale);
     }
 
     /* The findings, the serious ones under a headline that cannot be overlooked. */
     if (is_serious(report))
-        printf("\n  DO NOT TRUST this run:\n");
+        print_out("\n  DO NOT TRUST this run:\n");
     else if (report->finding_count > 0)
-        printf("\n");
+        print_out("\n");
 
     print_findings(stdout, "  - ", info->path, report->findings, report->finding_count);
 }
@@ -288,9 +293,10 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
 
     /* It takes several times as long as the run: said before it begins. */
     if (!q->quiet)
-        printf("\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
-               "the run (%.2g s)\n",
-               YK_ERROR_WORK, YK_ERROR_WORK * seconds);
+        print_out(
+            "\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
+            "the run (%.2g s)\n",
+            YK_ERROR_WORK, YK_ERROR_WORK * seconds);
     fflush(stdout);
 
     /* The scenario again, with finer steps. */
@@ -337,8 +343,8 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     if (shown > ROWS_MAX)
         shown = ROWS_MAX;
     if (report->known)
-        printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range",
-               "% mean", "order");
+        print_out("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range",
+                  "% mean", "order");
 
     double above = INFINITY;
     int last = -1;
@@ -368,27 +374,27 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
         }
 
-        printf("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative, mean,
-               order, notes[e->accuracy]);
+        print_out("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative,
+                  mean, order, notes[e->accuracy]);
         if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
-            printf(" beyond t = %.4g s", e->horizon);
-        printf("\n");
+            print_out(" beyond t = %.4g s", e->horizon);
+        print_out("\n");
 
         above = rank_of(e);
         last = next;
     }
 
     if (report->known && shown < report->count)
-        printf("  and %d more, in the record\n", report->count - shown);
-    printf("\n  error: %s\n", report->text);
+        print_out("  and %d more, in the record\n", report->count - shown);
+    print_out("\n  error: %s\n", report->text);
 
     /* What contacts add. */
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     for (int i = 0; i < info->subsystem_count; i++) {
         double residual;
         if (yk_run_contact_residual(l->scenario, i, &residual))
-            printf("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
-                   info->names[i], residual);
+            print_out("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
+                      info->names[i], residual);
     }
 
     yk_error_report_destroy(l->context, report);
@@ -415,14 +421,14 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     if (status == YK_OK) {
         const yk_scenario_info *info = yk_scenario_get(l->scenario);
         if (!q->quiet) {
-            printf("%s\n", scenario_title(info));
-            printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step,
-                   info->end);
+            print_out("%s\n", scenario_title(info));
+            print_out("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step,
+                      info->end);
             char title[80];
             yk_scheme_title(&info->scheme, title, sizeof title);
             if (info->subsystem_count > 1)
-                printf(", coupling %s", title);
-            printf("\n");
+                print_out(", coupling %s", title);
+            print_out("\n");
             ranks_print(info);
         }
 
@@ -508,10 +514,10 @@ static int run_loaded(const loaded *l, request *q)
     q->visible = !q->quiet && isatty(STDERR_FILENO);
     yk_status status = run_and_record(l, q, &report);
     if (!q->quiet && report.steps > 0 && files->count > 0 && report.recorded) {
-        printf("\n  results:");
+        print_out("\n  results:");
         for (int i = 0; i < files->count; i++)
-            printf(" %s", files->items[i]);
-        printf("\n");
+            print_out(" %s", files->items[i]);
+        print_out("\n");
     }
 
     /* A run that came to its end may still not be one to trust; a quiet one says at least so. */
@@ -528,20 +534,18 @@ static int run_loaded(const loaded *l, request *q)
     int code = print_refusal(l->context, NULL, status);
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
     if (numerical && info->interface_count > 0)
-        fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
+        print_err("yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
     if (report.checkpointed)
-        fprintf(stderr, "yoke: `yoke resume %s` continues from the last checkpoint\n",
-                q->checkpoint);
+        print_err("yoke: `yoke resume %s` continues from the last checkpoint\n", q->checkpoint);
 
     /* What a recorder that could not end has left behind. */
     bool begun = report.seconds > 0;
     for (int i = 0; begun && !report.recorded && i < files->count; i++) {
         char part[4096];
         if (find_journal(files->items[i], part, sizeof part))
-            fprintf(stderr,
-                    "yoke: what was recorded until then is in '%s'; `yoke recover %s` makes '%s' "
-                    "of it\n",
-                    part, part, files->items[i]);
+            print_err("yoke: what was recorded until then is in '%s'; `yoke recover %s` makes '%s' "
+                      "of it\n",
+                      part, part, files->items[i]);
     }
     return code;
 }
@@ -576,9 +580,9 @@ static bool is_checkpoint_of(const loaded *l, const request *q, const yk_checkpo
 static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **checkpoint)
 {
     if (!q->checkpoint) {
-        fprintf(stderr,
-                "yoke: --resume-or-start needs checkpoints: add `checkpoint: {every: 10 min wall}` "
-                "to the scenario, and leave --error and --live out\n");
+        print_err(
+            "yoke: --resume-or-start needs checkpoints: add `checkpoint: {every: 10 min wall}` "
+            "to the scenario, and leave --error and --live out\n");
         return EXIT_MISUSE;
     }
 
@@ -589,11 +593,10 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
 
     const yk_checkpoint_info *info = yk_checkpoint_get(*checkpoint);
     if (!is_checkpoint_of(l, q, info)) {
-        fprintf(stderr,
-                "yoke: '%s' is the checkpoint of another run, '%s': its scenario, overrides or "
-                "results files differ. Finish that run with `yoke resume`, or choose other names "
-                "(-o)\n",
-                q->checkpoint, info->command);
+        print_err("yoke: '%s' is the checkpoint of another run, '%s': its scenario, overrides or "
+                  "results files differ. Finish that run with `yoke resume`, or choose other names "
+                  "(-o)\n",
+                  q->checkpoint, info->command);
         return EXIT_FAILED;
     }
 
@@ -601,8 +604,8 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
     q->command = info->command;
     q->frames = info->frames;
     if (!q->quiet)
-        printf("continues from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
-               (long long)yk_scenario_get(l->scenario)->steps);
+        print_out("continues from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
+                  (long long)yk_scenario_get(l->scenario)->steps);
     return EXIT_GOOD;
 }
 
@@ -646,7 +649,7 @@ int command_run(int argc, char **argv)
         return options_exit(parsed);
 
     if (!(q.deadline > 0)) {
-        fprintf(stderr, "yoke: --deadline %g: give a time above 0 s\n", q.deadline);
+        print_err("yoke: --deadline %g: give a time above 0 s\n", q.deadline);
         return EXIT_MISUSE;
     }
 
@@ -657,7 +660,7 @@ int command_run(int argc, char **argv)
     def.hosts = ranks_hosts(q.deadline);
 
     if (port > 65535) {
-        fprintf(stderr, "yoke: --port %d: there are ports up to 65535\n", port);
+        print_err("yoke: --port %d: there are ports up to 65535\n", port);
         return EXIT_MISUSE;
     }
     if (live && !(q.live = live_open(port)))
@@ -699,7 +702,7 @@ int command_run(int argc, char **argv)
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     char beside[4096];
     if (info->checkpoint_unit != YK_CHECKPOINT_NEVER && (q.error || live)) {
-        fprintf(stderr, "yoke: warning: no checkpoints are written with --error or --live\n");
+        print_err("yoke: warning: no checkpoints are written with --error or --live\n");
     } else if (info->checkpoint_unit != YK_CHECKPOINT_NEVER) {
         const char *results = q.files.count > 0 ? q.files.items[0] : "run";
         snprintf(beside, sizeof beside, "%s.checkpoint", results);
@@ -811,16 +814,15 @@ int command_resume(int argc, char **argv)
     if (no_output && recorded > 0) {
         q.files.count = 0;
         strcat(own, ".no-output");
-        fprintf(stderr, "yoke: nothing is recorded. '%s' and its record are kept as they are\n",
-                path);
+        print_err("yoke: nothing is recorded. '%s' and its record are kept as they are\n", path);
     }
 
     int code = EXIT_MISUSE;
     loaded l;
     if (load_to_run(&def, &l)) {
         if (!q.quiet)
-            printf("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
-                   (long long)yk_scenario_get(l.scenario)->steps);
+            print_out("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
+                      (long long)yk_scenario_get(l.scenario)->steps);
         code = run_loaded(&l, &q);
         close_scenario(&l);
     }

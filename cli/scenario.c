@@ -35,7 +35,7 @@ static void print_log(void *user, yk_log_level level, const char *message)
     const char *lead = "";
     if (level >= YK_LOG_WARNING)
         lead = "warning: ";
-    fprintf(stderr, "yoke: %s%s\n", lead, message);
+    print_err("yoke: %s%s\n", lead, message);
 }
 
 void join_arguments(yk_context *context, yk_text *text, int argc, const char *const *argv)
@@ -179,7 +179,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
     if (out->diagnostics)
         errors = yk_diagnostics_errors(out->diagnostics);
     if (errors > 0)
-        fprintf(stderr, "yoke: %s has %d mistake%s\n", def.path, errors, plural(errors));
+        print_err("yoke: %s has %d mistake%s\n", def.path, errors, plural(errors));
     else
         print_failure(out->context);
 
@@ -210,7 +210,7 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
 
     char *text = yk_diagnostics_text(diagnostics);
     if (text)
-        fputs(text, stderr);
+        print_err("%s", text);
     yk_release(context, text);
 
     /* Warnings alone do not refuse a scenario. */
@@ -219,25 +219,25 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
 
 int print_failure(const yk_context *context)
 {
-    fprintf(stderr, "yoke: %s\n", yk_last_message(context));
+    print_err("yoke: %s\n", yk_last_message(context));
     return EXIT_FAILED;
 }
 
 int print_failure_of(const char *file, const yk_context *context)
 {
-    fprintf(stderr, "yoke: %s: %s\n", file, yk_last_message(context));
+    print_err("yoke: %s: %s\n", file, yk_last_message(context));
     return EXIT_FAILED;
 }
 
 int print_no_memory(void)
 {
-    fprintf(stderr, "yoke: out of memory\n");
+    print_err("yoke: out of memory\n");
     return EXIT_FAILED;
 }
 
 int print_unwritable(const char *file)
 {
-    fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
+    print_err("yoke: cannot write %s: %s\n", file, strerror(errno));
     return EXIT_FAILED;
 }
 
@@ -268,7 +268,7 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
 {
     static const char *const leads[] = {"use", " with", " and"};
     for (int f = 0; f < count; f++) {
-        fprintf(file, "%s%s", lead, findings[f].text);
+        print_to(file, "%s%s", lead, findings[f].text);
 
         /* Remedies are data; here they become values to be changed, or a command that finds
          * them. */
@@ -276,20 +276,20 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
             const yk_remedy *remedy = &findings[f].remedies[i];
             fputs(i == 0 ? "; " : ", or ", file);
             if (remedy->kind == YK_REMEDY_ADVICE)
-                fprintf(file, "let `yoke advise %s` find a scheme and a step", path);
+                print_to(file, "let `yoke advise %s` find a scheme and a step", path);
             if (remedy->kind == YK_REMEDY_STEP)
-                fprintf(file, "let `yoke converge %s` find a step that is small enough", path);
+                print_to(file, "let `yoke converge %s` find a step that is small enough", path);
 
             /* "use coupling.scheme tight with coupling.acceleration aitken" */
             for (int k = 0; k < remedy->override_count; k++) {
                 const char *key = remedy->overrides[k];
                 const char *equals = strchr(key, '=');
-                fprintf(file, "%s %.*s %s", leads[k < 2 ? k : 2], (int)(equals - key), key,
-                        equals + 1);
+                print_to(file, "%s %.*s %s", leads[k < 2 ? k : 2], (int)(equals - key), key,
+                         equals + 1);
             }
 
             if (remedy->tried > 0)
-                fprintf(file, " (tried: good up to t = %.4g s)", remedy->tried);
+                print_to(file, " (tried: good up to t = %.4g s)", remedy->tried);
         }
         fputs("\n", file);
     }
@@ -298,7 +298,7 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
 void print_overrides(const option_list *sets)
 {
     for (int i = 0; i < sets->count; i++)
-        printf(" --set '%s'", sets->items[i]);
+        print_out(" --set '%s'", sets->items[i]);
 }
 
 /* Progress ------------------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ static bool wait_for_clients(void *user, const char *address)
      * buffer. */
     request *r = user;
     if (!r->announced && !r->quiet) {
-        printf("serving %s at %s\n", r->path, address);
+        print_out("serving %s at %s\n", r->path, address);
         fflush(stdout);
     }
 
@@ -89,7 +89,7 @@ int command_serve(int argc, char **argv)
         return options_exit(parsed);
 
     if (!r.listen) {
-        fprintf(stderr, "yoke: --listen is missing: unix:PATH or tcp:HOST:PORT\n");
+        print_err("yoke: --listen is missing: unix:PATH or tcp:HOST:PORT\n");
         return EXIT_MISUSE;
     }
 

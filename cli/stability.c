@@ -49,8 +49,10 @@ typedef struct request {
 static void show_doing(void *user, const char *what)
 {
     (void)user;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[Klooking at %s", what);
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r\033[K");
+        print_err("looking at %s", what);
+    }
 }
 
 /* One state ------------------------------------------------------------------------------------ */
@@ -66,81 +68,83 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
 
     switch (r->verdict) {
     case YK_VERDICT_STABLE:
-        printf("stable: deviations do not grow from step to step");
+        print_out("stable: deviations do not grow from step to step");
 
         /* A growth that the run is too short to show is said, and does not count. */
         if (r->rate_count > 0 && rate->rate > rate->error && r->radius - r->error > 1)
-            printf(
+            print_out(
                 ", or by so little that a deviation is %.3g times as large at the end of the run",
                 exp(rate->rate * (info->end - info->start)));
-        printf("\n");
+        print_out("\n");
         break;
 
     case YK_VERDICT_MODEL:
         /* A chaotic motion is no fault of the coupling: the reference grows as well. */
-        printf("stable coupling: the motion itself is unstable or chaotic. Deviations grow by %.4g "
-               "1/s",
-               rate->rate);
+        print_out(
+            "stable coupling: the motion itself is unstable or chaotic. Deviations grow by %.4g "
+            "1/s",
+            rate->rate);
         if (*r->reference)
-            printf(", and by %.4g 1/s with the reference (%s, steps of %g s)",
-                   r->reference_rate.rate, r->reference, r->reference_rate.step);
-        printf("\n");
+            print_out(", and by %.4g 1/s with the reference (%s, steps of %g s)",
+                      r->reference_rate.rate, r->reference, r->reference_rate.step);
+        print_out("\n");
         break;
 
     case YK_VERDICT_COUPLING:
-        printf("UNSTABLE coupling");
+        print_out("UNSTABLE coupling");
         if (interface >= 0)
-            printf(" at interface '%s'", info->interfaces[interface].name);
-        printf(": a deviation grows by a factor of %.9g in every macro step", r->coupling);
+            print_out(" at interface '%s'", info->interfaces[interface].name);
+        print_out(": a deviation grows by a factor of %.9g in every macro step", r->coupling);
 
         /* Where smaller steps grow too, a smaller step is no remedy. */
         if (r->every_step)
-            printf(", and by about as much in smaller ones\n");
+            print_out(", and by about as much in smaller ones\n");
         else
-            printf(" of %g s\n", info->step);
+            print_out(" of %g s\n", info->step);
         break;
 
     case YK_VERDICT_SOLVER:
-        printf("UNSTABLE solver of subsystem '%s': alone it grows too in steps of %g s; a "
-               "deviation grows by a factor of %.9g in every macro step\n",
-               info->names[r->solver], info->step, r->coupling);
+        print_out("UNSTABLE solver of subsystem '%s': alone it grows too in steps of %g s; a "
+                  "deviation grows by a factor of %.9g in every macro step\n",
+                  info->names[r->solver], info->step, r->coupling);
         break;
 
     case YK_VERDICT_FAILED:
-        printf("UNSTABLE coupling: the run breaks down %g s after its start, and with the "
-               "reference (%s) it does not\n  %s\n",
-               r->time - info->start, r->reference, r->reason);
+        print_out("UNSTABLE coupling: the run breaks down %g s after its start, and with the "
+                  "reference (%s) it does not\n  %s\n",
+                  r->time - info->start, r->reference, r->reason);
         break;
 
-    case YK_VERDICT_UNDECIDED: printf("UNDECIDED: %s\n", r->reason); break;
+    case YK_VERDICT_UNDECIDED: print_out("UNDECIDED: %s\n", r->reason); break;
     }
 
     if (alone)
         return;
 
     if (r->verdict == YK_VERDICT_UNDECIDED)
-        printf("(--at chooses another state, --seconds allows more time)\n");
+        print_out("(--at chooses another state, --seconds allows more time)\n");
 
     /* What the verdict rests on: the derivative at one state, and what the run did there. */
-    printf("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
+    print_out("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
     if (isfinite(r->tracked))
-        printf("growth along the run %.9g per step\n", r->tracked);
+        print_out("growth along the run %.9g per step\n", r->tracked);
     if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
-        printf("(the derivative at this instant grows, the run does not: its contacts change)\n");
+        print_out(
+            "(the derivative at this instant grows, the run does not: its contacts change)\n");
 
     /* Growth per second, which steps and schemes can be compared by. */
     if (r->rate_count > 1 || *r->reference) {
-        printf("growth per second:");
+        print_out("growth per second:");
         for (int i = 0; i < r->rate_count; i++)
-            printf("%s %.4g (error %.1g) in steps of %g s", i ? "," : "", r->rates[i].rate,
-                   r->rates[i].error, r->rates[i].step);
-        printf("\n");
+            print_out("%s %.4g (error %.1g) in steps of %g s", i ? "," : "", r->rates[i].rate,
+                      r->rates[i].error, r->rates[i].step);
+        print_out("\n");
     }
 
     if (*r->reference)
-        printf("  of the reference, %s: %.4g (error %.1g) in steps of %g s: that is the motion's\n",
-               r->reference, r->reference_rate.rate, r->reference_rate.error,
-               r->reference_rate.step);
+        print_out(
+            "  of the reference, %s: %.4g (error %.1g) in steps of %g s: that is the motion's\n",
+            r->reference, r->reference_rate.rate, r->reference_rate.error, r->reference_rate.step);
 }
 
 static int look_at(const request *q)
@@ -182,71 +186,71 @@ static int look_at(const request *q)
 
     /* All states that were looked at, and the modes of the worst. */
     if (r->sample_count > 1) {
-        printf("states:");
+        print_out("states:");
         for (int i = 0; i < r->sample_count; i++)
-            printf("%s radius %.9g at t = %g s", i ? "," : "", r->samples[i].radius,
-                   r->samples[i].time);
-        printf("\n");
+            print_out("%s radius %.9g at t = %g s", i ? "," : "", r->samples[i].radius,
+                      r->samples[i].time);
+        print_out("\n");
     }
 
     /* What weakens the verdict. */
     if (r->unconverged > 0)
-        printf("%lld macro steps did not converge: what is said is of the steps as they are\n",
-               (long long)r->unconverged);
+        print_out("%lld macro steps did not converge: what is said is of the steps as they are\n",
+                  (long long)r->unconverged);
 
     /* Modes: of the worst one all that is known. */
     if (r->mode_count > 0 && q->all)
-        printf("modes, the least stable first:\n");
+        print_out("modes, the least stable first:\n");
     else if (r->mode_count > 0)
-        printf("least stable mode:\n");
+        print_out("least stable mode:\n");
 
     for (int i = 0; i < r->mode_count; i++) {
         const yk_stability_mode *m = &r->modes[i];
         if (!q->all && i != r->mode)
             continue;
 
-        printf("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error,
-               m->rate, m->frequency);
+        print_out("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error,
+                  m->rate, m->frequency);
         if (m->interface >= 0)
-            printf("    at interface '%s'\n", info->interfaces[m->interface].name);
+            print_out("    at interface '%s'\n", info->interfaces[m->interface].name);
 
         /* What moves in it, and where its energy is. */
         const char *lead = "    ";
         if (*m->moving) {
-            printf("    moving: %s", m->moving);
+            print_out("    moving: %s", m->moving);
             lead = "; ";
         }
 
         if (m->subsystem >= 0)
-            printf("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->moving_fraction,
-                   info->names[m->subsystem]);
+            print_out("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->moving_fraction,
+                      info->names[m->subsystem]);
         if (*m->moving || m->subsystem >= 0)
-            printf("\n");
+            print_out("\n");
     }
 
     if (r->mode_count > 0)
-        printf("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n", r->words,
-               (long long)r->steps, r->residual, r->dimension);
+        print_out("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n",
+                  r->words, (long long)r->steps, r->residual, r->dimension);
 
     /* What was tried and works, as it can be pasted. */
     if (isfinite(r->stable_step))
-        printf("stable from steps of %g s on: --set time.step=%g\n", r->stable_step,
-               r->stable_step);
+        print_out("stable from steps of %g s on: --set time.step=%g\n", r->stable_step,
+                  r->stable_step);
 
     if (*r->remedy) {
-        printf("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
-               q->path);
+        print_out("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
+                  q->path);
         print_overrides(&q->sets);
 
         /* One line per override. */
         for (const char *line = r->remedy; *line;) {
             int length = (int)strcspn(line, "\n");
-            printf(" --set '%.*s'", length, line);
+            print_out(" --set '%.*s'", length, line);
             line += length;
             if (*line == '\n')
                 line++;
         }
-        printf("\n");
+        print_out("\n");
     }
 
     close_scenario(&l);
@@ -267,16 +271,14 @@ static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_
     /* What cannot be an axis. */
     bool finite = isfinite(axis->first) && isfinite(axis->last);
     if (!good || !finite || axis->count < 1 || axis->count > 10000) {
-        fprintf(stderr,
-                "yoke: --map '%s': write parameter=first:last:count, such as "
-                "time.step=1e-4:1e-2:21 (or ...:21:log)\n",
-                text);
+        print_err("yoke: --map '%s': write parameter=first:last:count, such as "
+                  "time.step=1e-4:1e-2:21 (or ...:21:log)\n",
+                  text);
         return false;
     }
 
     if (axis->logarithmic && !(axis->first > 0 && axis->last > 0)) {
-        fprintf(stderr, "yoke: --map '%s': it is spaced by ratios, so its ends must be positive\n",
-                text);
+        print_err("yoke: --map '%s': it is spaced by ratios, so its ends must be positive\n", text);
         return false;
     }
 
@@ -317,9 +319,9 @@ static int map_report(yk_context *context, const request *q, const char *title,
     size_t undecided = 0;
     for (size_t i = 0; i < count; i++)
         undecided += isnan(radii[i]);
-    printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
+    print_out("stable fraction %.4f\n", yk_stable_fraction(radii, count));
     if (undecided > 0)
-        printf("undecided fraction %.4f\n", (double)undecided / (double)count);
+        print_out("undecided fraction %.4f\n", (double)undecided / (double)count);
     if (!q->plot)
         return EXIT_GOOD;
     if (picture_map(context, q->plot, title, x, y, radii) != YK_OK)
@@ -397,7 +399,7 @@ static int map_scenario(const request *q)
     }
 
     if (status == YK_INTERRUPTED && q->journal)
-        fprintf(stderr, "yoke: the same command takes it up again\n");
+        print_err("yoke: the same command takes it up again\n");
 
     for (int i = 0; i < 2; i++) {
         free((void *)(uintptr_t)axes[i].values);
@@ -451,7 +453,7 @@ static bool check_parameter(const char *name, double value)
     if (value >= low && value <= high)
         return true;
 
-    fprintf(stderr, "yoke: --%s is %g, must lie between %g and %g\n", name, value, low, high);
+    print_err("yoke: --%s is %g, must lie between %g and %g\n", name, value, low, high);
     return false;
 }
 
@@ -511,8 +513,8 @@ static int run_two_mass(request *q)
     char rest;
     if (good &&
         sscanf(integrators, "%31[^,],%31[^,]%c", integrator[0], integrator[1], &rest) != 2) {
-        fprintf(stderr, "yoke: --integrators '%s': name two, such as two-step,semi-implicit\n",
-                integrators);
+        print_err("yoke: --integrators '%s': name two, such as two-step,semi-implicit\n",
+                  integrators);
         good = false;
     }
 
@@ -537,7 +539,7 @@ static int run_two_mass(request *q)
     }
 
     if (good && maps->count == 2 && strcmp(names[0], names[1]) == 0) {
-        fprintf(stderr, "yoke: both axes of the map are %s\n", names[0]);
+        print_err("yoke: both axes of the map are %s\n", names[0]);
         good = false;
     }
 
@@ -551,7 +553,7 @@ static int run_two_mass(request *q)
         double *radii = malloc(count * sizeof *radii);
         code = EXIT_FAILED;
         if (!radii) {
-            fprintf(stderr, "yoke: out of memory for a map of %zu points\n", count);
+            print_err("yoke: out of memory for a map of %zu points\n", count);
         } else if (yk_two_mass_map(context, &q->model, x, y, radii, show_map, NULL) != YK_OK) {
             code = print_failure(context);
         } else {
@@ -567,11 +569,11 @@ static int run_two_mass(request *q)
     } else if (good && yk_two_mass_radius(context, &q->model, &radius) != YK_OK) {
         print_failure(context);
     } else if (good) {
-        printf("spectral radius %.12g\n", radius);
+        print_out("spectral radius %.12g\n", radius);
         if (radius <= YK_STABILITY_LIMIT)
-            printf("stable\n");
+            print_out("stable\n");
         else
-            printf("unstable: errors grow with every macro step\n");
+            print_out("unstable: errors grow with every macro step\n");
         code = EXIT_GOOD;
     }
 
@@ -659,12 +661,12 @@ int command_stability(int argc, char **argv)
         return EXIT_GOOD;
 
     if (q.maps.count != 0 && q.maps.count != 2) {
-        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
+        print_err("yoke: a map needs --map twice, once for each axis\n");
         return EXIT_MISUSE;
     }
 
     if (q.maps.count == 0 && (q.output || q.plot)) {
-        fprintf(stderr, "yoke: -o and --plot write maps; add --map twice\n");
+        print_err("yoke: -o and --plot write maps; add --map twice\n");
         return EXIT_MISUSE;
     }
 
@@ -677,8 +679,8 @@ int command_stability(int argc, char **argv)
     bool methods = q.acceleration || q.integrators || q.iterations >= 0;
     bool numbers = memcmp(m, &untouched, sizeof untouched) != 0;
     if (words || methods || numbers) {
-        fprintf(stderr, "yoke: the options of the two-mass oscillator do not go with a scenario; "
-                        "use --set, such as --set coupling.inputs=index-1\n");
+        print_err("yoke: the options of the two-mass oscillator do not go with a scenario; "
+                  "use --set, such as --set coupling.inputs=index-1\n");
         return EXIT_MISUSE;
     }
 

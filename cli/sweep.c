@@ -33,10 +33,9 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
         sound = sound && range.first > 0 && range.last > 0;
 
     if (!sound) {
-        fprintf(stderr,
-                "yoke: --vary '%s': write PATH=FIRST:LAST:COUNT, PATH=FIRST:LAST:COUNT:log or "
-                "PATH=value,value,...\n",
-                text);
+        print_err("yoke: --vary '%s': write PATH=FIRST:LAST:COUNT, PATH=FIRST:LAST:COUNT:log or "
+                  "PATH=value,value,...\n",
+                  text);
         return false;
     }
 
@@ -109,7 +108,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
 
         /* The journal has the runs that were finished. */
         if (status == YK_INTERRUPTED && def->journal)
-            fprintf(stderr, "yoke: the same command takes it up again\n");
+            print_err("yoke: the same command takes it up again\n");
     } else if (ranks_own() == 0 && def->part == 0) {
         /* A part has no table: it waits in its journal until all are gathered. Files have all
          * digits, a screen those that can be read. */
@@ -245,8 +244,8 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
     /* What to do with it, in words that can be pasted. */
     int code = EXIT_FAILED;
     if (close_written(&script, file)) {
-        printf("sbatch %s\n%s --gather %d -o TABLE.csv   # when its tasks have ended\n", file,
-               command.data, tasks);
+        print_out("sbatch %s\n%s --gather %d -o TABLE.csv   # when its tasks have ended\n", file,
+                  command.data, tasks);
         code = EXIT_GOOD;
     }
 
@@ -314,15 +313,15 @@ int command_sweep(int argc, char **argv)
     char *words[AXES_MAX] = {NULL};
     bool good = varies.count > 0 && measures.count > 0;
     if (!good)
-        fprintf(stderr, "yoke: sweep needs --vary and --measure\n");
+        print_err("yoke: sweep needs --vary and --measure\n");
 
     if (varies.count > AXES_MAX) {
-        fprintf(stderr, "yoke: sweep takes at most %d --vary\n", AXES_MAX);
+        print_err("yoke: sweep takes at most %d --vary\n", AXES_MAX);
         good = false;
     }
 
     if (good && (slurm || part || def.parts > 0) && !def.journal) {
-        fprintf(stderr, "yoke: parts of a sweep meet in their journals: name one with --journal\n");
+        print_err("yoke: parts of a sweep meet in their journals: name one with --journal\n");
         good = false;
     }
 
@@ -336,8 +335,7 @@ int command_sweep(int argc, char **argv)
         def.part = good ? (int)number : 0;
         def.parts = good ? (int)all : 0;
         if (!good)
-            fprintf(stderr, "yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n",
-                    part);
+            print_err("yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n", part);
     }
 
     /* Axes point into texts of their own, because overrides are texts. */

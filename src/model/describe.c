@@ -28,6 +28,9 @@ static void add_word(yk_context *context, yk_text *text, const char *word)
             yk_text_add(context, text, "\\%c", c);
         else if (c < 0x20 || c == 0x7F)
             yk_text_add(context, text, "\\x%02X", c);
+        else if (c == 0xC2 && word[1] &&
+                 (unsigned char)word[1] < 0xA0) /* U+0080 to U+009F in UTF-8 */
+            yk_text_add(context, text, "\\x%02X", (unsigned char)*++word);
         else
             yk_text_add(context, text, "%c", c);
     }
