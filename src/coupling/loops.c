@@ -137,10 +137,6 @@ static yk_status describe(const yk_system *system, yk_loop *loop)
 /* Whether Newton's method can be used: all participants can return, and none has an interface. */
 static bool is_solvable(const yk_system *system, const int *loop_of, int loop)
 {
-    /* This scheme solves for its wires itself. */
-    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
-        return false;
-
     for (int i = 0; i < system->participant_count; i++)
         if (loop_of[i] == loop && !yk_participant_can_return(&system->participants[i]))
             return false;
@@ -221,6 +217,7 @@ static yk_status make_loops(search *s, int *loop_of)
             return YK_ERROR_MEMORY;
 
         loop->solvable = is_solvable(system, loop_of, n);
+        loop->only_at_start = system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
         for (int i = 0; i < system->wire_count; i++)
             if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem] == n)
                 loop->wires[loop->wire_count++] = i;
@@ -644,6 +641,6 @@ yk_algebraic_loop yk_system_loop(const yk_system *system, int number)
         .text = loop->text,
         .wire = loop->wires[0],
         .solved = loop->solvable ? loop->solved > 0 || !system->started : iterated,
-        .iterated = !loop->solvable && iterated,
+        .iterated = iterated && (!loop->solvable || loop->only_at_start),
     };
 }

@@ -214,6 +214,12 @@ static inline yk_status make_step(yk_system *system, yk_participant *p, double t
     return p->subsystem->ops->step(p->subsystem, t, h, inputs_from(system, p, 0));
 }
 
+/* Whether the steps of a participant are part of the solution of an algebraic loop. */
+static bool is_solved_in_loop(const yk_participant *p)
+{
+    return p->loop && !p->loop->only_at_start;
+}
+
 static yk_status advance_alone(yk_system *system, int participant, void *user)
 {
     (void)user;
@@ -228,7 +234,7 @@ static yk_status advance_alone(yk_system *system, int participant, void *user)
 
 yk_status yk_system_advance(yk_system *system, int participant)
 {
-    if (system->participants[participant].loop)
+    if (is_solved_in_loop(&system->participants[participant]))
         return yk_loops_advance(system, participant, advance_alone, NULL);
     return advance_alone(system, participant, NULL);
 }
@@ -275,7 +281,7 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant,
                                      void *user)
 {
     preparation before = {prepare, user};
-    if (system->participants[participant].loop)
+    if (is_solved_in_loop(&system->participants[participant]))
         return yk_loops_advance(system, participant, advance_prepared_alone, &before);
     return advance_prepared_alone(system, participant, &before);
 }
@@ -321,7 +327,7 @@ void yk_system_post_part(yk_system *system, int participant, double offset, doub
 {
     yk_participant *p = &system->participants[participant];
     const yk_remote_ops *remote = p->subsystem->ops->remote;
-    if (!remote || p->shaped || p->loop || yk_stop_asked(system->context))
+    if (!remote || p->shaped || is_solved_in_loop(p) || yk_stop_asked(system->context))
         return;
 
     /* As make_step and make_substeps will ask for them. */
@@ -394,7 +400,7 @@ void yk_system_advance_all(yk_system *system,
     /* A loop is solved for all of its participants at once, by one thread. */
     for (int n = 0; n < system->loop_count; n++) {
         const yk_loop *loop = &system->loops[n];
-        if (!loop->solvable)
+        if (!loop->solvable || loop->only_at_start)
             continue;
 
         int first = loop->members[0];

@@ -43,6 +43,7 @@ typedef struct yk_loop {
 
     /* Newton's method can solve it inside a step. All that follows is for such loops. */
     bool solvable;
+    bool only_at_start;         /* the scheme itself solves for its wires in steps */
     int *members, member_count; /* participants in the order of evaluation */
     int *torn, torn_count;      /* wires against this order */
     double *memory;

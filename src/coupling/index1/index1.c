@@ -39,6 +39,9 @@ static const double UNKNOWABLE = 1e-10;
 static const double NOTHING = 1e-100;
 /* Relative change of the wrenches with which an iterate is not taken. */
 static const double FAR = 0.01;
+/* Difference, relative to 1 + |signal|, up to which the source of a wire gives what its target was
+ * given. */
+static const double SIGNAL_TOLERANCE = 1e-9;
 /* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the
  * step only as far as the subsystems' own dynamics are felt in it. */
 static const double OTHER_STEP = 10;
@@ -244,6 +247,10 @@ typedef struct newton {
     /* The size of what is left of the conditions, and of the numbers that they are differences of:
      * of the scaled conditions on motions, of these motions, and of the wrenches of relations (N). */
     double condition, motion, force;
+
+    /* Largest difference between the end of a wire that is solved for and its source, relative to
+     * 1 + |source|, now and before the last correction. */
+    double signal, last_signal;
 } newton;
 
 /* The size of the numbers that the scaled conditions are differences of: they cannot be known
@@ -306,7 +313,8 @@ static void evaluate(const yk_system *system, double *residual, newton *n)
         }
     }
 
-    yk_index1_evaluate_wires(system, residual);
+    n->last_signal = n->signal;
+    n->signal = yk_index1_evaluate_wires(system, residual);
 }
 
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
@@ -475,6 +483,8 @@ static bool has_weight(const yk_system *system, double change, double size)
 static bool has_converged(const yk_system *system, const newton *n)
 {
     const yk_index1_options *options = &yk_index1_of(system)->options;
+    if (!(n->signal <= SIGNAL_TOLERANCE))
+        return false;
 
     /* Within the tolerance, or as exact as numbers are. */
     double relative = options->relative_tolerance * n->size;
@@ -501,6 +511,14 @@ static yk_status give_up(const yk_system *system, const newton *n)
 {
     bool small = n->change <= FAR * n->size;
     bool held = n->condition <= 1e3 * UNKNOWABLE * n->motion;
+    if (!(n->signal <= FAR))
+        return yk_fail(system->context, YK_ERROR_DIVERGED,
+                       "at t = %g s (step %lld) scheme index1 finds no values of the wires that "
+                       "their sources give: after %d corrections they still differ by %g of their "
+                       "size; take a smaller macro step, change a gain, or set hold: true for a "
+                       "wire of the loop",
+                       system->t + system->h, (long long)system->step_count + 1, n->corrections,
+                       n->signal);
     if (small || held)
         return YK_NOT_CONVERGED;
     return yk_fail(system->context, YK_ERROR_DIVERGED,
@@ -612,6 +630,8 @@ static yk_status iterate(yk_system *system, newton *n)
 
         /* The next run; where corrections shrink slowly, with a new Jacobian. */
         bool slow = !first && weighs && n->change > SLOW * n->last_change;
+        slow =
+            slow || (!first && n->signal > SIGNAL_TOLERANCE && n->signal > SLOW * n->last_signal);
         n->response = !n->single && !n->renewed && slow;
 
         for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)

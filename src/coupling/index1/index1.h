@@ -249,7 +249,9 @@ void yk_index1_correct_wires(yk_system *system, const double *correction);
 void yk_index1_carry_signals(yk_system *system, int participant);
 void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input);
 double yk_index1_wire_change(const yk_system *system, int number);
-void yk_index1_evaluate_wires(const yk_system *system, double *residual);
+/* Residual per wire: the value that the target was given less the value of the source. Returns the
+ * largest one relative to 1 + |source|. */
+double yk_index1_evaluate_wires(const yk_system *system, double *residual);
 void yk_index1_keep_wires(yk_system *system);
 
 /* Relations: the motion that side B is given, first as A's is extrapolated, and as its input; a

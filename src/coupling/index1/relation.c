@@ -317,12 +317,19 @@ double yk_index1_wire_change(const yk_system *system, int number)
     return LEAST_SIGNAL_CHANGE + SIGNAL_CHANGE * (fabs(x->wires[number].end) + fabs(before));
 }
 
-void yk_index1_evaluate_wires(const yk_system *system, double *residual)
+double yk_index1_evaluate_wires(const yk_system *system, double *residual)
 {
     const yk_index1 *x = yk_index1_of(system);
-    /* The condition: what was given, less what the source gives. */
-    for (int i = 0; i < x->wire_count; i++)
-        residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
+    double largest = 0;
+    for (int i = 0; i < x->wire_count; i++) {
+        double now = system->wires[x->wires[i].wire].now;
+        residual[i] = x->wires[i].end - now;
+        largest = fmax(largest, fabs(residual[i]) / (1 + fabs(now)));
+        if (!isfinite(residual[i]))
+            largest = INFINITY;
+    }
+
+    return largest;
 }
 
 void yk_index1_keep_wires(yk_system *system)
