@@ -411,6 +411,11 @@ typedef struct yk_algebraic_loop {
 int yk_system_loop_count(const yk_system *system);
 /* An empty text: there is no such loop. */
 yk_algebraic_loop yk_system_loop(const yk_system *system, int loop);
+/* Gain of a loop over one macro step of the given size, found after start by small changes of its
+ * signals: the largest modulus of an eigenvalue. A loop that lags by a macro step grows without
+ * bounds if its gain is 1 or more. State, outputs and statistics stay as they were. NaN: not known,
+ * because a subsystem cannot return to an earlier state, or there is no such loop. */
+double yk_system_loop_gain(yk_system *system, int loop, double step);
 
 /* False if the subsystem does not report it; of parts that were merged the first reports the
  * whole. */

@@ -234,8 +234,9 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     offer_schemes(s, f);
 }
 
-/* Loops over wires that the scheme cannot solve. A wire with `hold` makes the delay part of the
- * model. */
+/* Loops over wires that the scheme cannot solve. A loop that lags by a macro step is a fixed-point
+ * iteration, which grows without bounds if the loop gain is 1 or more. A wire with `hold` makes the
+ * lag part of the model, which helps only if the gain is less. */
 static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
                               yk_run_report *report)
 {
@@ -244,19 +245,29 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
         if (loop.solved)
             continue;
 
+        double gain = yk_system_loop_gain(system, i, info->step);
+        bool grows = gain >= 1;
+        char consequence[100] = "and grow without bounds if the loop gain is 1 or more";
+        if (!isnan(gain))
+            snprintf(consequence, sizeof consequence, "%s the loop gain is %.3g",
+                     grows ? "and grow without bounds, since" : "and converge to it, since", gain);
         yk_finding *f = yk_finding_add(
-            report, YK_FINDING_WIRE_LOOP, false, -1, 0,
-            "the wires %s are an algebraic loop that this scheme cannot solve, because one of its "
-            "subsystems has interfaces or cannot return to an earlier state: its signals lag by a "
-            "macro step, and grow without bounds if the loop gain is 1 or more",
-            loop.text);
-        if (!f)
+            report, YK_FINDING_WIRE_LOOP, grows, -1, gain,
+            "the wires %.300s are an algebraic loop that this scheme cannot solve, because one of "
+            "its subsystems has interfaces or cannot return to an earlier state: its signals lag "
+            "by a macro step behind the solution, %s",
+            loop.text, consequence);
+
+        yk_choice choices[YK_CHOICES_MAX];
+        if (yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0 &&
+            yk_scheme_fits(choices[0].scheme, info))
+            yk_finding_choice(f, &choices[0], info);
+        if (grows)
             continue;
 
-        yk_remedy *remedy = &f->remedies[f->remedy_count++];
-        *remedy = (yk_remedy){.kind = YK_REMEDY_CHANGE, .override_count = 1};
-        snprintf(remedy->overrides[0], sizeof remedy->overrides[0], "wires.%.120s.hold=true",
-                 info->wires[loop.wire].name);
+        yk_changes changes = {0};
+        yk_changes_add(&changes, "wires.%.120s.hold=true", info->wires[loop.wire].name);
+        yk_finding_change(f, &changes);
     }
 }
 

@@ -134,6 +134,12 @@ typedef struct yk_watched {
     double spin_gap_squares, spin_squares;
 } yk_watched;
 
+/* An algebraic loop that lags, by one of its wires. */
+typedef struct yk_watched_loop {
+    double last;                    /* value of the wire after the step before */
+    double change_squares, squares; /* sums over all steps: of its changes, and of its values */
+} yk_watched_loop;
+
 typedef struct yk_watch {
     yk_context *context;
     yk_system *system;
@@ -142,6 +148,8 @@ typedef struct yk_watch {
     int64_t looks; /* that the sums of squares are of */
     int count; /* of interfaces; 0 where there are none, or the scheme has merged the subsystems */
     yk_watched *interfaces;
+    int loop_count;
+    yk_watched_loop *loops;
     yk_run_report *limits; /* findings of the start */
 } yk_watch;
 

@@ -25,6 +25,7 @@ static const double DISSIPATION = 0.1;
 static const double UNSTABLE = 1;
 /* Velocity gap by the velocity of the interface, both over the run. */
 static const double GAP_NOTABLE = 0.05;
+static const double LAG_SERIOUS = 0.1; /* RMS change per step of the signal of a loop, by its RMS */
 static const double GAP_SERIOUS = 0.2;
 /* An interface that moves less than this, by the speed that the energy of the system or its own
  * force could give it, is at rest. */
@@ -94,22 +95,28 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
     yk_budget_open(&watch->budget, system, info);
 
     /* A merged system has no interfaces that could be watched. */
-    if (info->interface_count == 0 || has_trait(watch, YK_SCHEME_MERGES))
+    bool merges = has_trait(watch, YK_SCHEME_MERGES);
+    int loops = yk_system_loop_count(system);
+    if ((info->interface_count == 0 || merges) && loops == 0)
         return YK_OK;
 
     size_t count = (size_t)info->interface_count;
     watch->interfaces = yk_allocate(context, count, sizeof *watch->interfaces);
-    if (!watch->interfaces)
-        return YK_ERROR_MEMORY;
-
-    watch->count = info->interface_count;
+    watch->loops = yk_allocate(context, (size_t)loops, sizeof *watch->loops);
     watch->limits = yk_allocate(context, 1, sizeof *watch->limits);
 
-    /* Masses and loops at the interfaces, before anything has moved. */
+    /* Masses and loops, before anything has moved. */
     yk_interface_probe *probes = yk_allocate(context, count, sizeof *probes);
     yk_status status = YK_OK;
-    if (!watch->limits || !probes)
+    if (!watch->interfaces || !watch->loops || !watch->limits || !probes) {
         status = YK_ERROR_MEMORY;
+    } else {
+        watch->count = merges ? 0 : info->interface_count;
+        watch->loop_count = loops;
+    }
+
+    for (int i = 0; i < watch->loop_count; i++)
+        watch->loops[i].last = yk_system_wire(system, yk_system_loop(system, i).wire);
     if (status == YK_OK)
         status = yk_limits_find(context, system, info, watch->limits, probes);
 
@@ -127,6 +134,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
 void yk_watch_close(yk_watch *watch)
 {
     yk_release(watch->context, watch->interfaces);
+    yk_release(watch->context, watch->loops);
     yk_release(watch->context, watch->limits);
 }
 
@@ -153,6 +161,14 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
     if (look) {
         yk_budget_step(&watch->budget, step);
         watch->looks++;
+    }
+
+    for (int i = 0; i < watch->loop_count; i++) {
+        yk_watched_loop *loop = &watch->loops[i];
+        double now = yk_system_wire(watch->system, yk_system_loop(watch->system, i).wire);
+        loop->change_squares += (now - loop->last) * (now - loop->last);
+        loop->squares += now * now;
+        loop->last = now;
     }
 
     int64_t quarter = watch->info->steps / 4;
@@ -273,11 +289,13 @@ bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)
 enum {
     BUDGET_WORDS = (sizeof(yk_budget) + sizeof(double) - 1) / sizeof(double),
     WATCHED_WORDS = (sizeof(yk_watched) + sizeof(double) - 1) / sizeof(double),
+    LOOP_WORDS = sizeof(yk_watched_loop) / sizeof(double),
 };
 
 size_t yk_watch_words(const yk_watch *watch)
 {
-    return 1 + BUDGET_WORDS + (size_t)watch->count * WATCHED_WORDS;
+    return 1 + BUDGET_WORDS + (size_t)watch->count * WATCHED_WORDS +
+           (size_t)watch->loop_count * LOOP_WORDS;
 }
 
 void yk_watch_save(const yk_watch *watch, double *words)
@@ -293,6 +311,9 @@ void yk_watch_save(const yk_watch *watch, double *words)
     words += 1 + BUDGET_WORDS;
     for (int i = 0; i < watch->count; i++)
         memcpy(words + (size_t)i * WATCHED_WORDS, &watch->interfaces[i], sizeof(yk_watched));
+    words += (size_t)watch->count * WATCHED_WORDS;
+    for (int i = 0; i < watch->loop_count; i++)
+        memcpy(words + (size_t)i * LOOP_WORDS, &watch->loops[i], sizeof(yk_watched_loop));
 }
 
 yk_status yk_watch_restore(yk_watch *watch, const double *words)
@@ -309,6 +330,10 @@ yk_status yk_watch_restore(yk_watch *watch, const double *words)
         memcpy(w, words + (size_t)i * WATCHED_WORDS, sizeof *w);
         valid = valid && yk_ripple_is_valid(&w->ripple) && w->probe.axis >= -1 && w->probe.axis < 6;
     }
+
+    words += (size_t)watch->count * WATCHED_WORDS;
+    for (int i = 0; i < watch->loop_count; i++)
+        memcpy(&watch->loops[i], words + (size_t)i * LOOP_WORDS, sizeof(yk_watched_loop));
 
     if (valid)
         return YK_OK;
@@ -898,6 +923,35 @@ static void (*const conclusions[])(const yk_watch *watch, yk_run_report *report)
     conclude_drift,    conclude_passages,    conclude_emitters, conclude_failures,
 };
 
+/* Whether the signals of a loop that is not solved changed so much from step to step that a lag of
+ * one step matters. Signals that grow without bounds do. */
+static bool loop_lags_too_far(const yk_watch *watch)
+{
+    for (int i = 0; i < watch->loop_count; i++) {
+        const yk_watched_loop *loop = &watch->loops[i];
+        double lag = loop->change_squares / loop->squares;
+        bool still = loop->change_squares == 0;
+        if (!yk_system_loop(watch->system, i).solved && !still &&
+            !(lag <= LAG_SERIOUS * LAG_SERIOUS))
+            return true;
+    }
+
+    return false;
+}
+
+/* Serious findings come first; the last finding of a full list is dropped. */
+static void insert_finding(yk_run_report *report, const yk_finding *finding)
+{
+    yk_finding *findings = report->findings;
+    int count = report->finding_count;
+    if (count == YK_FINDINGS_MAX)
+        count = YK_FINDINGS_MAX - 1;
+    int index = finding->serious ? 0 : count;
+    memmove(&findings[index + 1], &findings[index], (size_t)(count - index) * sizeof *findings);
+    findings[index] = *finding;
+    report->finding_count = count + 1;
+}
+
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
     /* Figures of the whole run. */
@@ -927,15 +981,15 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
         return;
 
     bool cause = has_serious(report);
-    int count = report->finding_count;
-    if (count == YK_FINDINGS_MAX)
-        count = YK_FINDINGS_MAX - 1;
-    int index = count;
-    if (cause)
-        index = 0;
-    yk_finding *findings = report->findings;
-    memmove(&findings[index + 1], &findings[index], (size_t)(count - index) * sizeof *findings);
-    findings[index] = watch->limits->findings[0];
-    findings[index].serious = cause;
-    report->finding_count = count + 1;
+    bool lags = loop_lags_too_far(watch);
+    for (int i = watch->limits->finding_count - 1; i >= 0; i--) {
+        yk_finding finding = watch->limits->findings[i];
+        finding.serious =
+            finding.serious || cause || (lags && finding.kind == YK_FINDING_WIRE_LOOP);
+
+        /* A delay does not help against signals that grow by it. */
+        if (lags && finding.kind == YK_FINDING_WIRE_LOOP && isnan(finding.value))
+            finding.remedy_count = 0;
+        insert_finding(report, &finding);
+    }
 }

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "coupling/system.h"
 #include "math/dense.h"
+#include "math/eigen.h"
 
 /* Newton iterations of one step, and halvings of one correction. */
 enum { ITERATIONS = 40, HALVINGS = 12 };
@@ -222,6 +223,14 @@ static yk_status make_loops(search *s, int *loop_of)
             if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem] == n)
                 loop->wires[loop->wire_count++] = i;
 
+        for (int i = 0; i < system->participant_count; i++) {
+            if (loop_of[i] != n)
+                continue;
+            loop->members[loop->member_count++] = i;
+            if (loop->solvable)
+                system->participants[i].loop = loop;
+        }
+
         yk_status status = describe(system, loop);
         if (status != YK_OK)
             return status;
@@ -229,9 +238,6 @@ static yk_status make_loops(search *s, int *loop_of)
         if (!loop->solvable)
             continue;
 
-        for (int i = 0; i < system->participant_count; i++)
-            if (loop_of[i] == n)
-                system->participants[i].loop = loop;
         for (int i = 0; i < system->wire_count; i++) {
             yk_wire *wire = &system->wires[i];
             bool inside = loop_of[wire->def.source_subsystem] == n &&
@@ -279,19 +285,26 @@ yk_status yk_loops_create(yk_system *system)
     return status;
 }
 
+static void sort_members(const yk_system *system, yk_loop *loop)
+{
+    int sorted = 0;
+    for (int index = 0; index < system->participant_count; index++) {
+        for (int k = sorted; k < loop->member_count; k++) {
+            if (loop->members[k] != system->sequence[index])
+                continue;
+            loop->members[k] = loop->members[sorted];
+            loop->members[sorted++] = system->sequence[index];
+        }
+    }
+}
+
 /* After the sequence is known: the order of evaluation, the torn wires, and memory. */
 yk_status yk_loops_order(yk_system *system)
 {
     yk_context *context = system->context;
     for (int n = 0; n < system->loop_count; n++) {
         yk_loop *loop = &system->loops[n];
-        if (!loop->solvable)
-            continue;
-
-        for (int index = 0; index < system->participant_count; index++)
-            if (system->participants[system->sequence[index]].loop == loop)
-                loop->members[loop->member_count++] = system->sequence[index];
-
+        sort_members(system, loop);
         loop->torn = yk_allocate(context, (size_t)system->wire_count, sizeof *loop->torn);
         if (!loop->torn)
             return YK_ERROR_MEMORY;
@@ -307,7 +320,7 @@ yk_status yk_loops_order(yk_system *system)
                     to = k;
             }
 
-            if (wire->looped && from >= to && to >= 0)
+            if (!wire->def.hold && from >= to && to >= 0)
                 loop->torn[loop->torn_count++] = i;
         }
 
@@ -379,8 +392,8 @@ static yk_status find_residual(newton *n, const double *z, double *residual, dou
     return status;
 }
 
-/* F' - 1 at z by differences, and its factors. */
-static yk_status find_slope(newton *n)
+/* F' - 1 at z by differences. */
+static yk_status find_differences(newton *n)
 {
     const yk_loop *loop = n->loop;
     int size = loop->torn_count;
@@ -396,6 +409,18 @@ static yk_status find_slope(newton *n)
         for (int i = 0; i < size; i++)
             n->slope[i * size + k] = (n->trial_residual[i] - n->residual[i]) / change;
     }
+
+    return YK_OK;
+}
+
+/* F' - 1 at z, and its factors. */
+static yk_status find_slope(newton *n)
+{
+    const yk_loop *loop = n->loop;
+    int size = loop->torn_count;
+    yk_status status = find_differences(n);
+    if (status != YK_OK)
+        return status;
 
     /* Signals have units of their own: relative changes of all are compared. Then a loop gain of 1
      * leaves nothing but rounding of a pivot. */
@@ -525,8 +550,8 @@ static yk_status report(const newton *n, yk_status outcome)
                    n->at_start ? system->start : system->t + system->h, n->loop->text, why);
 }
 
-static yk_status solve_loop(yk_system *system, yk_loop *loop, bool at_start,
-                            yk_loop_evaluation evaluate, void *user)
+static newton begin_newton(yk_system *system, yk_loop *loop, bool at_start,
+                           yk_loop_evaluation evaluate, void *user)
 {
     size_t size = (size_t)loop->torn_count;
     double *memory = loop->memory;
@@ -549,6 +574,13 @@ static yk_status solve_loop(yk_system *system, yk_loop *loop, bool at_start,
         n.z[i] = at_start ? wire->now : wire->before;
     }
 
+    return n;
+}
+
+static yk_status solve_loop(yk_system *system, yk_loop *loop, bool at_start,
+                            yk_loop_evaluation evaluate, void *user)
+{
+    newton n = begin_newton(system, loop, at_start, evaluate, user);
     yk_status outcome;
     yk_status status = solve(&n, &outcome);
     loop->solved++;
@@ -614,6 +646,41 @@ yk_status yk_loops_advance(yk_system *system, int participant, yk_loop_evaluatio
 yk_status yk_loops_start(yk_system *system, int participant, yk_loop_evaluation start)
 {
     return solve_once(system, participant, true, start, NULL);
+}
+
+/* Gain ----------------------------------------------------------------------------------------- */
+
+static yk_status advance_member(yk_system *system, int participant, void *user)
+{
+    (void)user;
+    return yk_system_advance(system, participant);
+}
+
+yk_status yk_loops_find_gain(yk_system *system, yk_loop *loop, double *gain)
+{
+    yk_system_keep_start(system);
+
+    /* Motion sides continue their present motion. */
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        yk_participant *p = &system->participants[interface->def.motion_subsystem];
+        int port = interface->def.motion_port;
+        yk_input_taylor(interface->kind, &p->values[port].motion, &p->inputs[port]);
+    }
+
+    step_evaluation step = {advance_member, NULL};
+    newton n = begin_newton(system, loop, false, evaluate_step, &step);
+    double unused;
+    yk_status status = find_residual(&n, n.z, n.residual, &unused);
+    if (status == YK_OK)
+        status = find_differences(&n);
+    if (status != YK_OK)
+        return status;
+
+    int size = loop->torn_count;
+    for (int i = 0; i < size; i++)
+        n.slope[i * size + i] += 1;
+    return yk_eigen_spectral_radius(system->context, size, n.slope, gain);
 }
 
 void yk_loops_begin_step(yk_system *system)

@@ -533,6 +533,77 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
     return YK_OK;
 }
 
+/* Trials that leave the system as it was -------------------------------------------------------- */
+
+typedef yk_status (*system_trial)(yk_system *system, void *user);
+
+/* Makes a trial and restores everything that it changes: state, inputs, clock and statistics. */
+static yk_status try_and_restore(yk_system *system, system_trial trial, void *user)
+{
+    yk_context *context = system->context;
+    size_t participants = (size_t)system->participant_count;
+    size_t ports = 0;
+    for (size_t i = 0; i < participants; i++)
+        ports += (size_t)system->participants[i].port_count;
+
+    double *image = yk_allocate(context, system->layout.words, sizeof *image);
+    yk_participant *kept = yk_allocate(context, participants, sizeof *kept);
+    yk_input *inputs = yk_allocate(context, ports, sizeof *inputs);
+    yk_status status = YK_ERROR_MEMORY;
+    if (image && kept && inputs) {
+        double t = system->t;
+        double h = system->h;
+        yk_input *next = inputs;
+        for (size_t i = 0; i < participants; i++) {
+            const yk_participant *p = &system->participants[i];
+            memcpy(next, p->inputs, (size_t)p->port_count * sizeof *next);
+            next += p->port_count;
+            kept[i] = *p;
+        }
+
+        yk_system_state_get(system, image);
+
+        /* A trial that fails is no message to the user. */
+        yk_quiet_begin(context);
+        status = trial(system, user);
+        yk_quiet_end(context);
+
+        yk_status restored = yk_system_state_set(system, image);
+        if (status == YK_OK)
+            status = restored;
+        system->t = t;
+        system->h = h;
+
+        next = inputs;
+        for (size_t i = 0; i < participants; i++) {
+            yk_participant *p = &system->participants[i];
+            memcpy(p->inputs, next, (size_t)p->port_count * sizeof *next);
+            next += p->port_count;
+            p->statistics = kept[i].statistics;
+            p->timed_calls = kept[i].timed_calls;
+            p->status = kept[i].status;
+            p->advanced = kept[i].advanced;
+        }
+    }
+
+    yk_release(context, image);
+    yk_release(context, kept);
+    yk_release(context, inputs);
+    return status;
+}
+
+typedef struct interface_trial {
+    gains gains;
+    yk_interface_probe *probes;
+} interface_trial;
+
+static yk_status try_interfaces(yk_system *system, void *user)
+{
+    (void)system;
+    interface_trial *trial = user;
+    return find_gains(&trial->gains, trial->probes);
+}
+
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
 {
     if (!yk_system_has_started(system, __func__) ||
@@ -557,65 +628,37 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
     if (!exchanges || system->layout.words == 0)
         return YK_OK;
 
-    yk_context *context = system->context;
-    size_t participants = (size_t)system->participant_count;
-    size_t ports = 0;
-
-    for (size_t i = 0; i < participants; i++)
-        ports += (size_t)system->participants[i].port_count;
-
-    gains g;
-    yk_status status = allocate_gains(system, step, &g);
-    double *image = yk_allocate(context, system->layout.words, sizeof *image);
-    yk_participant *kept = yk_allocate(context, participants, sizeof *kept);
-    yk_input *inputs = yk_allocate(context, ports, sizeof *inputs);
-    if (!image || !kept || !inputs)
-        status = YK_ERROR_MEMORY;
-
-    if (status == YK_OK && g.y) {
-        /* Everything that trials change is kept aside: the state, inputs, clock and statistics. */
-        double t = system->t;
-        double h = system->h;
-        yk_input *next = inputs;
-        for (size_t i = 0; i < participants; i++) {
-            const yk_participant *p = &system->participants[i];
-            memcpy(next, p->inputs, (size_t)p->port_count * sizeof *next);
-            next += p->port_count;
-            kept[i] = *p;
-        }
-
-        yk_system_state_get(system, image);
-
-        /* Trials may fail, which is no message to the user. */
-        yk_quiet_begin(context);
-        status = find_gains(&g, probes);
-        yk_quiet_end(context);
-
-        /* All back. */
-        yk_status restored = yk_system_state_set(system, image);
-        if (status == YK_OK)
-            status = restored;
-        system->t = t;
-        system->h = h;
-
-        next = inputs;
-        for (size_t i = 0; i < participants; i++) {
-            yk_participant *p = &system->participants[i];
-            memcpy(p->inputs, next, (size_t)p->port_count * sizeof *next);
-            next += p->port_count;
-            p->statistics = kept[i].statistics;
-            p->timed_calls = kept[i].timed_calls;
-            p->status = kept[i].status;
-            p->advanced = kept[i].advanced;
-        }
-    }
-
-    yk_release(context, image);
-    yk_release(context, kept);
-    yk_release(context, inputs);
-    release_gains(&g);
-
+    interface_trial trial = {.probes = probes};
+    yk_status status = allocate_gains(system, step, &trial.gains);
+    if (status == YK_OK && trial.gains.y)
+        status = try_and_restore(system, try_interfaces, &trial);
+    release_gains(&trial.gains);
     return status;
+}
+
+typedef struct loop_trial {
+    yk_loop *loop;
+    double step, gain;
+} loop_trial;
+
+static yk_status try_loop(yk_system *system, void *user)
+{
+    loop_trial *trial = user;
+    system->t = yk_system_time(system);
+    system->h = trial->step;
+    return yk_loops_find_gain(system, trial->loop, &trial->gain);
+}
+
+double yk_system_loop_gain(yk_system *system, int loop, double step)
+{
+    if (!yk_system_has_started(system, __func__) || !yk_system_has_loop(system, __func__, loop) ||
+        system->layout.words == 0 || !(step > 0))
+        return NAN;
+
+    loop_trial trial = {&system->loops[loop], step, NAN};
+    if (try_and_restore(system, try_loop, &trial) != YK_OK)
+        return NAN;
+    return trial.gain;
 }
 
 /* Two free masses ------------------------------------------------------------------------------ */

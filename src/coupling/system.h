@@ -41,8 +41,7 @@ typedef struct yk_loop {
     char *text; /* the wires of the loop by their ports, for messages */
     int *wires, wire_count;
 
-    /* Newton's method can solve it inside a step. All that follows is for such loops. */
-    bool solvable;
+    bool solvable;              /* by Newton's method inside a step */
     bool only_at_start;         /* the scheme itself solves for its wires in steps */
     int *members, member_count; /* participants in the order of evaluation */
     int *torn, torn_count;      /* wires against this order */
@@ -530,6 +529,9 @@ typedef yk_status (*yk_loop_evaluation)(yk_system *system, int participant, void
  * signals fit each other; the calls for the others return their status. */
 yk_status yk_loops_advance(yk_system *system, int participant, yk_loop_evaluation advance,
                            void *user);
+/* Spectral radius of the loop gain over one step from the present state, which the trial moves. All
+ * members must be able to return. */
+yk_status yk_loops_find_gain(yk_system *system, yk_loop *loop, double *gain);
 yk_status yk_loops_start(yk_system *system, int participant, yk_loop_evaluation start);
 /* No loop of the step that begins was solved yet. */
 void yk_loops_begin_step(yk_system *system);
