@@ -99,7 +99,7 @@ void yk_system_announce_states(yk_system *system)
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         m->state_use = YK_STATES_UNUSED;
-        if (returns_participant(system, i))
+        if (returns_participant(system, i) || (m->loop && !m->loop->only_at_start))
             m->state_use = YK_STATES_RESTORED;
         if (m->subsystem->ops->expect_states)
             m->subsystem->ops->expect_states(m->subsystem, m->state_use);

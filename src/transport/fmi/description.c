@@ -23,9 +23,9 @@ typedef struct reader {
     char problem[300];
     bool seen_root;
     bool in_variables, in_structure, in_types;
-    bool in_derivatives; /* of the model structure of FMI 2 */
-    int last;            /* variable that is being read; -1: none */
-    const char *type;    /* simple type that is being read (FMI 2) */
+    bool in_derivatives, in_outputs; /* of the model structure of FMI 2 */
+    int last;                        /* variable that is being read; -1: none */
+    const char *type;                /* simple type that is being read (FMI 2) */
 
     size_t variable_capacity, state_capacity, terminal_capacity, member_capacity;
 
@@ -401,7 +401,24 @@ static void add_state(reader *r, uint32_t key)
     d->derivatives[d->state_count++] = (int)key;
 }
 
-/* The states and event indicators: FMI 2 lists the derivatives of states as <Unknown> of
+static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fmi_causality only)
+{
+    for (int i = 0; i < d->variable_count; i++)
+        if (d->variables[i].reference == reference &&
+            (only == YK_FMI_CAUSALITY_COUNT || d->variables[i].causality == only))
+            return i;
+    return -1;
+}
+
+/* The variables stand before the model structure in both versions. */
+static void read_dependencies(reader *r, int output, const char **list)
+{
+    const char *dependencies = attribute(list, "dependencies");
+    if (output >= 0 && output < r->to->variable_count && dependencies)
+        r->to->variables[output].dependencies = keep(r, dependencies);
+}
+
+/* The states, event indicators and dependencies of outputs: FMI 2 lists the derivatives of states as <Unknown> of
  * <Derivatives>, FMI 3 has an element for each of both. */
 static void read_structure(reader *r, const char *element, const char **list)
 {
@@ -410,14 +427,21 @@ static void read_structure(reader *r, const char *element, const char **list)
             add_state(r, whole(r, list, "valueReference"));
         else if (strcmp(element, "EventIndicator") == 0)
             r->to->indicator_count++;
+        else if (strcmp(element, "Output") == 0)
+            read_dependencies(
+                r, find_reference(r->to, whole(r, list, "valueReference"), YK_FMI_OUTPUT), list);
         return;
     }
 
     /* <Unknown> stands in other lists too, of which it is not wanted. */
-    if (strcmp(element, "Unknown") != 0)
+    if (strcmp(element, "Unknown") != 0) {
         r->in_derivatives = strcmp(element, "Derivatives") == 0;
-    else if (r->in_derivatives)
+        r->in_outputs = strcmp(element, "Outputs") == 0;
+    } else if (r->in_derivatives) {
         add_state(r, whole(r, list, "index"));
+    } else if (r->in_outputs) {
+        read_dependencies(r, (int)(whole(r, list, "index") - 1), list);
+    }
 }
 
 static void XMLCALL begin_element(void *user, const char *element, const char **list)
@@ -515,15 +539,6 @@ static void XMLCALL refuse_doctype(void *user, const char *name, const char *sys
 }
 
 /* After the last element ----------------------------------------------------------------------- */
-
-static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fmi_causality only)
-{
-    for (int i = 0; i < d->variable_count; i++)
-        if (d->variables[i].reference == reference &&
-            (only == YK_FMI_CAUSALITY_COUNT || d->variables[i].causality == only))
-            return i;
-    return -1;
-}
 
 /* What the elements say of each other: dimensions of arrays by structural parameters, derivatives
  * of variables, and the continuous states. */
@@ -845,6 +860,26 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
     if (nearest && best < (int)strlen(name))
         snprintf(buffer, 160, "; did you mean '%.120s'?", nearest);
     return buffer;
+}
+
+bool yk_fmi_depends(const yk_fmi_description *d, int output, int input)
+{
+    const char *text = d->variables[output].dependencies;
+    if (!text)
+        return true;
+
+    unsigned long key = d->variables[input].reference;
+    if (d->version == 2)
+        key = (unsigned long)input + 1;
+    for (;;) {
+        char *end;
+        unsigned long listed = strtoul(text, &end, 10);
+        if (end == text)
+            return false;
+        if (listed == key)
+            return true;
+        text = end;
+    }
 }
 
 int yk_fmi_derivative_of(const yk_fmi_description *description, int variable)

@@ -59,11 +59,14 @@ typedef struct yk_fmi_variable {
     const char *variability; /* "continuous", ... */
     int size;                /* elements */
     int derivative_of;       /* index of the variable of which this is the derivative; -1: none */
-    bool intermediate;       /* may be set or read within a step (FMI 3) */
-    const char *clocks;      /* references of the clocks that it belongs to, with blanks between */
-    const char *ticks;       /* of a clock: "constant", "triggered", ... */
-    double interval;         /* of a clock, s; 0: not given */
-    double shift;            /* of a clock, s */
+    /* Of an output: the variables that it depends on, by index from 1 (FMI 2) or reference (FMI 3),
+     * with blanks between; NULL: on all. */
+    const char *dependencies;
+    bool intermediate;  /* may be set or read within a step (FMI 3) */
+    const char *clocks; /* references of the clocks that it belongs to, with blanks between */
+    const char *ticks;  /* of a clock: "constant", "triggered", ... */
+    double interval;    /* of a clock, s; 0: not given */
+    double shift;       /* of a clock, s */
 } yk_fmi_variable;
 
 /* What one of the two kinds of FMU can do. */
@@ -140,6 +143,8 @@ int yk_fmi_find(const yk_fmi_description *description, const char *name);
 /* "did you mean 'x'?", or "" */
 const char *yk_fmi_suggest(const yk_fmi_description *description, const char *name,
                            char buffer[160]);
+/* Whether the model structure lets an output depend on an input at the same time. */
+bool yk_fmi_depends(const yk_fmi_description *description, int output, int input);
 /* Index of the variable that is the derivative of another, -1 if there is none. */
 int yk_fmi_derivative_of(const yk_fmi_description *description, int variable);
 int yk_fmi_find_terminal(const yk_fmi_description *description, const char *name);

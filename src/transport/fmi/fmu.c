@@ -984,16 +984,37 @@ static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity
 static const yk_event_ops event_ops = {.size = sizeof(yk_event_ops), .next = next_event};
 static const yk_channel_ops channel_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
-/* FMUs count as systems with states: the dependencies of their outputs are not read. */
+/* Index in the description of the variable of a signal port; -1: none. */
+static int signal_variable(const yk_fmu *self, int port, const yk_fmu_list *list)
+{
+    const yk_fmu_port *map = &self->maps[port];
+    for (int quantity = 0; quantity < YK_FMU_QUANTITIES; quantity++) {
+        int value = map->count[quantity] > 0 ? map->at[quantity][0] : -1;
+        for (int i = 0; i < list->count && value >= 0; i++) {
+            int size = self->description.variables[list->variables[i]].size;
+            if (value >= list->first[i] && value < list->first[i] + size)
+                return list->variables[i];
+        }
+    }
+
+    return -1;
+}
+
+/* By the model structure. Motions and wrenches of ports with power count as states. */
 static bool feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
                           int component)
 {
-    (void)subsystem;
-    (void)input;
-    (void)port;
-    (void)channel;
     (void)component;
-    return false;
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    if (port >= 0 && self->ports[port].kind != YK_PORT_SIGNAL)
+        return false;
+
+    const yk_fmi_description *d = &self->description;
+    int from = signal_variable(self, input, &self->inputs);
+    int to =
+        port >= 0 ? signal_variable(self, port, &self->outputs) : self->channel_variables[channel];
+    bool is_output = to >= 0 && d->variables[to].causality == YK_FMI_OUTPUT;
+    return from >= 0 && is_output && yk_fmi_depends(d, to, from);
 }
 
 static const yk_subsystem_ops fmu_ops = {

@@ -3,6 +3,7 @@
 
 #include "fmus.h"
 #include "system/scenario_run.h"
+#include "yoke/analysis.h"
 
 static yk_context *context;
 
@@ -13,6 +14,16 @@ static int make_fmus(void **state)
     free(make_fmu(context, &(fmu_recipe){.name = "mass2", MASS2}));
     free(make_fmu(context, &(fmu_recipe){.name = "mass3", MASS3}));
     free(make_fmu(context, &(fmu_recipe){.name = "spring", SPRING2}));
+    free(make_fmu(context, &(fmu_recipe){.name = "forward",
+                                         SPRING2,
+                                         .find = "canGetAndSetFMUstate=\"true\" "
+                                                 "canSerializeFMUstate=\"true\"",
+                                         .replace = ""}));
+    free(
+        make_fmu(context, &(fmu_recipe){.name = "independent",
+                                        SPRING2,
+                                        .find = "<Unknown index=\"3\"/>",
+                                        .replace = "<Unknown index=\"3\" dependencies=\"2 4\"/>"}));
     return 0;
 }
 
@@ -234,6 +245,76 @@ static void sections_of_info_load(void **state)
     }
 }
 
+/* A controller and an FMU without dynamics: y = 2 (1 - k y), a loop gain of -2 k. */
+static const char *loop_text(const char *fmu, double stiffness, const char *scheme)
+{
+    static char text[800];
+    snprintf(text, sizeof text,
+             "time: {end: 0.05, step: 1e-3}\n"
+             "subsystems:\n"
+             "  p: {solver: control, loops: {y: {reference: 1, proportional: 2}}}\n"
+             "  q: {solver: fmu, file: %s.fmu, set: [{variable: k, value: %g}]}\n"
+             "  a: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
+             "  b: {solver: oscillator, mass: 0.5, stiffness: 50, velocity: 0.1}\n"
+             "interfaces: {joint: {between: [a.mass, b.mass], joint: clamp}}\n"
+             "wires: {pq: {from: p.y, to: q.end.x}, qp: {from: q.end.f, to: p.y.measured}}\n"
+             "coupling: {scheme: %s}\n"
+             "record: {channels: [p.y.value]}\n",
+             fmu, stiffness, scheme);
+    return text;
+}
+
+static void loops_through_fmus_are_solved(void **state)
+{
+    (void)state;
+    static const char *const schemes[] = {"explicit", "loose", "rim", "tight", "index1"};
+    static const double stiffnesses[] = {3, 0.2, -0.2};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        for (size_t k = 0; k < sizeof stiffnesses / sizeof *stiffnesses; k++) {
+            run r = open_coupled(loop_text("spring", stiffnesses[k], schemes[i]));
+            assert_int_equal(yk_system_loop_count(r.system), 1);
+            double exact = 2 / (1 + 2 * stiffnesses[k]);
+            for (int n = 0; n < 50; n++) {
+                assert_near(r.sample[0], exact, 1e-8);
+                step(&r);
+            }
+            close_run(&r);
+        }
+    }
+
+    /* The force depends on the velocity and the stiffness only, says the description. */
+    run r = open_coupled(loop_text("independent", 0.2, "explicit"));
+    assert_int_equal(yk_system_loop_count(r.system), 0);
+    close_run(&r);
+}
+
+/* An FMU without states of its own to return to: the loop lags, which is serious if it grows. */
+static void loops_that_lag_are_found(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/scenario.yaml", test_folder());
+        const char *text = loop_text("forward", i ? 0.05 : 3, "explicit");
+        yk_scenario *scenario = load_scenario(context, path, text, NULL);
+        yk_run_report report;
+        assert_false(YK_FAILED(yk_run(context, scenario, NULL, &report)));
+        int k = 0;
+        while (k < report.finding_count && report.findings[k].kind != YK_FINDING_WIRE_LOOP)
+            k++;
+        assert_true(k < report.finding_count);
+        const yk_finding *found = &report.findings[k];
+        assert_non_null(strstr(found->text, "'q.end.f' -> 'p.y.measured'"));
+        assert_int_equal(found->serious, i == 0);
+
+        /* A delay is a remedy only of a loop that tolerates it. */
+        assert_int_equal(found->remedy_count, i);
+        if (i)
+            assert_string_equal(found->remedies[0].overrides[0], "wires.pq.hold=true");
+        yk_scenario_destroy(scenario);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +326,8 @@ int main(void)
         cmocka_unit_test(states_are_taken_only_if_needed),
         cmocka_unit_test(crashes_are_reported),
         cmocka_unit_test(sections_of_info_load),
+        cmocka_unit_test(loops_through_fmus_are_solved),
+        cmocka_unit_test(loops_that_lag_are_found),
     };
     return cmocka_run_group_tests_name("coupled FMUs", tests, make_fmus, remove_fmus);
 }
