@@ -6,7 +6,7 @@
 static const yk_word kind_words[] = {
     {"auto", "co-simulation where the FMU has it, else model exchange"},
     {"co-simulation", "the FMU's own solver"},
-    {"model-exchange", "its equations, integrated by the classical Runge-Kutta method"},
+    {"model-exchange", "its equations, integrated by Yoke with error control"},
     {NULL, NULL},
 };
 
@@ -123,9 +123,15 @@ static const yk_field fields[] = {
     {"step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "longest step of the FMU; "
              "without: co-simulation makes one per macro step, "
-             "model exchange takes that of its default experiment, or a tenth of the macro step"},
+             "and the error control chooses the steps of model exchange"},
     {"tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
-     .text = "relative tolerance of the FMU's solver; without: its own"},
+     .text = "relative tolerance of the solver; "
+             "without: co-simulation uses the FMU's own, "
+             "model exchange that of the FMU's default experiment, or 1e-8"},
+    {"absolute_tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
+     .text =
+         "with model exchange: absolute tolerance of each state, relative to its nominal value; "
+         "without: a hundredth of `tolerance`"},
     {"logging", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "shows all that the FMU logs, not only its warnings"},
     {"derivatives", YK_TYPE_BOOLEAN, .fallback = "true",
@@ -199,6 +205,8 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
         def.step = yk_node_number(section, "step");
     if (yk_node_get(section, "tolerance"))
         def.tolerance = yk_node_number(section, "tolerance");
+    if (yk_node_get(section, "absolute_tolerance"))
+        def.absolute_tolerance = yk_node_number(section, "absolute_tolerance");
 
     /* Memory for its lists. */
     const yk_node *ports = yk_node_get(section, "ports");

@@ -262,6 +262,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     /* Clocks count their intervals from here. */
     self->start = t;
     self->next_event = INFINITY;
+    self->proposal = 0;
     for (int i = 0; i < self->clock_count; i++)
         self->ticks[i] = 0;
 
@@ -441,7 +442,7 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
 
     /* In equal pieces where steps are limited; a ratio is whole where it is so to rounding. */
     int pieces = 1;
-    if (self->longest_step > 0)
+    if (self->longest_step > 0 && !exchange)
         pieces = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
 
     yk_status status = YK_OK;
@@ -470,12 +471,12 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
 
 /* Rollback ------------------------------------------------------------------------------------- */
 
-/* The image: continuous states of model exchange, values of inputs and outputs, times of events,
- * then the FMU's own state: its size and bytes, or the number of a state that is kept. */
+/* The image: continuous states of model exchange, values of inputs and outputs, times of events, the
+ * next step size of the integrator, then the FMU's own state: its size and bytes, or the number of a state that is kept. */
 static size_t value_words(const yk_fmu *self)
 {
     return (size_t)(self->state_count + self->inputs.value_count + self->outputs.value_count +
-                    self->derived_count + self->clock_count + 1);
+                    self->derived_count + self->clock_count + 2);
 }
 
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
@@ -510,6 +511,7 @@ static void move_values(yk_fmu *self, double *image, bool save)
         {self->outputs.values, output_count},
         {self->ticks, (size_t)self->clock_count},
         {&self->next_event, 1},
+        {&self->proposal, 1},
     };
 
     /* The order is that of the image. */
@@ -761,7 +763,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->active);
     yk_release(context, self->ticks);
     yk_release(context, self->x);
-    yk_release(context, self->work);
+    yk_fmu_release_integrator(self);
     yk_release(context, self->z);
     yk_release(context, self->sensitivity_work);
 
@@ -957,13 +959,12 @@ static yk_status take_memory(yk_fmu *self)
     size_t inputs = (size_t)self->inputs.value_count;
     size_t outputs = (size_t)(self->outputs.value_count + self->derived_count);
     self->x = yk_allocate(self->context, states + 1, sizeof *self->x);
-    self->work = yk_allocate(self->context, 6 * states + 1, sizeof *self->work);
     self->z = yk_allocate(self->context, 2 * (size_t)self->indicator_count + 1, sizeof *self->z);
     size_t before = outputs + value_words(self) + 1; /* and an image to be set */
     self->before = yk_allocate(self->context, before, sizeof *self->before);
     self->input_rates = yk_allocate(self->context, 2 * inputs + 1, sizeof *self->input_rates);
     self->orders = yk_allocate(self->context, inputs + 1, sizeof *self->orders);
-    if (!self->x || !self->work || !self->z || !self->before || !self->input_rates || !self->orders)
+    if (!self->x || !self->z || !self->before || !self->input_rates || !self->orders)
         return YK_ERROR_MEMORY;
 
     self->z_before = self->z + self->indicator_count;
@@ -1096,16 +1097,14 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     status = instance->calls->instantiate(instance);
     if (status == YK_OK)
         status = take_memory(self);
+    if (status == YK_OK && exchange)
+        status = yk_fmu_prepare_integrator(self, def);
     if (status == YK_OK && def->derivatives)
         status = yk_fmu_prepare_sensitivity(self, &differentiable);
     if (status != YK_OK && instance->message[0])
         return yk_fail(context, status, "%s", instance->message);
     if (status != YK_OK)
         return status;
-
-    /* Steps of model exchange: those of its default experiment, else a tenth of the macro step. */
-    if (exchange && !(def->step > 0) && d->step_size > 0)
-        self->longest_step = d->step_size;
 
     /* The contract's groups that this FMU can serve, by its description. */
     if (instance->can->state) {
@@ -1147,10 +1146,11 @@ static void release_hosted(void *user)
 yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
 {
     *fmu = NULL;
-    if (!(def->step >= 0) || !(def->tolerance >= 0))
+    if (!(def->step >= 0) || !(def->tolerance >= 0) || !(def->absolute_tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s: step (%g s) and tolerance (%g) must not be negative", def->file,
-                       def->step, def->tolerance);
+                       "%s: step (%g s), tolerance (%g) and absolute tolerance (%g) must not be "
+                       "negative",
+                       def->file, def->step, def->tolerance, def->absolute_tolerance);
 
     if (!def->child) {
         yk_fmu *self = yk_allocate(context, 1, sizeof *self);

@@ -11,8 +11,8 @@
  *   co-simulation    the FMU's own solver. Inputs that change within a step are given as a line where
  *                    the FMU interpolates (FMI 2) or asks for them (FMI 3, intermediate update), else
  *                    wrenches as their mean, motions and signals as their value at the end.
- *   model exchange   the classical Runge-Kutta method with steps of `step`; state events are found by
- *                    bisection.
+ *   model exchange   the Radau IIA method of order 5 with error control (math/stiff.h); state events
+ *                    are located by bisection.
  *
  * Capabilities follow those of the FMU: rollback where its state can be read and set (as bytes
  * where it can be serialised, else as handles of the last 64 states), sensitivity where it has
@@ -80,10 +80,15 @@ typedef struct yk_fmu_def {
     int setting_count;
     const char *const *channels; /* variables to be recorded besides the outputs */
     int channel_count;
-    /* Longest step of the FMU, s; 0: co-simulation makes one step per macro step, model exchange as
-     * many as its default experiment says, or 10. */
+    /* Longest step of the FMU, s; 0: co-simulation makes one step per macro step, and the error
+     * control chooses the steps of model exchange. */
     double step;
-    double tolerance; /* relative, for the FMU's own solver; 0: its own */
+    /* Relative tolerance of the solver. 0: co-simulation uses the FMU's own, model exchange that of
+     * the FMU's default experiment, or 1e-8. */
+    double tolerance;
+    /* Model exchange: absolute tolerance of each state, relative to its nominal value. 0: a hundredth
+     * of the relative tolerance, as FMI recommends. */
+    double absolute_tolerance;
     bool logging;     /* what the FMU logs goes to the context's log, not only warnings */
     bool derivatives; /* directional derivatives are used where the FMU has them */
     /* The FMU runs in a child process: when it crashes, or a call takes longer than the deadline

@@ -9,6 +9,7 @@
 #ifndef YK_TRANSPORT_FMI_FMU_INTERNAL_H
 #define YK_TRANSPORT_FMI_FMU_INTERNAL_H
 
+#include "math/stiff.h"
 #include "transport/fmi/description.h"
 #include "transport/fmi/fmu.h"
 #include "transport/fmi/functions.h"
@@ -48,6 +49,7 @@ typedef struct yk_fmi_instance {
     bool returns;     /* earlier states may be set: the FMU must keep what they need */
     void *library;
     void *component; /* NULL: not instantiated */
+    bool discarded;  /* the last call that failed returned `discard`: a smaller step may help */
     bool dead;       /* it reported a fatal error: nothing may be called any more */
     /* NULL where the FMU has none of this name */
     union {
@@ -111,6 +113,8 @@ struct yk_fmi_calls {
     yk_status (*set_states)(yk_fmi_instance *self, const double *x, int count);
     yk_status (*get_states)(yk_fmi_instance *self, double *x, int count);
     yk_status (*rates)(yk_fmi_instance *self, double *rates, int count);
+    /* Nominal values of the states, or ones if the FMU does not give any. */
+    yk_status (*nominals)(yk_fmi_instance *self, double *nominals, int count);
     yk_status (*indicators)(yk_fmi_instance *self, double *z, int count);
     yk_status (*counts)(yk_fmi_instance *self, int *states, int *indicators);
 };
@@ -194,7 +198,7 @@ typedef struct yk_fmu {
     bool borrowed; /* the folder belongs to another */
     yk_fmi_description description;
     yk_fmi_instance *instance;
-    double longest_step;
+    double longest_step; /* s; 0: not limited */
 
     int port_count;
     yk_port *ports;
@@ -231,8 +235,18 @@ typedef struct yk_fmu {
     /* Model exchange. */
     int state_count, indicator_count;
     double *x;            /* continuous states */
-    double *work;         /* of the integrator */
+    double *trial_states; /* states at a place within a step */
+    double *nominal;      /* of the states */
     double *z, *z_before; /* event indicators */
+    double
+        event_spacing;  /* s, longest distance of two places with tested indicators; 0: not given */
+    double absolute;    /* tolerance, relative to the nominal values */
+    double *tolerances; /* absolute, of the states */
+    double proposal;    /* s, next step size of the integrator; 0: not known. Part of the image */
+    bool jacobian_given; /* by directional derivatives; else by differences */
+    uint32_t *rate_references;
+    yk_stiff_problem problem;
+    yk_stiff *integrator;
 
     /* The input that is valid within the present step, for intermediate updates. */
     const yk_input *step_inputs;
@@ -271,7 +285,11 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete);
 /* Discrete states until nothing changes any more. In event mode; left in it. */
 yk_status yk_fmu_update(yk_fmu *self, bool *states_changed);
 
-/* fmu_exchange.c: from t to t + h with the inputs of the step that began at step_begin. */
+/* fmu_exchange.c */
+/* Memory and settings of the integrator, after the counts of states are known. */
+yk_status yk_fmu_prepare_integrator(yk_fmu *self, const yk_fmu_def *def);
+void yk_fmu_release_integrator(yk_fmu *self);
+/* From t to t + h with the inputs of the step that began at step_begin. */
 yk_status yk_fmu_integrate(yk_fmu *self, double t, double h);
 
 /* fmu_sensitivity.c */

@@ -49,6 +49,8 @@ yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
     if (level == YK_FMI_OK || level == YK_FMI_WARNING)
         return YK_OK;
 
+    self->discarded = level == YK_FMI_DISCARD;
+
     /* The standard allows no further call after a fatal error. */
     if (level == YK_FMI_FATAL)
         self->dead = true;

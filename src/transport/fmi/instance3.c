@@ -449,6 +449,17 @@ static yk_status rates(yk_fmi_instance *self, double *values, int count)
     return CALL(self, GetContinuousStateDerivatives, self->component, values, (size_t)count);
 }
 
+static yk_status nominals(yk_fmi_instance *self, double *values, int count)
+{
+    /* The standard's default, for a binary that lacks the function. */
+    for (int i = 0; i < count; i++)
+        values[i] = 1;
+    if (!F(self).GetNominalsOfContinuousStates)
+        return YK_OK;
+
+    return CALL(self, GetNominalsOfContinuousStates, self->component, values, (size_t)count);
+}
+
 static yk_status indicators(yk_fmi_instance *self, double *z, int count)
 {
     return CALL(self, GetEventIndicators, self->component, z, (size_t)count);
@@ -498,6 +509,7 @@ const yk_fmi_calls yk_fmi3_calls = {
     .set_states = set_states,
     .get_states = get_states,
     .rates = rates,
+    .nominals = nominals,
     .indicators = indicators,
     .counts = counts,
 };

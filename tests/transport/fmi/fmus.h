@@ -122,6 +122,7 @@ static char *make_fmu(yk_context *context, const fmu_recipe *recipe)
 #define SPRING2 .xml = "spring2.xml", .binary = "spring2", .library = "spring"
 #define BALL2 .xml = "ball2.xml", .binary = "ball2", .library = "ball"
 #define SAMPLER3 .xml = "sampler3.xml", .binary = "sampler3", .library = "sampler"
+#define STIFF2 .xml = "stiff2.xml", .binary = "stiff2", .library = "stiff"
 #define BALL3 .xml = "ball3.xml", .binary = "ball3", .library = "ball"
 
 static void remove_test_folder(void)

@@ -7,6 +7,8 @@
  *   calculate(v, t)     outputs and rates of states from states and inputs
  *   advance(v, rate, t, h)   co-simulation: the step, with inputs that change at these rates
  *   STATES, state_of[], rate_of[]   continuous states and their rates (0: none)
+ *   NOMINALS            optional, FMI 2: initialiser of the nominal values of the states
+ *   NEXT_EVENT(v, t)    optional, FMI 2: time of the next event after t; infinity: none
  *   INDICATORS, indicate(v, z), react(v, t)   event indicators; what happens at an event
  *
  * The last variable, v[FAULT], makes it misbehave in a step that ends after t = 0.05 s.

@@ -263,6 +263,10 @@ FUNCTION(yk_fmi_status, NewDiscreteStates, (void *c, yk_fmi2_event_info *info))
     instance *self = c;
     memset(info, 0, sizeof *info);
     info->states_changed = react(self->v, self->time);
+#ifdef NEXT_EVENT
+    info->next_event = NEXT_EVENT(self->v, self->time);
+    info->next_event_defined = isfinite(info->next_event);
+#endif
     return YK_FMI_OK;
 }
 
@@ -294,6 +298,16 @@ FUNCTION(yk_fmi_status, GetContinuousStates, (void *c, double *x, size_t n))
         x[i] = ((instance *)c)->v[state_of[i]];
     return YK_FMI_OK;
 }
+
+#ifdef NOMINALS
+FUNCTION(yk_fmi_status, GetNominalsOfContinuousStates, (void *c, double *nominals, size_t n))
+{
+    static const double values[STATES] = NOMINALS;
+    (void)c;
+    memcpy(nominals, values, n * sizeof *nominals);
+    return YK_FMI_OK;
+}
+#endif
 
 FUNCTION(yk_fmi_status, GetDerivatives, (void *c, double *rates, size_t n))
 {
