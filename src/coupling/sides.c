@@ -40,6 +40,7 @@ typedef struct sides {
     yk_system *system;
     mobility *mobilities; /* per participant */
     choice *choices;      /* per interface */
+    bool *out_of_memory;  /* a mobility is unknown because memory is missing */
 } sides;
 
 /* Mobilities ----------------------------------------------------------------------------------- */
@@ -65,8 +66,11 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
         bool takes = p->ports[port].causalities & YK_TAKES_WRENCH;
         if (!joined || !takes || p->ports[port].kind != YK_PORT_MARKER)
             continue;
-        if (YK_FAILED(copy->ops->connect(copy, port, YK_TAKES_WRENCH, YK_AXES_ALL)))
+        yk_status connected = copy->ops->connect(copy, port, YK_TAKES_WRENCH, YK_AXES_ALL);
+        if (YK_FAILED(connected)) {
+            *s->out_of_memory = *s->out_of_memory || connected == YK_ERROR_MEMORY;
             return false;
+        }
         m->offset[port] = m->size;
         m->size += 6;
     }
@@ -75,14 +79,17 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
     m->matrix = yk_allocate(context, n * n, sizeof *m->matrix);
     double *rate = yk_allocate(context, n, sizeof *rate);
     yk_input *inputs = yk_allocate(context, (size_t)p->port_count, sizeof *inputs);
-    bool good = m->matrix && rate && inputs;
-    good = good && !YK_FAILED(copy->ops->start(copy, 0, STEP, NULL));
+    yk_status status = m->matrix && rate && inputs ? YK_OK : YK_ERROR_MEMORY;
+    if (status == YK_OK)
+        status = copy->ops->start(copy, 0, STEP, NULL);
 
     yk_interface_model model = {.size = m->size, .inverse_mass = m->matrix, .rate = rate};
-    if (good) {
+    if (!YK_FAILED(status)) {
         const yk_interface_model_ops *ops = copy->ops->interface_model;
-        good = !YK_FAILED(ops->evaluate(copy, 0, STEP, inputs, &model));
+        status = ops->evaluate(copy, 0, STEP, inputs, &model);
     }
+    bool good = !YK_FAILED(status);
+    *s->out_of_memory = *s->out_of_memory || status == YK_ERROR_MEMORY;
 
     for (int port = 0; good && port < p->port_count; port++) {
         yk_port_value value;
@@ -114,14 +121,18 @@ static const mobility *mobility_of(const sides *s, int participant)
     size_t ports = (size_t)p->port_count;
     m->offset = yk_allocate(context, ports, sizeof *m->offset);
     m->axes = yk_allocate(context, ports, sizeof *m->axes);
-    if (!m->offset || !m->axes)
+    if (!m->offset || !m->axes) {
+        *s->out_of_memory = true;
         return NULL;
+    }
 
     /* One part, merged, is a copy. What it has to say the subsystem itself will say. */
     yk_subsystem *copy = NULL;
     const yk_merge_def merge = {.parts = &p->subsystem, .part_count = 1, .length = 1};
     yk_quiet_begin(context);
-    if (!YK_FAILED(ops->merging->merge(&merge, &copy))) {
+    yk_status merged = ops->merging->merge(&merge, &copy);
+    *s->out_of_memory = *s->out_of_memory || merged == YK_ERROR_MEMORY;
+    if (!YK_FAILED(merged)) {
         m->known = ask_copy(s, participant, copy);
         copy->ops->destroy(copy);
     }
@@ -249,8 +260,10 @@ static int missing_freedoms(const sides *s, int participant)
     int n = list_directions(s, participant, own, list);
     size_t size = (size_t)(n * n);
     double *sum = yk_allocate(s->system->context, 2 * size, sizeof *sum);
-    if (!sum)
+    if (!sum) {
+        *s->out_of_memory = true;
         return 0;
+    }
 
     /* Each scaled by the mobilities of both sides: its own first. */
     double *copy = sum + size;
@@ -425,14 +438,16 @@ static yk_status choose(sides *s)
 yk_status yk_system_choose_sides(yk_system *system)
 {
     /* Schemes that merge exchange nothing. */
-    if (system->traits & YK_SCHEME_MERGES)
+    if (system->interface_count == 0 || (system->traits & YK_SCHEME_MERGES))
         return YK_OK;
 
     yk_context *context = system->context;
     size_t participants = (size_t)system->participant_count;
     size_t interfaces = (size_t)system->interface_count;
+    bool out_of_memory = false;
     sides s = {
         .system = system,
+        .out_of_memory = &out_of_memory,
         .mobilities = yk_allocate(context, participants, sizeof *s.mobilities),
         .choices = yk_allocate(context, interfaces, sizeof *s.choices),
     };
@@ -442,6 +457,8 @@ yk_status yk_system_choose_sides(yk_system *system)
         for (int i = 0; i < system->interface_count; i++)
             first[i] = system->interfaces[i].def.wrench_subsystem;
         status = choose(&s);
+        if (out_of_memory)
+            status = YK_ERROR_MEMORY;
     }
 
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/checkpoint.h"
 #include "targets.h"
@@ -155,6 +156,12 @@ static const kept_run *break_off(int number, const char *path)
     kept_run *kept = &all[number];
     if (kept->text)
         return kept;
+
+    /* A start does not overwrite the checkpoint of another run. */
+    unlink(path);
+    char previous[4096];
+    snprintf(previous, sizeof previous, "%s.previous", path);
+    unlink(previous);
 
     yk_context *context = yk_context_create(NULL);
     yk_scenario *scenario = load_run(context, &runs[number], NULL);

@@ -559,11 +559,15 @@ static yk_status find_mobilities(yk_system *system, int participant)
     yk_interface_model model = {.size = size, .inverse_mass = inverse_mass, .rate = rate};
     yk_status status = YK_ERROR_MEMORY;
     if (inverse_mass && rate) {
-        status = YK_OK;
-        if (!YK_FAILED(yk_system_interface_model(system, participant, &model))) {
+        status = yk_system_interface_model(system, participant, &model);
+        if (!YK_FAILED(status)) {
             set_mobilities(system, participant, x->jacobian, &model, offsets);
             set_mobilities(system, participant, x->start_jacobian, &model, offsets);
         }
+
+        /* A subsystem that has no model now is judged by its responses. */
+        if (status != YK_ERROR_MEMORY)
+            status = YK_OK;
     }
 
     yk_release(context, offsets);
