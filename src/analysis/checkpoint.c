@@ -2,6 +2,7 @@
  *
  * The state image of the system holds what steps start from; the memory beside it statistics and
  * what ports, interfaces and wires showed last; the watch what verdicts are made of. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "analysis/run.h"
 #include "base/context.h"
 

@@ -1,5 +1,6 @@
 /* Numbers in every locale; growing texts; which word is meant by one that is misspelt: the distance of Damerau and
  * Levenshtein, in which two letters that are exchanged count once; and files that others wrote. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "base/text.h"
 
 #include <ctype.h>
