@@ -43,7 +43,7 @@ static void print_escaped(FILE *stream, const char *text)
     }
 }
 
-static void print_list(FILE *stream, const char *format, va_list arguments)
+static void YK_PRINTF(2, 0) print_list(FILE *stream, const char *format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
