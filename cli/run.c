@@ -794,7 +794,7 @@ int command_resume(int argc, char **argv)
         own[strlen(own) - strlen(previous)] = '\0';
     q.checkpoint = own;
 
-    /* Results are found from the checkpoint, whatever the current folder. */
+    /* Paths of results are relative to the checkpoint, not to the current folder. */
     char *names[OPTION_LIST_MAX] = {NULL};
     for (const char *name = info->note; *name && q.files.count < OPTION_LIST_MAX;) {
         char line[4096];

@@ -21,7 +21,7 @@ typedef struct yk_dimension {
 /* NULL is a pure number. */
 yk_dimension yk_unit_dimension(const char *unit);
 
-/* What a number in a system of units must be multiplied by to be in the given SI unit. `length`
+/* The factor from a number in a system of units to the given SI unit. `length`
  * and `mass` are the base units of the system (m, kg). 1 if the dimension is not known. */
 double yk_unit_factor(const char *unit, double length, double mass);
 

@@ -690,7 +690,7 @@ void yk_loops_begin_step(yk_system *system)
             system->participants[system->loops[n].members[i]].loop_done = false;
 }
 
-/* What users ask for --------------------------------------------------------------------------- */
+/* Queries of users --------------------------------------------------------------------------- */
 
 int yk_system_loop_count(const yk_system *system)
 {

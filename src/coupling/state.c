@@ -209,7 +209,7 @@ yk_status yk_system_prepare_states(yk_system *system)
             continue;
         }
 
-        /* An image that nobody uses is not asked for: some FMUs crash in the question. */
+        /* Do not ask for the size of an image that the run does not use: some FMUs crash in it. */
         if (ops->expect_states && m->state_use == YK_STATES_UNUSED) {
             complete = false;
             system->states_deferred = true;

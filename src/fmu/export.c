@@ -754,7 +754,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
     if (status != YK_OK)
         return status;
 
-    /* What the other subsystems of the scenario give at the start. */
+    /* Values that the other subsystems of the scenario provide at the start. */
     if (model.subsystem >= 0) {
         starts = yk_allocate(context, (size_t)model.variable_count, sizeof *starts);
         if (starts) {

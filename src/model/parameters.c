@@ -196,7 +196,7 @@ void yk_report_unused_parameters(yk_resolver *r, const yk_node *node, bool as_wr
     if (!node || node->kind != YK_NODE_MAP || !r->scope.used)
         return;
 
-    /* What a used parameter is computed from is used as well. */
+    /* The parameters that a used parameter is computed from are used as well. */
     marking m = {&r->scope, true};
     while (m.changed) {
         m.changed = false;

@@ -24,7 +24,7 @@ extern const unsigned yk_joint_axes[];
 extern const yk_word yk_length_words[], yk_mass_words[];
 extern const double yk_length_units[], yk_mass_units[];
 
-/* What an SI unit is called in the units of a subsystem: "mm" for "m". */
+/* Name of an SI unit in the units of a subsystem: "mm" for "m". */
 yk_unit_name yk_scenario_own_unit(const yk_scenario *scenario, int subsystem, const char *unit,
                                   yk_unit_style style);
 

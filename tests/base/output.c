@@ -48,7 +48,7 @@ static void files_are_replaced_when_they_are_complete(void **state)
     }
     assert_contents(path, "version 1");
 
-    /* What is given up leaves nothing behind. */
+    /* An output that is discarded leaves no file. */
     yk_output output = yk_output_open(path);
     fputs("something else", output.stream);
     yk_output_discard(&output);

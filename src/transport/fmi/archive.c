@@ -277,7 +277,7 @@ static bool walk(const char *folder, size_t prefix,
         if (!good)
             break;
 
-        /* What is in a folder comes before it, so that it can be removed. */
+        /* The contents of a folder come before the folder, so that it can be removed. */
         if (S_ISDIR(status.st_mode))
             good = walk(path, prefix, visit, user) && visit(user, path, path + prefix, true);
         else

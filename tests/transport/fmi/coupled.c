@@ -160,7 +160,7 @@ static void schemes_without_rollback_say_so(void **state)
     }
 }
 
-/* Whoever asks for the layout may set states: then the FMU has to keep them. */
+/* A caller that asks for the layout may set states, so the FMU has to keep them. */
 static void callers_that_set_states_say_so(void **state)
 {
     (void)state;
