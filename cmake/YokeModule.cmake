@@ -20,12 +20,15 @@ set(YOKE_HARDENING -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
 
+# Messages of assertions name files relative to the source tree, so that no binary names a folder of the build machine.
+set(YOKE_FILE_NAMES -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
 function(yoke_compile_options target)
   target_compile_features(${target} PUBLIC c_std_17)
   set_target_properties(${target} PROPERTIES C_STANDARD 17 C_EXTENSIONS OFF C_STANDARD_REQUIRED ON
                                              POSITION_INDEPENDENT_CODE ON)
   target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
-  target_compile_options(${target} PRIVATE ${YOKE_WARNINGS} ${YOKE_FLOATING_POINT})
+  target_compile_options(${target} PRIVATE ${YOKE_WARNINGS} ${YOKE_FLOATING_POINT} ${YOKE_FILE_NAMES})
 endfunction()
 
 # Of what is installed, beside the options of all.
