@@ -119,9 +119,9 @@ static void sweep_heap(bench *run, int edge, int kind, int threads, int sweeps)
         def.pool = pool;
     yk_contact_options options = yk_contact_options_default();
     options.method = YK_CONTACT_GAUSS_SEIDEL;
-    options.friction = YK_FRICTION_CONE;
+    options.friction_model = YK_FRICTION_CONVEX_CONE;
     options.tolerance = 0;
-    options.iterations = sweeps;
+    options.max_iterations = sweeps;
     yk_contact_report report = {0};
     bool ready = bench_check(run, yk_network_create(bench_context(run), &def, &network)) &&
                  fill_nodes(run, network, &h) && fill_contacts(run, network, &h);
@@ -227,7 +227,7 @@ static void solve_set(bench *run, yk_contact_method method, yk_friction_model fr
     double *r = calloc((size_t)rows, sizeof *r), worst = 0;
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
-    options.friction = friction;
+    options.friction_model = friction;
     options.tolerance = tolerance;
     while (r && bench_repeat(run)) {
         solved = 0;
@@ -250,12 +250,12 @@ static void solve_set(bench *run, yk_contact_method method, yk_friction_model fr
 
 static void set_default(bench *run)
 {
-    solve_set(run, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-8);
+    solve_set(run, YK_CONTACT_AUTO, YK_FRICTION_COULOMB, 1e-8);
 }
 
 static void set_convex(bench *run)
 {
-    solve_set(run, YK_CONTACT_AUTOMATIC, YK_FRICTION_CONE, 1e-8);
+    solve_set(run, YK_CONTACT_AUTO, YK_FRICTION_CONVEX_CONE, 1e-8);
 }
 
 static void set_gradient(bench *run)

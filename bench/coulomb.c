@@ -72,7 +72,7 @@ static void add_ground(bench *run, yk_nonsmooth *world, yk_solid_kind kind, doub
     if (kind == YK_SOLID_BOX_CAVITY) {
         shape.size = yk_v3(half, half, 50);
         shape.position.z = 50;
-        shape.open = YK_OPEN_TOP;
+        shape.open_walls = YK_WALL_TOP;
     }
     shape.material.friction = mu;
     bench_added(run, yk_world_add_shape(world, &shape));
@@ -137,9 +137,9 @@ static bool take_problem(bench *run, const scene *s, yk_contact_problem *problem
 {
     const double step = 2e-3;
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.threads = 1;
-    def.solver.friction = YK_FRICTION_COULOMB;
-    def.solver.iterations = 100;
+    def.thread_count = 1;
+    def.contact_options.friction_model = YK_FRICTION_COULOMB;
+    def.contact_options.max_iterations = 100;
     def.contact_capacity = 40 * s->count;
     yk_nonsmooth *world;
     if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))

@@ -1,7 +1,7 @@
 /* The cost of coupling itself: macro steps of two in-process oscillators, whose own work is a few
  * nanoseconds. */
 #include "bench.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "yoke/physics.h"
 #include "yoke/record.h"
 
@@ -20,7 +20,8 @@ static bool open_pair(bench *run, const yk_scheme_def *scheme, pair *p)
     yk_oscillator_def left = yk_oscillator_default(), right = yk_oscillator_default();
     left.stiffness = 5000, left.rho_inf = 0.56, left.velocity = right.velocity = 0.1;
     right.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = p->masses,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -33,7 +34,7 @@ static bool open_pair(bench *run, const yk_scheme_def *scheme, pair *p)
     return bench_check(run, yk_oscillator_create(context, &left, &p->masses[0])) &&
            bench_check(run, yk_oscillator_create(context, &right, &p->masses[1])) &&
            bench_check(run, yk_system_make(context, &def, &p->system)) &&
-           bench_check(run, yk_system_start(p->system));
+           bench_check(run, yk_system_initialize(p->system));
 }
 
 static void close_pair(pair *p)
@@ -48,7 +49,7 @@ static void close_pair(pair *p)
  * as much. */
 static void restart(bench *run, pair *p)
 {
-    bench_check(run, yk_system_start(p->system));
+    bench_check(run, yk_system_initialize(p->system));
 }
 
 static void step_pair(bench *run, const yk_scheme_def *scheme)
@@ -73,16 +74,16 @@ static void explicit_gauss_seidel(bench *run)
 
 static void explicit_index_3(bench *run)
 {
-    yk_explicit_options options = yk_explicit_default();
-    options.inputs = YK_EXPLICIT_INPUTS_INDEX_3;
+    yk_explicit_options options = yk_explicit_options_default();
+    options.modified_inputs = YK_MODIFIED_INPUTS_INDEX_3;
     step_pair(run, &(yk_scheme_def){yk_scheme_explicit(), &options});
 }
 
 static void explicit_jacobi(bench *run)
 {
-    yk_explicit_options options = yk_explicit_default();
-    options.order = YK_ORDER_JACOBI;
-    options.inputs = YK_INPUTS_WEIGHTED;
+    yk_explicit_options options = yk_explicit_options_default();
+    options.sequence = YK_SEQUENCE_JACOBI;
+    options.modified_inputs = YK_MODIFIED_INPUTS_WEIGHTED;
     options.alpha = 0.2 / (STEP * STEP);
     options.beta = 0.2 / STEP;
     options.gamma = 1;
@@ -96,7 +97,7 @@ static void tight(bench *run)
 
 static void tight_aitken(bench *run)
 {
-    yk_tight_options options = yk_tight_default();
+    yk_tight_options options = yk_tight_options_default();
     options.acceleration = YK_ACCELERATION_AITKEN;
     step_pair(run, &(yk_scheme_def){yk_scheme_tight(), &options});
 }
@@ -115,7 +116,7 @@ static void monolithic(bench *run)
 static void sample_pair(const pair *p, double *row)
 {
     for (int i = 0; i < 2; i++) {
-        const yk_port_value *value = yk_system_output(p->system, i, 0);
+        const yk_port_value *value = yk_system_port_value(p->system, i, 0);
         *row++ = value->motion.position.x;
         *row++ = value->motion.velocity.x;
         *row++ = value->wrench.force.x;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "transport/fmi/fmu.h"
 #include "transport/fmi/functions.h"
 
@@ -118,9 +118,10 @@ static void coupled(bench *run)
                                                                [YK_FMU_FORCE] = {1, {"end.f"}}}};
     static const char *const names[] = {"mass", "spring"};
     yk_subsystem *parts[2] = {NULL, NULL};
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_explicit_options options = yk_explicit_default();
-    options.exchange = YK_EXCHANGE_MOTION;
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+    yk_explicit_options options = yk_explicit_options_default();
+    options.exchange = YK_EXCHANGE_FORCE_MOTION;
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -133,7 +134,7 @@ static void coupled(bench *run)
                 bench_check(run, create(run, "spring", &spring_port, &parts[1])) &&
                 bench_check(run, yk_system_make(bench_context(run), &def, &system));
     while (good && bench_repeat(run)) {
-        good = bench_check(run, yk_system_start(system));
+        good = bench_check(run, yk_system_initialize(system));
         bench_start(run);
         for (int i = 0; good && i < STEPS; i++)
             yk_system_step(system, NULL);

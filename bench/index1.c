@@ -33,7 +33,7 @@ static void step_chain(bench *run, int links, int threads)
     double fraction = 0, own = INFINITY;
     bool good = open_chain(run, links, threads, &s);
     while (good && bench_repeat(run)) {
-        good = bench_check(run, yk_system_start(s.system));
+        good = bench_check(run, yk_system_initialize(s.system));
         double seconds = -yk_clock_seconds(), cpu = -thread_seconds(), inside = 0;
         bench_start(run);
         for (int i = 0; good && i < STEPS; i++)
@@ -42,7 +42,7 @@ static void step_chain(bench *run, int links, int threads)
         seconds += yk_clock_seconds(), cpu += thread_seconds();
         own = fmin(own, 1e9 * cpu / (STEPS * links));
         for (int i = 0; i < links; i++)
-            inside += yk_system_subsystem_statistics(s.system, i).seconds;
+            inside += yk_system_subsystem_statistics(s.system, i).wall_time;
         if (inside / seconds > fraction)
             fraction = inside / seconds;
         if (!good)
@@ -54,7 +54,7 @@ static void step_chain(bench *run, int links, int threads)
         bench_note(run, "largest fraction of the subsystems", fraction);
     if (good)
         bench_note(run, "iterations per step",
-                   (double)yk_system_statistics_get(s.system).iterations / STEPS);
+                   (double)yk_system_get_statistics(s.system).iterations / STEPS);
     scene_close(&s);
 }
 

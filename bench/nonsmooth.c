@@ -94,10 +94,10 @@ static yk_nonsmooth *make_damper(bench *run, double tolerance, int *can)
 {
     yk_context *context = bench_context(run);
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.threads = 1;
+    def.thread_count = 1;
     def.envelope = 3e-5;
-    def.solver.tolerance = tolerance;
-    def.solver.iterations = tolerance > 0 ? 200 : 50;
+    def.contact_options.tolerance = tolerance;
+    def.contact_options.max_iterations = tolerance > 0 ? 200 : 50;
     yk_packing_def bed = yk_packing_default();
     bed.size = yk_v3(10e-3, 0, 5.92e-3);
     bed.count = 147;
@@ -232,7 +232,7 @@ static int add_tiles(yk_nonsmooth *world, const heap *h, yk_vec3 position, yk_ve
         yk_vec3 shift = {(i % h->tiles - 0.5 * (h->tiles - 1)) * width,
                          (i / h->tiles - 0.5 * (h->tiles - 1)) * width, 0};
         yk_material material = lead;
-        material.rolling = material.spinning = h->rolling;
+        material.rolling_friction = material.spinning_friction = h->rolling;
         int body =
             yk_world_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, material);
         if (body < 0)
@@ -266,7 +266,7 @@ static bool add_packed(bench *run, yk_nonsmooth *world, const heap *h)
     def.count = h->columns * h->columns * layers;
     def.density = LEAD_DENSITY;
     def.material = lead;
-    def.step = 1e-3;
+    def.settling_step = 1e-3;
     def.rest_speed = 2e-3;
     yk_packing packing;
     if (!bench_check(run, yk_packing_make(bench_context(run), &def, &packing)))
@@ -282,10 +282,11 @@ static bool add_packed(bench *run, yk_nonsmooth *world, const heap *h)
 static yk_nonsmooth *make_heap(bench *run, const heap *h)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.threads = h->threads;
-    def.solver.iterations = 50;
+    def.thread_count = h->threads;
+    def.contact_options.max_iterations = 50;
     if (h->sleeps)
-        def.sleeping = (yk_sleeping){.speed = 0.02, .angular_speed = 20, .after = 0.02};
+        def.sleeping = (yk_sleep_options){
+            .speed_threshold = 0.02, .angular_speed_threshold = 20, .delay = 0.02};
     yk_nonsmooth *world = NULL;
     if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
         return NULL;
@@ -294,9 +295,9 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
     box.kind = YK_SOLID_BOX_CAVITY;
     box.size = yk_v3(width / 2, width / 2, 1);
     box.position.z = 1;
-    box.open = YK_OPEN_TOP;
+    box.open_walls = YK_WALL_TOP;
     box.material = lead;
-    box.material.rolling = box.material.spinning = h->rolling;
+    box.material.rolling_friction = box.material.spinning_friction = h->rolling;
     bench_added(run, yk_world_add_shape(world, &box));
     FILE *file = open_state(h->columns);
     if (file ? !add_stored(run, world, h, file) : !add_packed(run, world, h)) {

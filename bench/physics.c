@@ -9,7 +9,7 @@
 static yk_hydraulic_cylinder_def example_cylinder(void)
 {
     yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();
-    def.cylinder.friction = 1e5;
+    def.cylinder.viscous_friction = 1e5;
     return def;
 }
 
@@ -29,7 +29,7 @@ static bool take_steps(yk_subsystem *s)
         yk_input inputs[2] = {
             {.degree = 1,
              .linear = {{0.8 + 0.02 * sin(9 * t), 0, 0}, {0.18 * cos(9 * t), 0, 0}},
-             .orientation = {1, 0, 0, 0}}};
+             .base_orientation = {1, 0, 0, 0}}};
         if (s->ops->step(s, t, h, inputs) < 0)
             return false;
     }
@@ -39,25 +39,26 @@ static bool take_steps(yk_subsystem *s)
 static void run_cylinder(bench *run, double lag, double tolerance)
 {
     yk_hydraulic_cylinder_def cylinder = example_cylinder();
-    cylinder.name = "ram", cylinder.actuator_length = 0.8, cylinder.spool.value = spool;
-    cylinder.cylinder.valve.lag = lag;
+    cylinder.name = "ram", cylinder.initial_actuator_length = 0.8,
+    cylinder.spool_command.evaluate = spool;
+    cylinder.cylinder.valve.time_constant = lag;
     yk_hydraulic_def def = yk_hydraulic_default();
-    def.tolerance = tolerance;
+    def.relative_tolerance = tolerance;
     yk_hydraulic_builder *builder = yk_hydraulic_begin(bench_context(run), &def);
     yk_hydraulic_add_cylinder(builder, &cylinder);
     yk_subsystem *s;
     if (!bench_check(run, yk_hydraulic_create(builder, &s)))
         return;
-    bool good = bench_check(run, s->ops->connect(s, 0, YK_TAKES_MOTION, YK_AXIS_X));
+    bool good = bench_check(run, s->ops->connect(s, 0, YK_CAUSALITY_MOTION_INPUT, YK_AXIS_X));
     while (good && bench_repeat(run)) {
         yk_input begin[2] = {
-            {.degree = 1, .linear = {{0.8, 0, 0}, {0.18, 0, 0}}, .orientation = {1, 0, 0, 0}}};
-        good = bench_check(run, s->ops->start(s, 0, 2e-4, begin));
+            {.degree = 1, .linear = {{0.8, 0, 0}, {0.18, 0, 0}}, .base_orientation = {1, 0, 0, 0}}};
+        good = bench_check(run, s->ops->initialize(s, 0, 2e-4, begin));
         bench_start(run);
         good = good && take_steps(s);
         bench_stop(run, STEPS);
         if (!good)
-            bench_fail(run, "%s", s->ops->message(s));
+            bench_fail(run, "%s", s->ops->last_message(s));
     }
     s->ops->destroy(s);
 }

@@ -18,7 +18,7 @@ static void record_samples(bench *run, yk_recorder *recorder, int vectors)
     double row[WIDTH_MAX];
     for (int i = 0; i < vectors; i++) {
         snprintf(names[i], sizeof names[i], "part%d.value", i);
-        channels[i] = (yk_record_channel){.name = names[i], .unit = "m", .components = 3};
+        channels[i] = (yk_record_channel){.name = names[i], .unit = "m", .component_count = 3};
     }
     for (int i = 0; i < 3 * vectors; i++)
         row[i] = 1.0 / (i + 3);
@@ -70,8 +70,8 @@ static void to_file(bench *run, yk_record_format format)
 /* Memory that has never been touched, as the first run of a program finds it. */
 static void memory_fresh(bench *run)
 {
-    const yk_record_channel channels[] = {{.name = "a", .components = 3},
-                                          {.name = "b", .components = 3}};
+    const yk_record_channel channels[] = {{.name = "a", .component_count = 3},
+                                          {.name = "b", .component_count = 3}};
     const yk_record_header header = {.channels = channels, .channel_count = 2};
     const double row[6] = {1, 2, 3, 4, 5, 6};
     while (bench_repeat(run)) {
@@ -106,12 +106,12 @@ static void memory_600(bench *run)
 
 static void hdf5_6(bench *run)
 {
-    to_file(run, YK_RECORD_HDF5);
+    to_file(run, YK_RECORD_FORMAT_HDF5);
 }
 
 static void csv_6(bench *run)
 {
-    to_file(run, YK_RECORD_CSV);
+    to_file(run, YK_RECORD_FORMAT_CSV);
 }
 
 const bench_case bench_record[] = {

@@ -14,9 +14,9 @@ static bool open_scene(bench *run, const char *model, const char *step, scene *s
 
 static int find_subsystem(const scene *s, const char *name)
 {
-    const yk_scenario_info *info = yk_scenario_get(s->scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(s->scenario);
     for (int i = 0; i < info->subsystem_count; i++)
-        if (strcmp(info->names[i], name) == 0)
+        if (strcmp(info->subsystem_names[i], name) == 0)
             return i;
     return 0;
 }
@@ -29,13 +29,13 @@ static void run_model(bench *run, const char *model, const char *step, double en
     double seconds = 0;
     bool good = open_scene(run, model, step, &s);
     while (good && bench_repeat(run)) {
-        good = bench_check(run, yk_system_start(s.system));
+        good = bench_check(run, yk_system_initialize(s.system));
         bench_start(run);
         seconds = -yk_clock_seconds();
         while (good && yk_system_time(s.system) < end)
             good = !YK_FAILED(yk_system_step(s.system, NULL));
         seconds += yk_clock_seconds();
-        bench_stop(run, (double)yk_system_steps(s.system));
+        bench_stop(run, (double)yk_system_step_count(s.system));
         if (!good)
             bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
@@ -44,11 +44,11 @@ static void run_model(bench *run, const char *model, const char *step, double en
             yk_system_subsystem_statistics(s.system, find_subsystem(&s, "mechanism"));
         yk_subsystem_statistics oil =
             yk_system_subsystem_statistics(s.system, find_subsystem(&s, "hydraulics"));
-        double steps = (double)yk_system_steps(s.system);
-        bench_note(run, "mechanism us", 1e6 * mechanism.seconds / steps);
-        bench_note(run, "model us", 1e6 * mechanism.model_seconds / steps);
-        bench_note(run, "hydraulics us", 1e6 * oil.seconds / steps);
-        bench_note(run, "model by mechanism", mechanism.model_seconds / mechanism.seconds);
+        double steps = (double)yk_system_step_count(s.system);
+        bench_note(run, "mechanism us", 1e6 * mechanism.wall_time / steps);
+        bench_note(run, "model us", 1e6 * mechanism.model_wall_time / steps);
+        bench_note(run, "hydraulics us", 1e6 * oil.wall_time / steps);
+        bench_note(run, "model by mechanism", mechanism.model_wall_time / mechanism.wall_time);
         bench_note(run, "times real time", end / seconds);
     }
     scene_close(&s);

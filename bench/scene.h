@@ -3,7 +3,7 @@
 #define YOKE_BENCH_SCENE_H
 
 #include "bench.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 typedef struct scene {
     yk_diagnostics *diagnostics;

@@ -30,8 +30,8 @@ typedef struct sleeper {
 static int sleeper_ports(const yk_subsystem *self, const yk_port **list)
 {
     static const yk_port ports[PORTS] = {
-        [BEGIN] = {"begin", YK_PORT_SCALAR, YK_TAKES_MOTION},
-        [END] = {"end", YK_PORT_SCALAR, YK_TAKES_WRENCH},
+        [BEGIN] = {"begin", YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT},
+        [END] = {"end", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT},
     };
     (void)self;
     *list = ports;
@@ -128,9 +128,9 @@ static const yk_subsystem_ops sleeper_ops = {
     .kind = "sleeper",
     .ports = sleeper_ports,
     .connect = sleeper_connect,
-    .start = sleeper_start,
+    .initialize = sleeper_start,
     .step = sleeper_step,
-    .output = sleeper_output,
+    .get_port_value = sleeper_output,
     .destroy = sleeper_destroy,
 };
 
@@ -148,19 +148,20 @@ static yk_status sleeper_create(yk_context *context, const void *options, yk_sub
 
 #define NUMBER(name) #name, YK_OPTION_NUMBER, offsetof(sleeper_options, name)
 static const yk_option sleeper_rows[] = {
-    {NUMBER(mass), "kg", "1", .least = 1e-9, .most = 1e9, .text = "that moves"},
-    {NUMBER(stiffness), "N/m", "100", .text = "of the spring to the port `begin`"},
-    {NUMBER(damping), "N s/m", "1", .text = "of the damper beside it"},
-    {NUMBER(force), "N", "0", .text = "on the mass, constant"},
-    {NUMBER(velocity), "m/s", "0", .text = "at the start"},
-    {NUMBER(seconds), "s", "0", .least = 0, .most = 3600, .text = "that every step sleeps"},
+    {NUMBER(mass), "kg", "1", .minimum = 1e-9, .maximum = 1e9, .description = "that moves"},
+    {NUMBER(stiffness), "N/m", "100", .description = "of the spring to the port `begin`"},
+    {NUMBER(damping), "N s/m", "1", .description = "of the damper beside it"},
+    {NUMBER(force), "N", "0", .description = "on the mass, constant"},
+    {NUMBER(velocity), "m/s", "0", .description = "at the start"},
+    {NUMBER(seconds), "s", "0", .minimum = 0, .maximum = 3600,
+     .description = "that every step sleeps"},
     {0},
 };
 
 static const yk_solver_ops sleeper_solver = {
     .size = sizeof(yk_solver_ops),
     .name = "sleeper",
-    .text = "A mass that sleeps in every step. Its ports are `begin` and `end`.",
+    .description = "A mass that sleeps in every step. Its ports are `begin` and `end`.",
     .options_size = sizeof(sleeper_options),
     .options = sleeper_rows,
     .create = sleeper_create,
@@ -174,7 +175,7 @@ const yk_plugin *yoke_plugin(void)
         .size = sizeof plugin,
         .version = YK_PLUGIN_VERSION,
         .name = "sleeper",
-        .licence = "Apache-2.0",
+        .license = "Apache-2.0",
         .solvers = solvers,
     };
     return &plugin;

@@ -20,10 +20,10 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
 
 static void measure(bench *run, yk_subsystem *s)
 {
-    bool good = bench_check(run, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
+    bool good = bench_check(run, s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X));
     yk_input input = {.linear = {{0.1, 0, 0}}};
     while (good && bench_repeat(run)) {
-        good = bench_check(run, s->ops->start(s, 0, 1e-3, &input));
+        good = bench_check(run, s->ops->initialize(s, 0, 1e-3, &input));
         bench_start(run);
         for (int i = 0; good && i < STEPS; i++)
             good = bench_check(run, s->ops->step(s, i * 1e-3, 1e-3, &input));
@@ -48,7 +48,7 @@ static void there(bench *run, const char *address, bool socket_only)
     }
     yk_remote_def def = yk_remote_default();
     def.address = server.address;
-    def.socket_only = socket_only;
+    def.disable_shared_memory = socket_only;
     yk_subsystem *s;
     if (bench_check(run, yk_remote_create(bench_context(run), &def, &s)))
         measure(run, s);

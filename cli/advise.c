@@ -27,11 +27,11 @@ static bool show_percent(void *user, int done, int total)
 
 /* All schemes and why some are not good; then of the best what is known, what to paste, and the
  * command that checks it. */
-static void print_advice(const char *path, const option_list *sets, const yk_advice *a,
+static void print_advice(const char *path, const option_list *sets, const yk_advice_report *a,
                          double length)
 {
     static const char *const words[] = {
-        [YK_ADVICE_GOOD] = "good",           [YK_ADVICE_INACCURATE] = "not accurate enough",
+        [YK_ADVICE_ACCEPTED] = "good",       [YK_ADVICE_INACCURATE] = "not accurate enough",
         [YK_ADVICE_UNSTABLE] = "UNSTABLE",   [YK_ADVICE_FAILED] = "cannot run",
         [YK_ADVICE_NOT_TRIED] = "not tried",
     };
@@ -41,18 +41,18 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
         const char *word = words[r->outcome];
-        if (r->outcome == YK_ADVICE_FAILED && r->calls > 0)
+        if (r->outcome == YK_ADVICE_FAILED && r->call_count > 0)
             word = "breaks down";
 
-        print_out("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name,
-                  r->step, r->error, r->seconds, (long long)r->calls, word);
+        print_out("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best_row ? ">" : " ",
+                  r->name, r->step, r->error, r->wall_time, (long long)r->call_count, word);
     }
     print_out("\n");
     for (int i = 0; i < a->count; i++)
         if (*a->rows[i].message)
             print_out("  %s: %s\n", a->rows[i].name, a->rows[i].message);
 
-    if (a->best < 0) {
+    if (a->best_row < 0) {
         print_out("\nno scheme meets the tolerance; give a smaller time.step, a larger "
                   "--tolerance or more --seconds\n");
         return;
@@ -60,43 +60,43 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
 
     /* Of the choice: how far it was verified, and by which channels. */
     print_out("\nof the choice:\n");
-    if (a->verified < length * (1 - 1e-6))
+    if (a->verified_until < length * (1 - 1e-6))
         print_out("  - verified on the first %g s of %g s only: more --seconds go further\n",
-                  a->verified, length);
+                  a->verified_until, length);
     else
         print_out("  - verified over the whole run, %g s\n", length);
 
-    if (a->unknown_channels > 0) {
-        const char *are = a->unknown_channels > 1 ? " and others are" : " is";
+    if (a->unresolved_channel_count > 0) {
+        const char *are = a->unresolved_channel_count > 1 ? " and others are" : " is";
         print_out(
             "  - %s%s not predictable to the tolerance, whatever the scheme, and did not count\n",
-            a->unknown, are);
+            a->unresolved_channel, are);
     }
 
     /* Its stability, where there was time to ask. */
     const yk_stability_report *stability = &a->stability;
-    if (!a->asked)
+    if (!a->has_stability)
         print_out("  - its stability was not looked into, which would have taken too long: `yoke "
                   "stability` does\n");
-    else if (stability->verdict == YK_VERDICT_MODEL)
+    else if (stability->verdict == YK_VERDICT_UNSTABLE_MOTION)
         print_out("  - the motion itself is unstable or chaotic (spectral radius %.6g, not by the "
                   "coupling): errors of any scheme grow in time\n",
-                  stability->radius);
+                  stability->spectral_radius);
     else if (stability->verdict == YK_VERDICT_STABLE)
-        print_out("  - its coupling is stable: spectral radius %.9g\n", stability->radius);
+        print_out("  - its coupling is stable: spectral radius %.9g\n", stability->spectral_radius);
 
     /* What was found in its runs, and whether merging would be cheaper. */
-    print_findings(stdout, "  - ", path, a->watched.findings, a->watched.finding_count);
+    print_findings(stdout, "  - ", path, a->run_report.findings, a->run_report.finding_count);
 
     /* A row before the best one is good and cheaper: only the merged system stands there. */
-    for (int i = 0; i < a->best; i++)
-        if (a->rows[i].outcome == YK_ADVICE_GOOD)
+    for (int i = 0; i < a->best_row; i++)
+        if (a->rows[i].outcome == YK_ADVICE_ACCEPTED)
             print_out("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
                       "still\n",
                       a->rows[i].name, a->rows[i].step);
 
     /* The block, as it is pasted. */
-    const yk_advice_row *best = &a->rows[a->best];
+    const yk_advice_row *best = &a->rows[a->best_row];
     print_out("\ntake, with the keys that are there already:\n\n  coupling: {");
     for (int i = 0; i < best->override_count; i++) {
         const char *key = best->overrides[i] + strlen("coupling.");
@@ -117,7 +117,7 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
 
 /* Puts the advice into the scenario's file: under another name first, so that there is never half a
  * file, and with the rights that it had. */
-static int write_block(yk_context *context, const char *path, const yk_advice *a)
+static int write_block(yk_context *context, const char *path, const yk_advice_report *a)
 {
     const char *overrides[YK_ADVICE_OVERRIDES_MAX];
     for (int i = 0; i < a->override_count; i++)
@@ -164,7 +164,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
 
     free(draft);
     free(target);
-    yk_release(context, text);
+    yk_free(context, text);
     if (!good)
         return EXIT_FAILED;
 
@@ -177,7 +177,7 @@ int command_advise(int argc, char **argv)
     option_list sets = {0};
     option_list channels = {0};
     bool write = false;
-    yk_advise_def def = yk_advise_default();
+    yk_advice_options def = yk_advice_options_default();
 
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
@@ -185,9 +185,9 @@ int command_advise(int argc, char **argv)
         {"channel", OPTION_LIST, &channels, "NAME",
          "Judge by this channel; may be repeated (default: motions of all interfaces and recorded "
          "channels)"},
-        {"stretch", OPTION_NUMBER, &def.stretch, "T",
+        {"stretch", OPTION_NUMBER, &def.duration, "T",
          "Try only the first T seconds of the scenario (default: as many as --seconds allows)"},
-        {"seconds", OPTION_NUMBER, &def.seconds, "S",
+        {"seconds", OPTION_NUMBER, &def.cpu_time_budget, "S",
          "Limit the processor time, approximately (default: 60)"},
         {"set", OPTION_LIST, &sets, "PATH=VALUE",
          "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
@@ -213,7 +213,7 @@ int command_advise(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return l.code;
 
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     double length = info->end - info->start;
     close_scenario(&l);
 
@@ -225,7 +225,7 @@ int command_advise(int argc, char **argv)
 
     /* All schemes with several steps, the cheapest first, until the time is over. */
     yk_diagnostics *diagnostics = NULL;
-    yk_advice *a = malloc(sizeof *a); /* too large for the stack */
+    yk_advice_report *a = malloc(sizeof *a); /* too large for the stack */
     yk_status status = YK_ERROR_MEMORY;
     if (a)
         status = yk_diagnostics_create(context, &diagnostics);
@@ -239,15 +239,15 @@ int command_advise(int argc, char **argv)
     } else {
         print_out("tolerance %g, on the first %g s, against %s with 1/%d of the step (own error "
                   "%.2g); %.0f s of %g used\n\n",
-                  def.tolerance, a->stretch, a->reference, a->reference_parts, a->reference_error,
-                  a->seconds, def.seconds);
+                  def.tolerance, a->duration, a->reference, a->reference_refinement,
+                  a->reference_error, a->cpu_time, def.cpu_time_budget);
 
         print_advice(path, &sets, a, length);
-        if (a->best < 0)
+        if (a->best_row < 0)
             code = EXIT_FAILED;
 
         /* The file is written last, so that the advice is seen even where that fails. */
-        if (a->best >= 0 && write) {
+        if (a->best_row >= 0 && write) {
             if (sets.count > 0)
                 print_out("\nnote: what was given with --set is not written\n");
             code = write_block(context, path, a);

@@ -5,7 +5,7 @@
 
 #include "cli.h"
 #include "model/modal.h"
-#include "smooth/smooth.h"
+#include "multibody/def.h"
 
 static const char usage[] =
     "body SCENARIO SUBSYSTEM.BODY -o FOLDER\n\n"
@@ -40,19 +40,20 @@ int command_body(int argc, char **argv)
         return l.code;
 
     /* The body: "SUBSYSTEM.BODY". */
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     const char *name = operands[1];
     const char *dot = strchr(name, '.');
 
-    const yk_smooth_description *def = NULL;
+    const yk_multibody_description *def = NULL;
     int index = -1;
     for (int i = 0; dot && index < 0 && i < info->subsystem_count; i++) {
-        size_t length = strlen(info->names[i]);
-        yk_smooth *model = yk_smooth_of(info->subsystems[i]);
-        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0)
+        size_t length = strlen(info->subsystem_names[i]);
+        yk_multibody *model = yk_multibody_of(info->subsystems[i]);
+        if (!model || length != (size_t)(dot - name) ||
+            strncmp(info->subsystem_names[i], name, length) != 0)
             continue;
 
-        def = yk_smooth_definition(model);
+        def = yk_multibody_definition(model);
         for (int k = 0; k < def->flexible_count; k++)
             if (strcmp(def->flexibles[k].name, dot + 1) == 0)
                 index = k;
@@ -98,7 +99,7 @@ int command_body(int argc, char **argv)
     /* Points are numbered from 1 in the tables; their names are qualified by that of the body. */
     const char *lead = "  points: {";
     for (int i = 0; i < def->attachment_count; i++) {
-        const yk_smooth_attachment_def *attachment = &def->attachments[i];
+        const yk_multibody_attachment_def *attachment = &def->attachments[i];
         if (attachment->flexible != index)
             continue;
 

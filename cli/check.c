@@ -31,18 +31,18 @@ int command_check(int argc, char **argv)
     yk_system *system;
     int code = EXIT_GOOD;
     yk_status status = yk_scenario_system(l.scenario, &system);
-    bool starts = !YK_FAILED(status) && !print && !yk_system_meets_windows(system);
+    bool starts = !YK_FAILED(status) && !print && !yk_system_uses_time_windows(system);
     if (starts)
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
 
     if (YK_FAILED(status)) {
         print_failure_of(path, l.context);
         code = input_code(status);
     } else if (print) {
-        char *text = yk_scenario_text(l.scenario);
+        char *text = yk_scenario_resolved_text(l.scenario);
         if (text)
             fputs(text, stdout);
-        yk_release(l.context, text);
+        yk_free(l.context, text);
     }
 
     if (YK_FAILED(status) || print) {
@@ -52,32 +52,33 @@ int command_check(int argc, char **argv)
 
     /* What a system that starts may still get wrong. First, subsystems of which interfaces
      * prescribe more motions than their own joints leave free. */
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     yk_scenario_def def = scenario_def(path, &sets);
-    def.unsettled = true;
+    def.skip_settling = true;
     for (int i = 0; starts && i < info->subsystem_count; i++) {
         bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++) {
             bool moves_it = info->interfaces[k].motion_subsystem == i;
-            if (moves_it && yk_system_prescribes_motion(system, k))
+            if (moves_it && yk_system_is_motion_prescribed(system, k))
                 prescribed = true;
         }
 
-        yk_freedoms freedoms;
-        if (!prescribed || yk_scenario_freedoms(l.context, &def, i, &freedoms) != YK_OK)
+        yk_prescribed_dofs freedoms;
+        if (!prescribed || yk_scenario_prescribed_dofs(l.context, &def, i, &freedoms) != YK_OK)
             continue;
 
-        if (freedoms.prescribed > freedoms.independent)
+        if (freedoms.prescribed_count > freedoms.independent_count)
             print_err("yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
                       "leave %d of them free: free the others in the interfaces' joints, remove a "
                       "joint inside, or exchange the two sides\n",
-                      freedoms.prescribed, info->names[i], freedoms.independent);
+                      freedoms.prescribed_count, info->subsystem_names[i],
+                      freedoms.independent_count);
     }
 
     /* Then couplings that masses or algebraic loops make unstable. */
     yk_run_report report = {0};
     if (starts)
-        status = yk_limits(l.context, l.scenario, &report);
+        status = yk_check_coupling_limits(l.context, l.scenario, &report);
     if (status == YK_OK)
         print_findings(stderr, "yoke: warning: ", info->path, report.findings,
                        report.finding_count);
@@ -87,7 +88,7 @@ int command_check(int argc, char **argv)
               plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
     if (info->wire_count > 0)
         print_out("%d wire%s, ", info->wire_count, plural(info->wire_count));
-    print_out("%lld steps of %g s\n", (long long)info->steps, info->step);
+    print_out("%lld steps of %g s\n", (long long)info->step_count, info->step);
 
     for (int i = 0; starts && i < yk_system_loop_count(system); i++) {
         yk_algebraic_loop loop = yk_system_loop(system, i);
@@ -99,15 +100,15 @@ int command_check(int argc, char **argv)
     for (int i = 0; i < info->plugin_count; i++) {
         const yk_plugin_info *plugin = &info->plugins[i];
         const char *name = *plugin->name ? plugin->name : "(unnamed)";
-        const char *comma = *plugin->licence ? ", " : "";
-        print_out("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
+        const char *comma = *plugin->license ? ", " : "";
+        print_out("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->license);
     }
 
     /* FMUs and libraries are code of others as well; plug-ins are among the files with code, and
      * listed above. */
     const char *file;
     bool has_code;
-    for (int i = 0; (file = yk_scenario_file(l.scenario, i, &has_code)); i++) {
+    for (int i = 0; (file = yk_scenario_input_file(l.scenario, i, &has_code)); i++) {
         for (int k = 0; k < info->plugin_count; k++)
             if (strcmp(info->plugins[k].path, file) == 0)
                 has_code = false;
@@ -144,14 +145,14 @@ int command_schema(int argc, char **argv)
     if (!l.context)
         return EXIT_FAILED;
 
-    char *text = yk_scenario_reference(l.context, l.scenario);
+    char *text = yk_scenario_schema_markdown(l.context, l.scenario);
     int code = EXIT_GOOD;
     if (text)
         fputs(text, stdout);
     else
         code = print_failure(l.context);
 
-    yk_release(l.context, text);
+    yk_free(l.context, text);
     close_scenario(&l);
     return code;
 }

@@ -12,7 +12,7 @@
 
 #include "base/output.h"
 #include "yoke/analysis.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 /* Exit codes of every command. EXIT_UNTRUSTED: the work was done, but its result is not to be
  * trusted: a run with serious findings, a coupling that is unstable. */

@@ -21,26 +21,27 @@ static const char usage[] = "compare A B [--tolerance X] [--channel NAME ...]\n\
 /* Compares a channel of A with the one of its name in B. False where it differs. */
 static bool print_channel(const yk_record *a, int in_a, const yk_record *b, double tolerance)
 {
-    const double *time = yk_record_time(a);
-    const double *time_b = yk_record_time(b);
+    const double *time = yk_record_times(a);
+    const double *time_b = yk_record_times(b);
     const yk_record_channel *channel = &yk_record_get_header(a)->channels[in_a];
 
     /* A channel that only one of them has, or has in another shape, differs. */
-    int in_b = yk_record_find(b, channel->name);
+    int in_b = yk_record_find_channel(b, channel->name);
     if (in_b < 0) {
         print_out("  %-40s only in A\n", channel->name);
         return false;
     }
 
     const yk_record_channel *other = &yk_record_get_header(b)->channels[in_b];
-    if (other->components != channel->components || strcmp(other->unit, channel->unit) != 0) {
-        print_out("  %-40s %d x [%s] in A, %d x [%s] in B\n", channel->name, channel->components,
-                  channel->unit, other->components, other->unit);
+    if (other->component_count != channel->component_count ||
+        strcmp(other->unit, channel->unit) != 0) {
+        print_out("  %-40s %d x [%s] in A, %d x [%s] in B\n", channel->name,
+                  channel->component_count, channel->unit, other->component_count, other->unit);
         return false;
     }
 
     /* Over the rows of A that lie within the time of B, with rounding. */
-    size_t rows_b = yk_record_rows(b);
+    size_t rows_b = yk_record_row_count(b);
     double first = INFINITY;
     double last = -INFINITY;
     if (rows_b > 0) {
@@ -57,14 +58,14 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     double range = 0;
     double squares = 0;
     double count = 0;
-    for (int k = 0; k < channel->components; k++) {
+    for (int k = 0; k < channel->component_count; k++) {
         const double *x = yk_record_column(a, in_a, k);
         const double *y = yk_record_column(b, in_b, k);
         double low = INFINITY;
         double high = -INFINITY;
         size_t at = 0;
 
-        for (size_t i = 0; i < yk_record_rows(a); i++) {
+        for (size_t i = 0; i < yk_record_row_count(a); i++) {
             if (time[i] < first - rounding || time[i] > last + rounding)
                 continue;
 
@@ -112,7 +113,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
     char unit[32];
     char component[40] = " ";
     snprintf(unit, sizeof unit, "[%s]", *channel->unit ? channel->unit : "1");
-    if (channel->components > 1)
+    if (channel->component_count > 1)
         snprintf(component, sizeof component, ":%s", channel->labels[where]);
     print_out("  %-40s %11.4g %11.4g %-8s %-5s %11.5g s%s\n", channel->name, largest,
               sqrt(squares / count), unit, component, when, same ? "" : "  differs");
@@ -153,7 +154,7 @@ int command_compare(int argc, char **argv)
 
     /* A channel that is asked for and is not there is a slip of the command, not a difference. */
     for (int i = 0; i < wanted.count && code == EXIT_GOOD; i++) {
-        if (yk_record_find(records[0], wanted.items[i]) < 0) {
+        if (yk_record_find_channel(records[0], wanted.items[i]) < 0) {
             print_err("yoke: %s has no channel '%s'\n", files[0], wanted.items[i]);
             code = EXIT_MISUSE;
         }
@@ -176,7 +177,7 @@ int command_compare(int argc, char **argv)
         }
 
         for (int i = 0; i < b->channel_count && wanted.count == 0; i++) {
-            if (yk_record_find(records[0], b->channels[i].name) >= 0)
+            if (yk_record_find_channel(records[0], b->channels[i].name) >= 0)
                 continue;
 
             print_out("  %-40s only in B\n", b->channels[i].name);

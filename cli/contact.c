@@ -115,7 +115,7 @@ static yk_status solve_contact(session *s, const char *file)
         /* Where residuals are wanted, all of them. */
         for (int k = 0; s->history && k < report.history_count; k++)
             fprintf(s->history, "%s,%s,%d,%.9e\n", behind_last(file, '/'), name, k + 1,
-                    s->options.history[k]);
+                    s->options.residual_history[k]);
 
         /* Impulses and velocities, row by row, also of a solution that did not converge. */
         bool keep = s->solution && !YK_FAILED(status);
@@ -125,8 +125,8 @@ static yk_status solve_contact(session *s, const char *file)
                         i + 1, components[k - problem.w.first[i]], r[k], u[k]);
     }
 
-    yk_release(s->context, r);
-    yk_release(s->context, u);
+    yk_free(s->context, r);
+    yk_free(s->context, u);
     yk_contact_problem_destroy(s->context, &problem);
     return YK_OK;
 }
@@ -259,7 +259,7 @@ static int solve_files(session *s, char *const *files, int count)
                         z[k], z[mlcp.n + k]);
         }
 
-        yk_release(s->context, z);
+        yk_free(s->context, z);
         yk_mlcp_destroy(s->context, &mlcp);
     }
 
@@ -325,7 +325,7 @@ static int command_solve(int argc, char **argv)
 
     /* What a run sets by its scenario has defaults of its own here. */
     s.options.tolerance = 1e-8;
-    s.options.iterations = 0;
+    s.options.max_iterations = 0;
     s.options.relaxation_factor = 1;
 
     const option_row rows[] = {
@@ -335,7 +335,7 @@ static int command_solve(int argc, char **argv)
          "Use the friction model cone, coulomb or box (default: coulomb)"},
         {"tolerance", OPTION_NUMBER, &s.options.tolerance, "T",
          "Stop at this residual (default: 1e-8)"},
-        {"iterations", OPTION_COUNT, &s.options.iterations, "N",
+        {"iterations", OPTION_COUNT, &s.options.max_iterations, "N",
          "Limit the iterations (default: that of the solver)"},
         {"relaxation-factor", OPTION_NUMBER, &s.options.relaxation_factor, "W",
          "Relaxation factor of Gauss-Seidel, between 0 and 2 (default: 1)"},
@@ -355,8 +355,8 @@ static int command_solve(int argc, char **argv)
     if (!options_pick("friction", friction, friction_words, &index))
         return EXIT_MISUSE;
 
-    s.options.friction = (yk_friction_model)index;
-    s.options.exact_local = !simple;
+    s.options.friction_model = (yk_friction_model)index;
+    s.options.exact_local_solve = !simple;
     for (int i = 0; i < solvers.count; i++) {
         if (!options_pick("solver", solvers.items[i], solver_words, &index))
             return EXIT_MISUSE;
@@ -366,7 +366,7 @@ static int command_solve(int argc, char **argv)
 
     /* Without a word the library chooses by the problem. */
     if (s.method_count == 0)
-        s.methods[s.method_count++] = YK_CONTACT_AUTOMATIC;
+        s.methods[s.method_count++] = YK_CONTACT_AUTO;
 
     /* Residuals of all iterations, if they are asked for. */
     yk_output outputs[2] = {0};
@@ -374,9 +374,9 @@ static int command_solve(int argc, char **argv)
     if (history) {
         outputs[0] = yk_output_open(history);
         s.history = outputs[0].stream;
-        s.options.history = calloc(HISTORY_MAX, sizeof *s.options.history);
-        s.options.history_capacity = HISTORY_MAX;
-        good = s.history && s.options.history;
+        s.options.residual_history = calloc(HISTORY_MAX, sizeof *s.options.residual_history);
+        s.options.residual_history_capacity = HISTORY_MAX;
+        good = s.history && s.options.residual_history;
         if (good)
             fprintf(s.history, "file,solver,check,residual\n");
         else
@@ -425,7 +425,7 @@ static int command_solve(int argc, char **argv)
     for (int i = 0; i < FILES_MAX; i++)
         free(files[i]);
     free(s.times);
-    free(s.options.history);
+    free(s.options.residual_history);
     yk_context_destroy(s.context);
     return code;
 }
@@ -463,8 +463,8 @@ static int command_dump(int argc, char **argv)
         return EXIT_MISUSE;
 
     /* A time before the end of the first step has no problem, nor has one after the run. */
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    double end = info->start + info->step * (double)info->steps;
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    double end = info->start + info->step * (double)info->step_count;
     if (isnan(time))
         time = end;
     if (!(time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)) {
@@ -476,7 +476,7 @@ static int command_dump(int argc, char **argv)
     yk_system *system;
     yk_status status = yk_scenario_system(l.scenario, &system);
     if (!YK_FAILED(status))
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
 
     /* The nonsmooth subsystem with this name, or the only one; merged ones are one. */
     yk_nonsmooth *world = NULL;
@@ -484,10 +484,10 @@ static int command_dump(int argc, char **argv)
     for (int i = 0; !YK_FAILED(status) && i < info->subsystem_count; i++) {
         int part;
         yk_transform transform;
-        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
         if (strcmp(shown->ops->kind, "nonsmooth") != 0)
             continue;
-        if (name && strcmp(info->names[i], name) != 0)
+        if (name && strcmp(info->subsystem_names[i], name) != 0)
             continue;
 
         yk_nonsmooth *found = (yk_nonsmooth *)(uintptr_t)shown;

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "pictures.h"
+#include "gnuplot.h"
 #include "ranks.h"
 
 enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
@@ -22,7 +22,7 @@ static const char usage[] =
     "calls of subsystems and time.";
 
 static const char *const outcomes[] = {
-    [YK_OUTCOME_GOOD] = "",
+    [YK_OUTCOME_OK] = "",
     [YK_OUTCOME_NOT_CONVERGED] = "steps not converged",
     [YK_OUTCOME_UNSTABLE] = "UNSTABLE",
     [YK_OUTCOME_FAILED] = "FAILED",
@@ -74,7 +74,7 @@ static bool add_variant(variant_list *list, const char *text)
 
 /* Results -------------------------------------------------------------------------------------- */
 
-static int run_study(const yk_converge_def *def, const char *output, const char *plot)
+static int run_study(const yk_convergence_options *def, const char *output, const char *plot)
 {
     yk_context *context = open_context();
     if (!context)
@@ -93,7 +93,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     /* All runs, in parallel; interrupted, there is no table. */
     catch_interrupts();
     if (status == YK_OK)
-        status = yk_converge(context, def, diagnostics, rows, &report);
+        status = yk_study_convergence(context, def, diagnostics, rows, &report);
 
     int code = EXIT_GOOD;
     if (!YK_FAILED(status) && ranks_own() == 0)
@@ -115,11 +115,11 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
                 snprintf(order, sizeof order, "%.3f", r->order);
 
             print_out("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
-                      r->largest, order, (long long)r->steps, (long long)r->iterations,
-                      (long long)r->calls, 1e6 * r->seconds_per_step);
-            if (r->unresolved)
+                      r->max_error, order, (long long)r->step_count, (long long)r->iteration_count,
+                      (long long)r->call_count, 1e6 * r->wall_time_per_step);
+            if (r->below_reference_error)
                 print_out("  (that of the reference)");
-            if (r->outcome != YK_OUTCOME_GOOD)
+            if (r->outcome != YK_OUTCOME_OK)
                 print_out("  %s", outcomes[r->outcome]);
             print_out("\n");
         }
@@ -144,7 +144,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
         if (report.reference == YK_REFERENCE_MONOLITHIC)
             reference = "monolithic";
 
-        if (!def->exact)
+        if (!def->exact_expression)
             print_out("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
                       def->steps[def->step_count - 1] / 4, report.reference_error);
 
@@ -160,15 +160,16 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
         for (size_t i = 0; out && i < count; i++) {
             const yk_convergence_row *r = &rows[i];
             const char *outcome = "good";
-            if (r->outcome != YK_OUTCOME_GOOD)
+            if (r->outcome != YK_OUTCOME_OK)
                 outcome = outcomes[r->outcome];
 
             const char *name = "";
             if (def->variant_count > 0)
                 name = def->variants[r->variant].name;
             fprintf(out, "%.17g,%.9e,%.9e,%.6g,%lld,%lld,%.3e,%lld,%.3e,%s,\"%s\"\n", r->step,
-                    r->error, r->largest, r->order, (long long)r->steps, (long long)r->iterations,
-                    r->seconds_per_step, (long long)r->calls, r->seconds, outcome, name);
+                    r->error, r->max_error, r->order, (long long)r->step_count,
+                    (long long)r->iteration_count, r->wall_time_per_step, (long long)r->call_count,
+                    r->wall_time, outcome, name);
         }
 
         if (output && !close_written(&table, output))
@@ -205,7 +206,7 @@ int command_converge(int argc, char **argv)
     const char *output = NULL;
     const char *plot = NULL;
     double deadline = RANKS_DEADLINE;
-    yk_converge_def def = yk_converge_default();
+    yk_convergence_options def = yk_convergence_options_default();
 
     const option_row rows[] = {
         {"schemes", OPTION_TEXT, &schemes, "A,B,...", "Compare these values of coupling.scheme"},
@@ -214,7 +215,7 @@ int command_converge(int argc, char **argv)
         {"channel", OPTION_LIST, &channels, "NAME",
          "Compare this channel; may be repeated (default: position and velocity of all "
          "interfaces)"},
-        {"exact", OPTION_TEXT, &def.exact, "EXPRESSION",
+        {"exact", OPTION_TEXT, &def.exact_expression, "EXPRESSION",
          "Compare with an expression of t and the parameters (one channel, first component)"},
         {"reference", OPTION_TEXT, &reference, "WHICH",
          "Compare with monolithic, or with finest, the last scheme; both with a quarter of the "

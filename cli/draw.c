@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "drawing.h"
 #include "math/vec3.h"
+#include "svg.h"
 
 static const char usage[] =
     "draw SCENARIO [-o FILE.svg] [--view iso] [--names]\n\n"
@@ -19,7 +19,7 @@ static const char usage[] =
 
 static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
 {
-    return yk_v3_add(p->position, yk_q_rotate(p->orientation, yk_v3_scale(p->length, x)));
+    return yk_v3_add(p->position, yk_q_rotate(p->orientation, yk_v3_scale(p->length_unit, x)));
 }
 
 /* What is drawn, and who owns it. */
@@ -61,7 +61,7 @@ static void add(collection *c, const yk_shape *shape)
 /* An edge between two points in the axes of a shape that is where it is drawn. */
 static void add_edge(collection *c, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
 {
-    yk_shape edge = {.kind = YK_SHAPE_EDGE, .orientation = yk_q_identity()};
+    yk_shape edge = {.kind = YK_SHAPE_THIN_LINE, .orientation = yk_q_identity()};
     edge.position = yk_v3_add(shape->position, yk_q_rotate(shape->orientation, from));
     edge.size = yk_q_rotate(shape->orientation, yk_v3_sub(end, from));
     add(c, &edge);
@@ -81,11 +81,11 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
     yk_shape moved = *shape;
     moved.position = to_system(transform, position);
     moved.orientation = yk_q_mul(transform->orientation, orientation);
-    moved.size = yk_v3_scale(transform->length, shape->size);
+    moved.size = yk_v3_scale(transform->length_unit, shape->size);
 
     /* A line to another body is one in global axes. */
-    if (shape->end != shape->body) {
-        on = shape->end < 0 ? &ground : &poses[shape->end];
+    if (shape->end_body != shape->body) {
+        on = shape->end_body < 0 ? &ground : &poses[shape->end_body];
         yk_vec3 end = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->size));
         moved.orientation = yk_q_identity();
         moved.size = yk_v3_sub(to_system(transform, end), moved.position);
@@ -135,24 +135,24 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
     /* Without faces, every point is joined with every other. */
     case YK_SHAPE_HULL:
         for (int i = 0; i < shape->point_count; i++) {
-            yk_vec3 from = yk_v3_scale(transform->length, shape->points[i]);
+            yk_vec3 from = yk_v3_scale(transform->length_unit, shape->points[i]);
             for (int k = 0; k < i; k++)
-                add_edge(c, &moved, from, yk_v3_scale(transform->length, shape->points[k]));
+                add_edge(c, &moved, from, yk_v3_scale(transform->length_unit, shape->points[k]));
         }
         break;
 
     case YK_SHAPE_LINE:
-    case YK_SHAPE_EDGE:
+    case YK_SHAPE_THIN_LINE:
         if (yk_v3_norm(moved.size) > 0)
             add(c, &moved);
         break;
 
     case YK_SHAPE_ACTUATOR:
-        moved.kind = YK_SHAPE_EDGE;
+        moved.kind = YK_SHAPE_THIN_LINE;
         add(c, &moved);
         break;
 
-    /* drawing.c draws these as they are. */
+    /* svg.c draws these as they are. */
     case YK_SHAPE_SPHERE:
     case YK_SHAPE_BOX:
     case YK_SHAPE_CYLINDER:
@@ -185,12 +185,13 @@ static bool collect(const yk_scenario_info *info, collection *c)
          * it is drawn as it was defined. */
         yk_subsystem *part = info->subsystems[i];
         const yk_scene_ops *scene = part->ops->scene;
-        part->ops->start(part, info->start, info->step, NULL);
+        part->ops->initialize(part, info->start, info->step, NULL);
 
         int count = 0;
         if (scene)
             count = scene->shapes(part, NULL, 0);
-        c->parts[i] = (drawing_part){info->names[i], info->solvers[i], count > 0};
+        c->parts[i] =
+            (drawing_part){info->subsystem_names[i], info->subsystem_solvers[i], count > 0};
         if (count == 0)
             continue;
 
@@ -241,12 +242,12 @@ static bool collect(const yk_scenario_info *info, collection *c)
                 snprintf(c->names[index], sizeof *c->names, "%s", interface->name);
             } else {
                 mark->kind = MARK_PORT;
-                snprintf(c->names[index], sizeof *c->names, "%s.%s", info->names[i],
+                snprintf(c->names[index], sizeof *c->names, "%s.%s", info->subsystem_names[i],
                          list[port].name);
             }
 
             yk_port_value value = {0};
-            part->ops->output(part, port, &value);
+            part->ops->get_port_value(part, port, &value);
             mark->position = to_system(&info->transforms[i], value.motion.position);
         }
     }
@@ -329,7 +330,7 @@ int command_draw(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return l.code;
 
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
 
     /* Up is against the gravity of the first subsystem that has one; z if none has. */
     bool found = up != NULL;

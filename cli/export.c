@@ -69,7 +69,7 @@ int command_export(int argc, char **argv)
         const yk_record_header *header = yk_record_get_header(record);
         size_t width = 0;
         for (int i = 0; i < header->channel_count; i++)
-            width += (size_t)header->channels[i].components;
+            width += (size_t)header->channels[i].component_count;
 
         yk_file_recorder_def def = yk_file_recorder_default();
         def.path = file;
@@ -83,21 +83,21 @@ int command_export(int argc, char **argv)
             status = yk_recorder_begin(recorder, header);
 
         /* A record has columns, a recorder takes rows. */
-        count = yk_record_rows(record);
+        count = yk_record_row_count(record);
         what = "sample";
         for (size_t k = 0; k < count && status == YK_OK; k++) {
             double *to = row;
             for (int i = 0; i < header->channel_count; i++)
-                for (int c = 0; c < header->channels[i].components; c++)
+                for (int c = 0; c < header->channels[i].component_count; c++)
                     *to++ = yk_record_column(record, i, c)[k];
-            status = yk_recorder_sample(recorder, yk_record_time(record)[k], row);
+            status = yk_recorder_sample(recorder, yk_record_times(record)[k], row);
         }
 
         if (status == YK_OK)
             status = yk_recorder_end(recorder, yk_record_get_summary(record));
 
         yk_recorder_destroy(recorder);
-        yk_release(context, row);
+        yk_free(context, row);
     }
 
     /* What was written; or why not, and what would work. */
@@ -141,7 +141,7 @@ static size_t results_length(const char *journal)
 }
 
 /* The ranges of time that damage has cost. */
-static int print_gaps(const yk_recovery *recovery, const char *part)
+static int print_gaps(const yk_recovery_report *recovery, const char *part)
 {
     print_err("yoke: %s is damaged: %llu bytes in %zu place%s were left out. Samples or frames are "
               "missing\n",
@@ -204,17 +204,19 @@ int command_recover(int argc, char **argv)
         return EXIT_FAILED;
 
     /* All that was written before the run ended, whatever ended it. */
-    yk_recovery recovery;
-    yk_status status = yk_record_recover(context, part, output, &recovery);
+    yk_recovery_report recovery;
+    yk_status status = yk_record_recover_journal(context, part, output, &recovery);
 
     int code = EXIT_GOOD;
     if (status != YK_OK) {
         code = print_refusal(context, NULL, status);
     } else {
-        print_out("%s: %zu sample%s", output, recovery.rows, plural((long long)recovery.rows));
-        if (recovery.frames > 0)
-            print_out(", %zu frame%s", recovery.frames, plural((long long)recovery.frames));
-        if (!recovery.complete)
+        print_out("%s: %zu sample%s", output, recovery.row_count,
+                  plural((long long)recovery.row_count));
+        if (recovery.frame_count > 0)
+            print_out(", %zu frame%s", recovery.frame_count,
+                      plural((long long)recovery.frame_count));
+        if (!recovery.is_complete)
             print_out("; the run did not come to its end\n");
         else
             print_out("%s\n", recovery.gap_count == 0 ? ", complete" : "");

@@ -189,7 +189,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         first = false;
         print_out("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
     }
-    yk_release(context, used);
+    yk_free(context, used);
 }
 
 static int info(int argc, char **argv)

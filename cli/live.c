@@ -93,7 +93,7 @@ static yk_status begin_act(live_view *v, const yk_record_header *header)
     v->act++;
     v->frame_size = 0;
     if (header->scene)
-        v->frame_size = yk_scene_frame_size(header->scene);
+        v->frame_size = yk_scene_frame_value_count(header->scene);
 
     status = yk_recorder_begin(yk_record_recorder(record), header);
     if (status == YK_OK)
@@ -107,14 +107,14 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     live_view *v = (live_view *)self;
     int columns = 0;
     for (int i = 0; i < header->channel_count; i++)
-        columns += header->channels[i].components;
+        columns += header->channels[i].component_count;
 
     yk_record_channel *channels =
         yk_allocate(v->context, (size_t)header->channel_count + 1, sizeof *channels);
     v->picked = yk_allocate(v->context, (size_t)columns + 1, sizeof *v->picked);
     v->row = yk_allocate(v->context, (size_t)columns + 1, sizeof *v->row);
     if (!channels || !v->picked || !v->row) {
-        yk_release(v->context, channels);
+        yk_free(v->context, channels);
         return YK_ERROR_MEMORY;
     }
 
@@ -127,13 +127,13 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     int column = 0;
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
-        if (channel->components <= REPORT_COMPONENTS_MAX) {
+        if (channel->component_count <= REPORT_COMPONENTS_MAX) {
             channels[shown.channel_count++] = *channel;
-            for (int k = 0; k < channel->components; k++)
+            for (int k = 0; k < channel->component_count; k++)
                 v->picked[v->width++] = column + k;
         }
 
-        column += channel->components;
+        column += channel->component_count;
     }
 
     /* Long runs are shown by every stride-th sample; pages may begin now. */
@@ -143,7 +143,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
     v->state = LIVE_RUNNING;
     pthread_mutex_unlock(&v->lock);
 
-    yk_release(v->context, channels);
+    yk_free(v->context, channels);
     return status;
 }
 
@@ -227,7 +227,8 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
 {
     static const char *const names[] = {"bed"};
     static const char *const solvers[] = {"nonsmooth"};
-    static const yk_record_channel channel = {.name = "bed.speed", .unit = "m/s", .components = 1};
+    static const yk_record_channel channel = {
+        .name = "bed.speed", .unit = "m/s", .component_count = 1};
     const yk_subsystem *bed = settling->bed;
     const yk_scene_ops *ops = bed->ops->scene;
     int bodies = ops->bodies(bed, NULL, 0);
@@ -252,7 +253,7 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
             if (drawn[i].body != settling->container)
                 continue;
             drawn[i].size = settling->size;
-            drawn[i].open = YK_OPEN_TOP;
+            drawn[i].open_walls = YK_WALL_TOP;
         }
 
         char title[64];
@@ -271,10 +272,10 @@ static yk_status begin_settling(live_view *v, const yk_settling *settling)
         status = begin_act(v, &header);
     }
 
-    yk_release(v->context, seen);
-    yk_release(v->context, poses);
-    yk_release(v->context, list);
-    yk_release(v->context, drawn);
+    yk_free(v->context, seen);
+    yk_free(v->context, poses);
+    yk_free(v->context, list);
+    yk_free(v->context, drawn);
     return status;
 }
 
@@ -309,34 +310,35 @@ void live_settling(live_view *view, const yk_settling *settling)
             ops->poses(settling->bed, poses);
             poses[settling->container].position = settling->middle;
             float *position = frame;
-            float *orientation = frame + yk_scene_table_size(scene, YK_FRAME_POSITION);
+            float *orientation = frame + yk_scene_table_value_count(scene, YK_FRAME_POSITION);
             for (size_t i = 0; i < bodies; i++) {
                 const double *x = &poses[i].position.x;
                 const double *q = &poses[i].orientation.w;
-                for (int k = 0; k < 3 && scene->bodies[i].motion != YK_BODY_FIXED; k++)
+                for (int k = 0; k < 3 && scene->bodies[i].motion != YK_SCENE_MOTION_FIXED; k++)
                     *position++ = (float)x[k];
-                for (int k = 0; k < 4 && scene->bodies[i].motion == YK_BODY_MOVES; k++)
+                for (int k = 0; k < 4 && scene->bodies[i].motion == YK_SCENE_MOTION_FULL; k++)
                     *orientation++ = (float)q[k];
             }
 
             yk_recorder *recorder = yk_record_recorder(view->record);
-            status = yk_recorder_sample(recorder, settling->time, &settling->speed);
+            status = yk_recorder_sample(recorder, settling->time, &settling->rms_speed);
             if (status == YK_OK)
                 status = yk_recorder_frame(recorder, settling->time, frame);
         }
 
-        yk_release(view->context, poses);
-        yk_release(view->context, frame);
+        yk_free(view->context, poses);
+        yk_free(view->context, frame);
         view->settling_shown = now;
     }
     if (status == YK_OK)
         view->state = LIVE_SETTLING;
 
     enum { PARTS = 1000 };
-    view->progress = (yk_run_progress){.step = (int64_t)(PARTS * settling->time / settling->limit),
-                                       .steps = PARTS,
-                                       .time = settling->time,
-                                       .seconds = now - view->settling_begun};
+    view->progress =
+        (yk_run_progress){.step = (int64_t)(PARTS * settling->time / settling->time_limit),
+                          .step_count = PARTS,
+                          .time = settling->time,
+                          .wall_time = now - view->settling_begun};
     pthread_mutex_unlock(&view->lock);
 }
 
@@ -416,7 +418,7 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
         [LIVE_RUNNING] = "running",
         [LIVE_ENDED] = "ended",
     };
-    size_t all_rows = yk_record_rows(v->record);
+    size_t all_rows = yk_record_row_count(v->record);
     size_t all_frames = yk_record_frame_count(v->record);
     size_t row_bytes = ((size_t)v->width + 1) * sizeof(double);
     size_t frame_bytes = sizeof(double) + v->frame_size * sizeof(float);
@@ -433,8 +435,8 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
         "{\"state\":\"%s\",\"act\":%d,\"step\":%lld,\"steps\":%lld,\"time\":%.17g,"
         "\"seconds\":%.6g,\"rows\":%zu,\"width\":%d,\"frames\":%zu,"
         "\"size\":%zu,\"more\":%s,\"loading\":\"%s\"}",
-        states[v->state], v->act, (long long)p->step, (long long)p->steps, p->time, p->seconds,
-        rows, v->width, frames, v->frame_size,
+        states[v->state], v->act, (long long)p->step, (long long)p->step_count, p->time,
+        p->wall_time, rows, v->width, frames, v->frame_size,
         row + rows < all_rows || frame + frames < all_frames ? "true" : "false", v->loading);
 
     /* Head and JSON, then the arrays from a multiple of eight bytes on. */
@@ -451,13 +453,13 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     /* Samples column by column, as the viewer keeps them. */
     double *to = (double *)(void *)(answer + start);
     if (rows > 0)
-        memcpy(to, yk_record_time(v->record) + row, rows * sizeof *to);
+        memcpy(to, yk_record_times(v->record) + row, rows * sizeof *to);
     to += rows;
 
     const yk_record_header *header = yk_record_get_header(v->record);
     int column = 0;
     for (int i = 0; i < header->channel_count && rows > 0; i++) {
-        for (int k = 0; k < header->channels[i].components; k++, column++) {
+        for (int k = 0; k < header->channels[i].component_count; k++, column++) {
             const double *values = yk_record_column(v->record, i, k) + row;
             memcpy(to + (size_t)column * rows, values, rows * sizeof *to);
         }
@@ -585,8 +587,8 @@ static void release(live_view *v)
     /* The server is stopped, so nobody holds the lock or reads the record any more. */
     pthread_mutex_destroy(&v->lock);
     yk_record_destroy(v->record);
-    yk_release(v->context, v->picked);
-    yk_release(v->context, v->row);
+    yk_free(v->context, v->picked);
+    yk_free(v->context, v->row);
     yk_context_destroy(v->context);
     free(v->start);
     free(v);

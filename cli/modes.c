@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "pictures.h"
-#include "smooth/modes.h"
+#include "gnuplot.h"
+#include "multibody/modes.h"
 
 static const char usage[] =
     "modes SCENARIO [--count N] [--static] [--time T] [-o FILE.csv] [--plot BASE]\n\n"
@@ -38,15 +38,15 @@ static double component(yk_vec3 v, int axis)
     return (&v.x)[axis];
 }
 
-static stick_point point_on(const yk_smooth *model, int node, yk_vec3 offset)
+static stick_point point_on(const yk_multibody *model, int node, yk_vec3 offset)
 {
     yk_motion motion;
     yk_marker origin = yk_marker_default();
     yk_marker marker = {.offset = offset, .orientation = {1, 0, 0, 0}};
-    yk_smooth_marker_motion(model, node, &marker, &motion);
+    yk_multibody_marker_motion(model, node, &marker, &motion);
 
     yk_vec3 position = motion.position;
-    yk_smooth_marker_motion(model, node, &origin, &motion);
+    yk_multibody_marker_motion(model, node, &origin, &motion);
     return (stick_point){node, position, yk_v3_sub(position, motion.position)};
 }
 
@@ -59,9 +59,9 @@ static void add_line(figure *f, stick_point a, stick_point b)
     f->line[f->count++][1] = b;
 }
 
-static yk_status make_figure(yk_context *context, const yk_smooth *model, figure *f)
+static yk_status make_figure(yk_context *context, const yk_multibody *model, figure *f)
 {
-    const yk_smooth_description *def = yk_smooth_definition(model);
+    const yk_multibody_description *def = yk_multibody_definition(model);
     const yk_vec3 none = {0, 0, 0};
 
     *f = (figure){0};
@@ -73,10 +73,10 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
 
     /* Two lines per beam: its middle node may lie beside the line between the ends. */
     for (int i = 0; i < def->beam_count; i++) {
-        const yk_smooth_beam_def *beam = &def->beams[i];
+        const yk_multibody_beam_def *beam = &def->beams[i];
         stick_point points[3];
         for (int k = 0; k < 3; k++)
-            points[k] = point_on(model, beam->node[k], beam->offset[k]);
+            points[k] = point_on(model, beam->nodes[k], beam->offsets[k]);
         add_line(f, points[0], points[1]);
         add_line(f, points[1], points[2]);
     }
@@ -98,22 +98,22 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
-            int node = joint->body[side];
+            int node = joint->bodies[side];
             if (node == YK_GROUND)
                 continue;
 
             add_line(f, point_on(model, node, none),
-                     point_on(model, node, joint->marker[side].offset));
+                     point_on(model, node, joint->markers[side].offset));
         }
     }
 
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
-        if (!yk_force_on_both(force->kind))
+        if (!yk_force_kind_acts_on_both(force->kind))
             continue;
 
-        add_line(f, point_on(model, force->body[0], force->marker[0].offset),
-                 point_on(model, force->body[1], force->marker[1].offset));
+        add_line(f, point_on(model, force->bodies[0], force->markers[0].offset),
+                 point_on(model, force->bodies[1], force->markers[1].offset));
     }
 
     /* The box around it. */
@@ -161,7 +161,7 @@ static int largest_of(const double values[3])
 
 /* The first modes (at most twelve), one panel each: the model at rest and displaced, in the plane
  * in which the mode moves most. */
-static yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
+static yk_status picture_modes(yk_context *context, const char *base, const yk_multibody *model,
                                const yk_modes *modes)
 {
     figure f;
@@ -173,7 +173,7 @@ static yk_status picture_modes(yk_context *context, const char *base, const yk_s
     if (panels > PANELS_MAX)
         panels = PANELS_MAX;
     if (f.count == 0 || panels == 0) {
-        yk_release(context, f.line);
+        yk_free(context, f.line);
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "there is nothing to draw: no mode, or neither beams nor joints with arms");
     }
@@ -280,14 +280,15 @@ static yk_status picture_modes(yk_context *context, const char *base, const yk_s
     }
     yk_text_add(context, &script, "unset multiplot\n");
 
-    yk_release(context, f.line);
+    yk_free(context, f.line);
     return gnuplot_draw(context, base, &script, 1);
 }
 
 /* The command ---------------------------------------------------------------------------------- */
 
 /* The table of modes, and their shapes into a file where one is named. False after a message. */
-static bool report_modes(const yk_smooth *model, const yk_modes *modes, int asked, const char *file)
+static bool report_modes(const yk_multibody *model, const yk_modes *modes, int asked,
+                         const char *file)
 {
     /* A row per mode; free motions have no frequency, overdamped ones no oscillation. */
     int growing = 0;
@@ -332,7 +333,7 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
 
     /* A model that moves has no equilibrium. */
     yk_energy energy;
-    yk_smooth_energy(model, &energy);
+    yk_multibody_energy(model, &energy);
     if (energy.kinetic > 1e-12)
         print_out(
             "\n  the model moves (%.3g J): these are the modes of the moment in fixed axes, not "
@@ -351,12 +352,12 @@ static bool report_modes(const yk_smooth *model, const yk_modes *modes, int aske
         fprintf(out, "mode,frequency_Hz,damping,growth,node,ux,uy,uz,rx,ry,rz,ux_im,uy_im,uz_im,"
                      "rx_im,ry_im,rz_im\n");
 
-    const yk_smooth_description *def = yk_smooth_definition(model);
+    const yk_multibody_description *def = yk_multibody_definition(model);
     for (int i = 0; out && i < modes->count; i++) {
         const yk_mode *mode = &modes->mode[i];
         for (int n = 0; n < modes->node_count; n++) {
             fprintf(out, "%d,%.15g,%.15g,%.15g,%s", i + 1, mode->frequency, mode->damping,
-                    mode->growth, yk_smooth_start_pose(def, n).name);
+                    mode->growth, yk_multibody_start_pose(def, n).name);
             for (int k = 0; k < 12; k++)
                 fprintf(out, ",%.9g", yk_modes_shape(modes, i, n, k >= 6)[k % 6]);
             fprintf(out, "\n");
@@ -408,16 +409,16 @@ int command_modes(int argc, char **argv)
         return l.code;
 
     /* The subsystem that is asked for, or the only smooth one. */
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    yk_smooth *model = NULL;
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    yk_multibody *model = NULL;
     const char *solver = NULL; /* of the one with this name */
     int candidates = 0;
     for (int i = 0; i < info->subsystem_count; i++) {
-        if (subsystem && strcmp(subsystem, info->names[i]) != 0)
+        if (subsystem && strcmp(subsystem, info->subsystem_names[i]) != 0)
             continue;
 
-        solver = info->solvers[i];
-        yk_smooth *smooth = yk_smooth_of(info->subsystems[i]);
+        solver = info->subsystem_solvers[i];
+        yk_multibody *smooth = yk_multibody_of(info->subsystems[i]);
         if (!smooth)
             continue;
 
@@ -442,9 +443,9 @@ int command_modes(int argc, char **argv)
 
     /* To the state about which the modes are. */
     double t = info->start;
-    yk_status status = yk_smooth_start(model, info->start, info->step);
+    yk_status status = yk_multibody_start(model, info->start, info->step);
     for (long i = 0; !YK_FAILED(status) && t < time - 0.5 * info->step; i++) {
-        status = yk_smooth_step(model, t, info->step);
+        status = yk_multibody_step(model, t, info->step);
         t = info->start + (double)(i + 1) * info->step;
     }
 
@@ -452,7 +453,7 @@ int command_modes(int argc, char **argv)
     if (!YK_FAILED(status))
         status = YK_OK;
     if (status == YK_OK && equilibrium)
-        status = yk_smooth_statics(model, t);
+        status = yk_multibody_statics(model, t);
 
     /* Redundant joints are reported as a warning by the context. */
     yk_modes *modes = NULL;

@@ -297,8 +297,8 @@ bool read_range(const char *text, yk_map_axis *range)
         return false;
 
     range->count = (int)count;
-    range->logarithmic = strcmp(after, ":log") == 0;
-    return !*after || range->logarithmic;
+    range->is_logarithmic = strcmp(after, ":log") == 0;
+    return !*after || range->is_logarithmic;
 }
 
 const char **spell_range(const yk_map_axis *range, char **letters)

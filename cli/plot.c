@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "pictures.h"
+#include "gnuplot.h"
 #include "record/memory.h"
 
 /* A picture has fewer columns of pixels than a quarter of the rows. */
@@ -32,7 +32,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
     if (dot && dot > stem)
         length = (int)(dot - stem);
 
-    for (int i = 0; i < c->components; i++) {
+    for (int i = 0; i < c->component_count; i++) {
         if (only >= 0 && only != i)
             continue;
 
@@ -45,7 +45,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
         char *title = p->titles[p->curve_count];
         size_t size = sizeof *p->titles;
         size_t used = (size_t)snprintf(title, size, "%s", c->name);
-        if (c->components > 1 && used < size)
+        if (c->component_count > 1 && used < size)
             used += (size_t)snprintf(title + used, size - used, ":%s", c->labels[i]);
         if (p->file_count > 1 && used < size)
             snprintf(title + used, size - used, ", %.*s", length, stem);
@@ -83,7 +83,7 @@ static bool report_missing(const picture *p, int file, const char *word)
 /* "left.mass.position" or, for one component, "tip.position.y" or "tip.position:y". */
 static bool add_channel(picture *p, int file, const char *word)
 {
-    int channel = yk_record_find(p->records[file], word);
+    int channel = yk_record_find_channel(p->records[file], word);
     if (channel >= 0)
         return add_curves(p, file, channel, -1);
 
@@ -98,18 +98,18 @@ static bool add_channel(picture *p, int file, const char *word)
     const char *component = word + length + 1;
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
-    channel = yk_record_find(p->records[file], name);
+    channel = yk_record_find_channel(p->records[file], name);
     if (channel < 0)
         return report_missing(p, file, word);
 
     const yk_record_channel *c = &yk_record_get_header(p->records[file])->channels[channel];
-    for (int i = 0; i < c->components; i++)
+    for (int i = 0; i < c->component_count; i++)
         if (strcmp(c->labels[i], component) == 0)
             return add_curves(p, file, channel, i);
 
     /* The channel is there: the label must be wrong. */
     print_err("yoke: channel '%s' has no component '%s'; it has", name, component);
-    for (int i = 0; i < c->components; i++)
+    for (int i = 0; i < c->component_count; i++)
         print_err("%s %s", i ? "," : "", c->labels[i]);
     print_err("\n");
     return false;
@@ -162,7 +162,7 @@ int command_plot(int argc, char **argv)
         for (int i = 0; good && wanted.count == 0 && i < header->channel_count; i++) {
             /* Its own curves and those of this file with its unit share a panel. */
             const yk_record_channel *added = &header->channels[i];
-            int beside = added->components;
+            int beside = added->component_count;
             bool opens = true;
             for (int k = 0; k < p->curve_count; k++) {
                 const picture_curve *curve = &p->curves[k];

@@ -205,13 +205,14 @@ static yk_status team_take(void *user, int from, void *bytes, size_t count)
     return yk_ranks_take(context, all, from, TAG_TEAM, bytes, count);
 }
 
-const yk_team *ranks_team(double deadline)
+const yk_process_group *ranks_team(double deadline)
 {
-    static yk_team team;
+    static yk_process_group team;
     if (!all)
         return NULL;
 
-    team = (yk_team){all->rank, all->count, team_send, team_wait, team_take, NULL, deadline};
+    team =
+        (yk_process_group){all->rank, all->count, team_send, team_wait, team_take, NULL, deadline};
     return &team;
 }
 
@@ -295,17 +296,17 @@ static yk_status ask_rank(void *user, yk_context *own, const char *name, int ind
     return yk_ranks_remote(own, all, rank, index, name, answer_deadline, subsystem);
 }
 
-const yk_scenario_hosts *ranks_hosts(double deadline)
+const yk_subsystem_placement *ranks_hosts(double deadline)
 {
-    static yk_scenario_hosts hosts;
+    static yk_subsystem_placement hosts;
     if (!all)
         return NULL;
 
     answer_deadline = deadline;
-    hosts = (yk_scenario_hosts){
-        .count = all->count,
+    hosts = (yk_subsystem_placement){
+        .rank_count = all->count,
         .place = choose_places,
-        .stand_in = ask_rank,
+        .create_proxy = ask_rank,
     };
     return &hosts;
 }
@@ -324,7 +325,7 @@ void ranks_print(const yk_scenario_info *info)
             if (places[i] != rank)
                 continue;
 
-            print_out("%s %s", comma, info->names[i]);
+            print_out("%s %s", comma, info->subsystem_names[i]);
             comma = ",";
             own += costs[i];
         }
@@ -384,11 +385,12 @@ bool ranks_measure(const loaded *l)
         return false;
 
     /* The first steps are made twice, but partners outside of the scenario are met once. */
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     if (yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES)
         return false;
     for (int i = 0; i < info->subsystem_count; i++)
-        if (strcmp(info->solvers[i], "remote") == 0 || strcmp(info->solvers[i], "mbdyn") == 0)
+        if (strcmp(info->subsystem_solvers[i], "remote") == 0 ||
+            strcmp(info->subsystem_solvers[i], "mbdyn") == 0)
             return false;
 
     /* Another placement could be better where one that can go elsewhere shares its rank with
@@ -404,14 +406,14 @@ bool ranks_measure(const loaded *l)
         return false;
 
     /* The first macro steps, a small fraction of all, but one at least. */
-    int64_t most = info->steps / STEPS_FRACTION;
+    int64_t most = info->step_count / STEPS_FRACTION;
     if (most < 1)
         most = 1;
     if (most > STEPS_MOST)
         most = STEPS_MOST;
     double begun = yk_clock_seconds();
     int steps = 0;
-    yk_status status = yk_system_start(system);
+    yk_status status = yk_system_initialize(system);
     while (!YK_FAILED(status) && steps < most) {
         status = yk_system_step(system, NULL);
         if (!YK_FAILED(status))
@@ -425,7 +427,7 @@ bool ranks_measure(const loaded *l)
     double seconds[SUBSYSTEMS_MAX];
     for (int i = 0; i < place_count; i++) {
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-        seconds[i] = s.seconds + s.model_seconds;
+        seconds[i] = s.wall_time + s.model_wall_time;
     }
 
     for (int rank = 1; rank < all->count; rank++) {
@@ -517,9 +519,9 @@ int ranks_serve(const yk_scenario_def *given)
     pthread_condattr_destroy(&steady);
 
     /* What takes long to load, such as settled particles, is kept for the second time. */
-    const yk_scenario_hosts hosts = {all->rank, all->count, hear_places, NULL, NULL};
+    const yk_subsystem_placement hosts = {all->rank, all->count, hear_places, NULL, NULL};
     yk_scenario_def def = *given;
-    def.hosts = &hosts;
+    def.placement = &hosts;
     def.cache = yk_cache_create();
 
     /* Again where rank 0 has asked for the costs: it will say anew what is to be here. */
@@ -555,7 +557,7 @@ int ranks_serve(const yk_scenario_def *given)
         const yk_option *rows = NULL;
         const char *options = NULL;
         if (scenario) {
-            const yk_scenario_info *info = yk_scenario_get(scenario);
+            const yk_scenario_info *info = yk_scenario_get_info(scenario);
             subsystems = info->subsystems;
             rows = info->scheme.ops->options;
             options = info->scheme.options;
@@ -590,7 +592,7 @@ int ranks_serve(const yk_scenario_def *given)
         }
 
         yk_scenario_destroy(scenario);
-        yk_release(context, failure);
+        yk_free(context, failure);
     }
 
     yk_cache_destroy(def.cache);

@@ -7,7 +7,7 @@
 #define YOKE_CLI_RANKS_H
 
 #include "cli.h"
-#include "transport/ranks.h"
+#include "transport/mpi_ranks.h"
 
 /* s, for one macro step of a subsystem on another rank, and for one of many runs. */
 enum { RANKS_DEADLINE = 60 };
@@ -27,7 +27,7 @@ int ranks_own(void);
 
 /* Rank 0: where subsystems are, for a scenario that is to run; answers of other ranks may take so
  * long (s). NULL without a launcher. */
-const yk_scenario_hosts *ranks_hosts(double deadline);
+const yk_subsystem_placement *ranks_hosts(double deadline);
 /* Rank 0, after a scenario was loaded and before it runs: measures what the steps of its subsystems
  * cost where another placement could be better. True: load it again, and they are placed by it. */
 bool ranks_measure(const loaded *l);
@@ -36,7 +36,7 @@ bool ranks_measure(const loaded *l);
 int ranks_serve(const yk_scenario_def *def);
 /* All ranks: for analyses that share their runs; one that takes longer for a run (s) than this, and
  * than ten times the longest, is lost. NULL without a launcher. */
-const yk_team *ranks_team(double deadline);
+const yk_process_group *ranks_team(double deadline);
 /* Rank 0: a line per rank with its subsystems. */
 void ranks_print(const yk_scenario_info *info);
 /* Rank 0: what went between the ranks in a run of so many macro steps. */

@@ -34,8 +34,9 @@ static yk_status begin(yk_recorder *recorder, const yk_record_header *header)
     /* Rows can be compared only where their columns mean the same. */
     self->other_channels = header->channel_count != was->channel_count;
     for (int i = 0; !self->other_channels && i < was->channel_count; i++)
-        self->other_channels = strcmp(header->channels[i].name, was->channels[i].name) != 0 ||
-                               header->channels[i].components != was->channels[i].components;
+        self->other_channels =
+            strcmp(header->channels[i].name, was->channels[i].name) != 0 ||
+            header->channels[i].component_count != was->channels[i].component_count;
 
     return self->other_channels ? YK_ERROR_INPUT : YK_OK;
 }
@@ -44,12 +45,12 @@ static yk_status sample(yk_recorder *recorder, double time, const double *row)
 {
     replayer *self = (replayer *)recorder;
     size_t at = self->row++;
-    if (at >= yk_record_rows(self->was))
+    if (at >= yk_record_row_count(self->was))
         return YK_OK; /* the record ends before the run */
 
     /* Bits are compared, not values: NaN is itself, and -0 is not 0. */
     self->channel = -1;
-    self->then = yk_record_time(self->was)[at];
+    self->then = yk_record_times(self->was)[at];
     self->now = time;
     self->differs = memcmp(&self->then, &time, sizeof time) != 0;
     for (size_t k = 0; k < self->width && !self->differs; k++) {
@@ -63,8 +64,9 @@ static yk_status sample(yk_recorder *recorder, double time, const double *row)
         /* Which component of which channel it is. */
         const yk_record_channel *channels = yk_record_get_header(self->was)->channels;
         int component = (int)k;
-        for (self->channel = 0; component >= channels[self->channel].components; self->channel++)
-            component -= channels[self->channel].components;
+        for (self->channel = 0; component >= channels[self->channel].component_count;
+             self->channel++)
+            component -= channels[self->channel].component_count;
         self->component = component;
     }
 
@@ -100,7 +102,7 @@ static const char *find_text(const yk_record *record, const char *name)
 static int print_outcome(const loaded *l, const replayer *r, yk_status status,
                          const yk_run_report *report, bool quiet)
 {
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     if (r->other_channels) {
         print_err("yoke: the scenario of the record records other channels today: the program "
                   "or a file has changed\n");
@@ -110,11 +112,11 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
     /* Where they part, and by how much: the first sample that differs says most. */
     if (r->differs) {
         size_t at = r->row - 1;
-        int64_t step = (int64_t)at * info->record_every;
+        int64_t step = (int64_t)at * info->record_interval;
         const yk_record_header *was = yk_record_get_header(r->was);
         print_out("differs first at step %lld (t = %.9g s, sample %zu of %zu): ",
-                  (long long)(step < info->steps ? step : info->steps), yk_record_time(r->was)[at],
-                  at + 1, yk_record_rows(r->was));
+                  (long long)(step < info->step_count ? step : info->step_count),
+                  yk_record_times(r->was)[at], at + 1, yk_record_row_count(r->was));
         if (r->channel < 0)
             print_out("the time");
         else
@@ -133,18 +135,19 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
     char hash[20];
     snprintf(hash, sizeof hash, "%016" PRIx64, report->state_hash);
     const char *was = find_text(r->was, "state_hash");
-    bool ended = yk_record_complete(r->was) && r->row == yk_record_rows(r->was);
+    bool ended = yk_record_is_complete(r->was) && r->row == yk_record_row_count(r->was);
     if (ended && was && strcmp(was, hash) != 0) {
         print_out("all %zu samples are the same, and the final state is not: hash %s was %s\n",
-                  yk_record_rows(r->was), hash, was);
+                  yk_record_row_count(r->was), hash, was);
         return EXIT_FAILED;
     }
 
     if (!quiet && ended && was)
-        print_out("the same: %zu samples and the state hash %s\n", yk_record_rows(r->was), hash);
+        print_out("the same: %zu samples and the state hash %s\n", yk_record_row_count(r->was),
+                  hash);
     else if (!quiet)
         print_out("the same: %zu samples; the record has no final state to compare\n",
-                  yk_record_rows(r->was));
+                  yk_record_row_count(r->was));
 
     return EXIT_GOOD;
 }
@@ -179,9 +182,9 @@ int command_replay(int argc, char **argv)
      * there. */
     static const char lead[] = "\n# scenario ";
     const yk_record_header *header = yk_record_get_header(record);
-    const char *line = strstr(header->scenario, lead);
+    const char *line = strstr(header->scenario_text, lead);
     yk_text file = {0};
-    if (strncmp(header->scenario, "# version ", 10) == 0 && line) {
+    if (strncmp(header->scenario_text, "# version ", 10) == 0 && line) {
         line += strlen(lead);
         yk_text_add(context, &file, "%.*s", (int)strcspn(line, "\n"), line);
     }
@@ -195,7 +198,7 @@ int command_replay(int argc, char **argv)
                   path);
     } else {
         yk_scenario_def def = scenario_def(file.data, &(option_list){0});
-        def.text = header->scenario;
+        def.text = header->scenario_text;
         ready = load_scenario_def(&def, LOAD_TO_RUN, &l);
     }
 
@@ -203,7 +206,7 @@ int command_replay(int argc, char **argv)
         /* What the run was made of stands in lines before its scenario: each that is not there
          * today is named. */
         char *inputs = yk_scenario_inputs(l.scenario);
-        line = header->scenario;
+        line = header->scenario_text;
         while (inputs && line[0] == '#' && line[1] == ' ') {
             size_t length = strcspn(line, "\n");
             bool found = false;
@@ -222,24 +225,24 @@ int command_replay(int argc, char **argv)
                           (int)(line + length - name - 1), name + 1);
             line += length + (line[length] == '\n');
         }
-        yk_release(l.context, inputs);
+        yk_free(l.context, inputs);
 
         /* The recorder that compares: it looks rows up in the columns of the record. */
         replayer r = {.base.ops = &replayer_ops, .was = record};
         for (int i = 0; i < header->channel_count; i++)
-            r.width += (size_t)header->channels[i].components;
+            r.width += (size_t)header->channels[i].component_count;
         r.columns = yk_allocate(l.context, r.width + 1, sizeof *r.columns);
 
         size_t k = 0;
         for (int i = 0; r.columns && i < header->channel_count; i++)
-            for (int c = 0; c < header->channels[i].components; c++)
+            for (int c = 0; c < header->channels[i].component_count; c++)
                 r.columns[k++] = yk_record_column(record, i, c);
 
         /* The run ends where the first number differs. */
         yk_system *system;
         if (r.columns && yk_scenario_system(l.scenario, &system) == YK_OK) {
             catch_interrupts();
-            yk_run_def def = {.recorder = &r.base};
+            yk_run_options def = {.recorder = &r.base};
             yk_run_report report;
             yk_status status = yk_run(l.context, l.scenario, &def, &report);
             code = print_outcome(&l, &r, status, &report, quiet);
@@ -247,7 +250,7 @@ int command_replay(int argc, char **argv)
             code = print_failure(l.context);
         }
 
-        yk_release(l.context, r.columns);
+        yk_free(l.context, r.columns);
         close_scenario(&l);
     }
 

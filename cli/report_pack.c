@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "pictures.h"
+#include "gnuplot.h"
 
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 
@@ -156,8 +156,8 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
     const yk_record_header *header = yk_record_get_header(record);
     size_t columns = 1;
     for (int i = 0; i < header->channel_count; i++)
-        if (header->channels[i].components <= REPORT_COMPONENTS_MAX)
-            columns += (size_t)header->channels[i].components;
+        if (header->channels[i].component_count <= REPORT_COMPONENTS_MAX)
+            columns += (size_t)header->channels[i].component_count;
 
     /* Few columns may have many rows, many columns few. */
     size_t most = VALUES_MAX / columns;
@@ -169,7 +169,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
     /* All rows are kept, or two stand for a piece, and the last one for itself. */
     size_t rows = 0;
     if (!bare)
-        rows = yk_record_rows(record);
+        rows = yk_record_row_count(record);
     size_t piece = 1;
     size_t kept = rows;
     if (rows > most) {
@@ -188,7 +188,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
 
     /* One column of times for all channels. Those of a piece are its first and its middle: which
      * of its rows has the least value differs from channel to channel. */
-    const double *times = yk_record_time(record);
+    const double *times = yk_record_times(record);
     double *next = time;
     for (size_t from = 0; from < rows; from += piece) {
         size_t middle = from + piece / 2;
@@ -208,7 +208,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
     bool first = true;
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
-        if (channel->components > REPORT_COMPONENTS_MAX)
+        if (channel->component_count > REPORT_COMPONENTS_MAX)
             continue;
 
         begin_named(json, !first, channel->name);
@@ -216,10 +216,10 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
         put(json, ",\"unit\":");
         put_text(json, channel->unit);
         put(json, ",\"labels\":");
-        put_texts(json, channel->labels, channel->components);
+        put_texts(json, channel->labels, channel->component_count);
 
         put(json, ",\"columns\":[");
-        for (int k = 0; k < channel->components; k++) {
+        for (int k = 0; k < channel->component_count; k++) {
             /* Differences from a first value that is kept whole: single precision is enough for
              * them. */
             const double *values = yk_record_column(record, i, k);
@@ -252,7 +252,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
     put(json, "],\"skipped\":[");
     first = true;
     for (int i = 0; i < header->channel_count; i++) {
-        if (header->channels[i].components <= REPORT_COMPONENTS_MAX)
+        if (header->channels[i].component_count <= REPORT_COMPONENTS_MAX)
             continue;
 
         put(json, first ? "" : ",");
@@ -284,7 +284,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         begin_named(json, i > 0, body->name);
         put_format(json,
                    ",\"subsystem\":%d,\"motion\":%d,\"strained\":%s,\"position\":", body->subsystem,
-                   (int)body->motion, body->strained ? "true" : "false");
+                   (int)body->motion, body->has_strain ? "true" : "false");
         put_vector(json, body->position);
         put(json, ",\"orientation\":");
         put_quaternion(json, body->orientation);
@@ -297,7 +297,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         const yk_shape *shape = &scene->shapes[i];
         begin_named(json, i > 0, shape->name);
         put_format(json, ",\"kind\":%d,\"body\":%d,\"end\":%d,\"open\":%u,\"position\":",
-                   (int)shape->kind, shape->body, shape->end, shape->open);
+                   (int)shape->kind, shape->body, shape->end_body, shape->open_walls);
         put_vector(json, shape->position);
         put(json, ",\"orientation\":");
         put_quaternion(json, shape->orientation);
@@ -317,13 +317,14 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
 
     /* What is coupled with what. */
     put(json, "],\"links\":[");
-    for (int i = 0; i < scene->link_count; i++) {
-        const yk_record_link *link = &scene->links[i];
+    for (int i = 0; i < scene->connection_count; i++) {
+        const yk_record_connection *link = &scene->connections[i];
         begin_named(json, i > 0, link->name);
         put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
                    link->to);
     }
-    put_format(json, "],\"contacts\":%d,\"watched\":%d}", scene->contact_count, scene->watched);
+    put_format(json, "],\"contacts\":%d,\"watched\":%d}", scene->contact_count,
+               scene->monitor_version);
 }
 
 /* Frames --------------------------------------------------------------------------------------- */
@@ -532,7 +533,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record, in
     size_t all = yk_record_frame_count(record);
     size_t most = (size_t)wanted;
     if (most == 0)
-        most = FRAMES_BYTES / (2 * yk_scene_frame_size(scene) + 16);
+        most = FRAMES_BYTES / (2 * yk_scene_frame_value_count(scene) + 16);
     if (most < 2)
         most = 2;
 
@@ -543,12 +544,12 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record, in
     size_t count = (all - 1 + stride - 1) / stride + 1;
 
     /* A frame is a row of tables, one after the other. */
-    size_t size[YK_FRAME_TABLES];
-    size_t from[YK_FRAME_TABLES];
+    size_t size[YK_FRAME_TABLE_COUNT];
+    size_t from[YK_FRAME_TABLE_COUNT];
     size_t at = 0;
     size_t widest = 1;
-    for (int i = 0; i < YK_FRAME_TABLES; i++) {
-        size[i] = yk_scene_table_size(scene, (yk_frame_table)i);
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++) {
+        size[i] = yk_scene_table_value_count(scene, (yk_frame_table)i);
         from[i] = at;
         at += size[i];
         if (size[i] > widest)
@@ -611,7 +612,8 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record, in
     put(json, ",\"wrench\":");
     put_floats(json, arrays, frames, count, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
     put(json, ",\"watch\":");
-    put_floats(json, arrays, frames, count, from[YK_FRAME_WATCH], size[YK_FRAME_WATCH], scratch);
+    put_floats(json, arrays, frames, count, from[YK_FRAME_MONITOR], size[YK_FRAME_MONITOR],
+               scratch);
     put(json, ",\"contact\":");
     if (size[YK_FRAME_CONTACT] > 0)
         put_contacts(json, arrays, frames, count, from[YK_FRAME_CONTACT], size[YK_FRAME_CONTACT]);
@@ -660,8 +662,8 @@ unsigned char *report_pack(const report_source *runs, int count, bool bare, int 
         put(&json, ",\"command\":");
         put_text(&json, header->command);
         put(&json, ",\"scenario\":");
-        put_text(&json, header->scenario);
-        put_format(&json, ",\"complete\":%s", yk_record_complete(record) ? "true" : "false");
+        put_text(&json, header->scenario_text);
+        put_format(&json, ",\"complete\":%s", yk_record_is_complete(record) ? "true" : "false");
         put_channels(&json, &arrays, record, bare);
 
         /* The figures of the run, as the summary printed them. */

@@ -34,14 +34,14 @@ static bool show_progress(void *user, const yk_run_progress *p)
     if (q->visible) {
         double fraction = 1;
         double left = 0;
-        if (p->steps > 0)
-            fraction = (double)p->step / (double)p->steps;
+        if (p->step_count > 0)
+            fraction = (double)p->step / (double)p->step_count;
         if (fraction > 0)
-            left = p->seconds * (1 - fraction) / fraction;
+            left = p->wall_time * (1 - fraction) / fraction;
 
         /* Results are made of their journals after the last step, which may take long as well. */
         show_bar(fraction);
-        if (p->step < p->steps)
+        if (p->step < p->step_count)
             fprintf(stderr, "t = %-10.5g s  %.0f s left \033[K", p->time, left);
         else if (q->files.count > 0)
             fprintf(stderr, "writing the results \033[K");
@@ -100,36 +100,36 @@ static void print_summary(const loaded *l, const yk_run_report *report)
         return;
 
     /* What was merged has no interfaces left, and one time for all. */
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     bool merges = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
     bool merged = info->subsystem_count > 1 && merges;
-    bool coupled = report->steps > 0 && info->interface_count > 0 && !merged;
+    bool coupled = report->step_count > 0 && info->interface_count > 0 && !merged;
 
-    if (report->steps > 0) {
+    if (report->step_count > 0) {
         /* What a step cost, and how often it was repeated. */
-        yk_system_statistics all = yk_system_statistics_get(system);
-        double per_step = 1e6 * report->seconds / (double)report->steps;
-        print_out("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps,
-                  report->seconds, per_step);
+        yk_system_statistics all = yk_system_get_statistics(system);
+        double per_step = 1e6 * report->wall_time / (double)report->step_count;
+        print_out("  %lld steps in %.3g s, %.3g us per step", (long long)report->step_count,
+                  report->wall_time, per_step);
         if (all.iterations > all.steps)
             print_out("; %.2f iterations per step, at most %d",
-                      (double)all.iterations / (double)all.steps, all.largest_iterations);
+                      (double)all.iterations / (double)all.steps, all.max_iterations);
         print_out("\n");
-        if (all.smallest_step < all.largest_step)
+        if (all.min_step < all.max_step)
             print_out(
                 "  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite "
                 "of their error\n",
-                (long long)all.steps, all.smallest_step, all.largest_step,
-                (long long)all.steps_rejected, (long long)all.steps_forced);
+                (long long)all.steps, all.min_step, all.max_step, (long long)all.steps_rejected,
+                (long long)all.steps_accepted_at_min_step);
 
         /* What the scheme counts of its own. */
         yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
         int count = yk_system_scheme_statistics(system, rows);
         for (int i = 0; i < count; i++)
-            print_out("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
+            print_out("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].name);
         if (count > 0)
             print_out("\n");
-        ranks_print_traffic(report->steps);
+        ranks_print_traffic(report->step_count);
         if (report->state_hash != 0)
             print_out("  state hash %016" PRIx64 "\n", report->state_hash);
 
@@ -138,18 +138,19 @@ static void print_summary(const loaded *l, const yk_run_report *report)
         int parts = merged ? 1 : info->subsystem_count;
         for (int i = 0; i < parts; i++) {
             yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-            const char *name = merged ? "(merged)" : info->names[i];
-            print_time(name, s.calls, s.seconds, report->seconds);
+            const char *name = merged ? "(merged)" : info->subsystem_names[i];
+            print_time(name, s.calls, s.wall_time, report->wall_time);
             if (s.model_calls > 0)
-                print_time("  interface model", s.model_calls, s.model_seconds, report->seconds);
+                print_time("  interface model", s.model_calls, s.model_wall_time,
+                           report->wall_time);
         }
     }
 
     /* How well contacts were solved, and how well interfaces held. */
-    for (int i = 0; report->steps > 0 && i < info->subsystem_count; i++) {
+    for (int i = 0; report->step_count > 0 && i < info->subsystem_count; i++) {
         double residual;
-        if (yk_run_contact_residual(l->scenario, i, &residual))
-            print_out("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i],
+        if (yk_run_max_contact_residual(l->scenario, i, &residual))
+            print_out("\n  contacts of '%s': residual at most %.3g m/s\n", info->subsystem_names[i],
                       residual);
     }
 
@@ -173,10 +174,10 @@ static void print_summary(const loaded *l, const yk_run_report *report)
 
         for (int i = 0; i < info->interface_count; i++) {
             yk_interface_statistics s = yk_system_interface_statistics(system, i);
-            print_out("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
-                      s.largest.velocity);
+            print_out("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.max_gap.position,
+                      s.max_gap.velocity);
             if (rotations)
-                print_out(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
+                print_out(" %14.4g %14.4g", s.max_gap.rotation, s.max_gap.angular_velocity);
             print_out(" %16.4g\n", s.energy_created);
         }
 
@@ -188,20 +189,20 @@ static void print_summary(const loaded *l, const yk_run_report *report)
             if (!yk_system_energy(system, i, &energy))
                 continue;
 
-            yk_energy_balance b = yk_system_balance(system, i);
-            print_out("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i],
-                      b.start, b.kinetic + b.potential, b.dissipated, b.external, b.interfaces,
-                      b.numerical);
+            yk_energy_balance b = yk_system_energy_balance(system, i);
+            print_out("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n",
+                      info->subsystem_names[i], b.initial, b.kinetic + b.potential, b.dissipated,
+                      b.external_work, b.interface_work, b.numerical);
         }
     }
 
     /* Whether to trust the run. Many times the energy is a finding below. */
-    double made = fabs(report->energy_made);
-    if (coupled && report->energy_scale > 0 && made < 10) {
-        const char *verb = report->energy_made < 0 ? "lost" : "made";
+    double made = fabs(report->spurious_energy);
+    if (coupled && report->reference_energy > 0 && made < 10) {
+        const char *verb = report->spurious_energy < 0 ? "lost" : "made";
         print_out("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
                   "(%.3g J)\n",
-                  verb, 100 * made, report->energy_scale);
+                  verb, 100 * made, report->reference_energy);
     }
 
     /* The findings, the serious ones under a headline that cannot be overlooked. */
@@ -229,7 +230,7 @@ static bool show_fraction(void *user, double fraction)
 /* Order of the table: the worst first; those that do not count last. */
 static double rank_of(const yk_channel_error *e)
 {
-    if (e->exempt)
+    if (e->excluded)
         return -1;
     return e->error;
 }
@@ -264,7 +265,7 @@ static yk_text name_results(yk_context *context, const option_list *files, const
         char *relative = yk_path_relative(context, files->items[i], checkpoint);
         yk_text_add(context, &names, "%s\n", relative ? relative : "");
         names.failed = names.failed || !relative;
-        yk_release(context, relative);
+        yk_free(context, relative);
     }
 
     return names;
@@ -283,12 +284,12 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
 {
     enum { ROWS_MAX = 16 };
     static const char *const notes[] = {
-        [YK_ACCURACY_REGULAR] = "",
+        [YK_ACCURACY_MEASURED_ORDER] = "",
         [YK_ACCURACY_ROUNDING] = "rounding",
-        [YK_ACCURACY_JUMPS] = "jumps",
-        [YK_ACCURACY_ASSUMED] = "order 1 assumed",
-        [YK_ACCURACY_IRREGULAR] = "irregular, upper bound",
-        [YK_ACCURACY_LOST] = "not predictable",
+        [YK_ACCURACY_DISCONTINUOUS] = "jumps",
+        [YK_ACCURACY_ASSUMED_ORDER] = "order 1 assumed",
+        [YK_ACCURACY_UPPER_BOUND] = "irregular, upper bound",
+        [YK_ACCURACY_UNPREDICTABLE] = "not predictable",
     };
 
     /* It takes several times as long as the run: said before it begins. */
@@ -296,20 +297,20 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         print_out(
             "\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
             "the run (%.2g s)\n",
-            YK_ERROR_WORK, YK_ERROR_WORK * seconds);
+            YK_ACCURACY_COST, YK_ACCURACY_COST * seconds);
     fflush(stdout);
 
     /* The scenario again, with finer steps. */
-    yk_error_def def = {
+    yk_accuracy_options def = {
         .scenario = scenario_def(q->path, &q->sets),
-        .loaded = l->scenario,
+        .loaded_scenario = l->scenario,
         .record = record,
         .progress = show_fraction,
         .user = q,
     };
 
-    yk_error_report *report = NULL;
-    yk_status status = yk_error_estimate(l->context, &def, &report);
+    yk_accuracy_report *report = NULL;
+    yk_status status = yk_estimate_accuracy(l->context, &def, &report);
     if (q->visible)
         clear_progress();
 
@@ -323,7 +324,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         if (written == YK_OK)
             written = yk_tee_recorder_create(l->context, recorders, files->count, &tee);
         if (written == YK_OK)
-            written = yk_error_record(l->context, record, report, tee);
+            written = yk_accuracy_report_write(l->context, record, report, tee);
         yk_recorder_destroy(tee);
         close_results(files, recorders);
 
@@ -333,16 +334,16 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     }
 
     if (!report || q->quiet) {
-        yk_error_report_destroy(l->context, report);
+        yk_accuracy_report_destroy(l->context, report);
         return status;
     }
 
     /* What it means for each channel: the worst first, as many as can be read, sorted by looking
      * for the next each time. */
-    int shown = report->known ? report->count : 0;
+    int shown = report->is_bounded ? report->channel_count : 0;
     if (shown > ROWS_MAX)
         shown = ROWS_MAX;
-    if (report->known)
+    if (report->is_bounded)
         print_out("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range",
                   "% mean", "order");
 
@@ -351,7 +352,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     for (int row = 0; row < shown; row++) {
         /* The next below the last that was printed; of equal ones in their order. */
         int next = -1;
-        for (int i = 0; i < report->count; i++) {
+        for (int i = 0; i < report->channel_count; i++) {
             double rank = rank_of(&report->channels[i]);
             bool open = rank < above || (rank == above && i > last);
             if (open && (next < 0 || rank > rank_of(&report->channels[next])))
@@ -369,35 +370,35 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         char mean[16] = "-";
         if (isfinite(e->order))
             snprintf(order, sizeof order, "%.1f", e->order);
-        if (!e->exempt) {
-            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative);
-            snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
+        if (!e->excluded) {
+            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative_to_range);
+            snprintf(mean, sizeof mean, "%.2g", 100 * e->relative_mean);
         }
 
-        print_out("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative,
+        print_out("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->max_error, e->unit, relative,
                   mean, order, notes[e->accuracy]);
-        if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
-            print_out(" beyond t = %.4g s", e->horizon);
+        if (e->accuracy == YK_ACCURACY_UNPREDICTABLE && isfinite(e->predictable_until))
+            print_out(" beyond t = %.4g s", e->predictable_until);
         print_out("\n");
 
         above = rank_of(e);
         last = next;
     }
 
-    if (report->known && shown < report->count)
-        print_out("  and %d more, in the record\n", report->count - shown);
-    print_out("\n  error: %s\n", report->text);
+    if (report->is_bounded && shown < report->channel_count)
+        print_out("  and %d more, in the record\n", report->channel_count - shown);
+    print_out("\n  error: %s\n", report->summary);
 
     /* What contacts add. */
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     for (int i = 0; i < info->subsystem_count; i++) {
         double residual;
-        if (yk_run_contact_residual(l->scenario, i, &residual))
+        if (yk_run_max_contact_residual(l->scenario, i, &residual))
             print_out("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
-                      info->names[i], residual);
+                      info->subsystem_names[i], residual);
     }
 
-    yk_error_report_destroy(l->context, report);
+    yk_accuracy_report_destroy(l->context, report);
     return status;
 }
 
@@ -407,7 +408,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
 static yk_status run_and_record(const loaded *l, request *q, yk_run_report *report)
 {
     const option_list *files = &q->files;
-    *report = (yk_run_report){.recorded = true};
+    *report = (yk_run_report){.record_is_complete = true};
 
     yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
     yk_recorder *tee = NULL;
@@ -419,13 +420,13 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         status = yk_record_create(l->context, &kept);
 
     if (status == YK_OK) {
-        const yk_scenario_info *info = yk_scenario_get(l->scenario);
+        const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
         if (!q->quiet) {
             print_out("%s\n", scenario_title(info));
-            print_out("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step,
+            print_out("  %lld steps of %g s to t = %g s", (long long)info->step_count, info->step,
                       info->end);
             char title[80];
-            yk_scheme_title(&info->scheme, title, sizeof title);
+            yk_scheme_display_name(&info->scheme, title, sizeof title);
             if (info->subsystem_count > 1)
                 print_out(", coupling %s", title);
             print_out("\n");
@@ -434,17 +435,17 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
 
         /* From here on an interrupt ends the run after its step, with its record closed. */
         catch_interrupts();
-        yk_run_def def = {
-            .frames = q->frames >= 0 ? q->frames : info->record_frames,
-            .contacts = info->record_contacts,
+        yk_run_options def = {
+            .frame_count = q->frames >= 0 ? q->frames : info->frame_count,
+            .max_contacts_per_frame = info->max_contacts_per_frame,
             .command = q->command,
             .progress = show_progress,
             .user = q,
-            .checkpoint = q->checkpoint,
+            .checkpoint_path = q->checkpoint,
             .checkpoint_unit = info->checkpoint_unit,
-            .checkpoint_every = info->checkpoint_every,
-            .resume = q->resume,
-            .source = q->source,
+            .checkpoint_interval = info->checkpoint_interval,
+            .resume_from = q->resume,
+            .remedy_scenario = q->source,
         };
 
         yk_text names = name_results(l->context, files, q->checkpoint);
@@ -454,7 +455,8 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         yk_recorder *list[OPTION_LIST_MAX + 2];
         int count = 0;
         if (q->live)
-            list[count++] = live_recorder(q->live, (double)info->steps / info->record_every);
+            list[count++] =
+                live_recorder(q->live, (double)info->step_count / info->record_interval);
         if (kept)
             list[count++] = yk_record_recorder(kept);
         for (int i = 0; i < files->count; i++)
@@ -471,7 +473,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
 
         if (q->visible)
             clear_progress();
-        bool begun = report->seconds > 0;
+        bool begun = report->wall_time > 0;
         if (begun && !q->quiet)
             print_summary(l, report);
     }
@@ -482,7 +484,8 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     /* Error bars need a run that came to its end; its files, closed by now, may give way. */
     bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
     if (kept && complete) {
-        yk_status estimated = estimate_error(l, q, kept, report->seconds, &report->recorded);
+        yk_status estimated =
+            estimate_error(l, q, kept, report->wall_time, &report->record_is_complete);
         if (estimated != YK_OK)
             status = estimated;
     }
@@ -508,12 +511,12 @@ static int run_loaded(const loaded *l, request *q)
         return EXIT_MISUSE;
     }
 
-    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     const option_list *files = &q->files;
     yk_run_report report;
     q->visible = !q->quiet && isatty(STDERR_FILENO);
     yk_status status = run_and_record(l, q, &report);
-    if (!q->quiet && report.steps > 0 && files->count > 0 && report.recorded) {
+    if (!q->quiet && report.step_count > 0 && files->count > 0 && report.record_is_complete) {
         print_out("\n  results:");
         for (int i = 0; i < files->count; i++)
             print_out(" %s", files->items[i]);
@@ -535,12 +538,12 @@ static int run_loaded(const loaded *l, request *q)
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
     if (numerical && info->interface_count > 0)
         print_err("yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
-    if (report.checkpointed)
+    if (report.can_resume)
         print_err("yoke: `yoke resume %s` continues from the last checkpoint\n", q->checkpoint);
 
     /* What a recorder that could not end has left behind. */
-    bool begun = report.seconds > 0;
-    for (int i = 0; begun && !report.recorded && i < files->count; i++) {
+    bool begun = report.wall_time > 0;
+    for (int i = 0; begun && !report.record_is_complete && i < files->count; i++) {
         char part[4096];
         if (find_journal(files->items[i], part, sizeof part))
             print_err("yoke: what was recorded until then is in '%s'; `yoke recover %s` makes '%s' "
@@ -566,12 +569,12 @@ static bool load_to_run(const yk_scenario_def *def, loaded *l)
  * the same results files. */
 static bool is_checkpoint_of(const loaded *l, const request *q, const yk_checkpoint_info *info)
 {
-    char *scenario = yk_scenario_text(l->scenario);
+    char *scenario = yk_scenario_resolved_text(l->scenario);
     yk_text names = name_results(l->context, &q->files, q->checkpoint);
-    bool same = scenario && !names.failed && strcmp(info->scenario, scenario) == 0 &&
+    bool same = scenario && !names.failed && strcmp(info->scenario_text, scenario) == 0 &&
                 strcmp(info->note, names.data ? names.data : "") == 0;
     yk_text_destroy(l->context, &names);
-    yk_release(l->context, scenario);
+    yk_free(l->context, scenario);
     return same;
 }
 
@@ -591,7 +594,7 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
     if (yk_checkpoint_load(l->context, q->checkpoint, checkpoint) != YK_OK)
         return print_failure(l->context);
 
-    const yk_checkpoint_info *info = yk_checkpoint_get(*checkpoint);
+    const yk_checkpoint_info *info = yk_checkpoint_get_info(*checkpoint);
     if (!is_checkpoint_of(l, q, info)) {
         print_err("yoke: '%s' is the checkpoint of another run, '%s': its scenario, overrides or "
                   "results files differ. Finish that run with `yoke resume`, or choose other names "
@@ -602,10 +605,10 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
 
     q->resume = *checkpoint;
     q->command = info->command;
-    q->frames = info->frames;
+    q->frames = info->frame_count;
     if (!q->quiet)
         print_out("continues from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
-                  (long long)yk_scenario_get(l->scenario)->steps);
+                  (long long)yk_scenario_get_info(l->scenario)->step_count);
     return EXIT_GOOD;
 }
 
@@ -657,7 +660,7 @@ int command_run(int argc, char **argv)
     yk_scenario_def def = scenario_def(q.path, &q.sets);
     if (ranks_own() > 0)
         return ranks_serve(&def);
-    def.hosts = ranks_hosts(q.deadline);
+    def.placement = ranks_hosts(q.deadline);
 
     if (port > 65535) {
         print_err("yoke: --port %d: there are ports up to 65535\n", port);
@@ -675,8 +678,8 @@ int command_run(int argc, char **argv)
 
     watch_loading(show_loading, &q);
     if (live) {
-        def.see_settling = show_settling;
-        def.see_user = &q;
+        def.show_settling = show_settling;
+        def.show_settling_user = &q;
     }
 
     loaded l;
@@ -691,7 +694,7 @@ int command_run(int argc, char **argv)
     }
 
     /* Where the results go. */
-    const char *file = yk_scenario_get(l.scenario)->record_file;
+    const char *file = yk_scenario_get_info(l.scenario)->record_file;
     if (no_output)
         q.files.count = 0;
     else if (q.files.count == 0)
@@ -699,7 +702,7 @@ int command_run(int argc, char **argv)
 
     /* Where checkpoints go. Error bars keep the record in memory until they are known, and a live
      * view cannot be taken up again. */
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     char beside[4096];
     if (info->checkpoint_unit != YK_CHECKPOINT_NEVER && (q.error || live)) {
         print_err("yoke: warning: no checkpoints are written with --error or --live\n");
@@ -769,12 +772,12 @@ int command_resume(int argc, char **argv)
     }
 
     /* The scenario and the files as they were. */
-    const yk_checkpoint_info *info = yk_checkpoint_get(checkpoint);
-    yk_scenario_def def = scenario_def(info->path, &q.sets);
-    def.text = info->scenario;
-    q.path = info->path;
+    const yk_checkpoint_info *info = yk_checkpoint_get_info(checkpoint);
+    yk_scenario_def def = scenario_def(info->scenario_path, &q.sets);
+    def.text = info->scenario_text;
+    q.path = info->scenario_path;
     q.command = info->command;
-    q.frames = info->frames;
+    q.frames = info->frame_count;
     q.resume = checkpoint;
 
     /* The number of ranks may be another than before. */
@@ -784,7 +787,7 @@ int command_resume(int argc, char **argv)
         yk_context_destroy(context);
         return code;
     }
-    def.hosts = ranks_hosts(q.deadline);
+    def.placement = ranks_hosts(q.deadline);
 
     /* A run that is resumed from the checkpoint before the last writes the last one again. */
     static const char previous[] = ".previous";
@@ -822,13 +825,13 @@ int command_resume(int argc, char **argv)
     if (load_to_run(&def, &l)) {
         if (!q.quiet)
             print_out("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
-                      (long long)yk_scenario_get(l.scenario)->steps);
+                      (long long)yk_scenario_get_info(l.scenario)->step_count);
         code = run_loaded(&l, &q);
         close_scenario(&l);
     }
 
     for (int i = 0; i < recorded; i++)
-        yk_release(context, names[i]);
+        yk_free(context, names[i]);
     yk_checkpoint_destroy(checkpoint);
     yk_context_destroy(context);
     return code;

@@ -25,7 +25,7 @@ yk_scenario_def scenario_def(const char *path, const option_list *sets)
     def.path = path;
     def.overrides = sets->items;
     def.override_count = sets->count;
-    def.forbid_plugins = plugins_forbidden;
+    def.forbid_external_code = plugins_forbidden;
     return def;
 }
 
@@ -114,7 +114,7 @@ static yk_context *open_context_at(yk_log_level level)
     yk_context_def def = yk_context_default();
     def.log = level == YK_LOG_DEBUG ? watch_log : print_log;
     def.log_level = level;
-    def.stop = is_overdue;
+    def.should_stop = is_overdue;
 
     yk_context *context = yk_context_create(&def);
     if (!context)
@@ -161,8 +161,8 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
 
     /* Differences of runs need states to rounding; a check need not wait until particles rest. */
     yk_scenario_def def = *given;
-    def.to_rounding = purpose == LOAD_TO_DIFFERENCE;
-    def.unsettled = purpose == LOAD_TO_CHECK;
+    def.iterate_to_rounding = purpose == LOAD_TO_DIFFERENCE;
+    def.skip_settling = purpose == LOAD_TO_CHECK;
 
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status == YK_OK)
@@ -177,7 +177,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
     /* All mistakes are listed above; else the message says what went wrong. */
     int errors = 0;
     if (out->diagnostics)
-        errors = yk_diagnostics_errors(out->diagnostics);
+        errors = yk_diagnostics_error_count(out->diagnostics);
     if (errors > 0)
         print_err("yoke: %s has %d mistake%s\n", def.path, errors, plural(errors));
     else
@@ -208,13 +208,13 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
     if (yk_diagnostics_count(diagnostics) == 0)
         return false;
 
-    char *text = yk_diagnostics_text(diagnostics);
+    char *text = yk_diagnostics_format(diagnostics);
     if (text)
         print_err("%s", text);
-    yk_release(context, text);
+    yk_free(context, text);
 
     /* Warnings alone do not refuse a scenario. */
-    return yk_diagnostics_errors(diagnostics) > 0;
+    return yk_diagnostics_error_count(diagnostics) > 0;
 }
 
 int print_failure(const yk_context *context)
@@ -268,16 +268,16 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
 {
     static const char *const leads[] = {"use", " with", " and"};
     for (int f = 0; f < count; f++) {
-        print_to(file, "%s%s", lead, findings[f].text);
+        print_to(file, "%s%s", lead, findings[f].message);
 
         /* Remedies are data; here they become values to be changed, or a command that finds
          * them. */
         for (int i = 0; i < findings[f].remedy_count; i++) {
             const yk_remedy *remedy = &findings[f].remedies[i];
             fputs(i == 0 ? "; " : ", or ", file);
-            if (remedy->kind == YK_REMEDY_ADVICE)
+            if (remedy->kind == YK_REMEDY_RUN_ADVISE)
                 print_to(file, "let `yoke advise %s` find a scheme and a step", path);
-            if (remedy->kind == YK_REMEDY_STEP)
+            if (remedy->kind == YK_REMEDY_SMALLER_STEP)
                 print_to(file, "let `yoke converge %s` find a step that is small enough", path);
 
             /* "use coupling.scheme tight with coupling.acceleration aitken" */
@@ -288,8 +288,8 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
                          equals + 1);
             }
 
-            if (remedy->tried > 0)
-                print_to(file, " (tried: good up to t = %.4g s)", remedy->tried);
+            if (remedy->verified_until > 0)
+                print_to(file, " (tried: good up to t = %.4g s)", remedy->verified_until);
         }
         fputs("\n", file);
     }

@@ -28,7 +28,7 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
         return status;
 
     /* Which one: the client's choice among those that are offered. */
-    const yk_scenario_info *info = yk_scenario_get(r->scenario.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(r->scenario.scenario);
     if (r->subsystem && *name && strcmp(name, r->subsystem) != 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "the server offers '%s' alone, not '%s'",
                        r->subsystem, name);
@@ -37,10 +37,10 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
     if (!*wanted && info->subsystem_count > 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the server has %d subsystems: name one of them, such as '%s'",
-                       info->subsystem_count, info->names[0]);
+                       info->subsystem_count, info->subsystem_names[0]);
 
     for (int i = 0; i < info->subsystem_count; i++) {
-        if (*wanted && strcmp(info->names[i], wanted) != 0)
+        if (*wanted && strcmp(info->subsystem_names[i], wanted) != 0)
             continue;
 
         *subsystem = info->subsystems[i];
@@ -48,7 +48,8 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
     }
 
     return yk_fail(context, YK_ERROR_ARGUMENT, "the server has no subsystem '%s'; it has '%s'%s",
-                   wanted, info->names[0], info->subsystem_count > 1 ? " and others" : "");
+                   wanted, info->subsystem_names[0],
+                   info->subsystem_count > 1 ? " and others" : "");
 }
 
 static bool wait_for_clients(void *user, const char *address)
@@ -101,7 +102,7 @@ int command_serve(int argc, char **argv)
 
     /* A secret stands in a file, because all users see the options of a command. */
     char secret[YK_SECRET_MAX];
-    if (r.secret_file && yk_secret_read(context, r.secret_file, secret) != YK_OK) {
+    if (r.secret_file && yk_read_secret_file(context, r.secret_file, secret) != YK_OK) {
         print_failure(context);
         yk_context_destroy(context);
         return EXIT_MISUSE;
@@ -114,9 +115,9 @@ int command_serve(int argc, char **argv)
     if (r.secret_file)
         def.secret = secret;
     def.create = create;
-    def.waiting = wait_for_clients;
+    def.on_idle = wait_for_clients;
     def.user = &r;
-    def.once = r.once;
+    def.stop_after_first_client = r.once;
 
     code = EXIT_GOOD;
     if (YK_FAILED(yk_serve(context, &def)))

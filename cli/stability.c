@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "pictures.h"
+#include "gnuplot.h"
 #include "ranks.h"
 
 enum { MAP_NAME_MAX = 160 };
@@ -33,14 +33,14 @@ static const char usage[] =
 typedef struct request {
     const char *path; /* NULL: the two masses */
     option_list sets, maps;
-    yk_stability_def def;
+    yk_stability_options def;
     bool all, quiet;
     int jobs;
     double deadline; /* s, of other ranks */
     const char *journal, *output, *plot;
 
     /* Of the two-mass oscillator. */
-    yk_two_mass model;
+    yk_two_mass_model model;
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
     const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
     double iterations;
@@ -64,21 +64,22 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
     const yk_stability_rate *rate = &r->rates[0];
     int interface = -1;
     if (r->mode_count > 0)
-        interface = r->modes[r->mode].interface;
+        interface = r->modes[r->critical_mode].interface;
 
     switch (r->verdict) {
     case YK_VERDICT_STABLE:
         print_out("stable: deviations do not grow from step to step");
 
         /* A growth that the run is too short to show is said, and does not count. */
-        if (r->rate_count > 0 && rate->rate > rate->error && r->radius - r->error > 1)
+        if (r->rate_count > 0 && rate->rate > rate->error &&
+            r->spectral_radius - r->spectral_radius_error > 1)
             print_out(
                 ", or by so little that a deviation is %.3g times as large at the end of the run",
                 exp(rate->rate * (info->end - info->start)));
         print_out("\n");
         break;
 
-    case YK_VERDICT_MODEL:
+    case YK_VERDICT_UNSTABLE_MOTION:
         /* A chaotic motion is no fault of the coupling: the reference grows as well. */
         print_out(
             "stable coupling: the motion itself is unstable or chaotic. Deviations grow by %.4g "
@@ -90,26 +91,27 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
         print_out("\n");
         break;
 
-    case YK_VERDICT_COUPLING:
+    case YK_VERDICT_UNSTABLE_COUPLING:
         print_out("UNSTABLE coupling");
         if (interface >= 0)
             print_out(" at interface '%s'", info->interfaces[interface].name);
-        print_out(": a deviation grows by a factor of %.9g in every macro step", r->coupling);
+        print_out(": a deviation grows by a factor of %.9g in every macro step",
+                  r->coupling_growth);
 
         /* Where smaller steps grow too, a smaller step is no remedy. */
-        if (r->every_step)
+        if (r->unstable_at_every_step)
             print_out(", and by about as much in smaller ones\n");
         else
             print_out(" of %g s\n", info->step);
         break;
 
-    case YK_VERDICT_SOLVER:
+    case YK_VERDICT_UNSTABLE_SOLVER:
         print_out("UNSTABLE solver of subsystem '%s': alone it grows too in steps of %g s; a "
                   "deviation grows by a factor of %.9g in every macro step\n",
-                  info->names[r->solver], info->step, r->coupling);
+                  info->subsystem_names[r->unstable_subsystem], info->step, r->coupling_growth);
         break;
 
-    case YK_VERDICT_FAILED:
+    case YK_VERDICT_COUPLING_BREAKDOWN:
         print_out("UNSTABLE coupling: the run breaks down %g s after its start, and with the "
                   "reference (%s) it does not\n  %s\n",
                   r->time - info->start, r->reference, r->reason);
@@ -125,10 +127,12 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
         print_out("(--at chooses another state, --seconds allows more time)\n");
 
     /* What the verdict rests on: the derivative at one state, and what the run did there. */
-    print_out("spectral radius %.12g, error %.2g, at t = %g s\n", r->radius, r->error, r->time);
-    if (isfinite(r->tracked))
-        print_out("growth along the run %.9g per step\n", r->tracked);
-    if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
+    print_out("spectral radius %.12g, error %.2g, at t = %g s\n", r->spectral_radius,
+              r->spectral_radius_error, r->time);
+    if (isfinite(r->tracked_growth))
+        print_out("growth along the run %.9g per step\n", r->tracked_growth);
+    if (isfinite(r->tracked_growth) && r->tracked_growth <= 1 &&
+        r->spectral_radius - r->spectral_radius_error > 1)
         print_out(
             "(the derivative at this instant grows, the run does not: its contacts change)\n");
 
@@ -153,15 +157,15 @@ static int look_at(const request *q)
     if (!load_scenario(q->path, &q->sets, LOAD_TO_DIFFERENCE, &l))
         return l.code;
 
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    yk_stability_def def = q->def;
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    yk_stability_options def = q->def;
     if (!q->quiet)
         def.progress = show_doing;
 
     /* This takes time: the state is reached, and step after step repeated from it. */
     yk_stability_report report;
     const yk_stability_report *r = &report;
-    yk_status status = yk_stability(l.context, l.scenario, &def, &report);
+    yk_status status = yk_analyze_stability(l.context, l.scenario, &def, &report);
     clear_progress();
 
     /* A state that the scenario does not reach is a mistake of the command. */
@@ -175,7 +179,7 @@ static int look_at(const request *q)
 
     /* Scripts see an unstable coupling by the exit code. */
     int code = EXIT_GOOD;
-    if (yk_verdict_unstable(r->verdict))
+    if (yk_verdict_is_unstable(r->verdict))
         code = EXIT_UNTRUSTED;
 
     print_verdict(info, r, q->quiet);
@@ -194,9 +198,9 @@ static int look_at(const request *q)
     }
 
     /* What weakens the verdict. */
-    if (r->unconverged > 0)
+    if (r->steps_not_converged > 0)
         print_out("%lld macro steps did not converge: what is said is of the steps as they are\n",
-                  (long long)r->unconverged);
+                  (long long)r->steps_not_converged);
 
     /* Modes: of the worst one all that is known. */
     if (r->mode_count > 0 && q->all)
@@ -206,7 +210,7 @@ static int look_at(const request *q)
 
     for (int i = 0; i < r->mode_count; i++) {
         const yk_stability_mode *m = &r->modes[i];
-        if (!q->all && i != r->mode)
+        if (!q->all && i != r->critical_mode)
             continue;
 
         print_out("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error,
@@ -216,21 +220,21 @@ static int look_at(const request *q)
 
         /* What moves in it, and where its energy is. */
         const char *lead = "    ";
-        if (*m->moving) {
-            print_out("    moving: %s", m->moving);
+        if (*m->moving_bodies) {
+            print_out("    moving: %s", m->moving_bodies);
             lead = "; ";
         }
 
         if (m->subsystem >= 0)
-            print_out("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->moving_fraction,
-                      info->names[m->subsystem]);
-        if (*m->moving || m->subsystem >= 0)
+            print_out("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->kinetic_fraction,
+                      info->subsystem_names[m->subsystem]);
+        if (*m->moving_bodies || m->subsystem >= 0)
             print_out("\n");
     }
 
     if (r->mode_count > 0)
         print_out("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n",
-                  r->words, (long long)r->steps, r->residual, r->dimension);
+                  r->state_size, (long long)r->step_count, r->residual, r->krylov_dimension);
 
     /* What was tried and works, as it can be pasted. */
     if (isfinite(r->stable_step))
@@ -277,7 +281,7 @@ static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_
         return false;
     }
 
-    if (axis->logarithmic && !(axis->first > 0 && axis->last > 0)) {
+    if (axis->is_logarithmic && !(axis->first > 0 && axis->last > 0)) {
         print_err("yoke: --map '%s': it is spaced by ratios, so its ends must be positive\n", text);
         return false;
     }
@@ -302,7 +306,7 @@ static int map_report(yk_context *context, const request *q, const char *title,
         for (int i = 0; out && i < x->count; i++) {
             for (int j = 0; j < y->count; j++) {
                 double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
-                const char *stable = radius <= YK_STABILITY_LIMIT ? "1" : "0";
+                const char *stable = radius <= YK_SPECTRAL_RADIUS_LIMIT ? "1" : "0";
                 if (isnan(radius))
                     stable = "";
                 fprintf(out, "%.17g,%.17g,%.17g,%s\n", yk_map_axis_value(x, i),
@@ -350,12 +354,12 @@ static int map_scenario(const request *q)
 
     /* One state of each run, and only its growth. */
     static const char *const measures[] = {"coupling"};
-    yk_stability_def stability = q->def;
-    stability.samples = 1;
-    stability.remedies = false;
+    yk_stability_options stability = q->def;
+    stability.sample_count = 1;
+    stability.find_remedies = false;
 
     yk_sweep_axis axes[2] = {{0}};
-    yk_sweep_def def = {
+    yk_sweep_options def = {
         .scenario = scenario_def(q->path, &q->sets),
         .axes = axes,
         .axis_count = 2,
@@ -418,21 +422,21 @@ static bool set_option(yk_context *context, request *q, const char *key, const c
                        const char *usual)
 {
     const yk_scheme_ops *scheme = q->model.scheme.ops;
-    const yk_option *row = yk_scheme_option(scheme, key);
+    const yk_option *row = yk_scheme_find_option(scheme, key);
     if (!given && !row)
         return true;
 
     /* A word that is not known is refused with the nearest one. */
     const char *words[16] = {NULL};
-    for (int i = 0; row && row->words && row->words[i].word && i < 15; i++)
-        words[i] = row->words[i].word;
+    for (int i = 0; row && row->choices && row->choices[i].name && i < 15; i++)
+        words[i] = row->choices[i].name;
 
     int index;
     if (given && words[0] && !strchr(given, ',') && !options_pick(key, given, words, &index))
         return false;
 
     const char *value = given ? given : usual;
-    if (yk_scheme_set(context, scheme, q->options, key, value) == YK_OK)
+    if (yk_scheme_set_option(context, scheme, q->options, key, value) == YK_OK)
         return true;
 
     print_failure(context);
@@ -478,7 +482,7 @@ static int run_two_mass(request *q)
 
     /* The scheme with the options that it has by itself. */
     const yk_scheme_ops *scheme = yk_scheme_at(index);
-    yk_scheme_fill(scheme, q->options);
+    yk_scheme_set_defaults(scheme, q->options);
     q->scheme = scheme->name;
     q->model.scheme = (yk_scheme_def){.ops = scheme, .options = q->options};
 
@@ -527,14 +531,14 @@ static int run_two_mass(request *q)
     /* Parameters, within the limits that hold for axes too. */
     yk_map_axis axes[2];
     char names[2][MAP_NAME_MAX];
-    for (const char *const *name = yk_two_mass_parameters(); good && *name; name++)
-        good = check_parameter(*name, *yk_two_mass_parameter(&q->model, *name));
+    for (const char *const *name = yk_two_mass_parameter_names(); good && *name; name++)
+        good = check_parameter(*name, *yk_two_mass_find_parameter(&q->model, *name));
 
     /* The two axes of a map, if there is one. */
     const option_list *maps = &q->maps;
     for (int i = 0; good && i < maps->count; i++) {
         good = map_axis_read(maps->items[i], &axes[i], names[i], MAP_NAME_MAX) &&
-               options_pick("map", names[i], yk_two_mass_parameters(), &index) &&
+               options_pick("map", names[i], yk_two_mass_parameter_names(), &index) &&
                check_parameter(names[i], axes[i].first) && check_parameter(names[i], axes[i].last);
     }
 
@@ -559,7 +563,7 @@ static int run_two_mass(request *q)
         } else {
             char title[160];
             int length = snprintf(title, sizeof title, "spectral radius of scheme %s", q->scheme);
-            if (yk_scheme_option(q->model.scheme.ops, "inputs"))
+            if (yk_scheme_find_option(q->model.scheme.ops, "inputs"))
                 snprintf(title + length, sizeof title - (size_t)length, ", inputs %s",
                          q->inputs ? q->inputs : "index-1");
 
@@ -570,7 +574,7 @@ static int run_two_mass(request *q)
         print_failure(context);
     } else if (good) {
         print_out("spectral radius %.12g\n", radius);
-        if (radius <= YK_STABILITY_LIMIT)
+        if (radius <= YK_SPECTRAL_RADIUS_LIMIT)
             print_out("stable\n");
         else
             print_out("unstable: errors grow with every macro step\n");
@@ -584,18 +588,18 @@ static int run_two_mass(request *q)
 int command_stability(int argc, char **argv)
 {
     request q = {
-        .def = yk_stability_default(),
+        .def = yk_stability_options_default(),
         .deadline = RANKS_DEADLINE,
         .model = yk_two_mass_default(),
         .iterations = -1,
     };
 
-    q.def.samples = YK_STABILITY_SAMPLES;
-    q.def.remedies = true;
+    q.def.sample_count = YK_STABILITY_SAMPLES_MAX;
+    q.def.find_remedies = true;
 
     /* The values before the options are read, to see which of them were given. */
-    yk_two_mass *m = &q.model;
-    yk_two_mass untouched;
+    yk_two_mass_model *m = &q.model;
+    yk_two_mass_model untouched;
     memcpy(&untouched, m, sizeof untouched);
 
     const option_row rows[] = {
@@ -603,13 +607,14 @@ int command_stability(int argc, char **argv)
          "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
         {"at", OPTION_NUMBER, &q.def.time, "T",
          "Linearize at this time in s (default: after --settle)"},
-        {"settle", OPTION_COUNT, &q.def.settle, "N", "Take N macro steps first (default: 20)"},
-        {"rest", OPTION_FLAG, &q.def.rest, NULL, "Find a nearby equilibrium first"},
-        {"track", OPTION_COUNT, &q.def.track, "N",
+        {"settle", OPTION_COUNT, &q.def.settle_steps, "N",
+         "Take N macro steps first (default: 20)"},
+        {"rest", OPTION_FLAG, &q.def.find_equilibrium, NULL, "Find a nearby equilibrium first"},
+        {"track", OPTION_COUNT, &q.def.track_steps, "N",
          "Verify the growth along N macro steps of the run (default: 80)"},
-        {"samples", OPTION_COUNT, &q.def.samples, "N",
+        {"samples", OPTION_COUNT, &q.def.sample_count, "N",
          "Analyze N states along the run if --at is not given, 1 to 3 (default: 3)"},
-        {"seconds", OPTION_NUMBER, &q.def.seconds, "S",
+        {"seconds", OPTION_NUMBER, &q.def.cpu_time_budget, "S",
          "Limit the processor time, approximately (default: 60)"},
         {"all", OPTION_FLAG, &q.all, NULL, "Print all modes that were computed"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "Print the verdict only"},

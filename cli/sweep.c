@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "pictures.h"
+#include "gnuplot.h"
 #include "ranks.h"
 
 enum { AXES_MAX = 8, VALUES_MAX = 100000 };
@@ -29,7 +29,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     bool sound = named;
     if (is_range)
         sound = range.count >= 1 && range.count <= VALUES_MAX;
-    if (is_range && range.logarithmic)
+    if (is_range && range.is_logarithmic)
         sound = sound && range.first > 0 && range.last > 0;
 
     if (!sound) {
@@ -82,7 +82,7 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     return true;
 }
 
-static int run_sweep(const yk_sweep_def *def, const char *output, const char *plot)
+static int run_sweep(const yk_sweep_options *def, const char *output, const char *plot)
 {
     yk_context *context = open_context();
     if (!context)
@@ -91,7 +91,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
     /* Every combination of values, with a journal to go on after a stop. */
     catch_interrupts();
 
-    int runs = yk_sweep_runs(def);
+    int runs = yk_sweep_run_count(def);
     double *results = malloc(((size_t)runs * (size_t)def->measure_count + 1) * sizeof *results);
     yk_diagnostics *diagnostics = NULL;
     yk_status status = YK_ERROR_MEMORY;
@@ -109,7 +109,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         /* The journal has the runs that were finished. */
         if (status == YK_INTERRUPTED && def->journal)
             print_err("yoke: the same command takes it up again\n");
-    } else if (ranks_own() == 0 && def->part == 0) {
+    } else if (ranks_own() == 0 && def->part_index == 0) {
         /* A part has no table: it waits in its journal until all are gathered. Files have all
          * digits, a screen those that can be read. */
         FILE *out = stdout;
@@ -124,7 +124,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         /* The names of the columns, with their units as records have them; measures have commas. */
         int columns = def->axis_count + def->measure_count;
         for (int i = 0; out && i < columns; i++) {
-            char unit[YK_SWEEP_UNIT + 4] = "";
+            char unit[YK_SWEEP_UNIT_MAX + 4] = "";
             if (def->units[i][0])
                 snprintf(unit, sizeof unit, " [%s]", def->units[i]);
             if (i < def->axis_count)
@@ -272,8 +272,8 @@ int command_sweep(int argc, char **argv)
     const char *part = NULL;
     int tasks = 0;
     double deadline = RANKS_DEADLINE;
-    char units[AXES_MAX + OPTION_LIST_MAX][YK_SWEEP_UNIT] = {{0}};
-    yk_sweep_def def = {.progress = show_count, .user = noun, .units = units};
+    char units[AXES_MAX + OPTION_LIST_MAX][YK_SWEEP_UNIT_MAX] = {{0}};
+    yk_sweep_options def = {.progress = show_count, .user = noun, .units = units};
 
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
@@ -293,7 +293,7 @@ int command_sweep(int argc, char **argv)
         {"part", OPTION_TEXT, &part, "K/N",
          "Run every N-th combination, starting with the K-th, and keep the runs in JOURNAL.K; no "
          "table"},
-        {"gather", OPTION_COUNT, &def.parts, "N",
+        {"gather", OPTION_COUNT, &def.part_count, "N",
          "Merge the journals of N parts and run what is missing"},
         {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
         {"o", OPTION_TEXT, &output, "FILE", "Write the table as CSV (default: print it)"},
@@ -320,7 +320,7 @@ int command_sweep(int argc, char **argv)
         good = false;
     }
 
-    if (good && (slurm || part || def.parts > 0) && !def.journal) {
+    if (good && (slurm || part || def.part_count > 0) && !def.journal) {
         print_err("yoke: parts of a sweep meet in their journals: name one with --journal\n");
         good = false;
     }
@@ -332,8 +332,8 @@ int command_sweep(int argc, char **argv)
         long number = strtol(part, &slash, 10);
         long all = *slash == '/' ? strtol(slash + 1, &end, 10) : 0;
         good = end && !*end && number >= 1 && number <= all && all <= INT_MAX;
-        def.part = good ? (int)number : 0;
-        def.parts = good ? (int)all : 0;
+        def.part_index = good ? (int)number : 0;
+        def.part_count = good ? (int)all : 0;
         if (!good)
             print_err("yoke: --part '%s': write K/N, such as 3/8, with K from 1 to N\n", part);
     }

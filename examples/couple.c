@@ -32,7 +32,8 @@ typedef struct cart {
 
 static int cart_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"clamp", YK_PORT_SCALAR, YK_TAKES_WRENCH | YK_TAKES_MOTION};
+    static const yk_port port = {"clamp", YK_PORT_SCALAR,
+                                 YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -58,11 +59,12 @@ static yk_status cart_start(yk_subsystem *subsystem, double t, double h, const y
     (void)t;
     (void)h;
     self->now = self->initial;
-    if (inputs && self->causality == YK_TAKES_MOTION) {
+    if (inputs && self->causality == YK_CAUSALITY_MOTION_INPUT) {
         self->now.a = 2 * (inputs->degree >= 2 ? inputs->linear[2].x : 0);
         self->now.force = self->mass * self->now.a - spring(self);
     } else {
-        self->now.force = inputs && self->causality == YK_TAKES_WRENCH ? inputs->linear[0].x : 0;
+        self->now.force =
+            inputs && self->causality == YK_CAUSALITY_WRENCH_INPUT ? inputs->linear[0].x : 0;
         self->now.a = (self->now.force + spring(self)) / self->mass;
     }
     return YK_OK;
@@ -83,11 +85,11 @@ static yk_status cart_step(yk_subsystem *subsystem, double t, double h, const yk
     cart_state *now = &self->now;
     (void)t;
     if (self->causality ==
-        YK_TAKES_MOTION) { /* go where the input ends; the clamp's force follows */
+        YK_CAUSALITY_MOTION_INPUT) { /* go where the input ends; the clamp's force follows */
         now->a = ((value(inputs, h) - now->x) / h - now->v) / h;
         now->force = self->mass * now->a - spring(self);
     } else { /* the clamp's force is given; see where it leads */
-        now->force = self->causality == YK_TAKES_WRENCH ? value(inputs, h / 2) : 0;
+        now->force = self->causality == YK_CAUSALITY_WRENCH_INPUT ? value(inputs, h / 2) : 0;
         now->a = (now->force + spring(self)) / self->mass;
     }
     now->v += h * now->a;
@@ -127,7 +129,7 @@ static yk_state_layout cart_layout(const yk_subsystem *self)
 {
     enum { WORDS = sizeof(cart_state) / sizeof(double) };
     (void)self;
-    return (yk_state_layout){.words = WORDS, .continuous = WORDS};
+    return (yk_state_layout){.word_count = WORDS, .continuous_count = WORDS};
 }
 
 static void cart_get(const yk_subsystem *self, double *image)
@@ -148,9 +150,9 @@ static const yk_subsystem_ops cart_ops = {
     .kind = "cart",
     .ports = cart_ports,
     .connect = cart_connect,
-    .start = cart_start,
+    .initialize = cart_start,
     .step = cart_step,
-    .output = cart_output,
+    .get_port_value = cart_output,
     .destroy = cart_destroy,
     .rollback = &cart_rollback_ops,
     .predict = cart_predict,
@@ -169,13 +171,13 @@ static yk_status simulate(yk_context *context, const char *title, yk_scheme_def 
 {
     yk_system_def def = yk_system_default();
     def.scheme = scheme;
-    def.step = step;
+    def.macro_step = step;
     yk_system_builder *builder = yk_system_begin(context, &def);
     yk_subsystem_def parts[] = {yk_subsystem_named("left", left),
                                 yk_subsystem_named("right", right)};
     int left_id = yk_system_add_subsystem(builder, &parts[0]);
     int right_id = yk_system_add_subsystem(builder, &parts[1]);
-    yk_system_clamp(builder, "clamp", left_id, 0, right_id, 0);
+    yk_system_connect_ports(builder, "clamp", left_id, 0, right_id, 0);
     yk_system *system = NULL;
     yk_status status = yk_system_create(builder, &system);
 
@@ -183,21 +185,21 @@ static yk_status simulate(yk_context *context, const char *title, yk_scheme_def 
     double error = 0;
     double calls = 0;
     if (!YK_FAILED(status))
-        status = yk_stability_radius(context, system, false, &radius);
+        status = yk_spectral_radius(context, system, false, &radius);
     if (!YK_FAILED(status))
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
     while (!YK_FAILED(status) && yk_system_time(system) < duration - step / 2) {
         yk_step_report report;
         status = yk_system_step(system, &report);
         double exact = cos(omega * yk_system_time(system));
-        double position = yk_system_output(system, left_id, 0)->motion.position.x;
+        double position = yk_system_port_value(system, left_id, 0)->motion.position.x;
         error = fmax(error, fabs(position - exact));
         calls += report.iterations;
     }
     if (!YK_FAILED(status)) {
         yk_interface_statistics joint = yk_system_interface_statistics(system, 0);
         printf("%-8s  %10.6f  %10.1f  %10.2e  %10.2e  %10.2e\n", title, radius,
-               calls / (double)yk_system_steps(system), error, joint.largest.position,
+               calls / (double)yk_system_step_count(system), error, joint.max_gap.position,
                joint.energy_created);
     }
     yk_system_destroy(system);
@@ -218,7 +220,7 @@ int main(void)
            "gap (m)", "energy (J)");
     yk_status status = simulate(context, "explicit", yk_scheme_default(), &left.subsystem,
                                 &right.subsystem, omega);
-    yk_tight_options tight = yk_tight_default();
+    yk_tight_options tight = yk_tight_options_default();
     tight.acceleration = YK_ACCELERATION_AITKEN;
     yk_scheme_def scheme = {yk_scheme_tight(), &tight};
     if (!YK_FAILED(status))

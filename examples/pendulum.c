@@ -4,22 +4,22 @@
  *   cc pendulum.c $(pkg-config --cflags --libs yoke) -lm */
 #include <stdio.h>
 #include <yoke/coupling.h>
+#include <yoke/multibody.h>
 #include <yoke/nonsmooth.h>
-#include <yoke/smooth.h>
 
 int main(void)
 {
     yk_context *context = yk_context_create(NULL);
 
     /* A rod of 2 kg along x, on a pin about y at the origin. */
-    yk_smooth_builder *pendulum = yk_smooth_begin(context, NULL);
+    yk_multibody_builder *pendulum = yk_multibody_begin(context, NULL);
     yk_mat3 inertia = yk_inertia_box(2, 1, 0.04, 0.04);
-    yk_smooth_body_def rod = yk_smooth_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
-    int rod_id = yk_smooth_add_body(pendulum, &rod);
+    yk_multibody_body_def rod = yk_multibody_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
+    int rod_id = yk_multibody_add_body(pendulum, &rod);
     yk_marker axis = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 1, 0});
     yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, rod_id, axis);
-    yk_smooth_add_joint(pendulum, &pin);
-    int tip = yk_smooth_add_marker(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
+    yk_multibody_add_joint(pendulum, &pin);
+    int tip = yk_multibody_add_marker_port(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
 
     /* A box of 0.2 kg at its end, with 60 steel spheres of 12 mm in it. */
     yk_nonsmooth_builder *damper = yk_nonsmooth_begin(context, NULL);
@@ -27,17 +27,19 @@ int main(void)
     yk_nonsmooth_body_def box = yk_nonsmooth_body_named("box", 0.2, inertia, (yk_vec3){1, 0, 0});
     int box_id = yk_nonsmooth_add_body(damper, &box);
     yk_particles_def spheres = yk_particles_in_box(60, 0.006, (yk_vec3){0.05, 0.05, 0.05});
-    yk_nonsmooth_fill(damper, box_id, &spheres);
-    int container = yk_nonsmooth_add_marker(damper, "container", box_id, yk_marker_default());
+    yk_nonsmooth_add_particles_in_body(damper, box_id, &spheres);
+    int container = yk_nonsmooth_add_marker_port(damper, "container", box_id, yk_marker_default());
 
     /* The box is clamped to the tip: it follows the rod, which feels its weight and the impacts
      * in it. Mistakes in all of the above are reported where the system is created. */
     yk_system_def def = yk_system_default();
-    def.step = 1e-4;
+    def.macro_step = 1e-4;
     yk_system_builder *builder = yk_system_begin(context, &def);
-    int first = yk_system_adopt(builder, "pendulum", yk_smooth_finish(pendulum));
-    int second = yk_system_adopt(builder, "damper", yk_nonsmooth_finish(damper));
-    yk_system_clamp(builder, "clamp", first, tip, second, container);
+    int first =
+        yk_system_add_owned_subsystem(builder, "pendulum", yk_multibody_create_or_null(pendulum));
+    int second =
+        yk_system_add_owned_subsystem(builder, "damper", yk_nonsmooth_create_or_null(damper));
+    yk_system_connect_ports(builder, "clamp", first, tip, second, container);
 
     yk_system *system;
     yk_status status = yk_system_create(builder, &system);
@@ -48,7 +50,7 @@ int main(void)
         return 1;
     }
 
-    yk_vec3 at = yk_system_output(system, first, tip)->motion.position;
+    yk_vec3 at = yk_system_port_value(system, first, tip)->motion.position;
     printf("Yoke %s: at 0.3 s the tip is at x = %.4f m, z = %.4f m\n", yk_version(), at.x, at.z);
 
     yk_system_destroy(system);

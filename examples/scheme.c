@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include <yoke/coupling.h>
-#include <yoke/model.h>
+#include <yoke/scenario.h>
 #include <yoke/scheme.h>
 
 typedef struct averaged_options {
@@ -38,15 +38,15 @@ static yk_status averaged_create(yk_system *system, const void *options, yk_sche
 
 static void averaged_destroy(yk_scheme *scheme, yk_system *system)
 {
-    yk_release(yk_system_context(system), scheme);
+    yk_free(yk_system_context(system), scheme);
 }
 
 static yk_status averaged_start(yk_scheme *scheme, yk_system *system)
 {
     averaged *self = (averaged *)scheme;
-    yk_status status = yk_system_start_consistently(system);
+    yk_status status = yk_system_initialize_wrenches(system);
     for (int i = 0; !YK_FAILED(status) && i < yk_system_interface_count(system); i++)
-        self->last[i] = yk_system_required_wrench(system, i);
+        self->last[i] = yk_system_reaction_wrench(system, i);
     return status;
 }
 
@@ -63,7 +63,7 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
 
     for (int i = 0; i < yk_system_interface_count(system); i++) {
         /* The mean on the first side. */
-        yk_wrench now = yk_system_required_wrench(system, i);
+        yk_wrench now = yk_system_reaction_wrench(system, i);
         yk_wrench *last = &self->last[i];
         yk_wrench applied = {mean(self->options.weight, now.force, last->force),
                              mean(self->options.weight, now.torque, last->torque)};
@@ -72,15 +72,15 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
 
         /* The second side goes where the first is expected. */
         yk_motion end;
-        yk_system_predict(system, i, &end);
+        yk_system_predict_motion(system, i, &end);
         yk_system_prescribe_motion(system, i, &end);
     }
 
     /* Signals of all before any has moved. */
     for (int i = 0; i < yk_system_participant_count(system); i++)
-        yk_system_carry_signals(system, i);
+        yk_system_update_signals(system, i);
     for (int i = 0; i < yk_system_participant_count(system); i++)
-        if (YK_FAILED(yk_system_advance(system, i)))
+        if (YK_FAILED(yk_system_advance_participant(system, i)))
             return yk_system_report_failure(system, i);
     return YK_OK;
 }
@@ -93,23 +93,23 @@ static double *averaged_state(yk_scheme *scheme, const yk_system *system, size_t
 }
 
 static const yk_option averaged_rows[] = {
-    {"weight", YK_OPTION_NUMBER, offsetof(averaged_options, weight), .fallback = "0.5", .least = 0,
-     .most = 1, .text = "of the newer of the two wrenches"},
+    {"weight", YK_OPTION_NUMBER, offsetof(averaged_options, weight), .default_text = "0.5",
+     .minimum = 0, .maximum = 1, .description = "of the newer of the two wrenches"},
     {0},
 };
 
 static const yk_scheme_ops averaged_ops = {
     .size = sizeof averaged_ops,
     .name = "averaged",
-    .text = "all at once, with the mean of the last two wrenches",
+    .description = "all at once, with the mean of the last two wrenches",
     .options_size = sizeof(averaged_options),
     .options = averaged_rows,
     .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION,
     .create = averaged_create,
     .destroy = averaged_destroy,
-    .start = averaged_start,
+    .initialize = averaged_start,
     .step = averaged_step,
-    .state = averaged_state,
+    .state_array = averaged_state,
 };
 
 /* The program ---------------------------------------------------------------------------------- */
@@ -139,7 +139,7 @@ static yk_scenario *load(yk_context *context, const char *override)
     if (yk_diagnostics_create(context, &diagnostics) == YK_OK)
         yk_scenario_load(context, &def, diagnostics, &scenario);
     for (int i = 0; diagnostics && i < yk_diagnostics_count(diagnostics); i++) {
-        const yk_diagnostic *found = yk_diagnostics_get(diagnostics, i);
+        const yk_diagnostic *found = yk_diagnostics_at(diagnostics, i);
         printf("  %s: %s\n", found->path, found->message);
     }
     yk_diagnostics_destroy(diagnostics);
@@ -163,7 +163,7 @@ int main(void)
     /* The two are one mass on one spring. */
     double error = INFINITY;
     if (status == YK_OK) {
-        double x = yk_system_output(system, 0, 0)->motion.position.x;
+        double x = yk_system_port_value(system, 0, 0)->motion.position.x;
         double exact = 0.1 * cos(sqrt(100 / 1.2));
         error = fabs(x - exact);
         printf("\nPosition %.6f m, exact %.6f m, error %.1e m\n", x, exact, error);

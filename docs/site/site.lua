@@ -34,7 +34,7 @@ local contents = {
   },
   {
     "Theory",
-    { "docs/theory.md", "docs/smooth.md", "docs/nonsmooth.md", "docs/modal.md", "docs/hydraulics.md", "docs/rim.md", "docs/references.md" },
+    { "docs/theory.md", "docs/multibody.md", "docs/nonsmooth.md", "docs/modal.md", "docs/hydraulics.md", "docs/rim.md", "docs/references.md" },
   },
   { "Reference", { "docs/scenario.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/dependencies.md" } },
   { "Gallery", { "models/README.md", "studies/README.md" } },

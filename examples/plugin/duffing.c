@@ -27,7 +27,7 @@ typedef struct duffing {
 
 static int duffing_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"mass", YK_PORT_SCALAR, YK_TAKES_WRENCH};
+    static const yk_port port = {"mass", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -107,7 +107,7 @@ static void duffing_destroy(yk_subsystem *self)
 static yk_state_layout duffing_layout(const yk_subsystem *self)
 {
     (void)self;
-    return (yk_state_layout){.words = 3, .continuous = 2};
+    return (yk_state_layout){.word_count = 3, .continuous_count = 2};
 }
 
 static void duffing_get(const yk_subsystem *self, double *image)
@@ -133,9 +133,9 @@ static const yk_subsystem_ops duffing_ops = {
     .kind = "duffing",
     .ports = duffing_ports,
     .connect = duffing_connect,
-    .start = duffing_start,
+    .initialize = duffing_start,
     .step = duffing_step,
-    .output = duffing_output,
+    .get_port_value = duffing_output,
     .destroy = duffing_destroy,
     .rollback = &duffing_rollback,
 };
@@ -156,19 +156,20 @@ static yk_status duffing_create(yk_context *context, const void *options, yk_sub
 
 #define NUMBER(name) #name, YK_OPTION_NUMBER, offsetof(duffing_options, name)
 static const yk_option duffing_rows[] = {
-    {NUMBER(mass), "kg", .required = true, .least = 1e-9, .most = 1e9, .text = "that moves"},
-    {NUMBER(damping), "N s/m", "0", .text = "of the damper to the ground"},
-    {NUMBER(stiffness), "N/m", "0", .text = "of the spring to the ground, linear part"},
-    {NUMBER(cubic), "N/m^3", "0", .text = "the same, cubic part"},
-    {NUMBER(position), "m", "0", .text = "at the start"},
-    {NUMBER(velocity), "m/s", "0", .text = "at the start"},
+    {NUMBER(mass), "kg", .required = true, .minimum = 1e-9, .maximum = 1e9,
+     .description = "that moves"},
+    {NUMBER(damping), "N s/m", "0", .description = "of the damper to the ground"},
+    {NUMBER(stiffness), "N/m", "0", .description = "of the spring to the ground, linear part"},
+    {NUMBER(cubic), "N/m^3", "0", .description = "the same, cubic part"},
+    {NUMBER(position), "m", "0", .description = "at the start"},
+    {NUMBER(velocity), "m/s", "0", .description = "at the start"},
     {0},
 };
 
 static const yk_solver_ops duffing_solver = {
     .size = sizeof(yk_solver_ops),
     .name = "duffing",
-    .text =
+    .description =
         "A mass on a spring that hardens with the cube of its displacement. Its port is `mass`.",
     .options_size = sizeof(duffing_options),
     .options = duffing_rows,
@@ -183,7 +184,7 @@ const yk_plugin *yoke_plugin(void)
         .size = sizeof plugin,
         .version = YK_PLUGIN_VERSION,
         .name = "duffing 1.0",
-        .licence = "Apache-2.0",
+        .license = "Apache-2.0",
         .solvers = solvers,
     };
     return &plugin;

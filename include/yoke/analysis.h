@@ -5,8 +5,8 @@
 
 #include "yoke/base.h"
 #include "yoke/coupling.h"
-#include "yoke/model.h"
 #include "yoke/record.h"
+#include "yoke/scenario.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,9 +15,9 @@ extern "C" {
 /* Runs ----------------------------------------------------------------------------------------- */
 
 typedef struct yk_run_progress {
-    int64_t step, steps;
-    double time;    /* s, simulated */
-    double seconds; /* s, on the clock, since the start */
+    int64_t step, step_count;
+    double time;      /* s, simulated */
+    double wall_time; /* s, on the clock, since the start */
 } yk_run_progress;
 
 /* The whole state of a run, from a file that a run before has written: the state image of the
@@ -25,11 +25,11 @@ typedef struct yk_run_progress {
 typedef struct yk_checkpoint yk_checkpoint;
 
 typedef struct yk_checkpoint_info {
-    const char *path;     /* of the scenario, as it is found from the checkpoint */
-    const char *scenario; /* its text as it ran, to be loaded under this path */
-    const char *command;  /* for the record */
-    const char *note;     /* as the run was given it */
-    int frames;           /* as the run was given them */
+    const char *scenario_path; /* of the scenario, as it is found from the checkpoint */
+    const char *scenario_text; /* its text as it ran, to be loaded under this path */
+    const char *command;       /* for the record */
+    const char *note;          /* as the run was given it */
+    int frame_count;           /* as the run was given them */
     int64_t step;
     double time; /* s */
 } yk_checkpoint_info;
@@ -39,15 +39,15 @@ typedef struct yk_checkpoint_info {
  * it. */
 yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint);
 void yk_checkpoint_destroy(yk_checkpoint *checkpoint);
-const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint);
+const yk_checkpoint_info *yk_checkpoint_get_info(const yk_checkpoint *checkpoint);
 
-typedef struct yk_run_def {
+typedef struct yk_run_options {
     yk_recorder *recorder; /* NULL: nothing is recorded */
     const char *command;   /* the command line, for the record; may be NULL */
     /* About so many times the recorder gets a frame of the scene, and at the end; 0: never. Fewer
      * where frames are so large that they would need more than 256 MB. */
-    int frames;
-    int contacts; /* contact points of each subsystem in a frame, at most */
+    int frame_count;
+    int max_contacts_per_frame; /* contact points of each subsystem in a frame, at most */
     /* Called a few times per second; false stops the run, with YK_INTERRUPTED and the record
      * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);
@@ -57,47 +57,47 @@ typedef struct yk_run_def {
      * resume. NULL: none. A run that comes to its end removes them. One that does not, and has
      * written any, leaves its record open as well, as the journals of its recorder. A run that is
      * not resumed is refused (YK_ERROR_FILE) if there is a checkpoint under this name. */
-    const char *checkpoint;
+    const char *checkpoint_path;
     yk_checkpoint_unit checkpoint_unit;
-    double checkpoint_every;
+    double checkpoint_interval;
     const char *note; /* a text for whoever resumes; may be NULL */
     /* Goes on from there, in a scenario that was loaded from its text; NULL: from the start.
      * Command, frames and record must be those of the run that wrote it. */
-    const yk_checkpoint *resume;
+    const yk_checkpoint *resume_from;
     /* What the scenario was loaded from: the remedies of a run that is not to be trusted are then
      * tried before they are recommended, which may take twice as long as the run took, at least 4 s
      * and at most a minute of the processor; `progress` sees the trials too. NULL: they are not. */
-    const yk_scenario_def *source;
-} yk_run_def;
+    const yk_scenario_def *remedy_scenario;
+} yk_run_options;
 
 /* What is watched in every run. */
 typedef enum yk_finding_kind {
     /* an interface wrench swings from step to step, and more and more; value: growth per step */
-    YK_FINDING_RIPPLE,
+    YK_FINDING_GROWING_OSCILLATION,
     /* energy was made, or got lost (negative); value: fraction of that at the start and fed in */
-    YK_FINDING_ENERGY,
+    YK_FINDING_ENERGY_ERROR,
     /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
     YK_FINDING_NOT_CONVERGED,
     YK_FINDING_DRIFT, /* the two sides of an interface part more and more; value: gap in m or rad */
-    YK_FINDING_FEEDTHROUGH, /* a wrench is answered at once */
-    YK_FINDING_MASS_RATIO,  /* the motion side is heavier; value: the ratio */
-    YK_FINDING_GAP,         /* the two sides do not move as one; value: velocity gap by velocity */
+    YK_FINDING_ALGEBRAIC_LOOP, /* a wrench is answered at once */
+    YK_FINDING_MASS_RATIO,     /* the motion side is heavier; value: the ratio */
+    YK_FINDING_INTERFACE_GAP, /* the two sides do not move as one; value: velocity gap by velocity */
     /* a contact problem was left unsolved; value: residual by the speed that the step resolves */
-    YK_FINDING_CONTACT,
-    YK_FINDING_PASSAGE, /* a driven body passed through what never moves; value: depth (m) */
-    YK_FINDING_FAILED,  /* the run did not come to its end; value: time that it reached (s) */
+    YK_FINDING_CONTACT_RESIDUAL,
+    YK_FINDING_PENETRATION, /* a driven body passed through what never moves; value: depth (m) */
+    YK_FINDING_RUN_FAILED,  /* the run did not come to its end; value: time that it reached (s) */
     /* steps failed, and the policy of the scenario carried the run on; value: how many did */
-    YK_FINDING_MENDED,
-    YK_FINDING_EMITTER,  /* particles that were due did not come; value: which fraction of them */
+    YK_FINDING_RECOVERED,
+    YK_FINDING_EMITTER_SHORTFALL, /* particles that were due did not come; value: which fraction of them */
     YK_FINDING_WIRE_LOOP /* an algebraic loop over wires is not solved: it lags by a macro step */
 } yk_finding_kind;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
 
 typedef enum yk_remedy_kind {
-    YK_REMEDY_CHANGE, /* of values of the scenario: the overrides, all of them together */
-    YK_REMEDY_ADVICE, /* another scheme or step, which yk_advise finds */
-    YK_REMEDY_STEP    /* a smaller step; yk_converge shows which is small enough */
+    YK_REMEDY_OVERRIDES,   /* of values of the scenario: the overrides, all of them together */
+    YK_REMEDY_RUN_ADVISE,  /* another scheme or step, which yk_advise finds */
+    YK_REMEDY_SMALLER_STEP /* a smaller step; yk_study_convergence shows which is small enough */
 } yk_remedy_kind;
 
 /* What can be done about a finding. */
@@ -105,15 +105,16 @@ typedef struct yk_remedy {
     yk_remedy_kind kind;
     int override_count;
     char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight" */
-    double tried; /* s: up to this time a run with them had no serious finding; 0: not tried */
+    double
+        verified_until; /* s: up to this time a run with them had no serious finding; 0: not tried */
 } yk_remedy;
 
 typedef struct yk_finding {
     yk_finding_kind kind;
-    bool serious;  /* the run is not to be trusted */
-    int interface; /* -1: of the whole */
+    bool serious;        /* the run is not to be trusted */
+    int interface_index; /* -1: of the whole */
     double value;
-    char text[768]; /* the cause, in words */
+    char message[768]; /* the cause, in words */
     int remedy_count;
     yk_remedy remedies[YK_REMEDIES_MAX]; /* each one alone helps; the best first */
 } yk_finding;
@@ -121,21 +122,21 @@ typedef struct yk_finding {
 enum { YK_FINDINGS_MAX = 16 };
 
 typedef struct yk_run_report {
-    int64_t steps;  /* macro steps taken */
-    double time;    /* s, reached */
-    double seconds; /* s, on the clock */
+    int64_t step_count; /* macro steps taken */
+    double time;        /* s, reached */
+    double wall_time;   /* s, on the clock */
     /* J: kinetic at the start, potential released since, work fed in from outside */
-    double energy_scale;
+    double reference_energy;
     /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
-    double energy_made;
+    double spurious_energy;
     /* J: kinetic, and the range of the potential, of all subsystems that report it */
-    double largest_energy;
-    double rounding;       /* J: of the energies and works of the run; less than it is zero */
-    double energy_created; /* J, by all interfaces */
+    double max_energy;
+    double energy_rounding; /* J: of the energies and works of the run; less than it is zero */
+    double energy_created;  /* J, by all interfaces */
     /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
     double mass_ratio;
-    bool recorded;     /* the record has its end */
-    bool checkpointed; /* the run or its record did not end; it can be resumed from a checkpoint */
+    bool record_is_complete; /* the record has its end */
+    bool can_resume; /* the run or its record did not end; it can be resumed from a checkpoint */
     /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     uint64_t state_hash;
     int finding_count;
@@ -145,86 +146,88 @@ typedef struct yk_run_report {
 /* Runs a scenario from start to end. A run that fails has its record up to the failure, which the
  * record names. A run of which some steps did not converge ends with YK_NOT_CONVERGED. Without a
  * def nothing is recorded; the report may be NULL. */
-yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
+yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_options *def,
                  yk_run_report *report);
 
 /* The certificate of contacts after a run: by how much those of a subsystem missed their
  * conditions in the worst step, as a velocity in m/s. False if the subsystem has none. */
-bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
+bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
 
 /* Accuracy of a run ---------------------------------------------------------------------------- */
 
 /* How a bar was found. */
 typedef enum yk_accuracy {
-    YK_ACCURACY_REGULAR,  /* differences fall from run to run: a measured order */
-    YK_ACCURACY_ROUNDING, /* all runs agree to rounding */
+    YK_ACCURACY_MEASURED_ORDER, /* differences fall from run to run: a measured order */
+    YK_ACCURACY_ROUNDING,       /* all runs agree to rounding */
     /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
-    YK_ACCURACY_JUMPS,
-    YK_ACCURACY_ASSUMED,   /* two runs only: order 1 is assumed */
-    YK_ACCURACY_IRREGULAR, /* differences do not fall regularly: a bound from the largest */
+    YK_ACCURACY_DISCONTINUOUS,
+    YK_ACCURACY_ASSUMED_ORDER, /* two runs only: order 1 is assumed */
+    YK_ACCURACY_UPPER_BOUND,   /* differences do not fall regularly: a bound from the largest */
     /* not predictable: differences are as large as the motion, whatever the step */
-    YK_ACCURACY_LOST
+    YK_ACCURACY_UNPREDICTABLE
 } yk_accuracy;
 
 /* The error of one recorded channel, of all its components together. */
 typedef struct yk_channel_error {
     const char *name, *unit;
     yk_accuracy accuracy;
-    double largest; /* largest error bar, in the channel's unit */
+    double max_error; /* largest error bar, in the channel's unit */
     /* the same, by the channel's range (of a vector: of the component that moves most) */
-    double relative;
-    double mean;  /* mean error by the channel's mean deviation from its mean */
+    double relative_to_range;
+    double relative_mean; /* mean error by the channel's mean deviation from its mean */
     double error; /* what counts: the larger of relative and mean; of channels that jump the mean */
     double range; /* largest less least value, in the channel's unit */
-    double size;  /* largest absolute value */
-    double order; /* observed: by log2 of the factor from run to run; NaN if there is none */
-    double horizon; /* s: not predictable from here on; infinite if it is */
+    double max_abs; /* largest absolute value */
+    double order;   /* observed: by log2 of the factor from run to run; NaN if there is none */
+    double predictable_until; /* s: not predictable from here on; infinite if it is */
     /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
-    bool exempt;
+    bool excluded;
 } yk_channel_error;
 
-typedef struct yk_error_def {
-    yk_scenario_def scenario;  /* of the run */
-    const yk_scenario *loaded; /* the same, as it was run */
-    const yk_record *record;   /* of the run */
-    int jobs;                  /* runs at the same time; 0: one per core */
+typedef struct yk_accuracy_options {
+    yk_scenario_def scenario;           /* of the run */
+    const yk_scenario *loaded_scenario; /* the same, as it was run */
+    const yk_record *record;            /* of the run */
+    int jobs;                           /* runs at the same time; 0: one per core */
     bool (*progress)(
         void *user,
         double fraction); /* called now and then; false stops, with the bars that can be had then */
     void *user;
-} yk_error_def;
+} yk_accuracy_options;
 
-typedef struct yk_error_report {
+typedef struct yk_accuracy_report {
     /* false: a finer run failed, so that nothing bounds the error; the text says which */
-    bool known;
-    int finer_runs; /* that the bars are made of */
-    int count;      /* of channels, as in the record */
+    bool is_bounded;
+    int refined_run_count; /* that the bars are made of */
+    int channel_count;     /* of channels, as in the record */
     yk_channel_error *channels;
-    int worst;                 /* the channel whose error counts; -1: none does */
-    double error;              /* of that channel; 0 if none counts, infinite if not known */
-    const double *const *bars; /* per column of the record, with as many rows */
-    char text[512]; /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
-} yk_error_report;
+    int worst_channel;               /* the channel whose error counts; -1: none does */
+    double error;                    /* of that channel; 0 if none counts, infinite if not known */
+    const double *const *error_bars; /* per column of the record, with as many rows */
+    char summary[512]; /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
+} yk_accuracy_report;
 
 /* How much work the error bars of a run are, as multiples of the run. */
-#define YK_ERROR_WORK 6
+#define YK_ACCURACY_COST 6
 
 /* Error bars on every recorded channel: the scenario is run again with half and a quarter of all
  * its steps, and with an eighth where the differences do not fall regularly. The report is to be
  * destroyed. A finer run that fails is an answer and not an error. YK_INTERRUPTED: stopped before
  * there was anything. */
-yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **report);
-void yk_error_report_destroy(yk_context *context, yk_error_report *report);
+yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *def,
+                               yk_accuracy_report **report);
+void yk_accuracy_report_destroy(yk_context *context, yk_accuracy_report *report);
 
 /* Writes a record to a recorder together with the error bars of its channels, channels
  * "error.NAME", and the figures of the report in the summary. */
-yk_status yk_error_record(yk_context *context, const yk_record *record,
-                          const yk_error_report *report, yk_recorder *recorder);
+yk_status yk_accuracy_report_write(yk_context *context, const yk_record *record,
+                                   const yk_accuracy_report *report, yk_recorder *recorder);
 
 /* What the masses and loops at the interfaces of a scenario allow its scheme
- * (YK_FINDING_MASS_RATIO, YK_FINDING_FEEDTHROUGH), before a run; its system must have started,
+ * (YK_FINDING_MASS_RATIO, YK_FINDING_ALGEBRAIC_LOOP), before a run; its system must have started,
  * and is left as it was. */
-yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *report);
+yk_status yk_check_coupling_limits(yk_context *context, yk_scenario *scenario,
+                                   yk_run_report *report);
 
 /* Convergence ---------------------------------------------------------------------------------- */
 
@@ -243,21 +246,21 @@ typedef enum yk_reference {
 
 /* Processes that share the runs of an analysis. Each of them asks for the same analysis, with its
  * own rank; the results are those of rank 0, and what the others receive means nothing. */
-typedef struct yk_team {
+typedef struct yk_process_group {
     int rank, count;
     /* One message of plain bytes to a rank. */
     yk_status (*send)(void *user, int to, const void *bytes, size_t count);
     /* Waits so long (s) for a message, and says from whom and how long it is; YK_INTERRUPTED: none
      * has come, or none will. */
-    yk_status (*wait)(void *user, double seconds, int *from, size_t *count);
-    yk_status (*take)(void *user, int from, void *bytes, size_t count);
+    yk_status (*probe)(void *user, double seconds, int *from, size_t *count);
+    yk_status (*receive)(void *user, int from, void *bytes, size_t count);
     void *user;
     /* s; a rank that takes longer for a run, and ten times longer than any run has taken, is lost:
      * rank 0 makes that run itself. 0: it is waited for. */
-    double deadline;
-} yk_team;
+    double timeout;
+} yk_process_group;
 
-typedef struct yk_converge_def {
+typedef struct yk_convergence_options {
     yk_scenario_def scenario;
     const yk_variant *variants;
     int variant_count;   /* 0: the scenario as it is */
@@ -267,23 +270,23 @@ typedef struct yk_converge_def {
         *channels; /* that are compared; none: position and velocity of all interfaces */
     int channel_count;
     /* course of the one channel's first component: an expression of t and the parameters */
-    const char *exact;
-    yk_reference reference; /* else: a run with a quarter of the finest step */
-    int jobs;               /* runs at the same time; 0: one per core */
-    const yk_team *team;    /* that shares the runs, each rank one at a time; NULL: nobody */
+    const char *exact_expression;
+    yk_reference reference;       /* else: a run with a quarter of the finest step */
+    int jobs;                     /* runs at the same time; 0: one per core */
+    const yk_process_group *team; /* that shares the runs, each rank one at a time; NULL: nobody */
     /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
-} yk_converge_def;
+} yk_convergence_options;
 
-yk_converge_def yk_converge_default(void);
+yk_convergence_options yk_convergence_options_default(void);
 
-typedef enum yk_outcome {
-    YK_OUTCOME_GOOD,
+typedef enum yk_run_outcome {
+    YK_OUTCOME_OK,
     YK_OUTCOME_NOT_CONVERGED, /* iterations of some steps */
     YK_OUTCOME_UNSTABLE,      /* it came to its end, but is not to be trusted (see yk_finding) */
     YK_OUTCOME_FAILED
-} yk_outcome;
+} yk_run_outcome;
 
 typedef struct yk_convergence_row {
     int variant;
@@ -292,14 +295,14 @@ typedef struct yk_convergence_row {
      * the times of the coarsest run, by the deviation of the reference from its mean, and of the
      * worst channel. */
     double error;
-    double largest;  /* largest absolute error, in the channel's unit */
-    double order;    /* observed, from the row before; NaN in the first and where there is none */
-    bool unresolved; /* the error cannot be distinguished from that of the reference */
-    int64_t steps;   /* macro steps */
-    int64_t iterations;               /* sweeps over all subsystems */
-    int64_t calls;                    /* of all subsystems */
-    double seconds, seconds_per_step; /* on the clock, recording included */
-    yk_outcome outcome;
+    double max_error; /* largest absolute error, in the channel's unit */
+    double order;     /* observed, from the row before; NaN in the first and where there is none */
+    bool below_reference_error; /* the error cannot be distinguished from that of the reference */
+    int64_t step_count;         /* macro steps */
+    int64_t iteration_count;    /* sweeps over all subsystems */
+    int64_t call_count;         /* of all subsystems */
+    double wall_time, wall_time_per_step; /* on the clock, recording included */
+    yk_run_outcome outcome;
     char message[768]; /* of an outcome that is not good */
 } yk_convergence_row;
 
@@ -310,8 +313,9 @@ typedef struct yk_convergence_report {
 
 /* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step].
  * Runs that fail have their reason in their row; only a reference that fails is an error. */
-yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
-                      yk_convergence_row *rows, yk_convergence_report *report);
+yk_status yk_study_convergence(yk_context *context, const yk_convergence_options *def,
+                               yk_diagnostics *diagnostics, yk_convergence_row *rows,
+                               yk_convergence_report *report);
 
 /* Sweeps --------------------------------------------------------------------------------------- */
 
@@ -323,9 +327,9 @@ typedef struct yk_sweep_axis {
     int count;
 } yk_sweep_axis;
 
-enum { YK_SWEEP_UNIT = 32 };
+enum { YK_SWEEP_UNIT_MAX = 32 };
 
-typedef struct yk_sweep_def {
+typedef struct yk_sweep_options {
     yk_scenario_def scenario;
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
     int axis_count;
@@ -334,33 +338,33 @@ typedef struct yk_sweep_def {
      * left out. "radius" and "coupling" are the numbers of yk_stability_report. */
     const char *const *measures;
     int measure_count;
-    const struct yk_stability_def *stability; /* of these two; NULL: the default */
-    int jobs;                                 /* runs at the same time; 0: one per core */
-    const yk_team *team; /* that shares the runs, each rank one at a time; NULL: nobody */
+    const struct yk_stability_options *stability; /* of these two; NULL: the default */
+    int jobs;                                     /* runs at the same time; 0: one per core */
+    const yk_process_group *team; /* that shares the runs, each rank one at a time; NULL: nobody */
     /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
     const char *journal;
     /* A sweep in so many parts that know nothing of each other, as the tasks of an array job: this
      * is part 1 to `parts`, which makes every parts-th run and keeps it in JOURNAL.PART. Part 0
      * gathers the journals of all, and makes the runs that are missing. 0 parts: it is not
      * divided. */
-    int part, parts;
+    int part_index, part_count;
     /* Where the units of the axes go, then those of the measures, "" for pure numbers and where
      * none is known; NULL: they are not wanted. */
-    char (*units)[YK_SWEEP_UNIT];
+    char (*units)[YK_SWEEP_UNIT_MAX];
     /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
-} yk_sweep_def;
+} yk_sweep_options;
 
 /* Number of combinations; 0 if there are none, or too many to count. */
-int yk_sweep_runs(const yk_sweep_def *def);
+int yk_sweep_run_count(const yk_sweep_options *def);
 /* The value of an axis in a run. */
-const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis);
+const char *yk_sweep_value(const yk_sweep_options *def, int run, int axis);
 
 /* Runs them all: results[run * measure_count + measure]. A run that fails has NaN, and its reason
  * goes to the context's log. Runs that the journal has with the same scenario and measures are
  * not repeated. */
-yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics,
+yk_status yk_sweep(yk_context *context, const yk_sweep_options *def, yk_diagnostics *diagnostics,
                    double *results);
 
 /* Stability ------------------------------------------------------------------------------------ */
@@ -375,52 +379,53 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
  * agree on. So the rate is compared with that of a reference, the subsystems merged to one or
  * coupled as tightly as they can be, at finer steps; and with that of the scheme itself at half
  * and a quarter of its step. See docs/trust.md. */
-typedef struct yk_stability_def {
+typedef struct yk_stability_options {
     double time; /* s, of the state that is linearised about; NaN: after `settle` macro steps */
-    int settle;
-    bool rest; /* first look for a state of rest near it, external loads held as they are then */
-    int track; /* macro steps over which the growth is checked against a twin run; 0: not */
-    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
-    int samples;
+    int settle_steps;
+    bool
+        find_equilibrium; /* first look for a state of rest near it, external loads held as they are then */
+    int track_steps; /* macro steps over which the growth is checked against a twin run; 0: not */
+    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES_MAX */
+    int sample_count;
     /* of a coupling that is unstable: look for a scheme and for a step that are not */
-    bool remedies;
+    bool find_remedies;
     /* of the processor, for all of it, roughly: other programs do not change the answer */
-    double seconds;
+    double cpu_time_budget;
     /* Receives what is done next, in some words; may be NULL. */
     void (*progress)(void *user, const char *what);
     void *user;
-} yk_stability_def;
+} yk_stability_options;
 
 /* One state after 20 steps, not at rest, 80 steps of twin run, no remedies, 60 s. */
-yk_stability_def yk_stability_default(void);
+yk_stability_options yk_stability_options_default(void);
 
 typedef enum yk_verdict {
     YK_VERDICT_STABLE,
     /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
-    YK_VERDICT_MODEL,
-    YK_VERDICT_COUPLING, /* the coupling makes a deviation grow */
+    YK_VERDICT_UNSTABLE_MOTION,
+    YK_VERDICT_UNSTABLE_COUPLING, /* the coupling makes a deviation grow */
     /* the run breaks down, and that of a reference does not: the coupling is unstable */
-    YK_VERDICT_FAILED,
-    YK_VERDICT_SOLVER, /* a subsystem alone is unstable at this step, by its own integrator */
+    YK_VERDICT_COUPLING_BREAKDOWN,
+    YK_VERDICT_UNSTABLE_SOLVER, /* a subsystem alone is unstable at this step, by its own integrator */
     /* deviations grow, and the reason says why the cause is not known */
     YK_VERDICT_UNDECIDED
 } yk_verdict;
 
 /* Whether a run is made unstable by how it is computed: by the coupling or by a solver. */
-bool yk_verdict_unstable(yk_verdict verdict);
+bool yk_verdict_is_unstable(yk_verdict verdict);
 
-enum { YK_STABILITY_MODES = 6, YK_STABILITY_SAMPLES = 3, YK_STABILITY_RATES = 3 };
+enum { YK_STABILITY_MODES_MAX = 6, YK_STABILITY_SAMPLES_MAX = 3, YK_STABILITY_RATES_MAX = 3 };
 
 typedef struct yk_stability_mode {
-    double real, imaginary; /* eigenvalue of a macro step, imaginary part >= 0 */
-    double growth;          /* its modulus: factor per macro step */
-    double error;           /* of the modulus, estimated from differences of several sizes */
-    double rate;            /* 1/s */
-    double frequency;       /* Hz; half the sampling rate: the sign changes with every step */
-    int interface;          /* that does most work on it; -1: there is none */
-    int subsystem;          /* that moves most, by kinetic energy; -1: not known */
-    double moving_fraction; /* of the kinetic energy, in that subsystem */
-    char moving
+    double real, imaginary;  /* eigenvalue of a macro step, imaginary part >= 0 */
+    double growth;           /* its modulus: factor per macro step */
+    double error;            /* of the modulus, estimated from differences of several sizes */
+    double rate;             /* 1/s */
+    double frequency;        /* Hz; half the sampling rate: the sign changes with every step */
+    int interface;           /* that does most work on it; -1: there is none */
+    int subsystem;           /* that moves most, by kinetic energy; -1: not known */
+    double kinetic_fraction; /* of the kinetic energy, in that subsystem */
+    char moving_bodies
         /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
         [160];
 } yk_stability_mode;
@@ -437,62 +442,63 @@ typedef struct yk_stability_report {
     yk_verdict verdict;
     double time; /* s, of the state */
 
-    double radius, error; /* spectral radius and its error; infinite if the run broke down */
+    double spectral_radius,
+        spectral_radius_error; /* spectral radius and its error; infinite if the run broke down */
     /* growth per step of the first mode along the run itself; NaN if not asked for */
-    double tracked;
+    double tracked_growth;
     /* Growth per macro step of the mode that the coupling or a solver drives; where there is
      * none, at most 1; undecided: NaN. */
-    double coupling;
+    double coupling_growth;
 
     /* Growth per second that the verdict is about: of the scheme at its step and, where it was
      * compared, at half and a quarter of it; of the reference, whose growth is that of the
      * motion. */
     int rate_count;
-    yk_stability_rate rates[YK_STABILITY_RATES];
+    yk_stability_rate rates[YK_STABILITY_RATES_MAX];
     char reference[64]; /* "monolithic", "tight, quasi-newton"; "" if there was none */
     yk_stability_rate reference_rate;
 
     /* the factor per step stays as the step becomes smaller: no step is small enough */
-    bool every_step;
+    bool unstable_at_every_step;
     /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
     double stable_step;
     /* Values that were tried and are stable: "coupling.scheme=tight
      * coupling.acceleration=quasi-newton"; "" */
     char remedy[400];
-    double remedy_radius; /* growth per macro step with these */
-    char reason[400];     /* of verdicts undecided and failed; "" */
-    int solver;           /* of the verdict solver: the subsystem; else -1 */
-    int mode;             /* the one that the verdict is about */
+    double remedy_radius;   /* growth per macro step with these */
+    char reason[400];       /* of verdicts undecided and failed; "" */
+    int unstable_subsystem; /* of the verdict solver: the subsystem; else -1 */
+    int critical_mode;      /* the one that the verdict is about */
 
     int sample_count; /* states that were looked at */
     struct {
         double time; /* s */
         double radius;
         yk_verdict verdict;
-    } samples[YK_STABILITY_SAMPLES];
+    } samples[YK_STABILITY_SAMPLES_MAX];
 
-    size_t words;  /* continuous words of the state */
-    int dimension; /* of the space in which eigenvalues were sought */
+    size_t state_size;    /* continuous words of the state */
+    int krylov_dimension; /* of the space in which eigenvalues were sought */
     /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
     double residual;
-    int64_t steps; /* macro steps that it took, those of comparisons included */
+    int64_t step_count; /* macro steps that it took, those of comparisons included */
     /* of the steps of the scheme itself, those whose iterations did not converge */
-    int64_t unconverged;
+    int64_t steps_not_converged;
     int mode_count;
-    yk_stability_mode modes[YK_STABILITY_MODES]; /* falling in growth */
+    yk_stability_mode modes[YK_STABILITY_MODES_MAX]; /* falling in growth */
 } yk_stability_report;
 
 /* Of the system that the scenario describes, from its start. The system is left at its start. A
  * run that breaks down is an answer (verdict failed, with the message in yk_last_message), not an
  * error. */
-yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
-                       yk_stability_report *report);
+yk_status yk_analyze_stability(yk_context *context, yk_scenario *scenario,
+                               const yk_stability_options *def, yk_stability_report *report);
 
 /* Spectral radius of the macro step of a linear system about rest, word by word of the state
  * image: all that maps of the two-mass oscillator need. Steps that do not converge end it with
  * YK_NOT_CONVERGED unless they are accepted as they are. The system is left at its start. */
-yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged,
-                              double *radius);
+yk_status yk_spectral_radius(yk_context *context, yk_system *system, bool accept_unconverged,
+                             double *radius);
 
 /* As in papers explicit (37), (38); exact: by the matrix exponential. */
 typedef enum yk_two_mass_integrator {
@@ -503,7 +509,7 @@ typedef enum yk_two_mass_integrator {
 
 /* The two-mass oscillator, the test equation of coupling schemes (papers explicit 4.1, tight 4),
  * without dimensions: mass 1 takes the wrench, mass 2 the motion. */
-typedef struct yk_two_mass {
+typedef struct yk_two_mass_model {
     double rho_inf;         /* of the two-step method */
     double omega_h;         /* natural frequency of mass 1 alone times the macro step */
     double mass_ratio;      /* m2 / m1 */
@@ -514,38 +520,38 @@ typedef struct yk_two_mass {
     yk_scheme_def scheme;
     /* the radius is that of all repetitions that the scheme may make, converged or not */
     bool fixed_iterations;
-} yk_two_mass;
+} yk_two_mass_model;
 
 /* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and
  * semi-implicit; the default scheme. The map of a scheme that iterates is that of its tolerances:
  * deviations are of size 1. */
-yk_two_mass yk_two_mass_default(void);
+yk_two_mass_model yk_two_mass_default(void);
 
 /* The names of the six numbers above, as on the command line ("rho-inf", "omega-h", ...);
  * NULL-terminated. */
-const char *const *yk_two_mass_parameters(void);
+const char *const *yk_two_mass_parameter_names(void);
 /* The number with that name; NULL if there is none. */
-double *yk_two_mass_parameter(yk_two_mass *model, const char *name);
+double *yk_two_mass_find_parameter(yk_two_mass_model *model, const char *name);
 
-yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, double *radius);
+yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass_model *model, double *radius);
 
 /* One axis of a map: `count` values from first to last, evenly spaced (or by equal ratios). */
 typedef struct yk_map_axis {
     const char *parameter;
     double first, last;
     int count;
-    bool logarithmic;
+    bool is_logarithmic;
 } yk_map_axis;
 
 double yk_map_axis_value(const yk_map_axis *axis, int index);
 
 /* Spectral radius up to which a point of a map counts as stable: 1 but for rounding (paper tight
  * 4.3). */
-#define YK_STABILITY_LIMIT (1 + 1e-6)
+#define YK_SPECTRAL_RADIUS_LIMIT (1 + 1e-6)
 
 /* Radii over two parameters: radii[j * x.count + i] at x value i and y value j. Infinite where
  * the scheme does not converge. `progress` (may be NULL) receives the finished fraction. */
-yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x,
+yk_status yk_two_mass_map(yk_context *context, const yk_two_mass_model *model, const yk_map_axis *x,
                           const yk_map_axis *y, double *radii,
                           void (*progress)(void *user, double fraction), void *user);
 
@@ -558,12 +564,12 @@ double yk_stable_fraction(const double *radii, size_t count);
  * scenario, from coarse to fine steps, the cheapest first, against a reference whose own error is
  * known. The cheapest that meets the tolerance is verified over the whole scenario, or as far as
  * the time allows. */
-typedef struct yk_advise_def {
+typedef struct yk_advice_options {
     yk_scenario_def scenario;
     double tolerance; /* error that is good enough, as in yk_channel_error, of the worst channel */
-    double stretch; /* s, from the start; NaN: as long as the time allows, at most the whole run */
+    double duration; /* s, from the start; NaN: as long as the time allows, at most the whole run */
     /* for all of it, roughly; on a machine that has other work to do it takes longer */
-    double seconds;
+    double cpu_time_budget;
     const char *const *
         /* that are compared; none: position and velocity of all interfaces, and what is recorded */
         channels;
@@ -571,20 +577,20 @@ typedef struct yk_advise_def {
     int jobs; /* schemes that are tried at the same time; 0: one per core */
     bool (*progress)(void *user, int done, int total); /* percent of the time; false stops */
     void *user;
-} yk_advise_def;
+} yk_advice_options;
 
 /* Tolerance 0.01, 60 s. */
-yk_advise_def yk_advise_default(void);
+yk_advice_options yk_advice_options_default(void);
 
 typedef enum yk_advice_outcome {
-    YK_ADVICE_GOOD,       /* meets the tolerance */
+    YK_ADVICE_ACCEPTED,   /* meets the tolerance */
     YK_ADVICE_INACCURATE, /* does not, with any step that was tried */
     YK_ADVICE_UNSTABLE,   /* the coupling creates energy, or makes a deviation grow */
     YK_ADVICE_FAILED,     /* the run broke down, or a capability is missing */
     YK_ADVICE_NOT_TRIED   /* the time was over */
 } yk_advice_outcome;
 
-enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
+enum { YK_ADVICE_ROWS_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
 
 typedef struct yk_advice_row {
     char name[48];
@@ -595,49 +601,49 @@ typedef struct yk_advice_row {
     double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
     /* of the worst channel: its distance from the reference and that one's own error */
     double error;
-    char worst[160];        /* that channel */
-    double seconds;         /* for the whole run: from the steps of subsystems and what they cost */
-    int64_t calls;          /* of subsystems, for the whole run */
-    double energy_fraction; /* created by the interfaces, of what moves */
+    char worst_channel[160]; /* that channel */
+    double wall_time;       /* for the whole run: from the steps of subsystems and what they cost */
+    int64_t call_count;     /* of subsystems, for the whole run */
+    double spurious_energy; /* created by the interfaces, of what moves */
     char message[768];      /* why not, or what to know; "" */
 } yk_advice_row;
 
-typedef struct yk_advice {
+typedef struct yk_advice_report {
     int count;
     /* those that meet the tolerance first, by cost; then by error */
-    yk_advice_row rows[YK_ADVICE_MAX];
-    int best;           /* the cheapest that couples, not merges; -1: none meets the tolerance */
+    yk_advice_row rows[YK_ADVICE_ROWS_MAX];
+    int best_row;       /* the cheapest that couples, not merges; -1: none meets the tolerance */
     int override_count; /* the values of the best, to be set in the scenario: "time.step=1e-3" */
     char overrides[YK_ADVICE_OVERRIDES_MAX][64];
-    char reference[64];     /* what they were compared with */
-    int reference_parts;    /* its step: a part of the scenario's */
-    double reference_error; /* of it, in its worst channel */
-    int unknown_channels;   /* that the reference does not know well enough to judge by */
-    char unknown[160];      /* one of them */
-    double stretch;         /* s, on which schemes were compared */
-    double verified;        /* s, over which the best meets the tolerance */
-    double seconds;         /* that it took, of the processor by jobs */
-    yk_run_report watched;  /* findings of the best over that time */
-    bool asked;             /* whether there was time for the stability of the best */
+    char reference[64];           /* what they were compared with */
+    int reference_refinement;     /* its step: a part of the scenario's */
+    double reference_error;       /* of it, in its worst channel */
+    int unresolved_channel_count; /* that the reference does not know well enough to judge by */
+    char unresolved_channel[160]; /* one of them */
+    double duration;              /* s, on which schemes were compared */
+    double verified_until;        /* s, over which the best meets the tolerance */
+    double cpu_time;              /* that it took, of the processor by jobs */
+    yk_run_report run_report;     /* findings of the best over that time */
+    bool has_stability;           /* whether there was time for the stability of the best */
     yk_stability_report stability;
-} yk_advice;
+} yk_advice_report;
 
-yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics,
-                    yk_advice *advice);
+yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagnostics *diagnostics,
+                    yk_advice_report *advice);
 
 /* Freedoms ------------------------------------------------------------------------------------- */
 
 /* Of the motions that interfaces prescribe to a subsystem. */
-typedef struct yk_freedoms {
-    int prescribed;
+typedef struct yk_prescribed_dofs {
+    int prescribed_count;
     /* of these: that its own joints leave free, and that do not follow from each other */
-    int independent;
-} yk_freedoms;
+    int independent_count;
+} yk_prescribed_dofs;
 
 /* Where interfaces prescribe motions to the subsystem, with everything at the start;
  * YK_ERROR_CAPABILITY if its solver has no interface model. */
-yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem,
-                               yk_freedoms *freedoms);
+yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def *def,
+                                      int subsystem, yk_prescribed_dofs *freedoms);
 
 #ifdef __cplusplus
 }

@@ -49,12 +49,12 @@ typedef struct yk_context_def {
     yk_log_function log; /* default: warnings go to stderr; NULL: messages are dropped */
     void *log_user;
     yk_log_level log_level; /* messages below this level are not passed on */
-    int threads;            /* worker threads for parallel loops; 0: one per core */
+    int thread_count;       /* worker threads for parallel loops; 0: one per core */
     /* Asked again and again within long work, by several threads at a time: whether to give it up.
-     * True ends a step in its midst with YK_ERROR_STOPPED; the state is then that of no time, and
+     * True ends a step in its midst with YK_ERROR_ABORTED; the state is then that of no time, and
      * cannot be stepped on. NULL: never. */
-    bool (*stop)(void *user);
-    void *stop_user;
+    bool (*should_stop)(void *user);
+    void *should_stop_user;
 } yk_context_def;
 
 typedef struct yk_context yk_context;
@@ -86,13 +86,13 @@ void yk_log(yk_context *context, yk_log_level level, const char *format, ...) YK
 void *yk_allocate(yk_context *context, size_t count, size_t size);
 /* Grows or shrinks; new bytes are not zeroed. The old block stays valid on failure. */
 void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size);
-void yk_release(yk_context *context, void *block);
+void yk_free(yk_context *context, void *block);
 
 int yk_context_threads(const yk_context *context);
 
 /* Whether the caller wants what is being done to end now: for solvers, between steps of their
  * own. */
-bool yk_stop_asked(const yk_context *context);
+bool yk_context_should_stop(const yk_context *context);
 
 /* Models and systems are built in one style: a def struct from its `_default()`, `begin`, parts
  * that `add` takes and gives ids, one `create`. Where `add` cannot take a part it returns this,
@@ -102,13 +102,13 @@ enum { YK_NO_ID = -2 };
 /* A function of time that a model is given: a load, a drive, a command. It may be called at any
  * time, before and after the step that is being made, and by several threads at once; it must
  * answer the same number to the same time. */
-typedef struct yk_function {
-    double (*value)(void *user, double t); /* NULL: the function is zero */
-    void *user;                            /* must outlive what uses the function */
+typedef struct yk_time_function {
+    double (*evaluate)(void *user, double t); /* NULL: the function is zero */
+    void *user;                               /* must outlive what uses the function */
     /* The first time after t at which it jumps or has a kink, infinity where there is none; NULL:
      * none is known. */
     double (*next_event)(void *user, double t);
-} yk_function;
+} yk_time_function;
 
 #ifdef __cplusplus
 }

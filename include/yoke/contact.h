@@ -21,33 +21,33 @@ extern "C" {
 
 typedef enum yk_friction_model {
     /* the convex cone complementarity problem: sliding contacts part by friction times speed */
-    YK_FRICTION_CONE,
+    YK_FRICTION_CONVEX_CONE,
     YK_FRICTION_COULOMB, /* true Coulomb friction */
-    YK_FRICTION_BOX      /* two directions on their own */
+    YK_FRICTION_PYRAMID  /* two directions on their own */
 } yk_friction_model;
 
 typedef enum yk_contact_method {
-    YK_CONTACT_AUTOMATIC,
+    YK_CONTACT_AUTO,
     YK_CONTACT_GAUSS_SEIDEL,
     YK_CONTACT_PROJECTED_GRADIENT,
-    YK_CONTACT_ACCURATE,
-    YK_CONTACT_PIVOT
+    YK_CONTACT_INTERIOR_POINT,
+    YK_CONTACT_PIVOTING
 } yk_contact_method;
 
 typedef struct yk_contact_options {
     yk_contact_method method;
-    yk_friction_model friction;
+    yk_friction_model friction_model;
     /* on the residual: of networks a velocity (m/s), else relative; 0: use all iterations, the
      * accurate method a relative 1e-8 */
     double tolerance;
-    int iterations;           /* at most; 0: the method's own limit */
+    int max_iterations;       /* at most; 0: the method's own limit */
     double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
     /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
-    bool exact_local;
-    bool warm_start;    /* start from the given impulses, not from zero */
-    int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
-    double *history;    /* NULL, or room for the residual after each check */
-    int history_capacity;
+    bool exact_local_solve;
+    bool warm_start;          /* start from the given impulses, not from zero */
+    int check_interval;       /* Gauss-Seidel: sweeps between looks at the residual */
+    double *residual_history; /* NULL, or room for the residual after each check */
+    int residual_history_capacity;
 } yk_contact_options;
 
 /* Automatic, Coulomb friction, tolerance 1e-8. */

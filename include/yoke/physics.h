@@ -57,7 +57,7 @@ typedef struct yk_oscillator_def {
     double damping;   /* N s/m */
     double position;  /* m, at the start */
     double velocity;  /* m/s, at the start */
-    yk_function force;
+    yk_time_function force;
     yk_oscillator_integrator integrator;
     double rho_inf; /* 0 to 1, two-step only */
 } yk_oscillator_def;
@@ -72,43 +72,43 @@ yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def
 
 /* A fluid whose density over that at zero pressure is 1 + a p + b p^2 (paper rim (49)). */
 typedef struct yk_fluid {
-    double a, b;    /* 1/Pa, 1/Pa^2 */
-    double density; /* kg/m^3 */
-    double vapour;  /* pressure below which cavities open, Pa */
+    double compressibility, compressibility_2; /* 1/Pa, 1/Pa^2 */
+    double density;                            /* kg/m^3 */
+    double vapor_pressure;                     /* pressure below which cavities open, Pa */
 } yk_fluid;
 
 /* The valve of a cylinder: four orifices between pump, chambers and tank. */
 typedef enum yk_valve_kind {
     /* rim (51): spool k in [0, 1]; P1 and T2 open with k, T1 and P2 with 1 - k: opening it
      * retracts */
-    YK_VALVE_OPEN_CENTRE,
+    YK_VALVE_OPEN_CENTER,
     /* Spool k in [-1, 1]: positive opens P2 and T1 (extends), negative P1 and T2 (retracts), 0
      * closes all. */
-    YK_VALVE_CLOSED_CENTRE
+    YK_VALVE_CLOSED_CENTER
 } yk_valve_kind;
 
 typedef struct yk_valve {
     yk_valve_kind kind;
-    double area;      /* of an orifice that is open, m^2 */
-    double discharge; /* cd */
-    double lag;       /* of the spool behind its command, time constant in s; 0: none */
-    double laminar;   /* the root is rounded off below this difference of pressures, Pa */
-    bool backflow;
+    double area;                  /* of an orifice that is open, m^2 */
+    double discharge_coefficient; /* cd */
+    double time_constant;         /* of the spool behind its command, time constant in s; 0: none */
+    double laminar_pressure; /* the root is rounded off below this difference of pressures, Pa */
+    bool allow_backflow;
 } yk_valve;
 
 typedef struct yk_cylinder {
-    double area[2];  /* of the piston on the side of chamber 1 and of chamber 2, m^2 */
-    double length;   /* of both chambers together, m */
-    double fraction; /* of chamber 1 in it at the start, in (0, 1) */
-    double friction; /* N s/m */
+    double area[2];          /* of the piston on the side of chamber 1 and of chamber 2, m^2 */
+    double length;           /* of both chambers together, m */
+    double initial_fraction; /* of chamber 1 in it at the start, in (0, 1) */
+    double viscous_friction; /* N s/m */
     /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure, m^3/(s
      * Pa) */
     double leakage;
     /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes
      * back, never pulls. */
-    double stop;           /* m */
-    double stop_stiffness; /* N/m */
-    double stop_damping;   /* alpha, s/m */
+    double min_chamber_length; /* m */
+    double stop_stiffness;     /* N/m */
+    double stop_damping;       /* alpha, s/m */
     yk_valve valve;
 } yk_cylinder;
 
@@ -126,32 +126,33 @@ typedef struct yk_cylinder {
  * knows of the others and each has its own steps. What an adaptive run would do next is part of
  * the state: rollback is exact to the bit. */
 /* How the pressures at the start are found. */
-typedef enum yk_hydraulic_start {
-    YK_HYDRAULIC_STEADY,  /* the flows balance at the spool's place without motion */
-    YK_HYDRAULIC_FORCE,   /* a given thrust, with the mean pressure between pump and tank */
-    YK_HYDRAULIC_PRESSURE /* given */
-} yk_hydraulic_start;
+typedef enum yk_hydraulic_initial_state {
+    YK_HYDRAULIC_INITIAL_STEADY,  /* the flows balance at the spool's place without motion */
+    YK_HYDRAULIC_INITIAL_FORCE,   /* a given thrust, with the mean pressure between pump and tank */
+    YK_HYDRAULIC_INITIAL_PRESSURE /* given */
+} yk_hydraulic_initial_state;
 
 typedef struct yk_hydraulic_cylinder_def {
     const char *name;
     yk_cylinder cylinder;
-    yk_function spool; /* its command where no wire brings it */
+    yk_time_function spool_command; /* its command where no wire brings it */
     /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
-    double neutral;
-    double actuator_length; /* at the start, m; NAN: that of the motion that it is given then */
-    yk_hydraulic_start start;
-    double pressure[2]; /* YK_HYDRAULIC_PRESSURE, Pa */
-    double force;       /* YK_HYDRAULIC_FORCE: pushes the ends apart, N */
+    double neutral_command;
+    double
+        initial_actuator_length; /* at the start, m; NAN: that of the motion that it is given then */
+    yk_hydraulic_initial_state initial_state;
+    double pressure[2]; /* YK_HYDRAULIC_INITIAL_PRESSURE, Pa */
+    double force;       /* YK_HYDRAULIC_INITIAL_FORCE: pushes the ends apart, N */
 } yk_hydraulic_cylinder_def;
 
 typedef struct yk_hydraulic_def {
     const char *name;
     yk_fluid fluid;
-    yk_function pump; /* pressure, Pa */
-    double tank;      /* pressure, Pa */
-    double step;      /* fixed steps no longer than this, s; 0: one per step that is asked for */
+    yk_time_function pump_pressure; /* pressure, Pa */
+    double tank_pressure;           /* pressure, Pa */
+    double max_step; /* fixed steps no longer than this, s; 0: one per step that is asked for */
     /* with error control: relative error of the pressures per step; 0: fixed steps */
-    double tolerance;
+    double relative_tolerance;
     /* One pascal in the unit of pressure of all these numbers; 1 if it is not positive. Limits and tolerances
      * of the solver follow it. */
     double pascal;
@@ -182,8 +183,8 @@ void yk_hydraulic_discard(yk_hydraulic_builder *builder);
  *
  *   e = reference - measured,   v = P e + I (integral of e) + D e'
  *
- *   YK_CONTROL_VALUE   command = offset + v
- *   YK_CONTROL_RATE    command' = v, from the offset on: rim (53) with P = -k^P, D = -k^D
+ *   YK_CONTROL_OUTPUT_VALUE   command = offset + v
+ *   YK_CONTROL_OUTPUT_RATE    command' = v, from the offset on: rim (53) with P = -k^P, D = -k^D
  *
  * The command stays within its limits and changes no faster than its rate limit. Integrals do not
  * wind up: while the command is held back, an error that would drive it further is not
@@ -193,23 +194,27 @@ void yk_hydraulic_discard(yk_hydraulic_builder *builder);
  * are connected `NAME.rate` (the derivative of what is measured; without it e' comes from
  * differences of e, smoothed by the filter) and `NAME.reference` (instead of the function). With
  * a period they are read at its samples, else all the time. */
-typedef enum yk_control_form { YK_CONTROL_VALUE, YK_CONTROL_RATE } yk_control_form;
+typedef enum yk_control_output {
+    YK_CONTROL_OUTPUT_VALUE,
+    YK_CONTROL_OUTPUT_RATE
+} yk_control_output;
 
 typedef struct yk_control_loop_def {
     const char *name;
-    yk_control_form form;
-    yk_function reference;
+    yk_control_output output;
+    yk_time_function reference;
     double proportional, integral, derivative;
-    double filter;     /* time constant of e', s; 0: none */
-    double offset;     /* command without error; form rate: command at the start */
-    double low, high;  /* limits of the command */
-    double rate_limit; /* of the command, 1/s */
+    double derivative_filter;        /* time constant of e', s; 0: none */
+    double command_offset;           /* command without error; form rate: command at the start */
+    double min_command, max_command; /* limits of the command */
+    double max_command_rate;         /* of the command, 1/s */
 } yk_control_loop_def;
 
 typedef struct yk_control_def {
     const char *name;
-    double period; /* between samples, s; the command is held from one to the next; 0: continuous */
-    double step;   /* continuous: longest own step, s; 0: one per step that is asked for */
+    double
+        sample_period; /* between samples, s; the command is held from one to the next; 0: continuous */
+    double max_step; /* continuous: longest own step, s; 0: one per step that is asked for */
 } yk_control_def;
 
 /* Continuous. */

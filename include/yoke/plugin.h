@@ -14,7 +14,7 @@
  *
  * From the rows come the defaults, the checks with file, line and column, and the reference of
  * keys. There are two ways to a scenario: a program hands the table to yk_scenario_load
- * (yoke/model.h), or a shared library exports one function
+ * (yoke/scenario.h), or a shared library exports one function
  *
  *   YK_PLUGIN_EXPORT const yk_plugin *yoke_plugin(void);
  *
@@ -39,7 +39,7 @@ enum { YK_SOLVER_OPTIONS_SIZE_MAX = 4096 };
 typedef struct yk_solver_ops {
     size_t size;              /* of this table as it was compiled */
     const char *name;         /* one word */
-    const char *text;         /* what it is, for the reference */
+    const char *description;  /* what it is, for the reference */
     size_t options_size;      /* of its struct, which is all zero before the rows are filled in */
     const yk_option *options; /* ended by a row without a key; NULL: it has none */
 
@@ -53,7 +53,7 @@ typedef struct yk_plugin {
     size_t size;                         /* of this table as it was compiled */
     unsigned version;                    /* YK_PLUGIN_VERSION */
     const char *name;                    /* of the plug-in, with its own version: "duffing 1.2" */
-    const char *licence;                 /* may be NULL */
+    const char *license;                 /* may be NULL */
     const yk_solver_ops *const *solvers; /* ended by NULL; may be NULL */
     const yk_scheme_ops *const *schemes; /* ended by NULL; may be NULL */
 } yk_plugin;

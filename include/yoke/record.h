@@ -56,9 +56,9 @@ extern "C" {
 #endif
 
 typedef struct yk_record_channel {
-    const char *name; /* "left.position", unique; dots part subsystem, port and quantity */
-    const char *unit; /* "m"; NULL or "" for a pure number */
-    int components;   /* at least 1 */
+    const char *name;    /* "left.position", unique; dots part subsystem, port and quantity */
+    const char *unit;    /* "m"; NULL or "" for a pure number */
+    int component_count; /* at least 1 */
     const char *const
         *labels; /* one per component; NULL: x, y, z of three, w, x, y, z of four, else 1, 2, ... */
 } yk_record_channel;
@@ -68,24 +68,24 @@ typedef struct yk_record_channel {
 typedef struct yk_record_body {
     const char *name; /* "crank", as its channels have it; NULL or "": none */
     int subsystem;
-    yk_body_motion motion;
-    bool strained;
+    yk_scene_motion motion;
+    bool has_strain;
     yk_vec3 position; /* at the start (m) */
     yk_quat orientation;
 } yk_record_body;
 
 /* The numbers are stored in records (/scene/links/kind). Do not change a number. */
-typedef enum yk_link_kind {
-    YK_LINK_MARKERS = 0, /* an interface at markers, which has a wrench in every frame */
-    YK_LINK_SCALAR = 1,  /* an interface between scalar ports */
-    YK_LINK_WIRE = 2
-} yk_link_kind;
+typedef enum yk_connection_kind {
+    YK_CONNECTION_MARKERS = 0, /* an interface at markers, which has a wrench in every frame */
+    YK_CONNECTION_SCALAR = 1,  /* an interface between scalar ports */
+    YK_CONNECTION_WIRE = 2
+} yk_connection_kind;
 
-typedef struct yk_record_link {
+typedef struct yk_record_connection {
     const char *name;
-    yk_link_kind kind;
+    yk_connection_kind kind;
     int from, to; /* subsystems: first and second side, or source and target */
-} yk_record_link;
+} yk_record_connection;
 
 /* Everything that stays while a run goes on; in metres and the axes of the system. */
 typedef struct yk_record_scene {
@@ -96,11 +96,11 @@ typedef struct yk_record_scene {
     int body_count;
     const yk_shape *shapes; /* on these bodies */
     int shape_count;
-    const yk_record_link *links;
-    int link_count;
+    const yk_record_connection *connections;
+    int connection_count;
     int contact_count; /* contact points of a frame, at most */
-    int watched;       /* layout of YK_FRAME_WATCH: YK_WATCHED, 1 in older records, 0 none */
-    yk_vec3 up;        /* against gravity */
+    int monitor_version; /* layout of YK_FRAME_MONITOR: YK_MONITOR_VERSION, 1 in older records, 0 none */
+    yk_vec3 up;          /* against gravity */
 } yk_record_scene;
 
 /* What a frame consists of, one after the other: positions (3 each) of the bodies that are not
@@ -115,27 +115,27 @@ typedef struct yk_record_scene {
  * that it created (J), and the swing of its wrench from step to step by its largest; and the
  * iterations of the last macro step. Records of layout 1 have the energies, gaps and iterations
  * alone. */
-enum { YK_WATCHED = 2, YK_WATCH_SUBSYSTEM = 4, YK_WATCH_INTERFACE = 6 };
+enum { YK_MONITOR_VERSION = 2, YK_MONITOR_SUBSYSTEM_VALUES = 4, YK_MONITOR_INTERFACE_VALUES = 6 };
 
 typedef enum yk_frame_table {
     YK_FRAME_POSITION,
     YK_FRAME_ORIENTATION,
     YK_FRAME_STRAIN,
     YK_FRAME_WRENCH,
-    YK_FRAME_WATCH,
+    YK_FRAME_MONITOR,
     YK_FRAME_CONTACT,
-    YK_FRAME_TABLES
+    YK_FRAME_TABLE_COUNT
 } yk_frame_table;
 
 /* Numbers of one table in a frame, and of all. */
-size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table);
-size_t yk_scene_frame_size(const yk_record_scene *scene);
+size_t yk_scene_table_value_count(const yk_record_scene *scene, yk_frame_table table);
+size_t yk_scene_frame_value_count(const yk_record_scene *scene);
 
 /* Strings may be NULL. Recorders keep copies. */
 typedef struct yk_record_header {
     const char *title;
-    const char *scenario; /* the whole scenario file, so that the run can be repeated */
-    const char *command;  /* the command line */
+    const char *scenario_text; /* the whole scenario file, so that the run can be repeated */
+    const char *command;       /* the command line */
     const yk_record_channel *channels;
     int channel_count;
     const yk_record_scene *scene; /* NULL: what the run looks like is not recorded */
@@ -160,11 +160,11 @@ typedef struct yk_recorder yk_recorder;
 /* How far a record is: the length of each of its journals, and a digest of their contents, by which
  * the journals of another run are refused. */
 enum { YK_RECORD_FILES_MAX = 64 };
-typedef struct yk_record_position {
+typedef struct yk_journal_position {
     int count;
     uint64_t length[YK_RECORD_FILES_MAX];
     uint64_t digest[YK_RECORD_FILES_MAX];
-} yk_record_position;
+} yk_journal_position;
 
 typedef struct yk_recorder_ops {
     /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
@@ -185,9 +185,9 @@ typedef struct yk_recorder_ops {
      * keep puts everything so far on the disk and says where the record ends. resume stands in
      * place of begin: the record goes on there, in another process, as if it had never stopped; it
      * must have the same header. */
-    yk_status (*keep)(yk_recorder *self, yk_record_position *position);
+    yk_status (*sync)(yk_recorder *self, yk_journal_position *position);
     yk_status (*resume)(yk_recorder *self, const yk_record_header *header,
-                        const yk_record_position *position);
+                        const yk_journal_position *position);
     /* Whether this one can; NULL: it can if it has the two operations. */
     bool (*can_resume)(const yk_recorder *self);
 } yk_recorder_ops;
@@ -202,18 +202,18 @@ yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *heade
 yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *row);
 yk_status yk_recorder_frame(yk_recorder *recorder, double time, const float *values);
 yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary);
-bool yk_recorder_resumes(const yk_recorder *recorder); /* it can keep and resume */
-yk_status yk_recorder_keep(yk_recorder *recorder, yk_record_position *position);
+bool yk_recorder_can_resume(const yk_recorder *recorder); /* it can keep and resume */
+yk_status yk_recorder_sync(yk_recorder *recorder, yk_journal_position *position);
 yk_status yk_recorder_resume(yk_recorder *recorder, const yk_record_header *header,
-                             const yk_record_position *position);
+                             const yk_journal_position *position);
 void yk_recorder_destroy(yk_recorder *recorder);
 
 /* Files ---------------------------------------------------------------------------------------- */
 
 typedef enum yk_record_format {
-    YK_RECORD_BY_NAME, /* .csv, .h5 or .hdf5 */
-    YK_RECORD_CSV,
-    YK_RECORD_HDF5
+    YK_RECORD_FORMAT_FROM_NAME, /* .csv, .h5 or .hdf5 */
+    YK_RECORD_FORMAT_CSV,
+    YK_RECORD_FORMAT_HDF5
 } yk_record_format;
 
 typedef struct yk_file_recorder_def {
@@ -222,14 +222,14 @@ typedef struct yk_file_recorder_def {
     /* Rows go to the journal when so many have come together, or when so many seconds have passed
      * at a sample: that is what a run that is killed can lose. */
     int block_rows;
-    double flush_seconds;
-    double sync_seconds; /* likewise for the disk: what a power cut can take */
+    double flush_interval;
+    double sync_interval; /* likewise for the disk: what a power cut can take */
 } yk_file_recorder_def;
 
 yk_file_recorder_def yk_file_recorder_default(void);
 
 /* Whether the end of a file's name says its format: .h5, .hdf5 or .csv. */
-bool yk_record_format_known(const char *path);
+bool yk_record_is_known_format(const char *path);
 
 /* A recorder that writes `path`. Until the end, and after a run that did not get there, the record
  * is the journal `path`.part, in blocks with checksums: a process that is killed, or a disk that
@@ -250,19 +250,19 @@ typedef struct yk_recovery_gap {
 
 enum { YK_RECOVERY_GAPS = 16 };
 
-typedef struct yk_recovery {
-    bool complete; /* the run had come to its end */
-    size_t rows, frames;
+typedef struct yk_recovery_report {
+    bool is_complete; /* the run had come to its end */
+    size_t row_count, frame_count;
     uint64_t damaged_bytes;                 /* left out, in gaps and at the end of the journal */
     size_t gap_count;                       /* damaged places with sound blocks behind them */
     yk_recovery_gap gaps[YK_RECOVERY_GAPS]; /* the first of them */
-} yk_recovery;
+} yk_recovery_report;
 
 /* Makes the results file `path` of a journal, which stays. Damaged blocks are left out; a results
  * file with gaps is not marked as complete. YK_ERROR_INPUT if the journal holds no samples or is
  * none; YK_ERROR_FILE also while its run goes on, and after a read error. */
-yk_status yk_record_recover(yk_context *context, const char *part, const char *path,
-                            yk_recovery *recovery);
+yk_status yk_record_recover_journal(yk_context *context, const char *part, const char *path,
+                                    yk_recovery_report *recovery);
 
 /* Passes everything on to several recorders, which stay the caller's and must outlive it. Samples
  * and the end reach all of them even if one fails; the last failure is returned. */
@@ -288,16 +288,16 @@ yk_recorder *yk_record_recorder(yk_record *record);
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
 
 /* False after a run that did not reach the end: the rows are there, the summary is not. */
-bool yk_record_complete(const yk_record *record);
+bool yk_record_is_complete(const yk_record *record);
 
 /* Copies of what begin and end were given; all strings and labels present, if only as "". */
 const yk_record_header *yk_record_get_header(const yk_record *record);
 const yk_record_summary *yk_record_get_summary(const yk_record *record);
 
-size_t yk_record_rows(const yk_record *record);
-/* Columns of yk_record_rows() values, valid until the next sample, begin or destroy. NULL: there is
+size_t yk_record_row_count(const yk_record *record);
+/* Columns of yk_record_row_count() values, valid until the next sample, begin or destroy. NULL: there is
  * no such channel or component. */
-const double *yk_record_time(const yk_record *record);
+const double *yk_record_times(const yk_record *record);
 const double *yk_record_column(const yk_record *record, int channel, int component);
 
 /* Frames, and the values of each; the scene is in the header. NaN and NULL: there is no such
@@ -313,7 +313,7 @@ const float *yk_record_frame(const yk_record *record, size_t frame);
 yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, const char *path);
 
 /* Number of the channel with this name, or -1. */
-int yk_record_find(const yk_record *record, const char *name);
+int yk_record_find_channel(const yk_record *record, const char *name);
 
 #ifdef __cplusplus
 }

@@ -14,13 +14,13 @@
  * conjugates: wrench . rate is the power that flows INTO the subsystem. A port is connected in
  * one of two ways:
  *
- *   YK_TAKES_WRENCH   the world applies a wrench to the subsystem, the subsystem answers with its motion
- *   YK_TAKES_MOTION   the world prescribes the motion, the subsystem answers with the wrench that it needed
+ *   YK_CAUSALITY_WRENCH_INPUT   the world applies a wrench to the subsystem, the subsystem answers with its motion
+ *   YK_CAUSALITY_MOTION_INPUT   the world prescribes the motion, the subsystem answers with the wrench that it needed
  *                     from the world to follow (so the partner receives the opposite)
  *
  * Signal ports carry one number without power, in one direction: a measured length to a
- * controller, a command to a valve. They are connected by wires as YK_TAKES_SIGNAL or
- * YK_GIVES_SIGNAL.
+ * controller, a command to a valve. They are connected by wires as YK_CAUSALITY_SIGNAL_INPUT or
+ * YK_CAUSALITY_SIGNAL_OUTPUT.
  *
  * Units are the subsystem's own (SI unless it says otherwise), radians, seconds. All vectors are
  * in the global frame of the subsystem; quaternions rotate from the marker's frame to the global
@@ -65,13 +65,13 @@ typedef enum yk_port_kind {
 
 /* How a port may be, or is, connected. */
 typedef enum yk_causality {
-    YK_UNCONNECTED = 0,
-    YK_TAKES_WRENCH = 1,
-    YK_TAKES_MOTION = 2,
-    YK_TAKES_SIGNAL = 4, /* signal ports: an input ... */
+    YK_CAUSALITY_NONE = 0,
+    YK_CAUSALITY_WRENCH_INPUT = 1,
+    YK_CAUSALITY_MOTION_INPUT = 2,
+    YK_CAUSALITY_SIGNAL_INPUT = 4, /* signal ports: an input ... */
     /* ... or an output, which any number of wires may read and nobody connects */
-    YK_GIVES_SIGNAL = 8,
-    /* with YK_TAKES_SIGNAL: unless it is connected, the subsystem has a value of its own for it */
+    YK_CAUSALITY_SIGNAL_OUTPUT = 8,
+    /* with YK_CAUSALITY_SIGNAL_INPUT: unless it is connected, the subsystem has a value of its own for it */
     YK_OPTIONAL_SIGNAL = 16
 } yk_causality;
 
@@ -98,7 +98,8 @@ typedef struct yk_relative_motion {
 typedef struct yk_port {
     const char *name;
     yk_port_kind kind;
-    unsigned causalities; /* mask of the yk_causality values that it can be connected with */
+    unsigned
+        allowed_causalities; /* mask of the yk_causality values that it can be connected with */
 } yk_port;
 
 typedef struct yk_motion {
@@ -121,7 +122,7 @@ typedef struct yk_port_value {
     yk_wrench wrench; /* on the subsystem, from the world */
 } yk_port_value;
 
-enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENTS = YK_INPUT_DEGREE_MAX + 1 };
+enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENT_COUNT = YK_INPUT_DEGREE_MAX + 1 };
 
 /* What one input does over a macro step that starts at local time 0: sum of coefficient[i] *
  * time^i.
@@ -131,17 +132,17 @@ enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENTS = YK_INPUT_DEGREE_MAX + 1 
  * accelerations are the derivatives. Signal ports that take a signal: linear.x = its value. */
 typedef struct yk_input {
     int degree; /* 0 to YK_INPUT_DEGREE_MAX; coefficients above it are not read */
-    yk_vec3 linear[YK_INPUT_COEFFICIENTS];
-    yk_vec3 angular[YK_INPUT_COEFFICIENTS]; /* not read for scalar and signal ports */
-    yk_quat orientation; /* base orientation; marker ports that take motion only */
+    yk_vec3 linear[YK_INPUT_COEFFICIENT_COUNT];
+    yk_vec3 angular[YK_INPUT_COEFFICIENT_COUNT]; /* not read for scalar and signal ports */
+    yk_quat base_orientation; /* base orientation; marker ports that take motion only */
 } yk_input;
 
 /* The state image is an array of 8-byte words. The first `continuous` of them are doubles that
  * may be perturbed one by one (finite differences); the rest is opaque (counters, caches) and
  * only ever copied. */
 typedef struct yk_state_layout {
-    size_t words;
-    size_t continuous;
+    size_t word_count;
+    size_t continuous_count;
 } yk_state_layout;
 
 /* How a run uses state images of a subsystem. */
@@ -165,12 +166,12 @@ typedef struct yk_energy {
 } yk_energy;
 
 /* What one solver iteration achieved (see iterate). */
-typedef struct yk_iteration {
+typedef struct yk_iteration_report {
     /* norm of the change of the iterate, relative to the solver's own tolerance */
     double correction;
     /* non-zero: another iteration with the same inputs would change nothing of weight */
     int converged;
-} yk_iteration;
+} yk_iteration_report;
 
 /* A named quantity inside a subsystem that can be recorded. */
 typedef struct yk_channel {
@@ -179,7 +180,7 @@ typedef struct yk_channel {
      * system (see yk_transform), and records convert them. Any other unit, "bar", is the one that
      * the numbers are in. "" for pure numbers. */
     const char *unit;
-    int components;
+    int component_count;
 } yk_channel;
 
 /* Geometry of a shape of a scene. The numbers are stored in records (/scene/shapes/kind, see
@@ -191,7 +192,7 @@ typedef enum yk_shape_kind {
     YK_SHAPE_CYLINDER = 2,        /* size.x radius, size.z half height, axis z */
     YK_SHAPE_CAPSULE = 3,         /* size.x radius, size.z half length of the axis z */
     YK_SHAPE_LINE = 4,            /* from the origin to `size`: the axis of something slender */
-    YK_SHAPE_EDGE = 5,            /* from the origin to `size`: an edge of a body, or a spring */
+    YK_SHAPE_THIN_LINE = 5,       /* from the origin to `size`: an edge of a body, or a spring */
     YK_SHAPE_ACTUATOR = 6,        /* from the origin to `size`: a hydraulic cylinder, for example */
     YK_SHAPE_HULL = 7,            /* convex hull of `points`; three points are a triangle */
     YK_SHAPE_BOX_CAVITY = 8,      /* hollow, size half edges */
@@ -202,16 +203,16 @@ typedef enum yk_shape_kind {
 
 /* Number of kinds of shapes. Not an enumerator of yk_shape_kind, so that compilers report a switch
  * without `default` that does not handle a kind. */
-enum { YK_SHAPES = 12 };
+enum { YK_SHAPE_KIND_COUNT = 12 };
 
 /* Walls of a cavity that are left out. */
 enum {
-    YK_OPEN_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
-    YK_OPEN_RIGHT = 2,   /* +x */
-    YK_OPEN_FRONT = 4,   /* -y */
-    YK_OPEN_BACK = 8,    /* +y */
-    YK_OPEN_BOTTOM = 16, /* -z */
-    YK_OPEN_TOP = 32     /* +z */
+    YK_WALL_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
+    YK_WALL_RIGHT = 2,   /* +x */
+    YK_WALL_FRONT = 4,   /* -y */
+    YK_WALL_BACK = 8,    /* +y */
+    YK_WALL_BOTTOM = 16, /* -z */
+    YK_WALL_TOP = 32     /* +z */
 };
 
 enum { YK_SCENE_GROUND = -1 };
@@ -226,26 +227,26 @@ typedef struct yk_shape {
     yk_vec3 size;
     /* Of a line whose end is on another body: that body, and `size` is the point on it; else the
      * same as `body`. */
-    int end;
-    unsigned open;         /* of a cavity: mask of the walls that are left out */
+    int end_body;
+    unsigned open_walls;   /* of a cavity: mask of the walls that are left out */
     const yk_vec3 *points; /* of a hull, in the axes of the shape */
     int point_count;
 } yk_shape;
 
 /* How a body of the scene moves. The numbers are stored in records and sent to partners as those of
  * yk_shape_kind. Do not change a number. */
-typedef enum yk_body_motion {
-    YK_BODY_FIXED = 0,
-    YK_BODY_POINT = 1, /* has no orientation that matters: particles, points of a line */
-    YK_BODY_MOVES = 2
-} yk_body_motion;
+typedef enum yk_scene_motion {
+    YK_SCENE_MOTION_FIXED = 0,
+    YK_SCENE_MOTION_POINT = 1, /* has no orientation that matters: particles, points of a line */
+    YK_SCENE_MOTION_FULL = 2
+} yk_scene_motion;
 
 /* A frame that shapes are fixed to. */
 typedef struct yk_scene_body {
     const char *name; /* as channels have it; NULL: none, as of a particle */
-    yk_body_motion motion;
-    int part;     /* of a merged subsystem: which part it came from; else 0 */
-    int strained; /* non-zero: its strain is known, see yk_scene_pose */
+    yk_scene_motion motion;
+    int part_index; /* of a merged subsystem: which part it came from; else 0 */
+    int has_strain; /* non-zero: its strain is known, see yk_scene_pose */
 } yk_scene_body;
 
 typedef struct yk_scene_pose {
@@ -272,15 +273,15 @@ typedef struct yk_subsystem yk_subsystem;
 typedef struct yk_transform {
     yk_vec3 position;    /* m */
     yk_quat orientation; /* from the subsystem's axes to the system's */
-    double length;       /* m per unit of length: 1e-3 for millimetres */
-    double mass;         /* kg per unit of mass: 1e-3 for grams */
+    double length_unit;  /* m per unit of length: 1e-3 for millimetres */
+    double mass_unit;    /* kg per unit of mass: 1e-3 for grams */
 } yk_transform;
 
 /* A rigid connection between two ports of the parts that are merged (see merge). */
 typedef struct yk_merge_joint {
     int part_a, port_a;
     int part_b, port_b;
-    unsigned constrained; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
+    unsigned constrained_axes; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
     /* Of a's marker in the frame of b's, in metres: six, x to rz; with YK_AXIS_DISTANCE the first
      * is the distance. NULL: none. */
     const yk_relative_motion *drive;
@@ -294,8 +295,8 @@ typedef struct yk_merge_def {
     const yk_transform *transforms;
     const yk_merge_joint *joints;
     int joint_count;
-    double length; /* m per unit of length of the whole */
-    int relaxed;   /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
+    double length_unit; /* m per unit of length of the whole */
+    int separate_parts; /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
 } yk_merge_def;
 
 /* A mechanism as its partners feel it over the next step (see interface_model): the velocities w
@@ -309,13 +310,13 @@ typedef struct yk_merge_def {
  * effective mass, which exists where the effective mass does not (motions that joints suppress);
  * the effective force is its inverse times `rate`. */
 typedef struct yk_interface_model {
-    int size;             /* set by the caller, as are the arrays */
-    double *inverse_mass; /* size x size, row-major */
-    double *rate;         /* size: acceleration without wrenches at these ports */
+    int row_count;             /* set by the caller, as are the arrays */
+    double *inverse_mass;      /* size x size, row-major */
+    double *free_acceleration; /* size: acceleration without wrenches at these ports */
     /* Where the ports will be: x(t + tau) = x(t) + tau ((1 - lead) w(t) + lead w(t + tau)), as
      * the subsystem's own method moves them in one step. 1: semi-implicit Euler; 1/2: methods of
      * second order. */
-    double lead;
+    double theta;
 } yk_interface_model;
 
 /* The next step of a mechanism as its own method makes it (see step_model), linear in the
@@ -328,22 +329,22 @@ typedef struct yk_interface_model {
  * several. Displacements of markers: position 3, and the rotation vector (global axes) 3 from the
  * orientation at t to that at t + h. */
 typedef struct yk_step_model {
-    int size; /* set by the caller, as are the arrays */
+    int row_count; /* set by the caller, as are the arrays */
     /* likewise: equal ones from t to t + h, with one wrench over all of them; 0 counts as 1 */
-    int steps;
+    int substep_count;
     double *velocity;
     double *displacement;
     double *mobility; /* size x size, row-major */
-    double lead;
+    double theta;
     /* Where in the step a constant wrench acts, as far as positions tell: 1, at its end (implicit
      * methods that evaluate forces there), 1/2, all over it; 0, at its start (semi-implicit
      * Euler). */
-    double sample;
+    double wrench_point;
     /* What constant wrenches f of this step, f1 of the last and f2 of the one before it add to
      * the velocity of a free mass in this step, y h / mass with y = weight[0] f + weight[1] f1 +
      * weight[2] f2 - memory y1, y1 that of the last step. 1, 0, 0 and 0 for methods without a
      * memory. */
-    double weight[3], memory;
+    double wrench_weights[3], memory_factor;
 } yk_step_model;
 
 /* Capabilities
@@ -369,7 +370,7 @@ typedef struct yk_iteration_ops {
      * opens a trial from the predicted state; outputs are those of the trial until step closes
      * it. */
     yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                         yk_iteration *report);
+                         yk_iteration_report *report);
 } yk_iteration_ops;
 
 /* Derivatives of a step by its inputs. */
@@ -381,8 +382,8 @@ typedef struct yk_sensitivity_ops {
      * velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a scalar port
      * position, velocity, acceleration. Columns: per such port, per power of time, force 3 and
      * torque 3; of a scalar port one. */
-    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
-                      double *matrix);
+    yk_status (*step_with_sensitivity)(yk_subsystem *self, double t, double h,
+                                       const yk_input *inputs, int degree, double *matrix);
 } yk_sensitivity_ops;
 
 /* The reduced interface model. */
@@ -409,7 +410,7 @@ typedef struct yk_step_model_ops {
 } yk_step_model_ops;
 
 /* New subsystems of the same kind. */
-typedef struct yk_merging_ops {
+typedef struct yk_merge_ops {
     size_t size;
     /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the
      * parts in order, all unconnected, in the units and axes of the whole. So are its channels,
@@ -420,31 +421,31 @@ typedef struct yk_merging_ops {
      * options: one port of the given kind, whose motion along x is that of the mass; a marker
      * begins at the origin, a scalar port at 1. The limits of coupling schemes are found on it.
      * YK_ERROR_CAPABILITY where there is no such port. */
-    yk_status (*free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind,
-                           yk_subsystem **made);
-} yk_merging_ops;
+    yk_status (*create_free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind,
+                                  yk_subsystem **made);
+} yk_merge_ops;
 
 /* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one,
  * each by its own equations with what is known of the others. Subsystems that have this group
  * give it to what is merged from them. */
-typedef struct yk_part_ops {
+typedef struct yk_relaxed_ops {
     size_t size;
     /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has
      * them. The first call after start, step or a rollback opens the trial; step accepts it as it
      * stands. What it keeps for later steps is part of the state. *change: the largest change
      * that it made in a velocity of the part, as a fraction of the typical velocity of the
      * whole. */
-    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_input *inputs,
-                       double *change);
+    yk_status (*relax_part)(yk_subsystem *self, int part, double t, double h,
+                            const yk_input *inputs, double *change);
     /* What a trial knows of a part, as *words doubles for another subsystem that was merged from
      * the same parts and has the same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed,
      * and message says why. The first *unknowns of them are what the part solves for, and others
      * may be set instead. Takes what memory relaxing needs. After start; get and set in an open
      * trial. */
-    yk_status (*words)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
-    void (*get)(yk_subsystem *self, int part, double *words);
-    void (*set)(yk_subsystem *self, int part, const double *words);
-} yk_part_ops;
+    yk_status (*part_state_size)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
+    void (*get_part_state)(yk_subsystem *self, int part, double *words);
+    void (*set_part_state)(yk_subsystem *self, int part, const double *words);
+} yk_relaxed_ops;
 
 /* Jumps of its own. */
 typedef struct yk_event_ops {
@@ -453,7 +454,7 @@ typedef struct yk_event_ops {
      * far as it knows: a given function of time, a sample; infinity: nothing. Macro steps end
      * there, and nothing is extrapolated over it, unless events of one subsystem follow each
      * other as fast as macro steps do. */
-    double (*next)(const yk_subsystem *self, double t);
+    double (*next_time)(const yk_subsystem *self, double t);
 } yk_event_ops;
 
 /* Its energies. */
@@ -498,36 +499,37 @@ typedef struct yk_remote_ops {
     /* Sends the inputs of a step ahead, with `left` more steps that will follow it in the same way;
      * all of them begin with the last. The calls of `step` that come next, with the same times,
      * wait for what these steps did, one after the other. */
-    yk_status (*post)(yk_subsystem *self, double t, double h, const yk_input *inputs, int left);
+    yk_status (*begin_step)(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                            int left);
     /* Likewise the question for a step model, of which `size` and `steps` are set, where there is
      * one. */
-    yk_status (*post_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                            const yk_step_model *model);
+    yk_status (*begin_step_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                  const yk_step_model *model);
     /* Likewise a relaxation of a part, from the state of an image where one is given. */
-    yk_status (*post_relax)(yk_subsystem *self, int part, double t, double h,
-                            const yk_input *inputs, const double *image);
+    yk_status (*begin_relax)(yk_subsystem *self, int part, double t, double h,
+                             const yk_input *inputs, const double *image);
     /* Keeps the state, and sets it as it was kept last. Neither waits: what fails is the outcome of
      * the call that follows. */
-    void (*mark)(yk_subsystem *self);
-    yk_status (*rewind)(yk_subsystem *self);
+    void (*save_state)(yk_subsystem *self);
+    yk_status (*restore_state)(yk_subsystem *self);
     /* The outcome of calls that have none of their own, such as those that read the state, energies
      * and channels: what they returned counts where this is YK_OK. */
-    yk_status (*check)(const yk_subsystem *self);
+    yk_status (*last_status)(const yk_subsystem *self);
 } yk_remote_ops;
 
 /* Of a subsystem whose other half is carried by another master, such as a coupling library that meets
  * its partners once in a time window. It is called after all others of its macro step: motions that
  * it takes are those that were reached, and the wrenches that it answers with are those of the next
  * step. The other master may ask for a window once more, until its own iterations have converged. */
-typedef struct yk_window_ops {
+typedef struct yk_time_window_ops {
     size_t size;
     /* The length (s) of windows that may have to be repeated, which must be the macro step; 0: none
      * is. After start. */
-    double (*repeated)(const yk_subsystem *self);
+    double (*repeatable_window)(const yk_subsystem *self);
     /* Whether the macro step that was just made is to be made again. All others have then returned to
      * its start, and outputs are as at its start but for what the other master now offers. */
-    bool (*again)(const yk_subsystem *self);
-} yk_window_ops;
+    bool (*must_repeat)(const yk_subsystem *self);
+} yk_time_window_ops;
 
 /* The table of a subsystem --------------------------------------------------------------------- */
 
@@ -541,27 +543,27 @@ typedef struct yk_subsystem_ops {
     /* The ports, valid and constant as long as the subsystem lives; returns their number. */
     int (*ports)(const yk_subsystem *self, const yk_port **list);
     /* Fixes how a port is used; called before start, at most once per port. `constrained` is the
-     * mask of the motions that are prescribed (YK_TAKES_MOTION) or along which wrenches arrive
-     * (YK_TAKES_WRENCH). */
+     * mask of the motions that are prescribed (YK_CAUSALITY_MOTION_INPUT) or along which wrenches arrive
+     * (YK_CAUSALITY_WRENCH_INPUT). */
     yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality,
                          unsigned constrained);
     /* Finds a consistent initial state at time t for steps of size h. Outputs are valid
      * afterwards. Called again, it starts anew from the initial positions and velocities.
      * `inputs` (one per port, at local time 0) bring the initial wrenches and accelerations
      * consistent with the partners; NULL while nothing is known of them. */
-    yk_status (*start)(yk_subsystem *self, double t, double h, const yk_input *inputs);
+    yk_status (*initialize)(yk_subsystem *self, double t, double h, const yk_input *inputs);
     /* Advances from t to t + h. One input per port in the order of the ports; those of
      * unconnected ports are not read. An open trial is carried to convergence with these inputs
      * and closed. */
     yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs);
-    void (*output)(const yk_subsystem *self, int port, yk_port_value *value);
+    void (*get_port_value)(const yk_subsystem *self, int port, yk_port_value *value);
     void (*destroy)(yk_subsystem *self);
 
     /* May be NULL, and then have the default that is named. */
 
     /* What went wrong, in words, after a call returned other than YK_OK; valid until the next
      * call. Default: the text of the status. */
-    const char *(*message)(const yk_subsystem *self);
+    const char *(*last_message)(const yk_subsystem *self);
     /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is
      * not touched. Default: the coupling extrapolates the outputs. */
     void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
@@ -570,7 +572,7 @@ typedef struct yk_subsystem_ops {
     double (*rho_inf)(const yk_subsystem *self);
     /* The degree of polynomials in time up to which one step follows a wrench. Default: 0, one
      * value or the mean counts. */
-    int (*input_degree)(const yk_subsystem *self);
+    int (*max_input_degree)(const yk_subsystem *self);
     /* Moves a marker port on its body, before it is connected: with the body where it was defined
      * to start, the port's origin is at `position` and its axes are `orientation`, in the
      * subsystem's global frame; NULL: as they were. Default: ports cannot be moved. */
@@ -579,7 +581,7 @@ typedef struct yk_subsystem_ops {
 
     /* Whether state images mean something in this process only, such as the number of a state that
      * another program keeps: they cannot go to a file then. After start. Default: they can. */
-    bool (*image_is_local)(const yk_subsystem *self);
+    bool (*is_state_process_local)(const yk_subsystem *self);
     /* How the run will use state images. Called before start, and again after it if the use grows;
      * the size of an image (layout) is asked for only if images are used. For subsystems that must
      * prepare for images or pay for them, such as FMUs. Default: nothing to prepare. */
@@ -589,7 +591,7 @@ typedef struct yk_subsystem_ops {
     const char *(*port_unit)(const yk_subsystem *self, int port, int offset);
     /* Plain data that it counts since start and shows in channels, beside its state: where it is,
      * and its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
-    size_t (*counts)(yk_subsystem *self, void **data);
+    size_t (*counters)(yk_subsystem *self, void **data);
 
     /* Direct feed-through: whether what an output shows at the end of a step depends on the signal at
      * an input port at that time, however short the step is. The output is a port, or with port -1 a
@@ -606,15 +608,15 @@ typedef struct yk_subsystem_ops {
     const yk_sensitivity_ops *sensitivity;
     const yk_interface_model_ops *interface_model;
     const yk_step_model_ops *step_model;
-    const yk_merging_ops *merging;
-    const yk_part_ops *parts;
+    const yk_merge_ops *merge;
+    const yk_relaxed_ops *relaxed;
     const yk_event_ops *events;
     const yk_energy_ops *energy;
     const yk_channel_ops *channels;
     const yk_scene_ops *scene;
     const yk_contact_point_ops *contact_points;
     const yk_remote_ops *remote;
-    const yk_window_ops *windows;
+    const yk_time_window_ops *time_windows;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

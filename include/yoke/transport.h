@@ -28,17 +28,17 @@ extern "C" {
 #endif
 
 /* A shared secret is the first line of a file that both sides have. */
-enum { YK_SECRET_SHORTEST = 16, YK_SECRET_MAX = 1024 };
+enum { YK_SECRET_MIN = 16, YK_SECRET_MAX = 1024 };
 /* Reads it; without its line end. */
-yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_SECRET_MAX]);
+yk_status yk_read_secret_file(yk_context *context, const char *path, char secret[YK_SECRET_MAX]);
 
 typedef struct yk_remote_def {
     const char *address;
     const char *subsystem; /* its name at the server; "": the only one */
     /* s, for each answer; a server that is not there yet is waited for as long */
-    double deadline;
-    const char *secret; /* the same as at the server; NULL: none */
-    bool socket_only;   /* no shared memory */
+    double timeout;
+    const char *secret;         /* the same as at the server; NULL: none */
+    bool disable_shared_memory; /* no shared memory */
 } yk_remote_def;
 
 /* No address, a deadline of 30 s. */
@@ -56,10 +56,10 @@ typedef struct yk_server_def {
     yk_status (*create)(void *user, yk_context *context, const char *name,
                         yk_subsystem **subsystem);
     void *user;
-    bool once;             /* return when the first client has left */
+    bool stop_after_first_client; /* return when the first client has left */
     double client_timeout; /* s without a frame after which a client counts as gone; 0: never */
     /* Called when the server listens, and now and then while it waits; NULL: never. False: end. */
-    bool (*waiting)(void *user, const char *address);
+    bool (*on_idle)(void *user, const char *address);
 } yk_server_def;
 
 yk_server_def yk_server_default(void);
@@ -72,28 +72,28 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def);
 
 /* When MBDyn talks to its peer, as its input file says behind `coupling`. */
 typedef enum yk_mbdyn_coupling {
-    YK_MBDYN_STAGGERED, /* after each converged step */
-    YK_MBDYN_LOOSE,     /* after the prediction of each step */
-    YK_MBDYN_TIGHT      /* after the prediction, and in every Newton iteration */
+    YK_MBDYN_COUPLING_STAGGERED, /* after each converged step */
+    YK_MBDYN_COUPLING_LOOSE,     /* after the prediction of each step */
+    YK_MBDYN_COUPLING_TIGHT      /* after the prediction, and in every Newton iteration */
 } yk_mbdyn_coupling;
 
 /* How it sends orientations, as its input file says behind `orientation`. */
 typedef enum yk_mbdyn_orientation {
-    YK_MBDYN_MATRIX,
-    YK_MBDYN_VECTOR,
-    YK_MBDYN_EULER123
+    YK_MBDYN_ORIENTATION_MATRIX,
+    YK_MBDYN_ORIENTATION_VECTOR,
+    YK_MBDYN_ORIENTATION_EULER123
 } yk_mbdyn_orientation;
 
 typedef struct yk_mbdyn_def {
     const char *address;
-    bool listen; /* MBDyn connects (`create, no`); else it listens (`create, yes`) */
+    bool mbdyn_connects; /* MBDyn connects (`create, no`); else it listens (`create, yes`) */
     /* The names of the ports: MBDyn's nodes in the order of its input file. */
     const char *const *nodes;
     int node_count;
     yk_mbdyn_coupling coupling;
     yk_mbdyn_orientation orientation;
-    bool accelerations; /* it sends them */
-    double deadline;    /* s, for each answer and for MBDyn to be there */
+    bool sends_accelerations; /* it sends them */
+    double timeout;           /* s, for each answer and for MBDyn to be there */
 } yk_mbdyn_def;
 
 /* No address and no nodes, staggered, matrices, no accelerations, 30 s. */
@@ -122,18 +122,18 @@ typedef struct yk_precice_port_def {
 } yk_precice_port_def;
 
 typedef struct yk_precice_def {
-    const char *library;       /* file, or name that the loader finds */
-    const char *participant;   /* as the configuration names it */
-    const char *configuration; /* file */
-    const char *mesh;          /* that the participant provides */
+    const char *library;     /* file, or name that the loader finds */
+    const char *participant; /* as the configuration names it */
+    const char *config_file; /* file */
+    const char *mesh;        /* that the participant provides */
     /* What the ports take: a motion, which is written, and forces are read; or a wrench, which is
      * written as forces, and displacements are read. */
-    yk_causality takes;
+    yk_causality causality;
     /* Names of the data; of the two motions one may be NULL. */
     const char *displacement, *velocity, *force;
     const yk_precice_port_def *ports;
     int port_count;
-    double deadline; /* s, for each answer: a partner may need that long for a time window */
+    double timeout; /* s, for each answer: a partner may need that long for a time window */
 } yk_precice_def;
 
 /* libprecice.so.3, ports that take motion, data Displacement and Force, 600 s. */
@@ -141,7 +141,7 @@ yk_precice_def yk_precice_default(void);
 
 /* A participant of the coupling library preCICE, version 3, which a child process loads: it stands for
  * the solvers that meet this one there. One macro step is one time window, a part of one, or several.
- * An implicit coupling repeats macro steps (yk_window_ops). It can be started once. */
+ * An implicit coupling repeats macro steps (yk_time_window_ops). It can be started once. */
 yk_status yk_precice_create(yk_context *context, const yk_precice_def *def,
                             yk_subsystem **subsystem);
 

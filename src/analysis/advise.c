@@ -24,7 +24,7 @@
 
 #include "analysis/error_bars.h"
 #include "analysis/remedies.h"
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/scenario.h"
@@ -104,8 +104,8 @@ enum {
 typedef struct study {
     yk_context *context;
     yk_diagnostics *diagnostics;
-    const yk_advise_def *def;
-    yk_advice *advice;
+    const yk_advice_options *def;
+    yk_advice_report *advice;
     int jobs;
     double budget, spent; /* s of the processor */
 
@@ -124,8 +124,8 @@ typedef struct study {
     /* What schemes offer, and the values that each changes. */
     yk_choice choices[YK_CHOICES_MAX];
     const char *overrides[YK_CHOICES_MAX * YK_CHANGES_MAX];
-    yk_variant candidates[YK_ADVICE_MAX];
-    contender contenders[YK_ADVICE_MAX];
+    yk_variant candidates[YK_ADVICE_ROWS_MAX];
+    contender contenders[YK_ADVICE_ROWS_MAX];
     int count;
     int baselines[BASELINES]; /* numbers of candidates; -1: none */
 
@@ -133,17 +133,17 @@ typedef struct study {
     bool too_long;       /* one did not end in its time */
 
     /* The trials that run at present. */
-    int batch[YK_ADVICE_MAX], batch_count;
-    double used[YK_ADVICE_MAX]; /* s of the processor, of each */
+    int batch[YK_ADVICE_ROWS_MAX], batch_count;
+    double used[YK_ADVICE_ROWS_MAX]; /* s of the processor, of each */
 } study;
 
-yk_advise_def yk_advise_default(void)
+yk_advice_options yk_advice_options_default(void)
 {
-    return (yk_advise_def){
+    return (yk_advice_options){
         .scenario = yk_scenario_default(),
         .tolerance = 0.01,
-        .stretch = NAN,
-        .seconds = 60,
+        .duration = NAN,
+        .cpu_time_budget = 60,
     };
 }
 
@@ -159,7 +159,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
         .scenario = &s->def->scenario,
         .variant = variant,
         .step = step,
-        .end = s->start + s->advice->stretch,
+        .end = s->start + s->advice->duration,
         .channels = s->channels,
         .channel_count = s->channel_count,
         .every = (int)lround(s->grid * s->step / step),
@@ -221,7 +221,7 @@ static yk_status list_candidates(study *s)
             rank = BASELINE_MERGED;
         else if (traits & YK_SCHEME_ACCELERATES)
             rank = BASELINE_ACCELERATED;
-        else if (traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
+        else if (traits & YK_SCHEME_IS_FORCE_FORCE)
             rank = BASELINE_BOTH_WRENCHES;
         else if (traits & YK_SCHEME_ITERATES)
             rank = BASELINE_ITERATED;
@@ -239,20 +239,20 @@ static yk_status read_scenario(study *s)
         return status;
 
     /* What every trial needs to know of it. */
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
     s->step = info->step;
     s->start = info->start;
     s->end = info->end;
-    s->impacts = info->impacts;
+    s->impacts = info->has_impacts;
     s->subsystems = info->subsystem_count;
-    for (s->grid = GRID; s->grid > 1 && info->steps % s->grid != 0;)
+    for (s->grid = GRID; s->grid > 1 && info->step_count % s->grid != 0;)
         s->grid /= 2;
 
     /* Subsystems of different kinds cannot be merged: that need not be tried. */
     s->mergeable = true;
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_subsystem_ops *ops = info->subsystems[i]->ops;
-        if (!ops->merging || ops != info->subsystems[0]->ops)
+        if (!ops->merge || ops != info->subsystems[0]->ops)
             s->mergeable = false;
     }
 
@@ -320,7 +320,7 @@ static yk_status run_pilots(study *s)
         s->weights[i] = 1;
     }
 
-    s->advice->stretch = whole_stretch(s, PILOT_STEPS * s->step);
+    s->advice->duration = whole_stretch(s, PILOT_STEPS * s->step);
     s->seconds_per_step = INFINITY;
     s->seconds_per_work = INFINITY;
 
@@ -358,9 +358,9 @@ static yk_status run_pilots(study *s)
             }
 
             /* The first run was made before the weights were known. */
-            good = !YK_FAILED(pilot.status) && pilot.report.steps > 0;
+            good = !YK_FAILED(pilot.status) && pilot.report.step_count > 0;
             if (good) {
-                double seconds = pilot.seconds / (double)pilot.report.steps;
+                double seconds = pilot.seconds / (double)pilot.report.step_count;
                 s->seconds_per_step = fmin(s->seconds_per_step, seconds);
             }
 
@@ -377,7 +377,7 @@ static yk_status run_pilots(study *s)
         }
     }
 
-    yk_release(s->context, least);
+    yk_free(s->context, least);
     if (status != YK_OK)
         return status;
 
@@ -401,9 +401,9 @@ static yk_status run_pilots(study *s)
         length /= 2;
     }
 
-    if (isfinite(s->def->stretch))
-        length = s->def->stretch;
-    s->advice->stretch = whole_stretch(s, length);
+    if (isfinite(s->def->duration))
+        length = s->def->duration;
+    s->advice->duration = whole_stretch(s, length);
 
     return YK_OK;
 }
@@ -428,7 +428,7 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
     /* Channel by channel, with all of its components. */
     int first = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
-        int components = header->channels[i].components;
+        int components = header->channels[i].component_count;
         yk_error_input input = yk_error_channel(a, first, components, s->impacts, runs);
         errors[i].unit = header->channels[i].unit;
         if (asked == DISTANCE)
@@ -440,8 +440,8 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
         first += components;
     }
 
-    yk_release(s->context, ratios);
-    yk_release(s->context, runs);
+    yk_free(s->context, ratios);
+    yk_free(s->context, runs);
     return status;
 }
 
@@ -451,8 +451,8 @@ static double **take_columns(const study *s, const yk_aligned *a)
     double **columns = yk_allocate(s->context, (size_t)a->width + 1, sizeof *columns);
     double *values = yk_allocate(s->context, (size_t)a->width * a->rows + 1, sizeof *values);
     if (!columns || !values) {
-        yk_release(s->context, columns);
-        yk_release(s->context, values);
+        yk_free(s->context, columns);
+        yk_free(s->context, values);
         return NULL;
     }
 
@@ -467,8 +467,8 @@ static double **take_columns(const study *s, const yk_aligned *a)
 static void give_columns(const study *s, double **columns)
 {
     if (columns)
-        yk_release(s->context, columns[0]);
-    yk_release(s->context, columns);
+        yk_free(s->context, columns[0]);
+    yk_free(s->context, columns);
 }
 
 /* A channel that the reference itself does not know well enough is no measure of anything else. */
@@ -476,7 +476,7 @@ static bool is_judged(const study *s, int channel)
 {
     /* The error of the reference must be a part of the tolerance. */
     const yk_channel_error *e = &s->reference.errors[channel];
-    return !e->exempt && e->error <= REFERENCE_COARSE * s->def->tolerance;
+    return !e->excluded && e->error <= REFERENCE_COARSE * s->def->tolerance;
 }
 
 /* The error of the worst channel. DISTANCE: of a record from the reference, with the error of
@@ -497,7 +497,7 @@ static double worst_error(const study *s, const yk_record *const *records, int c
     if (status == YK_OK)
         status = compare(s, &a, yk_record_get_header(records[0]), asked, columns, errors);
     if (status == YK_OK && asked == BARS)
-        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
+        yk_error_exempt_resting(errors, s->channel_count, s->advice->duration);
 
     /* The largest of those that count. */
     double error = INFINITY;
@@ -511,8 +511,9 @@ static double worst_error(const study *s, const yk_record *const *records, int c
         if (asked == DISTANCE)
             here += s->reference.errors[i].error;
 
-        bool lost = e->accuracy == YK_ACCURACY_LOST && e->horizon > s->start + s->advice->stretch;
-        if (asked == BARS && (e->exempt || lost))
+        bool lost = e->accuracy == YK_ACCURACY_UNPREDICTABLE &&
+                    e->predictable_until > s->start + s->advice->duration;
+        if (asked == BARS && (e->excluded || lost))
             continue;
         if (*worst >= 0 && here <= error)
             continue;
@@ -526,7 +527,7 @@ static double worst_error(const study *s, const yk_record *const *records, int c
 
     give_columns(s, columns);
     yk_align_release(s->context, &a);
-    yk_release(s->context, errors);
+    yk_free(s->context, errors);
     return error;
 }
 
@@ -585,7 +586,7 @@ static void run_refined(void *user, int index, void *result)
 static void release_reference(const study *s, reference *r)
 {
     yk_record_destroy(r->record);
-    yk_release(s->context, r->errors);
+    yk_free(s->context, r->errors);
     *r = (reference){0};
 }
 
@@ -600,7 +601,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         .s = s,
         .variant = &s->candidates[candidate],
         .step = s->step,
-        .end = s->start + s->advice->stretch,
+        .end = s->start + s->advice->duration,
         .count = REFERENCE_LEVELS,
         .finest = parts,
         .seconds = {0.6 * seconds, seconds},
@@ -676,9 +677,9 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     /* It is taken where it is better than what there is. */
     if (status == YK_OK) {
         double error = 0;
-        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
+        yk_error_exempt_resting(errors, s->channel_count, s->advice->duration);
         for (int i = 0; i < s->channel_count; i++)
-            if (!errors[i].exempt)
+            if (!errors[i].excluded)
                 error = fmax(error, errors[i].error);
 
         if (!s->reference.record || error < s->reference.error) {
@@ -688,7 +689,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
                 .parts = parts,
                 .record = record,
                 .report = r.runs[REFERENCE_LEVELS - 1].report,
-                .stretch = s->advice->stretch,
+                .stretch = s->advice->duration,
                 .seconds = used,
                 .error = error,
                 .errors = errors,
@@ -701,8 +702,8 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     yk_record_destroy(record);
     give_columns(s, limit);
     yk_align_release(s->context, &a);
-    yk_release(s->context, row);
-    yk_release(s->context, errors);
+    yk_free(s->context, row);
+    yk_free(s->context, errors);
     for (int i = 0; i < REFERENCE_LEVELS; i++)
         yk_trial_release(&r.runs[i]);
 }
@@ -712,15 +713,15 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
  * are tried where halving did not do. */
 static yk_status make_reference(study *s)
 {
-    yk_advice *advice = s->advice;
+    yk_advice_report *advice = s->advice;
     reference *r = &s->reference;
     const double fine = REFERENCE_FINE * s->def->tolerance;
 
     /* On shorter stretches where it takes too long, unless a length was asked for: a short answer
      * is better than none. */
     for (;;) {
-        double shorter = whole_stretch(s, advice->stretch / 2);
-        bool last = isfinite(s->def->stretch) || !(shorter < advice->stretch);
+        double shorter = whole_stretch(s, advice->duration / 2);
+        bool last = isfinite(s->def->duration) || !(shorter < advice->duration);
         double budget = SEARCH_FRACTION * time_left(s);
         if (last)
             budget = 2 * SEARCH_FRACTION * time_left(s);
@@ -760,33 +761,33 @@ static yk_status make_reference(study *s)
         if (r->record || !s->too_long || last || time_left(s) <= 0)
             break;
 
-        advice->stretch = shorter;
+        advice->duration = shorter;
     }
 
     if (!r->record && s->too_long)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: a reference for the first %g s takes too long; allow a shorter "
                        "stretch or more time than %g s",
-                       advice->stretch, s->def->seconds);
+                       advice->duration, s->def->cpu_time_budget);
     if (!r->record)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: no scheme gives a run that could serve as reference on the first "
                        "%g s, not even with a step of %g s; does the scenario run at all?",
-                       advice->stretch, s->step / REFERENCE_PARTS);
+                       advice->duration, s->step / REFERENCE_PARTS);
 
     /* Something has to move, and to be known. */
-    if (r->report.largest_energy <= AT_REST * r->report.rounding)
+    if (r->report.max_energy <= AT_REST * r->report.energy_rounding)
         return yk_fail(s->context, YK_ERROR_ARGUMENT,
                        "advise: nothing moves in the first %g s, so there is nothing to compare; "
                        "take a longer stretch or another start",
-                       advice->stretch);
+                       advice->duration);
 
     int judged = 0;
     int moving = 0;
     const char *unknown = "";
 
     for (int i = 0; i < s->channel_count; i++) {
-        if (r->errors[i].exempt)
+        if (r->errors[i].excluded)
             continue;
 
         moving++;
@@ -801,7 +802,7 @@ static yk_status make_reference(study *s)
                        "advise: no channel is known to %g on the first %g s: the best reference, "
                        "%s with 1/%d of the step, is itself uncertain by %.2g in %s; a larger "
                        "tolerance, more time or a smaller macro step helps",
-                       s->def->tolerance, advice->stretch, s->candidates[r->candidate].name,
+                       s->def->tolerance, advice->duration, s->candidates[r->candidate].name,
                        r->parts, r->error, unknown);
 
     return YK_OK;
@@ -835,15 +836,15 @@ static void try_candidate(void *user, int index, void *result)
 
     /* Its cost over the whole run. One that broke down has made only some of its steps. */
     row->step = step;
-    row->energy_fraction = trial.report.energy_created / trial.report.largest_energy;
+    row->spurious_energy = trial.report.energy_created / trial.report.max_energy;
     row->error = NAN;
     row->message[0] = '\0';
-    if (trial.report.steps > 0) {
-        double scale = (s->end - s->start) / s->advice->stretch;
-        double part = s->advice->stretch / fmax(trial.report.time - s->start, step);
+    if (trial.report.step_count > 0) {
+        double scale = (s->end - s->start) / s->advice->duration;
+        double part = s->advice->duration / fmax(trial.report.time - s->start, step);
         c->work = trial.work * scale * fmax(1, part);
-        row->calls = (int64_t)llround((double)trial.calls * scale * fmax(1, part));
-        row->seconds = c->work * s->seconds_per_work;
+        row->call_count = (int64_t)llround((double)trial.calls * scale * fmax(1, part));
+        row->wall_time = c->work * s->seconds_per_work;
     }
 
     /* Its error, and what was found. */
@@ -864,21 +865,21 @@ static void try_candidate(void *user, int index, void *result)
         if (serious && !open)
             row->outcome = YK_ADVICE_UNSTABLE;
         if (serious)
-            snprintf(row->message, sizeof row->message, "%s", trial.report.findings[0].text);
+            snprintf(row->message, sizeof row->message, "%s", trial.report.findings[0].message);
         else if (row->error <= s->def->tolerance)
-            row->outcome = YK_ADVICE_GOOD;
+            row->outcome = YK_ADVICE_ACCEPTED;
         if (!serious && worst >= 0)
-            snprintf(row->worst, sizeof row->worst, "%s", s->channels[worst]);
+            snprintf(row->worst_channel, sizeof row->worst_channel, "%s", s->channels[worst]);
     }
     c->report = trial.report;
-    if (row->outcome == YK_ADVICE_GOOD)
-        c->verified = s->advice->stretch;
+    if (row->outcome == YK_ADVICE_ACCEPTED)
+        c->verified = s->advice->duration;
 
     /* Another step changes nothing about a capability, nor where a run breaks down after as many
      * steps, however long. */
     int64_t broke = 0;
     if (YK_FAILED(trial.status))
-        broke = trial.report.steps;
+        broke = trial.report.step_count;
     bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
     bool refused = trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT;
     if (no_better || refused || trial.status == YK_ERROR_ARGUMENT)
@@ -927,7 +928,7 @@ static int cheapest_good(const study *s)
     for (int i = 0; i < s->count; i++) {
         const contender *c = &s->contenders[i];
         bool couples = !(c->traits & YK_SCHEME_IS_REFERENCE);
-        if (s->advice->rows[i].outcome != YK_ADVICE_GOOD || !couples)
+        if (s->advice->rows[i].outcome != YK_ADVICE_ACCEPTED || !couples)
             continue;
         if (best < 0 || cost_class(c->work) < cost_class(s->contenders[best].work))
             best = i;
@@ -942,7 +943,7 @@ static double next_work(const study *s, int i)
 {
     /* Nothing is left to try for one that is good, refused, or at its finest step. */
     const contender *c = &s->contenders[i];
-    bool good = s->advice->rows[i].outcome == YK_ADVICE_GOOD;
+    bool good = s->advice->rows[i].outcome == YK_ADVICE_ACCEPTED;
     if (c->closed || good || c->rung + 1 >= RUNGS)
         return INFINITY;
     if (c->rung < 0)
@@ -993,13 +994,13 @@ static yk_status search(study *s, double limit)
 /* Verification --------------------------------------------------------------------------------- */
 
 /* Beyond the stretch on which it was compared the choice is its own reference, as in
- * yk_error_estimate; where there is no time for that it must at least come to the end. False: it
+ * yk_estimate_accuracy; where there is no time for that it must at least come to the end. False: it
  * is not good any more. */
 static bool verify_whole(study *s, int index)
 {
     contender *c = &s->contenders[index];
     yk_advice_row *row = &s->advice->rows[index];
-    double stretch = s->advice->stretch;
+    double stretch = s->advice->duration;
     double whole = s->end - s->start;
     double one_run = c->work * s->seconds_per_work;
     int refined = 0;
@@ -1055,7 +1056,7 @@ static bool verify_whole(study *s, int index)
     bool broke_down = failed && YK_FAILED(failed->status);
     bool good = true;
     if (broke_down || serious) {
-        const char *why = w.runs[0].report.findings[0].text;
+        const char *why = w.runs[0].report.findings[0].message;
         if (broke_down)
             why = failed->message;
         row->outcome = YK_ADVICE_UNSTABLE;
@@ -1095,13 +1096,13 @@ static bool verify(study *s, int index)
 {
     contender *c = &s->contenders[index];
     yk_advice_row *row = &s->advice->rows[index];
-    yk_advice *advice = s->advice;
+    yk_advice_report *advice = s->advice;
     bool whole = c->verified > (1 - 1e-9) * (s->end - s->start);
-    if (!whole && !isfinite(s->def->stretch) && !verify_whole(s, index))
+    if (!whole && !isfinite(s->def->duration) && !verify_whole(s, index))
         return false;
 
     /* Stability is asked where there is time for it. */
-    advice->asked = false;
+    advice->has_stability = false;
     if (time_left(s) < STABILITY_STEPS * s->seconds_per_step)
         return true;
 
@@ -1126,26 +1127,27 @@ static bool verify(study *s, int index)
     yk_scenario_def def = s->def->scenario;
     def.overrides = overrides;
     def.override_count = count;
-    def.to_rounding = true;
+    def.iterate_to_rounding = true;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
-    yk_stability_def stability = yk_stability_default();
+    yk_stability_options stability = yk_stability_options_default();
     double before = yk_processor_seconds();
     yk_status status = yk_diagnostics_create(s->context, &diagnostics);
     if (status == YK_OK)
         status = yk_scenario_load(s->context, &def, diagnostics, &scenario);
     if (status == YK_OK)
-        status = yk_stability(s->context, scenario, &stability, &advice->stability);
+        status = yk_analyze_stability(s->context, scenario, &stability, &advice->stability);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
-    yk_release(s->context, overrides);
+    yk_free(s->context, overrides);
     s->spent += yk_processor_seconds() - before;
-    advice->asked = !YK_FAILED(status);
+    advice->has_stability = !YK_FAILED(status);
 
     /* Mass ratios decide, not steps: no smaller one is tried. */
     yk_verdict verdict = advice->stability.verdict;
-    bool unstable = verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED;
-    if (!advice->asked || !unstable)
+    bool unstable =
+        verdict == YK_VERDICT_UNSTABLE_COUPLING || verdict == YK_VERDICT_COUPLING_BREAKDOWN;
+    if (!advice->has_stability || !unstable)
         return true;
 
     row->outcome = YK_ADVICE_UNSTABLE;
@@ -1153,7 +1155,7 @@ static bool verify(study *s, int index)
     yk_format(row->message, sizeof row->message,
               "meets the tolerance on the first %g s, but its coupling makes a deviation grow by a "
               "factor of %.6g per macro step",
-              advice->stretch, advice->stability.coupling);
+              advice->duration, advice->stability.coupling_growth);
 
     return false;
 }
@@ -1170,8 +1172,8 @@ static yk_status choose(study *s)
     double whole = whole_stretch(s, INFINITY);
     double begun = 0;
 
-    while (status == YK_OK && best >= 0 && !isfinite(s->def->stretch)) {
-        double present = s->advice->stretch;
+    while (status == YK_OK && best >= 0 && !isfinite(s->def->duration)) {
+        double present = s->advice->duration;
         double length = present;
         double cost = 2 * (s->spent - begun);
         while (length < whole && cost < 0.5 * time_left(s)) {
@@ -1185,13 +1187,13 @@ static yk_status choose(study *s)
         begun = s->spent;
         reference kept = s->reference;
         s->reference = (reference){0};
-        s->advice->stretch = whole_stretch(s, length);
+        s->advice->duration = whole_stretch(s, length);
         if (length > 0.9 * whole)
-            s->advice->stretch = whole;
-        if (make_reference(s) != YK_OK || !(s->advice->stretch > present)) {
+            s->advice->duration = whole;
+        if (make_reference(s) != YK_OK || !(s->advice->duration > present)) {
             release_reference(s, &s->reference);
             s->reference = kept;
-            s->advice->stretch = present;
+            s->advice->duration = present;
             break;
         }
 
@@ -1199,11 +1201,11 @@ static yk_status choose(study *s)
 
         /* What was good on a shorter one is tried again; one that does not end in its time stays
          * as it was. */
-        while (status == YK_OK && best >= 0 && s->contenders[best].verified < s->advice->stretch) {
+        while (status == YK_OK && best >= 0 && s->contenders[best].verified < s->advice->duration) {
             s->batch[0] = best;
             s->batch_count = 1;
             run_batch(s);
-            if (s->advice->rows[best].outcome == YK_ADVICE_GOOD)
+            if (s->advice->rows[best].outcome == YK_ADVICE_ACCEPTED)
                 break;
 
             status = search(s, 1);
@@ -1217,10 +1219,10 @@ static yk_status choose(study *s)
         best = cheapest_good(s);
     }
 
-    s->advice->best = best;
+    s->advice->best_row = best;
     if (best >= 0) {
-        s->advice->verified = s->contenders[best].verified;
-        s->advice->watched = s->contenders[best].report;
+        s->advice->verified_until = s->contenders[best].verified;
+        s->advice->run_report = s->contenders[best].report;
     }
 
     /* What is left of the time says more of the schemes that were given up. */
@@ -1232,21 +1234,22 @@ static yk_status choose(study *s)
 
 static yk_status write_advice(study *s)
 {
-    yk_advice *advice = s->advice;
+    yk_advice_report *advice = s->advice;
     const reference *r = &s->reference;
 
     /* What the answer rests on. */
-    advice->seconds = s->spent / fmax(1, s->jobs);
+    advice->cpu_time = s->spent / fmax(1, s->jobs);
     advice->reference_error = r->error;
-    advice->reference_parts = r->parts;
+    advice->reference_refinement = r->parts;
     snprintf(advice->reference, sizeof advice->reference, "%s", s->candidates[r->candidate].name);
     /* Channels that nothing could be said of. */
     for (int i = 0; i < s->channel_count; i++) {
-        if (r->errors[i].exempt || is_judged(s, i))
+        if (r->errors[i].excluded || is_judged(s, i))
             continue;
 
-        advice->unknown_channels++;
-        snprintf(advice->unknown, sizeof advice->unknown, "%s", s->channels[i]);
+        advice->unresolved_channel_count++;
+        snprintf(advice->unresolved_channel, sizeof advice->unresolved_channel, "%s",
+                 s->channels[i]);
     }
 
     /* Schemes that were not followed to the end. */
@@ -1257,10 +1260,10 @@ static yk_status write_advice(study *s)
 
         const contender *c = &s->contenders[i];
         const char *rest = "";
-        if (advice->best >= 0 && c->rung + 1 < RUNGS && !c->closed)
+        if (advice->best_row >= 0 && c->rung + 1 < RUNGS && !c->closed)
             rest = "; smaller steps would cost more than the choice";
-        char worst[sizeof row->worst];
-        memcpy(worst, row->worst, sizeof worst);
+        char worst[sizeof row->worst_channel];
+        memcpy(worst, row->worst_channel, sizeof worst);
         yk_format(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, worst,
                   rest);
     }
@@ -1270,7 +1273,7 @@ static yk_status write_advice(study *s)
     if (!rows)
         return YK_ERROR_MEMORY;
 
-    int order[YK_ADVICE_MAX];
+    int order[YK_ADVICE_ROWS_MAX];
     for (int i = 0; i < s->count; i++) {
         const yk_advice_row *own = &advice->rows[i];
         int k = i;
@@ -1280,7 +1283,7 @@ static yk_status write_advice(study *s)
             const yk_advice_row *before = &advice->rows[other];
             double cost = cost_class(s->contenders[i].work);
             bool better = own->error < before->error;
-            if (own->outcome == YK_ADVICE_GOOD)
+            if (own->outcome == YK_ADVICE_ACCEPTED)
                 better = cost < cost_class(s->contenders[other].work);
             if (own->outcome != before->outcome)
                 better = own->outcome < before->outcome;
@@ -1294,20 +1297,20 @@ static yk_status write_advice(study *s)
     }
 
     /* The choice keeps its row. */
-    int best = advice->best;
+    int best = advice->best_row;
     for (int i = 0; i < s->count; i++) {
         rows[i] = advice->rows[order[i]];
         if (order[i] == best)
-            advice->best = i;
+            advice->best_row = i;
     }
 
     memcpy(advice->rows, rows, (size_t)s->count * sizeof *rows);
-    yk_release(s->context, rows);
+    yk_free(s->context, rows);
     if (best < 0)
         return YK_OK;
 
     /* The values of the choice, the step with as many digits as it needs. */
-    const yk_advice_row *row = &advice->rows[advice->best];
+    const yk_advice_row *row = &advice->rows[advice->best_row];
     for (int i = 0; i < row->override_count; i++)
         memcpy(advice->overrides[i], row->overrides[i], sizeof advice->overrides[i]);
     char *step = advice->overrides[row->override_count];
@@ -1322,17 +1325,17 @@ static yk_status write_advice(study *s)
     return YK_OK;
 }
 
-yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics,
-                    yk_advice *advice)
+yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagnostics *diagnostics,
+                    yk_advice_report *advice)
 {
-    *advice = (yk_advice){.best = -1};
-    if (!(def->tolerance > 0) || !(def->seconds > 0))
+    *advice = (yk_advice_report){.best_row = -1};
+    if (!(def->tolerance > 0) || !(def->cpu_time_budget > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "advise: tolerance (%g) and time (%g s) must be positive", def->tolerance,
-                       def->seconds);
+                       def->cpu_time_budget);
 
     /* All runs share what takes long to find. */
-    yk_advise_def own = *def;
+    yk_advice_options own = *def;
     yk_cache *cache = yk_trials_prepare(&own.scenario);
     study *s = yk_allocate(context, 1, sizeof *s);
     if (!s) {
@@ -1347,7 +1350,7 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
     s->jobs = def->jobs;
     if (s->jobs <= 0)
         s->jobs = yk_context_threads(context);
-    s->budget = def->seconds * fmax(1, s->jobs);
+    s->budget = def->cpu_time_budget * fmax(1, s->jobs);
 
     /* From the scenario to the choice, as long as all goes well. */
     static yk_status (*const stages[])(study *) = {
@@ -1358,11 +1361,11 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
         status = stages[i](s);
 
     release_reference(s, &s->reference);
-    yk_release(context, s->names);
-    yk_release(context, (void *)(uintptr_t)s->channels);
-    yk_release(context, s->weights);
-    yk_release(context, s->call_seconds);
-    yk_release(context, s);
+    yk_free(context, s->names);
+    yk_free(context, (void *)(uintptr_t)s->channels);
+    yk_free(context, s->weights);
+    yk_free(context, s->call_seconds);
+    yk_free(context, s);
     yk_cache_destroy(cache);
     return status;
 }

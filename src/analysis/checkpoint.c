@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/building.h"
+#include "base/builder.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/scenario.h"
 #include "record/checkpoint.h"
-#include "record/pack.h"
+#include "record/serialize.h"
 
 /* Sections of the file. */
 static const char RUN[] = "run", STATE[] = "state", MEMORY[] = "memory", WATCH[] = "watch";
@@ -30,15 +30,16 @@ struct yk_checkpoint {
     const char *inputs;      /* of the run */
     bool converged;
     double seconds; /* that the run has taken so far */
-    yk_record_position position;
+    yk_journal_position position;
 };
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_scenario *scenario,
-                               yk_system *system, yk_watch *watch, yk_checkpointer *made)
+yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
+                               yk_scenario *scenario, yk_system *system, yk_watch *watch,
+                               yk_checkpointer *made)
 {
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
     *made = (yk_checkpointer){
         .context = context,
         .def = def,
@@ -50,49 +51,51 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
     };
 
     /* All that takes part must be able to go on from a file. */
-    int unsaved = yk_system_find_unsaved(system);
+    int unsaved = yk_system_first_without_state(system);
     if (unsaved >= 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "checkpoints need the state of every subsystem, and '%s' (%s) cannot give "
                        "its state to be kept in a file: run without checkpoints, or take one that "
                        "can (of FMUs one that serialises its state, of partners and plug-ins one "
                        "that offers rollback)",
-                       info->names[unsaved], info->solvers[unsaved]);
-    if (def->recorder && !yk_recorder_resumes(def->recorder))
+                       info->subsystem_names[unsaved], info->subsystem_solvers[unsaved]);
+    if (def->recorder && !yk_recorder_can_resume(def->recorder))
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "checkpoints need a record that can be resumed, and a record of kind %s "
                        "cannot; record to files, or run without checkpoints",
                        def->recorder->ops->kind);
 
     /* The checkpoint of a run that did not end is worth more than a second start. */
-    if (def->checkpoint && !def->resume && yk_checkpoint_exists(context, def->checkpoint))
+    if (def->checkpoint_path && !def->resume_from &&
+        yk_checkpoint_exists(context, def->checkpoint_path))
         return yk_fail(context, YK_ERROR_FILE,
                        "'%s' is the checkpoint of a run that did not end. `yoke resume %s` "
                        "continues that run, and `yoke run --resume-or-start` does so by itself. To "
                        "start again, remove '%s' and '%s.previous', or choose another name "
                        "(checkpoint.file)",
-                       def->checkpoint, def->checkpoint, def->checkpoint, def->checkpoint);
+                       def->checkpoint_path, def->checkpoint_path, def->checkpoint_path,
+                       def->checkpoint_path);
 
     /* A wrong name is told now, not when the first one is due. */
-    if (def->checkpoint) {
-        yk_status status = yk_checkpoint_try(context, def->checkpoint);
+    if (def->checkpoint_path) {
+        yk_status status = yk_checkpoint_try(context, def->checkpoint_path);
         if (status != YK_OK)
             return status;
     }
 
     /* Another run reads the checkpoints: this run never returns to one of their states. */
-    made->state_words = yk_system_saved_layout(system).words;
+    made->state_words = yk_system_saved_layout(system).word_count;
     if (made->state_words == 0)
         return yk_fail(context, YK_ERROR_SUBSYSTEM,
                        "checkpoints need the state of every subsystem, and one of them did not "
                        "give its state; run without checkpoints");
 
     /* Memory for one image, which every checkpoint uses again. */
-    made->memory_words = yk_system_memory_words(system);
+    made->memory_words = yk_system_checkpoint_size(system);
     made->watch_words = yk_watch_words(watch);
     size_t words = made->state_words + made->memory_words + made->watch_words;
     made->words = yk_allocate(context, words, sizeof *made->words);
-    made->scenario = yk_scenario_text(scenario);
+    made->scenario = yk_scenario_resolved_text(scenario);
     made->inputs = yk_scenario_inputs(scenario);
     if (!made->words || !made->scenario || !made->inputs)
         return YK_ERROR_MEMORY;
@@ -102,35 +105,35 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_sc
 
 void yk_checkpointer_close(yk_checkpointer *self)
 {
-    yk_release(self->context, self->words);
-    yk_release(self->context, self->scenario);
-    yk_release(self->context, self->inputs);
+    yk_free(self->context, self->words);
+    yk_free(self->context, self->scenario);
+    yk_free(self->context, self->inputs);
 }
 
 bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock)
 {
-    double every = self->def->checkpoint_every;
+    double every = self->def->checkpoint_interval;
     switch (self->def->checkpoint_unit) {
     case YK_CHECKPOINT_STEPS: return step - self->last_step >= (int64_t)every;
-    case YK_CHECKPOINT_TIME:
+    case YK_CHECKPOINT_SIMULATED_TIME:
         /* A distance that is no whole number of steps is one of the steps nearest to it. */
         return yk_system_time(self->system) - self->last_time >= every - 0.5 * self->info->step;
-    case YK_CHECKPOINT_CLOCK: return clock - self->last_clock >= every;
+    case YK_CHECKPOINT_WALL_TIME: return clock - self->last_clock >= every;
     default: return false;
     }
 }
 
 yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool converged, double seconds)
 {
-    const yk_run_def *def = self->def;
+    const yk_run_options *def = self->def;
     self->last_step = step;
     self->last_time = yk_system_time(self->system);
     self->last_clock = yk_clock_seconds();
 
     /* The record first: what a checkpoint says of it must be on the disk. */
-    yk_record_position position = {0};
+    yk_journal_position position = {0};
     if (def->recorder) {
-        yk_status status = yk_recorder_keep(def->recorder, &position);
+        yk_status status = yk_recorder_sync(def->recorder, &position);
         if (status != YK_OK)
             return status;
     }
@@ -138,20 +141,20 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     /* All that is needed to load the same scenario again, and the position of the run. The path is
      * stored relative to the checkpoint, so that the current folder does not matter when the run is
      * resumed. The absolute path serves if the checkpoint was moved alone. */
-    char *relative = yk_path_relative(self->context, self->info->path, def->checkpoint);
+    char *relative = yk_path_relative(self->context, self->info->path, def->checkpoint_path);
     char *whole_path = realpath(self->info->path, NULL);
     yk_pack pack = {.context = self->context};
     yk_pack_text(&pack, yk_version());
     yk_pack_text(&pack, relative);
     yk_pack_text(&pack, whole_path);
     pack.failed = pack.failed || !relative;
-    yk_release(self->context, relative);
+    yk_free(self->context, relative);
     free(whole_path);
     yk_pack_text(&pack, self->inputs);
     yk_pack_text(&pack, self->scenario);
     yk_pack_text(&pack, def->command);
     yk_pack_text(&pack, def->note);
-    yk_pack_number(&pack, (uint64_t)def->frames);
+    yk_pack_number(&pack, (uint64_t)def->frame_count);
     yk_pack_number(&pack, (uint64_t)step);
     yk_pack_bytes(&pack, &self->last_time, sizeof self->last_time);
     yk_pack_number(&pack, converged);
@@ -166,12 +169,12 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     double *state = self->words;
     double *memory = state + self->state_words;
     double *watch = memory + self->memory_words;
-    yk_system_state_get(self->system, state);
-    yk_system_memory_save(self->system, memory);
+    yk_system_get_state(self->system, state);
+    yk_system_get_checkpoint_data(self->system, memory);
     yk_watch_save(self->watch, watch);
 
     /* A state that did not come whole must not take the place of an older one that did. */
-    yk_status whole = yk_system_check_partners(self->system);
+    yk_status whole = yk_system_remote_status(self->system);
     if (whole != YK_OK) {
         yk_pack_destroy(&pack);
         return whole;
@@ -191,7 +194,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
 
     yk_status status = YK_ERROR_MEMORY;
     if (!pack.failed)
-        status = yk_checkpoint_write(self->context, def->checkpoint, sections, 4);
+        status = yk_checkpoint_write(self->context, def->checkpoint_path, sections, 4);
     yk_pack_destroy(&pack);
     if (status == YK_OK)
         self->written = true;
@@ -229,10 +232,10 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     const char *relative = yk_unpack_text(&pack);
     const char *whole = yk_unpack_text(&pack);
     self->inputs = yk_unpack_text(&pack);
-    self->info.scenario = yk_unpack_text(&pack);
+    self->info.scenario_text = yk_unpack_text(&pack);
     self->info.command = yk_unpack_text(&pack);
     self->info.note = yk_unpack_text(&pack);
-    self->info.frames = (int)yk_unpack_number(&pack);
+    self->info.frame_count = (int)yk_unpack_number(&pack);
     self->info.step = (int64_t)yk_unpack_number(&pack);
     self->info.time = unpack_double(&pack);
     self->converged = yk_unpack_number(&pack) != 0;
@@ -255,11 +258,11 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
 
     self->path = yk_path_resolve(self->context, relative, path);
     if (self->path && *whole && access(self->path, F_OK) != 0) {
-        yk_release(self->context, self->path);
+        yk_free(self->context, self->path);
         self->path = yk_text_copy(self->context, whole);
     }
 
-    self->info.path = self->path;
+    self->info.scenario_path = self->path;
     return self->path ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -292,11 +295,11 @@ void yk_checkpoint_destroy(yk_checkpoint *checkpoint)
         return;
 
     yk_checkpoint_close(checkpoint->context, checkpoint->file);
-    yk_release(checkpoint->context, checkpoint->path);
-    yk_release(checkpoint->context, checkpoint);
+    yk_free(checkpoint->context, checkpoint->path);
+    yk_free(checkpoint->context, checkpoint);
 }
 
-const yk_checkpoint_info *yk_checkpoint_get(const yk_checkpoint *checkpoint)
+const yk_checkpoint_info *yk_checkpoint_get_info(const yk_checkpoint *checkpoint)
 {
     return &checkpoint->info;
 }
@@ -349,7 +352,7 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
     char *inputs = yk_text_copy(self->context, from->inputs);
     if (!inputs)
         return YK_ERROR_MEMORY;
-    yk_release(self->context, self->inputs);
+    yk_free(self->context, self->inputs);
     self->inputs = inputs;
 
     /* The system was built again from the scenario: its words must be those of the file. */
@@ -369,24 +372,25 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
 
     /* The checksum finds damage, not intent: every count, index and truth value is checked where it is
      * restored, and the numbers of the motion here. */
-    size_t continuous = yk_system_state_layout(self->system).continuous;
+    size_t continuous = yk_system_state_layout(self->system).continuous_count;
     for (size_t i = 0; status == YK_OK && i < continuous; i++)
         if (!isfinite(state[i]))
             status =
                 yk_fail(self->context, YK_ERROR_INPUT, "word %zu of the state is %g", i, state[i]);
     if (status == YK_OK)
-        status = yk_system_state_set(self->system, state);
+        status = yk_system_set_state(self->system, state);
     if (!YK_FAILED(status))
-        status = yk_system_memory_restore(self->system, memory);
+        status = yk_system_set_checkpoint_data(self->system, memory);
     if (!YK_FAILED(status))
         status = yk_watch_restore(self->watch, watch);
     int64_t step = from->info.step;
-    if (!YK_FAILED(status) && (step != yk_system_steps(self->system) || step > self->info->steps))
+    if (!YK_FAILED(status) &&
+        (step != yk_system_step_count(self->system) || step > self->info->step_count))
         status = yk_fail(self->context, YK_ERROR_INPUT,
                          "it was written after step %lld of %lld, and its state is that after step "
                          "%lld",
-                         (long long)step, (long long)self->info->steps,
-                         (long long)yk_system_steps(self->system));
+                         (long long)step, (long long)self->info->step_count,
+                         (long long)yk_system_step_count(self->system));
     if (YK_FAILED(status)) {
         char why[YK_BUILDING_MESSAGE];
         snprintf(why, sizeof why, "%s", yk_last_message(self->context));

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/remedies.h"
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "model/expression.h"
 #include "model/scenario.h"
 #include "yoke/analysis.h"
@@ -21,7 +21,7 @@ static const double RESOLVED = 3;
 
 typedef struct study {
     yk_context *context;
-    const yk_converge_def *def;
+    const yk_convergence_options *def;
     yk_convergence_row *rows;
     yk_reference kind;        /* of the reference that is tried */
     yk_trial reference, half; /* without an exact course */
@@ -30,9 +30,10 @@ typedef struct study {
     int channel_count;
 } study;
 
-yk_converge_def yk_converge_default(void)
+yk_convergence_options yk_convergence_options_default(void)
 {
-    return (yk_converge_def){.scenario = yk_scenario_default(), .reference = YK_REFERENCE_AUTO};
+    return (yk_convergence_options){.scenario = yk_scenario_default(),
+                                    .reference = YK_REFERENCE_AUTO};
 }
 
 /* Exact courses -------------------------------------------------------------------------------- */
@@ -70,23 +71,23 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
     if (!YK_FAILED(status))
         status = yk_scenario_load(context, &s->def->scenario, diagnostics, &scenario);
     if (!YK_FAILED(status))
-        status = compile_exact(context, s->def->exact, scenario, &exact);
+        status = compile_exact(context, s->def->exact_expression, scenario, &exact);
 
     if (!YK_FAILED(status)) {
         /* Sample by sample; a number that is none is the largest error. */
-        const double *time = yk_record_time(trial->record);
+        const double *time = yk_record_times(trial->record);
         const double *value = yk_record_column(trial->record, 0, 0);
         double error = 0;
         double size = 0;
-        row->largest = 0;
+        row->max_error = 0;
 
-        for (size_t i = 0; i < yk_record_rows(trial->record); i++) {
+        for (size_t i = 0; i < yk_record_row_count(trial->record); i++) {
             double expected = yk_expression_value(exact, &time[i]);
             double difference = fabs(value[i] - expected);
             error += difference;
             size += fabs(expected);
-            if (!(difference <= row->largest))
-                row->largest = difference;
+            if (!(difference <= row->max_error))
+                row->max_error = difference;
         }
 
         row->error = error / size;
@@ -104,7 +105,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
 {
     /* All runs have samples at the times of the coarsest. */
     int every = 1;
-    if (!s->def->exact)
+    if (!s->def->exact_expression)
         every = (int)lround(s->def->steps[0] / step);
 
     return (yk_trial_def){
@@ -131,20 +132,20 @@ static void do_row(void *user, int index, void *result)
 {
     study *s = user;
     yk_convergence_row *row = result;
-    *row = (yk_convergence_row){.error = NAN, .largest = NAN, .order = NAN};
+    *row = (yk_convergence_row){.error = NAN, .max_error = NAN, .order = NAN};
     row->variant = index / s->def->step_count;
     row->step = s->def->steps[index % s->def->step_count];
 
     yk_trial_def def = trial_of(s, variant_of(s, row->variant), row->step);
     yk_trial trial;
     yk_trial_run(&def, &trial);
-    row->steps = trial.report.steps;
-    row->iterations = trial.iterations;
-    row->calls = trial.calls;
-    row->seconds = trial.report.seconds;
-    row->seconds_per_step = NAN;
-    if (row->steps > 0)
-        row->seconds_per_step = row->seconds / (double)row->steps;
+    row->step_count = trial.report.step_count;
+    row->iteration_count = trial.iterations;
+    row->call_count = trial.calls;
+    row->wall_time = trial.report.wall_time;
+    row->wall_time_per_step = NAN;
+    if (row->step_count > 0)
+        row->wall_time_per_step = row->wall_time / (double)row->step_count;
 
     /* The outcome, and in words what is not good about it. */
     yk_finding_kind kind;
@@ -153,7 +154,7 @@ static void do_row(void *user, int index, void *result)
         row->outcome = YK_OUTCOME_FAILED;
     } else if (yk_report_serious(&trial.report, &kind) && kind != YK_FINDING_NOT_CONVERGED) {
         row->outcome = YK_OUTCOME_UNSTABLE;
-        message = trial.report.findings[0].text;
+        message = trial.report.findings[0].message;
     } else if (trial.status == YK_NOT_CONVERGED) {
         row->outcome = YK_OUTCOME_NOT_CONVERGED;
     }
@@ -161,13 +162,13 @@ static void do_row(void *user, int index, void *result)
     snprintf(row->message, sizeof row->message, "%.*s", (int)sizeof row->message - 1, message);
 
     /* The error, of runs that came to their end. */
-    if (!YK_FAILED(trial.status) && s->def->exact) {
+    if (!YK_FAILED(trial.status) && s->def->exact_expression) {
         if (compare_exact(s, &trial, row) != YK_OK) {
             row->outcome = YK_OUTCOME_FAILED;
             snprintf(row->message, sizeof row->message, "%s", yk_last_message(trial.context));
         }
     } else if (!YK_FAILED(trial.status)) {
-        row->error = yk_record_distance(trial.record, s->reference.record, &row->largest);
+        row->error = yk_record_distance(trial.record, s->reference.record, &row->max_error);
     }
 
     yk_trial_release(&trial);
@@ -185,7 +186,7 @@ static void do_reference(void *user, int index, void *result)
     (void)result;
 
     study *s = user;
-    const yk_converge_def *d = s->def;
+    const yk_convergence_options *d = s->def;
 
     /* The subsystems merged to one, or the last variant. */
     yk_changes changes = {0};
@@ -238,7 +239,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
 /* The whole study ------------------------------------------------------------------------------ */
 
 /* Steps that fall, at the times of the coarsest. */
-static yk_status check(yk_context *context, const yk_converge_def *def)
+static yk_status check(yk_context *context, const yk_convergence_options *def)
 {
     /* What cannot be compared is refused before anything runs. */
     if (def->step_count < 1)
@@ -252,7 +253,7 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
                            steps[i - 1]);
 
         double parts = steps[0] / steps[i];
-        if (!def->exact && fabs(parts - round(parts)) > 1e-6 * parts)
+        if (!def->exact_expression && fabs(parts - round(parts)) > 1e-6 * parts)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "converge: %g s is not a whole part of the coarsest step, %g s; runs "
                            "are compared at its times",
@@ -268,7 +269,7 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
         if (strspn(def->channels[i], " \t") == strlen(def->channels[i]))
             return yk_fail(context, YK_ERROR_ARGUMENT, "converge: channel %d has no name", i + 1);
 
-    if (def->exact && def->channel_count != 1)
+    if (def->exact_expression && def->channel_count != 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "converge: an exact course is that of one channel; name it");
 
@@ -278,7 +279,7 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
 /* Loads every variant that changes more than the coupling, for the errors in its overrides: a misspelt
  * name is no result. A scheme or an option that does not suit the scenario is one, and fails in its
  * row. */
-static yk_status check_variants(yk_context *context, const yk_converge_def *def,
+static yk_status check_variants(yk_context *context, const yk_convergence_options *def,
                                 yk_diagnostics *diagnostics)
 {
     static const char coupling[] = "coupling.";
@@ -306,23 +307,23 @@ static yk_status check_variants(yk_context *context, const yk_converge_def *def,
         yk_scenario_def changed = def->scenario;
         changed.overrides = overrides;
         changed.override_count = (int)count;
-        changed.unsettled = true;
+        changed.skip_settling = true;
         yk_scenario *scenario = NULL;
         status = yk_scenario_load(context, &changed, diagnostics, &scenario);
         yk_scenario_destroy(scenario);
-        yk_release(context, overrides);
+        yk_free(context, overrides);
     }
 
     return status;
 }
 
-yk_status yk_converge(yk_context *context, const yk_converge_def *given,
-                      yk_diagnostics *diagnostics, yk_convergence_row *rows,
-                      yk_convergence_report *report)
+yk_status yk_study_convergence(yk_context *context, const yk_convergence_options *given,
+                               yk_diagnostics *diagnostics, yk_convergence_row *rows,
+                               yk_convergence_report *report)
 {
     /* All runs share what takes long to find. */
-    yk_converge_def own = *given;
-    const yk_converge_def *def = &own;
+    yk_convergence_options own = *given;
+    const yk_convergence_options *def = &own;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     study s = {.context = context, .def = def, .rows = rows};
     *report = (yk_convergence_report){0};
@@ -335,9 +336,9 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
         status = yk_scenario_load(context, &def->scenario, diagnostics, &scenario);
     if (status == YK_OK)
         status = check_variants(context, def, diagnostics);
-    if (status == YK_OK && def->exact) {
+    if (status == YK_OK && def->exact_expression) {
         yk_expression *exact = NULL;
-        status = compile_exact(context, def->exact, scenario, &exact);
+        status = compile_exact(context, def->exact_expression, scenario, &exact);
         yk_expression_destroy(exact);
     }
 
@@ -346,7 +347,7 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     if (def->channel_count > 0)
         s.channels = (const char **)(uintptr_t)def->channels;
     if (status == YK_OK && def->channel_count == 0) {
-        const yk_scenario_info *info = yk_scenario_get(scenario);
+        const yk_scenario_info *info = yk_scenario_get_info(scenario);
         size_t names = 2 * (size_t)info->interface_count;
         s.channel_count = 2 * info->interface_count;
         s.names = yk_allocate(context, names + 1, sizeof *s.names);
@@ -369,7 +370,7 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     yk_scenario_destroy(scenario);
 
     /* The reference. Subsystems that cannot be merged leave the finest variant. */
-    if (status == YK_OK && !def->exact) {
+    if (status == YK_OK && !def->exact_expression) {
         bool automatic = def->reference == YK_REFERENCE_AUTO;
         yk_reference kind = def->reference;
         if (automatic)
@@ -401,8 +402,9 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
     /* Orders from row to row of one variant; none where the reference itself is no better. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         yk_convergence_row *row = &rows[i];
-        row->unresolved = row->error < RESOLVED * report->reference_error;
-        if (i % def->step_count == 0 || row->unresolved || row->outcome == YK_OUTCOME_UNSTABLE)
+        row->below_reference_error = row->error < RESOLVED * report->reference_error;
+        if (i % def->step_count == 0 || row->below_reference_error ||
+            row->outcome == YK_OUTCOME_UNSTABLE)
             continue;
 
         const yk_convergence_row *before = row - 1;
@@ -415,8 +417,8 @@ yk_status yk_converge(yk_context *context, const yk_converge_def *given,
 
     /* Channels that the caller named are his own. */
     if (s.channels != (const char **)(uintptr_t)def->channels)
-        yk_release(context, (void *)(uintptr_t)s.channels);
-    yk_release(context, s.names);
+        yk_free(context, (void *)(uintptr_t)s.channels);
+    yk_free(context, s.names);
     yk_cache_destroy(prepared);
     return status;
 }

@@ -45,7 +45,7 @@ int yk_record_width(const yk_record_header *header)
 {
     int width = 0;
     for (int i = 0; i < header->channel_count; i++)
-        width += header->channels[i].components;
+        width += header->channels[i].component_count;
     return width;
 }
 
@@ -53,10 +53,10 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
 {
     const yk_record_header *header = yk_record_get_header(records[0]);
     *a = (yk_aligned){.runs = count, .width = yk_record_width(header)};
-    a->rows = yk_record_rows(records[0]);
+    a->rows = yk_record_row_count(records[0]);
     for (int i = 1; i < count; i++)
-        if (yk_record_rows(records[i]) < a->rows)
-            a->rows = yk_record_rows(records[i]);
+        if (yk_record_row_count(records[i]) < a->rows)
+            a->rows = yk_record_row_count(records[i]);
 
     size_t columns = (size_t)a->runs * (size_t)a->width;
     a->columns = yk_allocate(context, columns + 1, sizeof *a->columns);
@@ -66,7 +66,7 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
         return YK_ERROR_MEMORY;
 
     /* Copies, so that signs can be changed. */
-    memcpy(a->time, yk_record_time(records[0]), a->rows * sizeof *a->time);
+    memcpy(a->time, yk_record_times(records[0]), a->rows * sizeof *a->time);
     for (int run = 0; run < a->runs; run++) {
         double **own = a->columns + run * a->width;
         int column = 0;
@@ -76,14 +76,15 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
             double **first = a->columns + column;
             double **here = own + column;
 
-            for (int k = 0; k < channel->components; k++, column++) {
+            for (int k = 0; k < channel->component_count; k++, column++) {
                 own[column] = a->values + (size_t)(run * a->width + column) * a->rows;
                 memcpy(own[column], yk_record_column(records[run], c, k), a->rows * sizeof(double));
             }
 
             /* A quaternion and its negative are one rotation: the sign of the first run. */
             const char *dot = strrchr(channel->name, '.');
-            bool rotation = channel->components == 4 && dot && strcmp(dot, ".orientation") == 0;
+            bool rotation =
+                channel->component_count == 4 && dot && strcmp(dot, ".orientation") == 0;
 
             for (size_t i = 0; run > 0 && rotation && i < a->rows; i++) {
                 double product = 0;
@@ -100,9 +101,9 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
 
 void yk_align_release(yk_context *context, yk_aligned *a)
 {
-    yk_release(context, a->columns);
-    yk_release(context, a->values);
-    yk_release(context, a->time);
+    yk_free(context, a->columns);
+    yk_free(context, a->values);
+    yk_free(context, a->time);
 }
 
 yk_error_input yk_error_channel(const yk_aligned *a, int first, int components, bool impacts,
@@ -241,11 +242,11 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
 {
     /* From the worst to the best that can be said. */
     if (!isfinite(t->largest[0] + t->largest[1]))
-        return YK_ACCURACY_LOST;
+        return YK_ACCURACY_UNPREDICTABLE;
     if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size)
         return YK_ACCURACY_ROUNDING;
     if (in->runs < 3)
-        return YK_ACCURACY_ASSUMED;
+        return YK_ACCURACY_ASSUMED_ORDER;
 
     /* Lost, if there is a part of the run in which the runs differ by as much as the channel
      * moves, and finer ones no less. */
@@ -267,27 +268,27 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
 
         bool part_falls = sums[1] < RATIO_REGULAR * sums[0];
         if (!part_falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin))
-            return YK_ACCURACY_LOST;
+            return YK_ACCURACY_UNPREDICTABLE;
     }
 
     /* What explodes has all of its error at the end, and no jump there. */
     bool largest_falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
     bool at_end = t->off_row + JUMP_SAMPLES >= in->rows;
     if (!largest_falls && t->off > LOST * t->range && at_end)
-        return YK_ACCURACY_LOST;
+        return YK_ACCURACY_UNPREDICTABLE;
 
     if (is_jumping(in, t))
-        return YK_ACCURACY_JUMPS;
+        return YK_ACCURACY_DISCONTINUOUS;
     if (largest_falls)
-        return YK_ACCURACY_REGULAR;
+        return YK_ACCURACY_MEASURED_ORDER;
 
     /* The mean falls all the same: it is jumps that move. */
     double mean = t->mean[1] / (double)(in->rows * (size_t)in->components);
     bool falls = t->mean[1] < RATIO_REGULAR * t->mean[0];
     if (falls && mean < JUMP_MEAN * t->largest[1])
-        return YK_ACCURACY_JUMPS;
+        return YK_ACCURACY_DISCONTINUOUS;
 
-    return YK_ACCURACY_IRREGULAR;
+    return YK_ACCURACY_UPPER_BOUND;
 }
 
 /* Bars ----------------------------------------------------------------------------------------- */
@@ -303,7 +304,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
      * ratios are of few samples, so that of the whole run, where it has one, is not gone below. */
     double whole_ratio = ratio_of(t.largest[1], t.largest[0]);
     double mean_ratio = ratio_of(t.mean[1], t.mean[0]);
-    if (kind == YK_ACCURACY_ASSUMED)
+    if (kind == YK_ACCURACY_ASSUMED_ORDER)
         mean_ratio = RATIO_ASSUMED;
     double largest[2] = {0};
 
@@ -317,16 +318,16 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
         }
 
         ratios[i] = ratio_of(largest[1], largest[0]);
-        if (kind == YK_ACCURACY_ASSUMED || kind == YK_ACCURACY_JUMPS)
+        if (kind == YK_ACCURACY_ASSUMED_ORDER || kind == YK_ACCURACY_DISCONTINUOUS)
             ratios[i] = mean_ratio;
-        if (kind == YK_ACCURACY_REGULAR)
+        if (kind == YK_ACCURACY_MEASURED_ORDER)
             ratios[i] = fmax(ratios[i], whole_ratio);
     }
 
     /* The bars: the largest difference from the finest run up to each time, and what that run is
      * wrong by. Before a jump the truth may have jumped already. */
     size_t ahead = JUMP_SAMPLES;
-    if (kind == YK_ACCURACY_REGULAR)
+    if (kind == YK_ACCURACY_MEASURED_ORDER)
         ahead = 0;
     double worst = 0;
     double horizon = INFINITY;
@@ -347,7 +348,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
 
             double rest = fmin(rest_of_series(in, steps[0], steps[1], ratios[i]), t.range);
             double bar = off + rest + 16 * DBL_EPSILON * t.size;
-            if (kind == YK_ACCURACY_LOST && bar > LOST * t.range) {
+            if (kind == YK_ACCURACY_UNPREDICTABLE && bar > LOST * t.range) {
                 horizon = fmin(horizon, in->time[i]);
                 bar = fmax(bar, t.range);
             }
@@ -360,27 +361,27 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     /* Of the whole. Between samples it is not seen how the time of a jump moves: it is at least
      * of half an order. */
     double series = mean_ratio;
-    if (kind == YK_ACCURACY_JUMPS)
+    if (kind == YK_ACCURACY_DISCONTINUOUS)
         series = fmin(mean_ratio, RATIO_REGULAR);
     double mean = t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series);
     error->accuracy = kind;
     error->range = t.range;
-    error->size = t.size;
-    error->largest = INFINITY;
-    error->mean = INFINITY;
+    error->max_abs = t.size;
+    error->max_error = INFINITY;
+    error->relative_mean = INFINITY;
     if (isfinite(t.largest[0] + t.largest[1])) {
-        error->largest = worst;
-        error->mean = mean / t.deviation;
+        error->max_error = worst;
+        error->relative_mean = mean / t.deviation;
     }
 
-    error->relative = error->largest / t.range;
-    error->error = fmax(error->relative, error->mean);
-    error->horizon = horizon;
+    error->relative_to_range = error->max_error / t.range;
+    error->error = fmax(error->relative_to_range, error->relative_mean);
+    error->predictable_until = horizon;
     error->order = NAN;
-    if (kind == YK_ACCURACY_REGULAR)
+    if (kind == YK_ACCURACY_MEASURED_ORDER)
         error->order = -log2(t.largest[1] / t.largest[0]);
-    if (kind == YK_ACCURACY_JUMPS) {
-        error->error = error->mean;
+    if (kind == YK_ACCURACY_DISCONTINUOUS) {
+        error->error = error->relative_mean;
         error->order = -log2(mean_ratio);
     }
 }
@@ -395,35 +396,35 @@ static void fill_error(const totals *t, yk_accuracy kind, double largest, double
     *error = (yk_channel_error){
         .name = error->name,
         .unit = error->unit,
-        .exempt = error->exempt,
+        .excluded = error->excluded,
         .accuracy = kind,
         .range = t->range,
-        .size = t->size,
+        .max_abs = t->size,
         .order = NAN,
-        .horizon = INFINITY,
-        .largest = INFINITY,
-        .relative = INFINITY,
-        .mean = INFINITY,
+        .predictable_until = INFINITY,
+        .max_error = INFINITY,
+        .relative_to_range = INFINITY,
+        .relative_mean = INFINITY,
     };
 
     if (isfinite(largest + sum)) {
-        error->largest = largest;
-        error->relative = largest / t->range;
-        error->mean = sum / t->deviation;
+        error->max_error = largest;
+        error->relative_to_range = largest / t->range;
+        error->relative_mean = sum / t->deviation;
     }
 
-    error->error = error->mean;
-    if (kind != YK_ACCURACY_JUMPS)
-        error->error = fmax(error->relative, error->mean);
+    error->error = error->relative_mean;
+    if (kind != YK_ACCURACY_DISCONTINUOUS)
+        error->error = fmax(error->relative_to_range, error->relative_mean);
 }
 
 void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 {
     /* A jump that comes at another time is wrong by all of it, for a moment. */
     totals t = sum_up(in);
-    yk_accuracy kind = YK_ACCURACY_REGULAR;
+    yk_accuracy kind = YK_ACCURACY_MEASURED_ORDER;
     if (is_jumping(in, &t))
-        kind = YK_ACCURACY_JUMPS;
+        kind = YK_ACCURACY_DISCONTINUOUS;
     fill_error(&t, kind, t.off, t.off_mean, error);
 }
 
@@ -436,12 +437,12 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     /* First the finest run, and what it is wrong by. */
     double ratio = ratio_of(t.largest[1], t.largest[0]);
     double mean_ratio = ratio_of(t.mean[1], t.mean[0]);
-    if (kind == YK_ACCURACY_ASSUMED) {
+    if (kind == YK_ACCURACY_ASSUMED_ORDER) {
         ratio = RATIO_ASSUMED;
         mean_ratio = RATIO_ASSUMED;
     }
 
-    if (kind == YK_ACCURACY_JUMPS)
+    if (kind == YK_ACCURACY_DISCONTINUOUS)
         mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
     fill_error(&t, kind, rest_of_series(in, t.largest[0], t.largest[1], ratio),
                rest_of_series(in, t.mean[0], t.mean[1], mean_ratio), error);
@@ -451,7 +452,7 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     /* Of a clear order Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair
      * of runs. Their difference is at least three times the error of the finer one. */
     double order = NAN;
-    if (kind == YK_ACCURACY_REGULAR)
+    if (kind == YK_ACCURACY_MEASURED_ORDER)
         order = -log2(t.largest[1] / t.largest[0]);
     if (!(fabs(order - round(order)) < CLEAR_ORDER) || round(order) < 1 || in->runs < 3)
         return;
@@ -500,7 +501,7 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
     for (int i = 0; i < count; i++) {
         /* It moves, if it does beside its own size, and beside all others that compare with it. */
         yk_channel_error *e = &channels[i];
-        bool moves = e->range > AT_REST_OWN * e->size;
+        bool moves = e->range > AT_REST_OWN * e->max_abs;
 
         for (int k = 0; k < count; k++) {
             const yk_channel_error *other = &channels[k];
@@ -511,7 +512,7 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
             /* Torques that a joint does not carry are there by the rounding of its forces. */
             bool torque = strcmp(e->unit, "N m") == 0 && strcmp(other->unit, "N") == 0;
             if (torque)
-                moves = moves && e->range > AT_REST * arm * other->size;
+                moves = moves && e->range > AT_REST * arm * other->max_abs;
 
             /* Of a quantity whose rate this is, once or twice by time: what it amounts to. */
             size_t length = strlen(other->unit);
@@ -525,10 +526,10 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
             if (strcmp(per, "/s^2") == 0 || strcmp(per, "/s²") == 0)
                 rate = 2;
             if (rate > 0)
-                moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * other->size;
+                moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * other->max_abs;
         }
 
         if (!moves)
-            e->exempt = true;
+            e->excluded = true;
     }
 }

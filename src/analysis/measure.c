@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "base/text.h"
 #include "math/fourier.h"
 #include "math/vec3.h"
@@ -125,8 +125,8 @@ const char *yk_measure_unit(const yk_measure *measure, const char *unit)
 double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report)
 {
     if (measure->kind == RADIUS)
-        return report->radius;
-    return report->coupling;
+        return report->spectral_radius;
+    return report->coupling_growth;
 }
 
 /* Spectrum ------------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
         }
     }
 
-    yk_release(context, real);
+    yk_free(context, real);
 
     /* From there by golden section between the neighbours on the grid. */
     const double golden = 0.6180339887498949;
@@ -236,15 +236,15 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
 yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record,
                            double *value)
 {
-    int channel = yk_record_find(record, measure->channel);
+    int channel = yk_record_find_channel(record, measure->channel);
     if (channel < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no channel '%s'",
                        measure->channel);
 
     /* The rows within the time span. */
-    const double *time = yk_record_time(record);
+    const double *time = yk_record_times(record);
     size_t begin = 0;
-    size_t end = yk_record_rows(record);
+    size_t end = yk_record_row_count(record);
     while (begin < end && time[begin] < measure->from)
         begin++;
     while (end > begin && time[end - 1] > measure->to)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "base/text.h"
 
 void yk_changes_add(yk_changes *changes, const char *format, ...)
@@ -81,7 +81,7 @@ unsigned yk_choice_traits(yk_context *context, const yk_choice *choice)
 {
     /* The scheme as the variant changes it. */
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
-    yk_scheme_fill(choice->scheme, options);
+    yk_scheme_set_defaults(choice->scheme, options);
 
     /* The options of the variant behind "coupling."; the first change is the scheme itself. */
     for (int i = 1; i < choice->changes.count; i++) {
@@ -89,7 +89,7 @@ unsigned yk_choice_traits(yk_context *context, const yk_choice *choice)
         const char *equals = strchr(change, '=');
         char key[YK_CHANGE_TEXT];
         snprintf(key, sizeof key, "%.*s", (int)(equals - change), change);
-        yk_scheme_set(context, choice->scheme, options, key, equals + 1);
+        yk_scheme_set_option(context, choice->scheme, options, key, equals + 1);
     }
 
     return yk_scheme_traits(&(yk_scheme_def){.ops = choice->scheme, .options = options});
@@ -108,7 +108,7 @@ const yk_scheme_ops *yk_scheme_with(unsigned trait)
 bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
 {
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
-    yk_scheme_fill(scheme, options);
+    yk_scheme_set_defaults(scheme, options);
 
     /* Steps that are repeated. */
     if (yk_scheme_traits(&(yk_scheme_def){.ops = scheme}) & YK_SCHEME_NEEDS_ROLLBACK)
@@ -119,21 +119,21 @@ bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
     /* What each side of an interface would have to take. */
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
-        const yk_joined_ports joined = {
+        const yk_port_pair joined = {
             .subsystem = {info->subsystems[def->wrench_subsystem],
                           info->subsystems[def->motion_subsystem]},
-            .number = {def->wrench_subsystem, def->motion_subsystem},
+            .subsystem_index = {def->wrench_subsystem, def->motion_subsystem},
             .port = {def->wrench_port, def->motion_port},
         };
-        yk_causality takes[2] = {YK_TAKES_WRENCH, YK_TAKES_MOTION};
-        if (scheme->second_side)
-            takes[1] = scheme->second_side(options, &joined);
+        yk_causality takes[2] = {YK_CAUSALITY_WRENCH_INPUT, YK_CAUSALITY_MOTION_INPUT};
+        if (scheme->second_side_causality)
+            takes[1] = scheme->second_side_causality(options, &joined);
 
         for (int side = 0; side < 2; side++) {
             const yk_subsystem *subsystem = joined.subsystem[side];
             const yk_port *ports;
             subsystem->ops->ports(subsystem, &ports);
-            if (!(ports[joined.port[side]].causalities & takes[side]))
+            if (!(ports[joined.port[side]].allowed_causalities & takes[side]))
                 return false;
         }
     }
@@ -151,12 +151,12 @@ yk_finding *yk_finding_add(yk_run_report *report, yk_finding_kind kind, bool ser
 
     /* What comes after the list is full is less important than what is in it. */
     yk_finding *finding = &report->findings[report->finding_count++];
-    *finding =
-        (yk_finding){.kind = kind, .serious = serious, .interface = interface, .value = value};
+    *finding = (yk_finding){
+        .kind = kind, .serious = serious, .interface_index = interface, .value = value};
 
     va_list arguments;
     va_start(arguments, format);
-    yk_format_list(finding->text, sizeof finding->text, format, arguments);
+    yk_format_list(finding->message, sizeof finding->message, format, arguments);
     va_end(arguments);
 
     return finding;
@@ -176,7 +176,7 @@ void yk_finding_change(yk_finding *finding, const yk_changes *changes)
         return;
 
     yk_remedy *remedy = &finding->remedies[finding->remedy_count++];
-    *remedy = (yk_remedy){.kind = YK_REMEDY_CHANGE};
+    *remedy = (yk_remedy){.kind = YK_REMEDY_OVERRIDES};
 
     for (int i = 0; i < changes->count && i < YK_REMEDY_OVERRIDES_MAX; i++) {
         char *override = remedy->overrides[remedy->override_count++];
@@ -224,7 +224,7 @@ typedef enum outcome {
 typedef struct attempts {
     const yk_context *context;
     const yk_scenario_def *scenario;
-    const yk_run_def *run;
+    const yk_run_options *run;
     double step;    /* s, of the scenario */
     double failed;  /* s: where the run failed; its start if it did not */
     double seconds; /* of the processor, that are left */
@@ -267,7 +267,7 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     bool serious = yk_report_serious(&trial.report, &kind);
     yk_trial_release(&trial);
 
-    if (yk_stop_asked(a->context))
+    if (yk_context_should_stop(a->context))
         a->stopped = true;
 
     /* Where time is short it has to come further than a run that failed. */
@@ -280,7 +280,7 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     if (cut && !(reached > a->failed))
         return UNKNOWN;
 
-    remedy->tried = reached;
+    remedy->verified_until = reached;
     return HELPS;
 }
 
@@ -298,11 +298,11 @@ static int find(const yk_remedy *list, int count, const yk_remedy *remedy)
     return -1;
 }
 
-void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk_run_def *run,
+void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk_run_options *run,
                      yk_run_report *report)
 {
     enum { TRIED_MAX = 8 };
-    yk_scenario_def scenario = *run->source;
+    yk_scenario_def scenario = *run->remedy_scenario;
     yk_cache *cache = yk_trials_prepare(&scenario);
     attempts a = {
         .context = context,
@@ -310,7 +310,7 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
         .run = run,
         .step = info->step,
         .failed = info->start,
-        .seconds = fmin(fmax(2 * report->seconds, SECONDS_LEAST), SECONDS_MOST),
+        .seconds = fmin(fmax(2 * report->wall_time, SECONDS_LEAST), SECONDS_MOST),
     };
     if (report->time < info->end - 0.5 * info->step)
         a.failed = report->time;
@@ -322,13 +322,14 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
     for (int i = 0; i < report->finding_count; i++) {
         const yk_finding *f = &report->findings[i];
         for (int k = 0; k < f->remedy_count && f->serious && count < TRIED_MAX; k++)
-            if (f->remedies[k].kind == YK_REMEDY_CHANGE && find(asked, count, &f->remedies[k]) < 0)
+            if (f->remedies[k].kind == YK_REMEDY_OVERRIDES &&
+                find(asked, count, &f->remedies[k]) < 0)
                 asked[count++] = f->remedies[k];
     }
 
     bool shorter_alone = count == 0;
     if (shorter_alone)
-        asked[count++] = (yk_remedy){.kind = YK_REMEDY_CHANGE};
+        asked[count++] = (yk_remedy){.kind = YK_REMEDY_OVERRIDES};
 
     /* All of them with the step that the scenario has, then with shorter ones, until one helps. */
     outcome outcomes[TRIED_MAX];
@@ -364,7 +365,7 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
         int kept = 0;
         for (int k = 0; k < f->remedy_count; k++) {
             int known = find(asked, count, &f->remedies[k]);
-            bool change = f->remedies[k].kind == YK_REMEDY_CHANGE;
+            bool change = f->remedies[k].kind == YK_REMEDY_OVERRIDES;
             if (change && known >= 0 && (outcomes[known] == FAILS || known == helping))
                 continue;
 

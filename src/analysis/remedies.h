@@ -53,7 +53,7 @@ void yk_finding_search(yk_finding *finding, yk_remedy_kind kind);
 
 /* Tries the remedies of serious findings on the source of the run's scenario, within a time that
  * its own duration sets: those that help are left, with a shorter step where that is needed. */
-void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk_run_def *run,
+void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk_run_options *run,
                      yk_run_report *report);
 
 #endif

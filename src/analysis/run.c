@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/remedies.h"
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/text.h"
@@ -29,7 +29,7 @@ typedef struct run {
     yk_scenario *scenario;
     const yk_scenario_info *info;
     yk_system *system;
-    const yk_run_def *def;
+    const yk_run_options *def;
     yk_run_report *report;
     yk_watch watch;
     double *row;
@@ -55,20 +55,20 @@ typedef struct run {
 /* The scene as it is at the start, also of a run that is resumed, where frames are recorded. */
 static yk_status open_scene(run *r)
 {
-    if (!r->def->recorder || r->def->frames <= 0)
+    if (!r->def->recorder || r->def->frame_count <= 0)
         return YK_OK;
 
-    yk_status status =
-        yk_scene_open(r->context, r->system, r->info, &r->watch, r->def->contacts, &r->scene);
+    yk_status status = yk_scene_open(r->context, r->system, r->info, &r->watch,
+                                     r->def->max_contacts_per_frame, &r->scene);
     if (YK_FAILED(status))
         return status;
 
     /* How often a frame is recorded: as often as was asked for, and as memory allows. */
-    size_t size = yk_scene_frame_size(&r->scene.record);
-    double frames = r->def->frames;
+    size_t size = yk_scene_frame_value_count(&r->scene.record);
+    double frames = r->def->frame_count;
     if (size > 0)
         frames = fmin(frames, fmax(FRAMES_BYTES / ((double)size * sizeof(float)), 2));
-    r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
+    r->frame_stride = (int64_t)ceil((double)r->info->step_count / frames);
     if (r->frame_stride < 1)
         r->frame_stride = 1;
 
@@ -88,12 +88,12 @@ static yk_status begin_record(run *r)
         inputs = yk_text_copy(r->context, r->checkpoints.inputs);
     else
         inputs = yk_scenario_inputs(r->scenario);
-    char *resolved = yk_scenario_text(r->scenario);
+    char *resolved = yk_scenario_resolved_text(r->scenario);
     yk_text text = {0};
     if (inputs && resolved)
         yk_text_add(r->context, &text, "%s%s", inputs, resolved);
-    yk_release(r->context, resolved);
-    yk_release(r->context, inputs);
+    yk_free(r->context, resolved);
+    yk_free(r->context, inputs);
 
     yk_record_channel *channels =
         yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
@@ -102,26 +102,26 @@ static yk_status begin_record(run *r)
         for (int i = 0; i < info->channel_count; i++) {
             channels[i].name = info->channels[i].name;
             channels[i].unit = info->channels[i].unit;
-            channels[i].components = info->channels[i].components;
+            channels[i].component_count = info->channels[i].component_count;
             channels[i].labels = yk_scenario_channel_labels(r->scenario, i);
         }
 
         yk_record_header header = {
             .title = info->title,
-            .scenario = text.data,
+            .scenario_text = text.data,
             .command = r->def->command,
             .channels = channels,
             .channel_count = info->channel_count,
         };
         if (r->frame_stride > 0)
             header.scene = &r->scene.record;
-        if (r->def->resume)
+        if (r->def->resume_from)
             status = yk_recorder_resume(r->def->recorder, &header, &r->checkpoints.position);
         else
             status = yk_recorder_begin(r->def->recorder, &header);
     }
 
-    yk_release(r->context, channels);
+    yk_free(r->context, channels);
     yk_text_destroy(r->context, &text);
     return status;
 }
@@ -131,8 +131,8 @@ static yk_status sample(run *r)
     if (!r->def->recorder)
         return YK_OK;
 
-    yk_scenario_sample(r->scenario, r->row);
-    yk_status status = yk_system_check_partners(r->system);
+    yk_scenario_read_sample(r->scenario, r->row);
+    yk_status status = yk_system_remote_status(r->system);
     if (status != YK_OK)
         return status;
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
@@ -144,7 +144,7 @@ static yk_status record_frame(run *r)
         return YK_OK;
 
     yk_scene_read(&r->scene);
-    yk_status status = yk_system_check_partners(r->system);
+    yk_status status = yk_system_remote_status(r->system);
     if (status != YK_OK)
         return status;
     return yk_recorder_frame(r->def->recorder, yk_system_time(r->system), r->scene.frame);
@@ -169,13 +169,13 @@ static void add_text(run *r, const char *what, double value, const char *text)
     r->figures[r->figure_count - 1].text = text;
 }
 
-bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
+bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
 {
     yk_system *system;
     if (!scenario || yk_scenario_system(scenario, &system) != YK_OK)
         return false;
 
-    int count = yk_scenario_get(scenario)->subsystem_count;
+    int count = yk_scenario_get_info(scenario)->subsystem_count;
     if (subsystem < 0 || subsystem >= count) {
         yk_fail(yk_system_context(system), YK_ERROR_ARGUMENT,
                 "%s: there is no subsystem %d; the ids are 0 to %d", __func__, subsystem,
@@ -183,7 +183,7 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
         return false;
     }
 
-    return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual",
+    return yk_watch_channel(system, yk_scenario_get_info(scenario), subsystem, "largest_residual",
                             residual);
 }
 
@@ -192,29 +192,29 @@ static void add_statistics(run *r)
 {
     /* Of the system ... */
     const yk_scenario_info *info = r->info;
-    yk_system_statistics all = yk_system_statistics_get(r->system);
+    yk_system_statistics all = yk_system_get_statistics(r->system);
     add_figure(r, "", "steps", (double)all.steps, "");
     add_figure(r, "", "iterations", (double)all.iterations, "");
-    add_figure(r, "", "largest_iterations", all.largest_iterations, "");
+    add_figure(r, "", "largest_iterations", all.max_iterations, "");
     add_figure(r, "", "steps_not_converged", (double)all.steps_not_converged, "");
     add_figure(r, "", "steps_repeated", (double)all.steps_rejected, "");
-    add_figure(r, "", "smallest_step", all.smallest_step, "s");
-    add_figure(r, "", "largest_step", all.largest_step, "s");
-    add_figure(r, "", "wall_time", r->report->seconds, "s");
-    add_figure(r, "", "largest_energy", r->report->largest_energy, "J");
-    add_figure(r, "", "energy_scale", r->report->energy_scale, "J");
-    add_figure(r, "", "energy_made", r->report->energy_made, "");
+    add_figure(r, "", "smallest_step", all.min_step, "s");
+    add_figure(r, "", "largest_step", all.max_step, "s");
+    add_figure(r, "", "wall_time", r->report->wall_time, "s");
+    add_figure(r, "", "largest_energy", r->report->max_energy, "J");
+    add_figure(r, "", "energy_scale", r->report->reference_energy, "J");
+    add_figure(r, "", "energy_made", r->report->spurious_energy, "");
     add_figure(r, "", "time", r->report->time, "s");
     add_figure(r, "", "end", info->end, "s");
 
     /* ... of its subsystems ... */
     for (int i = 0; i < info->subsystem_count; i++) {
-        const char *name = info->names[i];
+        const char *name = info->subsystem_names[i];
         yk_subsystem_statistics part = yk_system_subsystem_statistics(r->system, i);
         add_figure(r, name, "calls", (double)part.calls, "");
-        add_figure(r, name, "wall_time", part.seconds, "s");
+        add_figure(r, name, "wall_time", part.wall_time, "s");
         double residual;
-        if (yk_run_contact_residual(r->scenario, i, &residual))
+        if (yk_run_max_contact_residual(r->scenario, i, &residual))
             add_figure(r, name, "largest_contact_residual", residual, "m/s");
         double unresolved;
         if (yk_watch_channel(r->system, info, i, "unresolved", &unresolved))
@@ -225,10 +225,10 @@ static void add_statistics(run *r)
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
         yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
-        add_figure(r, name, "largest_position_error", interface.largest.position, "m");
-        add_figure(r, name, "largest_rotation_error", interface.largest.rotation, "rad");
-        add_figure(r, name, "largest_velocity_error", interface.largest.velocity, "m/s");
-        add_figure(r, name, "largest_angular_velocity_error", interface.largest.angular_velocity,
+        add_figure(r, name, "largest_position_error", interface.max_gap.position, "m");
+        add_figure(r, name, "largest_rotation_error", interface.max_gap.rotation, "rad");
+        add_figure(r, name, "largest_velocity_error", interface.max_gap.velocity, "m/s");
+        add_figure(r, name, "largest_angular_velocity_error", interface.max_gap.angular_velocity,
                    "rad/s");
         add_figure(r, name, "energy_created", interface.energy_created, "J");
         if (i >= r->watch.count)
@@ -239,7 +239,7 @@ static void add_statistics(run *r)
         double velocity_gap = 0;
         if (w->speed_squares > 0)
             velocity_gap = sqrt(w->gap_squares / w->speed_squares);
-        add_figure(r, name, "mass_ratio", w->probe.ratio, "");
+        add_figure(r, name, "mass_ratio", w->probe.mass_ratio, "");
         add_figure(r, name, "travel", w->travel, "m");
         add_figure(r, name, "velocity_gap", velocity_gap, "");
         double open = 0;
@@ -267,18 +267,18 @@ static void add_statistics(run *r)
 static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
     static const char *const finding_names[] = {
-        [YK_FINDING_RIPPLE] = "ripple",
-        [YK_FINDING_ENERGY] = "energy",
+        [YK_FINDING_GROWING_OSCILLATION] = "ripple",
+        [YK_FINDING_ENERGY_ERROR] = "energy",
         [YK_FINDING_NOT_CONVERGED] = "not_converged",
         [YK_FINDING_DRIFT] = "drift",
-        [YK_FINDING_FEEDTHROUGH] = "feedthrough",
+        [YK_FINDING_ALGEBRAIC_LOOP] = "feedthrough",
         [YK_FINDING_MASS_RATIO] = "mass_ratio",
-        [YK_FINDING_GAP] = "gap",
-        [YK_FINDING_CONTACT] = "contact",
-        [YK_FINDING_PASSAGE] = "passage",
-        [YK_FINDING_FAILED] = "failed",
-        [YK_FINDING_MENDED] = "mended",
-        [YK_FINDING_EMITTER] = "emitter",
+        [YK_FINDING_INTERFACE_GAP] = "gap",
+        [YK_FINDING_CONTACT_RESIDUAL] = "contact",
+        [YK_FINDING_PENETRATION] = "passage",
+        [YK_FINDING_RUN_FAILED] = "failed",
+        [YK_FINDING_RECOVERED] = "mended",
+        [YK_FINDING_EMITTER_SHORTFALL] = "emitter",
         [YK_FINDING_WIRE_LOOP] = "wire_loop",
     };
 
@@ -304,12 +304,12 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
             const yk_finding *f = &r->report->findings[i];
             char name[64];
             snprintf(name, sizeof name, "finding_%d_%s", i + 1, finding_names[f->kind]);
-            add_text(r, name, f->value, f->text);
+            add_text(r, name, f->value, f->message);
             snprintf(name, sizeof name, "finding_%d_serious", i + 1);
             add_figure(r, "", name, f->serious, "");
-            if (f->interface >= 0) {
+            if (f->interface_index >= 0) {
                 snprintf(name, sizeof name, "finding_%d_interface", i + 1);
-                add_text(r, name, f->interface, r->info->interfaces[f->interface].name);
+                add_text(r, name, f->interface_index, r->info->interfaces[f->interface_index].name);
             }
 
             /* The kind of a remedy, and its overrides line by line. */
@@ -339,8 +339,8 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         status = yk_recorder_end(r->def->recorder, &summary);
     }
 
-    yk_release(r->context, r->figures);
-    yk_release(r->context, r->figure_names);
+    yk_free(r->context, r->figures);
+    yk_free(r->context, r->figure_names);
     return status;
 }
 
@@ -369,9 +369,9 @@ static bool report_progress(run *r, int64_t step, bool last)
     r->last_report = now;
     yk_run_progress progress = {
         .step = step,
-        .steps = r->info->steps,
+        .step_count = r->info->step_count,
         .time = yk_system_time(r->system),
-        .seconds = now - r->begun,
+        .wall_time = now - r->begun,
     };
 
     return r->def->progress(r->def->user, &progress);
@@ -382,19 +382,19 @@ static bool report_progress(run *r, int64_t step, bool last)
 /* Prepares for checkpoints, and goes to the one that the run is resumed from. */
 static yk_status open_checkpoints(run *r)
 {
-    if (!r->def->checkpoint && !r->def->resume)
+    if (!r->def->checkpoint_path && !r->def->resume_from)
         return YK_OK;
 
     yk_status status = yk_checkpointer_open(r->context, r->def, r->scenario, r->system, &r->watch,
                                             &r->checkpoints);
-    if (YK_FAILED(status) || !r->def->resume)
+    if (YK_FAILED(status) || !r->def->resume_from)
         return status;
 
-    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume);
+    status = yk_checkpointer_restore(&r->checkpoints, r->def->resume_from);
     if (YK_FAILED(status))
         return status;
 
-    r->report->steps = r->checkpoints.last_step;
+    r->report->step_count = r->checkpoints.last_step;
     r->converged = r->checkpoints.converged;
     r->begun -= r->checkpoints.seconds;
 
@@ -404,18 +404,18 @@ static yk_status open_checkpoints(run *r)
 static yk_status write_checkpoint(run *r)
 {
     double seconds = yk_clock_seconds() - r->begun;
-    return yk_checkpointer_write(&r->checkpoints, r->report->steps, r->converged, seconds);
+    return yk_checkpointer_write(&r->checkpoints, r->report->step_count, r->converged, seconds);
 }
 
 /* Falling back --------------------------------------------------------------------------------- */
 
 static yk_status open_fall_back(run *r)
 {
-    if (r->info->on_failure.action != YK_ON_FAILURE_FALL_BACK)
+    if (r->info->on_failure.action != YK_ON_FAILURE_FALLBACK)
         return YK_OK;
 
-    r->state_words = yk_system_state_layout(r->system).words;
-    r->memory_words = yk_system_memory_words(r->system);
+    r->state_words = yk_system_state_layout(r->system).word_count;
+    r->memory_words = yk_system_checkpoint_size(r->system);
     size_t words = r->state_words + r->memory_words + yk_watch_words(&r->watch);
     r->kept = yk_allocate(r->context, words, sizeof *r->kept);
     if (!r->kept)
@@ -429,10 +429,10 @@ static yk_status open_fall_back(run *r)
 static yk_status make_step(run *r, int64_t number, yk_status *sound)
 {
     double *state = r->kept;
-    bool may_fall_back = state && !yk_system_failures_get(r->system).fell_back;
+    bool may_fall_back = state && !yk_system_get_failures(r->system).used_fallback;
     if (may_fall_back) {
-        yk_system_state_get(r->system, state);
-        yk_system_memory_save(r->system, state + r->state_words);
+        yk_system_get_state(r->system, state);
+        yk_system_get_checkpoint_data(r->system, state + r->state_words);
         yk_watch_save(&r->watch, state + r->state_words + r->memory_words);
     }
 
@@ -444,18 +444,18 @@ static yk_status make_step(run *r, int64_t number, yk_status *sound)
     char reason[256];
     if (!may_fall_back || !yk_watch_runs_away(&r->watch, reason, sizeof reason))
         return status;
-    if (yk_system_failures_get(r->system).fell_back)
+    if (yk_system_get_failures(r->system).used_fallback)
         return status;
 
-    status = yk_system_state_set(r->system, state);
+    status = yk_system_set_state(r->system, state);
     if (YK_FAILED(status))
         return status;
 
-    status = yk_system_memory_restore(r->system, state + r->state_words);
+    status = yk_system_set_checkpoint_data(r->system, state + r->state_words);
     if (!YK_FAILED(status))
         status = yk_watch_restore(&r->watch, state + r->state_words + r->memory_words);
     if (!YK_FAILED(status))
-        status = yk_system_fall_back(r->system, reason);
+        status = yk_system_switch_to_fallback(r->system, reason);
     if (!YK_FAILED(status))
         status = yk_system_step(r->system, NULL);
     if (!YK_FAILED(status))
@@ -475,17 +475,17 @@ static yk_status explain_failure(const run *r, int64_t number, double t, yk_stat
         return status;
 
     return yk_fail(r->context, YK_ERROR_INPUT, "step %lld of %lld failed: %s", (long long)number,
-                   (long long)r->info->steps, what);
+                   (long long)r->info->step_count, what);
 }
 
 /* From sample to sample, with progress reported and checkpoints written now and then. */
 static yk_status step_to_end(run *r)
 {
     /* The state at the start is the first sample. */
-    int64_t steps = r->info->steps;
-    int64_t first = r->report->steps + 1;
+    int64_t steps = r->info->step_count;
+    int64_t first = r->report->step_count + 1;
     yk_status status = YK_OK;
-    if (!r->def->resume) {
+    if (!r->def->resume_from) {
         status = sample(r);
         if (!YK_FAILED(status))
             status = record_frame(r);
@@ -495,7 +495,7 @@ static yk_status step_to_end(run *r)
         yk_status sound = YK_OK;
         double t = yk_system_time(r->system);
         status = make_step(r, n, &sound);
-        if (status == YK_ERROR_STOPPED)
+        if (status == YK_ERROR_ABORTED)
             return yk_fail(r->context, YK_INTERRUPTED,
                            "stopped in the midst of step %lld of %lld, after t = %g s",
                            (long long)n, (long long)steps, yk_system_time(r->system));
@@ -505,10 +505,10 @@ static yk_status step_to_end(run *r)
             r->converged = false;
 
         /* The step is made, and recorded. */
-        r->report->steps = n;
+        r->report->step_count = n;
 
         bool last = n == steps;
-        if (n % r->info->record_every == 0 || last)
+        if (n % r->info->record_interval == 0 || last)
             status = sample(r);
         bool shown = r->frame_stride > 0 && (n % r->frame_stride == 0 || last);
         if (!YK_FAILED(status) && shown)
@@ -521,7 +521,7 @@ static yk_status step_to_end(run *r)
         /* Where the caller wants to stop, all that is needed to go on is kept. */
         bool stops = !report_progress(r, n, last) && !last;
         yk_status kept = YK_OK;
-        if (stops && r->def->checkpoint)
+        if (stops && r->def->checkpoint_path)
             kept = write_checkpoint(r);
         if (kept != YK_OK)
             return kept;
@@ -532,10 +532,11 @@ static yk_status step_to_end(run *r)
         /* A checkpoint now and then, by the clock as it was read for the progress, where there is
          * any. */
         double clock = r->last_reading;
-        bool by_clock = r->def->checkpoint && r->def->checkpoint_unit == YK_CHECKPOINT_CLOCK;
+        bool by_clock =
+            r->def->checkpoint_path && r->def->checkpoint_unit == YK_CHECKPOINT_WALL_TIME;
         if (by_clock && !r->def->progress)
             clock = yk_clock_seconds();
-        if (last || !r->def->checkpoint || !yk_checkpointer_due(&r->checkpoints, n, clock))
+        if (last || !r->def->checkpoint_path || !yk_checkpointer_due(&r->checkpoints, n, clock))
             continue;
 
         /* One that cannot be written does not stop the run: there are those before it. The first in
@@ -553,7 +554,7 @@ static yk_status step_to_end(run *r)
     return YK_OK;
 }
 
-yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
+yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_options *def,
                  yk_run_report *report)
 {
     if (!scenario)
@@ -562,13 +563,13 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     yk_run_report own;
     if (!report)
         report = &own;
-    static const yk_run_def nothing_recorded;
+    static const yk_run_options nothing_recorded;
     if (!def)
         def = &nothing_recorded;
     run r = {
         .context = context,
         .scenario = scenario,
-        .info = yk_scenario_get(scenario),
+        .info = yk_scenario_get_info(scenario),
         .def = def,
         .report = report,
         .begun = yk_clock_seconds(),
@@ -581,12 +582,12 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (YK_FAILED(status))
         return status;
 
-    r.row = yk_allocate(context, (size_t)r.info->sample_size, sizeof *r.row);
+    r.row = yk_allocate(context, (size_t)r.info->values_per_sample, sizeof *r.row);
     if (!r.row)
         return YK_ERROR_MEMORY;
 
     /* From the start to the end, or to where it fails; what was found until then is reported. */
-    status = yk_system_start(r.system);
+    status = yk_system_initialize(r.system);
     if (!YK_FAILED(status))
         status = yk_watch_open(context, r.system, r.info, &r.watch);
     if (!YK_FAILED(status))
@@ -600,7 +601,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (!YK_FAILED(status)) {
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
-        r.report->seconds = yk_clock_seconds() - r.begun;
+        r.report->wall_time = yk_clock_seconds() - r.begun;
 
         /* What the run came to. */
         yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
@@ -618,9 +619,9 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
          * accept one connection only, and this run still holds it. */
         yk_finding_kind kind;
         bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
-        bool may_try = def->source && (!YK_FAILED(status) || numerical) &&
+        bool may_try = def->remedy_scenario && (!YK_FAILED(status) || numerical) &&
                        yk_report_serious(r.report, &kind) && !r.info->partners &&
-                       yk_system_find_unsaved(r.system) < 0;
+                       yk_system_first_without_state(r.system) < 0;
         if (may_try)
             yk_remedies_try(context, r.info, def, r.report);
 
@@ -631,15 +632,15 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         bool resumable = r.checkpoints.written;
         if (status == YK_OK || !resumable)
             ended = end_record(&r, status, failure);
-        r.report->checkpointed = resumable && (status != YK_OK || ended != YK_OK);
-        if (status == YK_OK && ended == YK_OK && def->checkpoint)
-            yk_checkpoint_remove(context, def->checkpoint);
-        r.report->recorded = def->recorder && ended == YK_OK && !r.report->checkpointed;
+        r.report->can_resume = resumable && (status != YK_OK || ended != YK_OK);
+        if (status == YK_OK && ended == YK_OK && def->checkpoint_path)
+            yk_checkpoint_remove(context, def->checkpoint_path);
+        r.report->record_is_complete = def->recorder && ended == YK_OK && !r.report->can_resume;
         if (!YK_FAILED(status) && YK_FAILED(ended))
             status = ended;
         else if (failure)
             yk_fail(context, status, "%s", failure);
-        yk_release(context, failure);
+        yk_free(context, failure);
     }
 
     if (r.checkpoints.context)
@@ -647,8 +648,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     yk_watch_close(&r.watch);
     if (r.scene.context)
         yk_scene_close(&r.scene);
-    yk_release(context, r.row);
-    yk_release(context, r.kept);
+    yk_free(context, r.row);
+    yk_free(context, r.kept);
     if (status == YK_OK && !r.converged)
         return YK_NOT_CONVERGED;
 

@@ -1,10 +1,10 @@
 /* What goes with a run (run.c). It is watched, and findings with their remedies follow from what was
  * seen; it is shown, and it can be taken up again.
  *
- *   energy       what coupling and integration made or lost, beside what moves (budget.c)
- *   ripple       wrenches that swing from step to step (ripple.c)
- *   limits       mass ratios and loops that the scheme does not bear, before the run (limits.c)
- *   watch        all of them, and gaps and iterations, as findings (watch.c)
+ *   energy       what coupling and integration made or lost, beside what moves (energy_check.c)
+ *   ripple       wrenches that swing from step to step (growing_oscillation.c)
+ *   limits       mass ratios and loops that the scheme does not bear, before the run (mass_ratio.c)
+ *   watch        all of them, and gaps and iterations, as findings (findings.c)
  *   scene        what the system looks like (scene.c)
  *   checkpoints  all that it takes to go on with a run (checkpoint.c) */
 #ifndef YK_ANALYSIS_RUN_H
@@ -110,7 +110,7 @@ void yk_ripple_add(yk_ripple *ripple, const yk_wrench *wrench, double time);
 /* At the start of a system: the findings, and the mass ratio, into a report. What each interface
  * joins in `probes`, which may be NULL. */
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
-                         yk_run_report *report, yk_interface_probe *probes);
+                         yk_run_report *report, yk_interface_masses *probes);
 
 /* The largest ratio of masses that the scheme bears at an interface, whatever it has there, up to
  * YK_RATIO_MOST; NaN: it exchanges nothing that depends on masses. Takes a dozen trials. */
@@ -123,11 +123,11 @@ yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scena
 /* One interface under watch. */
 typedef struct yk_watched {
     yk_ripple ripple;
-    yk_interface_probe probe; /* at the start, see limits.c */
-    yk_vec3 origin;           /* of the wrench side, at the start */
-    double travel;            /* largest distance from there, looked at now and then */
+    yk_interface_masses probe; /* at the start, see mass_ratio.c */
+    yk_vec3 origin;            /* of the wrench side, at the start */
+    double travel;             /* largest distance from there, looked at now and then */
     /* Largest gaps up to a quarter and half of the run, and the travel by then. */
-    yk_interface_error quarter, half;
+    yk_interface_gap quarter, half;
     double quarter_travel, half_travel;
     /* Sums of squares, now and then, of the velocity gap and of the velocity (m/s, rad/s). */
     double gap_squares, speed_squares;
@@ -203,7 +203,7 @@ typedef struct yk_scene {
     yk_record_scene record; /* refers to the lists below and to names of the scenario */
     yk_record_body *bodies;
     yk_shape *shapes;
-    yk_record_link *links;
+    yk_record_connection *links;
     yk_vec3 *points;
     /* What moves, once each. Its bodies begin at `first`. */
     struct moving {
@@ -214,7 +214,8 @@ typedef struct yk_scene {
         int contacts; /* in a frame at most */
     } * moving;
     int moving_count;
-    int *told; /* channels of what is watched, YK_WATCH_SUBSYSTEM of each subsystem; -1: none */
+    int *
+        told; /* channels of what is watched, YK_MONITOR_SUBSYSTEM_VALUES of each subsystem; -1: none */
     yk_scene_pose *poses;       /* of the largest of them */
     yk_contact_point *contacts; /* of all of them */
     float *frame;               /* the latest, see yk_frame_table */
@@ -235,7 +236,7 @@ void yk_scene_read(yk_scene *scene);
 
 typedef struct yk_checkpointer {
     yk_context *context;
-    const yk_run_def *def;
+    const yk_run_options *def;
     yk_system *system;
     yk_watch *watch;
     const yk_scenario_info *info;
@@ -251,13 +252,14 @@ typedef struct yk_checkpointer {
      * that it had taken (s), and where its record is to go on. */
     bool converged;
     double seconds;
-    yk_record_position position;
+    yk_journal_position position;
 } yk_checkpointer;
 
 /* After the start of the system and its watch. YK_ERROR_CAPABILITY with the name of what cannot be
  * saved. */
-yk_status yk_checkpointer_open(yk_context *context, const yk_run_def *def, yk_scenario *scenario,
-                               yk_system *system, yk_watch *watch, yk_checkpointer *made);
+yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
+                               yk_scenario *scenario, yk_system *system, yk_watch *watch,
+                               yk_checkpointer *made);
 void yk_checkpointer_close(yk_checkpointer *self);
 
 /* After a step; `clock` is the time on it. */

@@ -6,7 +6,7 @@
 
 static yk_vec3 to_system(const yk_transform *t, yk_vec3 x)
 {
-    return yk_v3_add(t->position, yk_q_rotate(t->orientation, yk_v3_scale(t->length, x)));
+    return yk_v3_add(t->position, yk_q_rotate(t->orientation, yk_v3_scale(t->length_unit, x)));
 }
 
 static yk_status fill_bodies(yk_scene *scene)
@@ -19,7 +19,7 @@ static yk_status fill_bodies(yk_scene *scene)
     yk_scene_body *list = yk_allocate(scene->context, largest + 1, sizeof *list);
     scene->poses = yk_allocate(scene->context, largest + 1, sizeof *scene->poses);
     if (!list || !scene->poses) {
-        yk_release(scene->context, list);
+        yk_free(scene->context, list);
         return YK_ERROR_MEMORY;
     }
 
@@ -35,18 +35,19 @@ static yk_status fill_bodies(yk_scene *scene)
         int subsystem = 0;
 
         for (int i = 0; i < moving->count; i++) {
-            for (int k = 0; list[i].part != part && k < scene->info->subsystem_count; k++) {
+            for (int k = 0; list[i].part_index != part && k < scene->info->subsystem_count; k++) {
                 int number;
                 yk_transform transform;
-                const yk_subsystem *shown = yk_system_shown(scene->system, k, &number, &transform);
-                if (shown != moving->subsystem || number != list[i].part)
+                const yk_subsystem *shown =
+                    yk_system_visible_subsystem(scene->system, k, &number, &transform);
+                if (shown != moving->subsystem || number != list[i].part_index)
                     continue;
 
                 subsystem = k;
                 break;
             }
 
-            part = list[i].part;
+            part = list[i].part_index;
 
             /* Who is not there at the start has a place in frames alone. */
             yk_scene_pose *pose = &scene->poses[i];
@@ -56,14 +57,14 @@ static yk_status fill_bodies(yk_scene *scene)
                 .name = list[i].name,
                 .subsystem = subsystem,
                 .motion = list[i].motion,
-                .strained = list[i].strained != 0,
+                .has_strain = list[i].has_strain != 0,
                 .position = to_system(&moving->transform, pose->position),
                 .orientation = yk_q_mul(moving->transform.orientation, pose->orientation),
             };
         }
     }
 
-    yk_release(scene->context, list);
+    yk_free(scene->context, list);
     return YK_OK;
 }
 
@@ -80,24 +81,24 @@ static void fill_shapes(yk_scene *scene)
 
         for (int i = 0; i < moving->shapes; i++, shape++) {
             /* In metres; what is on the ground also from the axes of the subsystem. */
-            bool ends_elsewhere = shape->end != shape->body;
-            shape->position = yk_v3_scale(transform->length, shape->position);
-            shape->size = yk_v3_scale(transform->length, shape->size);
+            bool ends_elsewhere = shape->end_body != shape->body;
+            shape->position = yk_v3_scale(transform->length_unit, shape->position);
+            shape->size = yk_v3_scale(transform->length_unit, shape->size);
             if (shape->body == YK_SCENE_GROUND) {
                 shape->position = yk_v3_add(transform->position,
                                             yk_q_rotate(transform->orientation, shape->position));
                 shape->orientation = yk_q_mul(transform->orientation, shape->orientation);
             }
 
-            if (ends_elsewhere && shape->end == YK_SCENE_GROUND)
+            if (ends_elsewhere && shape->end_body == YK_SCENE_GROUND)
                 shape->size = yk_v3_add(transform->position,
                                         yk_q_rotate(transform->orientation, shape->size));
 
             /* Bodies are numbered over all subsystems. */
             if (shape->body != YK_SCENE_GROUND)
                 shape->body += moving->first;
-            if (shape->end != YK_SCENE_GROUND)
-                shape->end += moving->first;
+            if (shape->end_body != YK_SCENE_GROUND)
+                shape->end_body += moving->first;
         }
     }
 }
@@ -124,7 +125,7 @@ static yk_status fill_points_and_links(yk_scene *scene)
             const yk_vec3 *from = shape->points;
             shape->points = to;
             for (int k = 0; k < shape->point_count; k++)
-                *to++ = yk_v3_scale(moving->transform.length, from[k]);
+                *to++ = yk_v3_scale(moving->transform.length_unit, from[k]);
         }
     }
 
@@ -137,26 +138,26 @@ static yk_status fill_points_and_links(yk_scene *scene)
         const yk_subsystem *side = info->subsystems[def->wrench_subsystem];
         const yk_port *ports;
         side->ops->ports(side, &ports);
-        yk_link_kind kind = YK_LINK_SCALAR;
+        yk_connection_kind kind = YK_CONNECTION_SCALAR;
         if (ports[def->wrench_port].kind == YK_PORT_MARKER)
-            kind = YK_LINK_MARKERS;
+            kind = YK_CONNECTION_MARKERS;
         scene->links[count++] =
-            (yk_record_link){def->name, kind, def->wrench_subsystem, def->motion_subsystem};
+            (yk_record_connection){def->name, kind, def->wrench_subsystem, def->motion_subsystem};
     }
 
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *def = &info->wires[i];
-        scene->links[count++] =
-            (yk_record_link){def->name, YK_LINK_WIRE, def->source_subsystem, def->target_subsystem};
+        scene->links[count++] = (yk_record_connection){
+            def->name, YK_CONNECTION_WIRE, def->source_subsystem, def->target_subsystem};
     }
 
     return YK_OK;
 }
 
-/* Channels of a subsystem that are watched, in the order of YK_FRAME_WATCH; its energy is no
+/* Channels of a subsystem that are watched, in the order of YK_FRAME_MONITOR; its energy is no
  * channel. */
-static const char *const told_names[YK_WATCH_SUBSYSTEM] = {"", "residual", "unresolved",
-                                                           "largest_passage"};
+static const char *const told_names[YK_MONITOR_SUBSYSTEM_VALUES] = {"", "residual", "unresolved",
+                                                                    "largest_passage"};
 
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
                         const yk_watch *watch, int contacts, yk_scene *scene)
@@ -165,20 +166,21 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     yk_record_scene *record = &scene->record;
     size_t capacity = (size_t)info->subsystem_count;
     scene->moving = yk_allocate(context, capacity, sizeof *scene->moving);
-    scene->told = yk_allocate(context, YK_WATCH_SUBSYSTEM * capacity, sizeof *scene->told);
+    scene->told = yk_allocate(context, YK_MONITOR_SUBSYSTEM_VALUES * capacity, sizeof *scene->told);
     if (!scene->moving || !scene->told)
         return YK_ERROR_MEMORY;
 
     /* What each subsystem tells of its contacts. */
     for (int i = 0; i < info->subsystem_count; i++)
-        for (int k = 0; k < YK_WATCH_SUBSYSTEM; k++)
-            scene->told[YK_WATCH_SUBSYSTEM * i + k] = yk_watch_find(info, i, told_names[k]);
+        for (int k = 0; k < YK_MONITOR_SUBSYSTEM_VALUES; k++)
+            scene->told[YK_MONITOR_SUBSYSTEM_VALUES * i + k] =
+                yk_watch_find(info, i, told_names[k]);
 
     /* What moves. Subsystems that were merged are seen once, as their whole. */
     for (int i = 0; i < info->subsystem_count; i++) {
         int part;
         yk_transform transform;
-        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
         const yk_scene_ops *ops = shown->ops->scene;
         bool known = false;
         for (int k = 0; k < scene->moving_count; k++)
@@ -211,14 +213,14 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
         record->up = yk_v3(0, 0, 1);
 
     /* Names and lists of the record. */
-    record->subsystems = info->names;
-    record->solvers = info->solvers;
+    record->subsystems = info->subsystem_names;
+    record->solvers = info->subsystem_solvers;
     record->subsystem_count = info->subsystem_count;
-    record->watched = YK_WATCHED;
-    record->link_count = info->interface_count + info->wire_count;
+    record->monitor_version = YK_MONITOR_VERSION;
+    record->connection_count = info->interface_count + info->wire_count;
     scene->bodies = yk_allocate(context, (size_t)record->body_count + 1, sizeof *scene->bodies);
     scene->shapes = yk_allocate(context, (size_t)record->shape_count + 1, sizeof *scene->shapes);
-    scene->links = yk_allocate(context, (size_t)record->link_count + 1, sizeof *scene->links);
+    scene->links = yk_allocate(context, (size_t)record->connection_count + 1, sizeof *scene->links);
     scene->contacts =
         yk_allocate(context, (size_t)record->contact_count + 1, sizeof *scene->contacts);
     if (!scene->bodies || !scene->shapes || !scene->links || !scene->contacts)
@@ -226,7 +228,7 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
 
     record->bodies = scene->bodies;
     record->shapes = scene->shapes;
-    record->links = scene->links;
+    record->connections = scene->links;
 
     yk_status status = fill_bodies(scene);
     if (status != YK_OK)
@@ -237,7 +239,8 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     if (status != YK_OK)
         return status;
 
-    scene->frame = yk_allocate(context, yk_scene_frame_size(record) + 1, sizeof *scene->frame);
+    scene->frame =
+        yk_allocate(context, yk_scene_frame_value_count(record) + 1, sizeof *scene->frame);
     if (!scene->frame)
         return YK_ERROR_MEMORY;
     return YK_OK;
@@ -245,15 +248,15 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
 
 void yk_scene_close(yk_scene *scene)
 {
-    yk_release(scene->context, scene->moving);
-    yk_release(scene->context, scene->told);
-    yk_release(scene->context, scene->bodies);
-    yk_release(scene->context, scene->shapes);
-    yk_release(scene->context, scene->links);
-    yk_release(scene->context, scene->points);
-    yk_release(scene->context, scene->poses);
-    yk_release(scene->context, scene->contacts);
-    yk_release(scene->context, scene->frame);
+    yk_free(scene->context, scene->moving);
+    yk_free(scene->context, scene->told);
+    yk_free(scene->context, scene->bodies);
+    yk_free(scene->context, scene->shapes);
+    yk_free(scene->context, scene->links);
+    yk_free(scene->context, scene->points);
+    yk_free(scene->context, scene->poses);
+    yk_free(scene->context, scene->contacts);
+    yk_free(scene->context, scene->frame);
     *scene = (yk_scene){0};
 }
 
@@ -270,9 +273,9 @@ void yk_scene_read(yk_scene *scene)
     /* One table behind the other, see yk_frame_table. */
     const yk_record_scene *record = &scene->record;
     float *position = scene->frame;
-    float *orientation = position + yk_scene_table_size(record, YK_FRAME_POSITION);
-    float *strain = orientation + yk_scene_table_size(record, YK_FRAME_ORIENTATION);
-    float *wrench = strain + yk_scene_table_size(record, YK_FRAME_STRAIN);
+    float *orientation = position + yk_scene_table_value_count(record, YK_FRAME_POSITION);
+    float *strain = orientation + yk_scene_table_value_count(record, YK_FRAME_ORIENTATION);
+    float *wrench = strain + yk_scene_table_value_count(record, YK_FRAME_STRAIN);
 
     for (int m = 0; m < scene->moving_count; m++) {
         /* Poses of what can move, and the strain of what bends. */
@@ -283,28 +286,28 @@ void yk_scene_read(yk_scene *scene)
         for (int i = 0; i < moving->count; i++) {
             const yk_record_body *body = &scene->bodies[moving->first + i];
             const yk_scene_pose *pose = &scene->poses[i];
-            if (body->motion != YK_BODY_FIXED)
+            if (body->motion != YK_SCENE_MOTION_FIXED)
                 position = put_vector(position, to_system(transform, pose->position));
 
-            if (body->motion == YK_BODY_MOVES) {
+            if (body->motion == YK_SCENE_MOTION_FULL) {
                 yk_quat q = yk_q_mul(transform->orientation, pose->orientation);
                 *orientation++ = (float)q.w;
                 orientation = put_vector(orientation, yk_v3(q.x, q.y, q.z));
             }
 
-            if (body->strained)
+            if (body->has_strain)
                 *strain++ = (float)pose->strain;
         }
     }
 
     /* Wrenches on the side that takes them. */
     for (int i = 0; i < scene->info->interface_count; i++) {
-        if (scene->links[i].kind != YK_LINK_MARKERS)
+        if (scene->links[i].kind != YK_CONNECTION_MARKERS)
             continue;
 
         const yk_interface_def *def = &scene->info->interfaces[i];
         const yk_port_value *value =
-            yk_system_output(scene->system, def->wrench_subsystem, def->wrench_port);
+            yk_system_port_value(scene->system, def->wrench_subsystem, def->wrench_port);
         wrench = put_vector(wrench, value->motion.position);
         wrench = put_vector(wrench, value->wrench.force);
         wrench = put_vector(wrench, value->wrench.torque);
@@ -314,20 +317,20 @@ void yk_scene_read(yk_scene *scene)
      * contacts; ... */
     float *watch = wrench;
     for (int i = 0; i < scene->info->subsystem_count; i++) {
-        yk_energy_balance balance = yk_system_balance(scene->system, i);
+        yk_energy_balance balance = yk_system_energy_balance(scene->system, i);
         *watch++ = balance.known ? (float)balance.numerical : NAN;
-        for (int k = 1; k < YK_WATCH_SUBSYSTEM; k++) {
-            int channel = scene->told[YK_WATCH_SUBSYSTEM * i + k];
+        for (int k = 1; k < YK_MONITOR_SUBSYSTEM_VALUES; k++) {
+            int channel = scene->told[YK_MONITOR_SUBSYSTEM_VALUES * i + k];
             double value = NAN;
             if (channel >= 0)
-                yk_system_channel(scene->system, i, channel, &value);
+                yk_system_read_channel(scene->system, i, channel, &value);
             *watch++ = (float)value;
         }
     }
 
     /* ... of interfaces gaps, energies and swings; and iterations. */
     for (int i = 0; i < scene->info->interface_count; i++) {
-        yk_interface_error gap = yk_system_interface_error(scene->system, i);
+        yk_interface_gap gap = yk_system_interface_gap(scene->system, i);
         *watch++ = (float)gap.position;
         *watch++ = (float)gap.rotation;
         *watch++ = (float)gap.velocity;
@@ -339,7 +342,7 @@ void yk_scene_read(yk_scene *scene)
         *watch++ = (float)swing;
     }
 
-    *watch++ = (float)yk_system_statistics_get(scene->system).last_iterations;
+    *watch++ = (float)yk_system_get_statistics(scene->system).last_iterations;
 
     /* Contacts of each subsystem, zero behind the last. */
     float *contact = watch;
@@ -350,7 +353,7 @@ void yk_scene_read(yk_scene *scene)
             continue;
         int count = moving->subsystem->ops->contact_points->list(moving->subsystem, scene->contacts,
                                                                  moving->contacts);
-        double newton = transform->mass * transform->length; /* N per unit of force */
+        double newton = transform->mass_unit * transform->length_unit; /* N per unit of force */
         for (int i = 0; i < moving->contacts; i++) {
             yk_contact_point p = {.point = {0, 0, 0}};
             if (i < count) {

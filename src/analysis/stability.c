@@ -10,25 +10,29 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/vec3.h"
 #include "model/scenario.h"
 
-yk_stability_def yk_stability_default(void)
+yk_stability_options yk_stability_options_default(void)
 {
-    return (yk_stability_def){.time = NAN, .settle = 20, .track = 80, .samples = 1, .seconds = 60};
+    return (yk_stability_options){.time = NAN,
+                                  .settle_steps = 20,
+                                  .track_steps = 80,
+                                  .sample_count = 1,
+                                  .cpu_time_budget = 60};
 }
 
-bool yk_verdict_unstable(yk_verdict verdict)
+bool yk_verdict_is_unstable(yk_verdict verdict)
 {
-    return verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED ||
-           verdict == YK_VERDICT_SOLVER;
+    return verdict == YK_VERDICT_UNSTABLE_COUPLING || verdict == YK_VERDICT_COUPLING_BREAKDOWN ||
+           verdict == YK_VERDICT_UNSTABLE_SOLVER;
 }
 
 typedef struct study {
     yk_context *context;
     const yk_scenario_info *info;
-    const yk_stability_def *def;
+    const yk_stability_options *def;
     yk_step_map map;
     yk_comparison comparison;
     yk_stability_report report; /* of the state in work */
@@ -37,13 +41,13 @@ typedef struct study {
 static yk_stability_report empty_report(void)
 {
     return (yk_stability_report){
-        .radius = NAN,
-        .error = NAN,
-        .tracked = NAN,
-        .coupling = NAN,
+        .spectral_radius = NAN,
+        .spectral_radius_error = NAN,
+        .tracked_growth = NAN,
+        .coupling_growth = NAN,
         .stable_step = NAN,
         .remedy_radius = NAN,
-        .solver = -1,
+        .unstable_subsystem = -1,
     };
 }
 
@@ -57,13 +61,13 @@ static yk_status examine(study *s, double time, yk_growth *growth)
     int64_t steps = map->steps;
     int64_t unconverged = map->unconverged;
     *r = empty_report();
-    r->words = map->n;
+    r->state_size = map->n;
 
     /* The spectrum of the macro step there. */
     yk_growth_def def = {
         .time = time,
-        .rest = s->def->rest,
-        .track = s->def->track,
+        .rest = s->def->find_equilibrium,
+        .track = s->def->track_steps,
         .notable = log(2) / (info->end - info->start),
     };
 
@@ -72,7 +76,7 @@ static yk_status examine(study *s, double time, yk_growth *growth)
     yk_status status = yk_growth_find(map, info, &def, &spectrum, growth);
     if (status == YK_OK) {
         r->mode_count = spectrum.count;
-        r->dimension = spectrum.dimension;
+        r->krylov_dimension = spectrum.dimension;
         r->residual = spectrum.pairs[0].residual;
     }
 
@@ -96,8 +100,8 @@ static yk_status examine(study *s, double time, yk_growth *growth)
         status = yk_growth_follow(map, &def, &spectrum, growth);
 
     yk_spectrum_release(s->context, &spectrum);
-    r->steps = map->steps - steps;
-    r->unconverged = map->unconverged - unconverged;
+    r->step_count = map->steps - steps;
+    r->steps_not_converged = map->unconverged - unconverged;
 
     return status;
 }
@@ -126,20 +130,20 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     s->comparison.report = r;
     yk_status status = examine(s, time, &growth);
     if (is_broken(status) && may_be_earlier && time > earliest) {
-        status = yk_system_start(map->system);
+        status = yk_system_initialize(map->system);
         if (!YK_FAILED(status))
             status = examine(s, earliest, &growth);
     }
 
     /* The run breaks down, or all deviations from it do: a coupling that is violently unstable has
      * not much of a state to look at. Does the run itself go on from there? */
-    if (is_broken(status) && !s->def->rest) {
+    if (is_broken(status) && !s->def->find_equilibrium) {
         char message[sizeof r->reason];
         snprintf(message, sizeof message, "%.390s", yk_last_message(s->context));
         if (!map->reached)
             return yk_compare_breakdown(&s->comparison, yk_system_time(map->system), message);
 
-        status = yk_system_state_set(map->system, map->base);
+        status = yk_system_set_state(map->system, map->base);
         if (!YK_FAILED(status))
             status = yk_step_map_run(map, STEPS_ON);
         if (yk_growth_broke_down(status))
@@ -160,9 +164,9 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
 
     /* What makes them grow. */
     r->time = growth.time;
-    r->radius = growth.radius;
-    r->error = growth.error;
-    r->tracked = growth.tracked;
+    r->spectral_radius = growth.radius;
+    r->spectral_radius_error = growth.error;
+    r->tracked_growth = growth.tracked;
     status = yk_compare(&s->comparison, &growth);
 
     /* Steps whose iterations stop far from convergence are those of a run only if they stop as
@@ -171,7 +175,7 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     double steps = (double)(map->steps - steps_before);
     double unconverged = (double)(map->unconverged - unconverged_before);
     double left = map->left - left_before;
-    if (yk_verdict_unstable(r->verdict) || unconverged <= OFTEN * steps)
+    if (yk_verdict_is_unstable(r->verdict) || unconverged <= OFTEN * steps)
         return status;
 
     /* How far, beside the wrenches that they are left of. */
@@ -179,7 +183,7 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
         const yk_port_value *value =
-            yk_system_output(map->system, def->motion_subsystem, def->motion_port);
+            yk_system_port_value(map->system, def->motion_subsystem, def->motion_port);
         double force = yk_v3_norm(value->wrench.force);
         double torque = yk_v3_norm(value->wrench.torque);
         largest = fmax(largest, fmax(force, torque));
@@ -189,7 +193,7 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
         return status;
 
     r->verdict = YK_VERDICT_UNDECIDED;
-    r->coupling = NAN;
+    r->coupling_growth = NAN;
     yk_format(r->reason, sizeof r->reason,
               "the iterations of %.0f %% of the macro steps stop far from convergence (%.2g N or N "
               "m, of %.2g), so that the growth is that of wherever they stop; accelerated "
@@ -203,29 +207,33 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
 static yk_status investigate(study *s, yk_stability_report *worst)
 {
     static const int badness[] = {
-        [YK_VERDICT_STABLE] = 0, [YK_VERDICT_MODEL] = 1,    [YK_VERDICT_UNDECIDED] = 2,
-        [YK_VERDICT_SOLVER] = 3, [YK_VERDICT_COUPLING] = 4, [YK_VERDICT_FAILED] = 5,
+        [YK_VERDICT_STABLE] = 0,
+        [YK_VERDICT_UNSTABLE_MOTION] = 1,
+        [YK_VERDICT_UNDECIDED] = 2,
+        [YK_VERDICT_UNSTABLE_SOLVER] = 3,
+        [YK_VERDICT_UNSTABLE_COUPLING] = 4,
+        [YK_VERDICT_COUPLING_BREAKDOWN] = 5,
     };
 
     const yk_scenario_info *info = s->info;
-    const yk_stability_def *def = s->def;
+    const yk_stability_options *def = s->def;
     const yk_stability_report *r = &s->report;
 
     /* Times: after settling, in the middle, and at the end as far as it can be seen. */
-    double times[YK_STABILITY_SAMPLES];
+    double times[YK_STABILITY_SAMPLES_MAX];
     bool given = isfinite(def->time);
-    double settled = info->start + info->step * def->settle;
+    double settled = info->start + info->step * def->settle_steps;
     times[0] = settled;
     if (given)
         times[0] = def->time;
     int count = 1;
-    double last = info->end - info->step * def->track;
-    int samples = def->samples;
-    if (given || def->rest)
+    double last = info->end - info->step * def->track_steps;
+    int samples = def->sample_count;
+    if (given || def->find_equilibrium)
         samples = 1;
-    for (int i = 1; i < samples && i < YK_STABILITY_SAMPLES; i++) {
-        double time = settled + (last - settled) * i / (def->samples - 1);
-        if (time > times[count - 1] + info->step * (YK_PASSAGE + def->track))
+    for (int i = 1; i < samples && i < YK_STABILITY_SAMPLES_MAX; i++) {
+        double time = settled + (last - settled) * i / (def->sample_count - 1);
+        if (time > times[count - 1] + info->step * (YK_PASSAGE + def->track_steps))
             times[count++] = time;
     }
 
@@ -239,7 +247,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
         /* On from the state before, which is the base of the map. */
         yk_status status = YK_OK;
         if (i > 0)
-            status = yk_system_state_set(s->map.system, s->map.base);
+            status = yk_system_set_state(s->map.system, s->map.base);
         s->comparison.first_sample = i == 0;
         if (!YK_FAILED(status))
             status = judge(s, times[i], i == 0 && !given);
@@ -254,34 +262,35 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             yk_format(
                 worst->reason, sizeof worst->reason,
                 "%g s of the processor were not enough for the modes of one state; allow more",
-                def->seconds);
+                def->cpu_time_budget);
             break;
         }
 
         /* The worst so far, with the steps and samples of all. */
         yk_stability_report earlier = *worst;
-        bool worse = badness[r->verdict] > badness[earlier.verdict] ||
-                     (r->verdict == earlier.verdict && r->radius > earlier.radius);
+        bool worse =
+            badness[r->verdict] > badness[earlier.verdict] ||
+            (r->verdict == earlier.verdict && r->spectral_radius > earlier.spectral_radius);
         if (i == 0 || worse) {
             *worst = *r;
-            worst->steps += earlier.steps;
-            worst->unconverged += earlier.unconverged;
+            worst->step_count += earlier.step_count;
+            worst->steps_not_converged += earlier.steps_not_converged;
             memcpy(worst->samples, earlier.samples, sizeof worst->samples);
         } else {
-            worst->steps += r->steps;
-            worst->unconverged += r->unconverged;
+            worst->step_count += r->step_count;
+            worst->steps_not_converged += r->steps_not_converged;
         }
 
         worst->samples[earlier.sample_count].time = r->time;
-        worst->samples[earlier.sample_count].radius = r->radius;
+        worst->samples[earlier.sample_count].radius = r->spectral_radius;
         worst->samples[earlier.sample_count].verdict = r->verdict;
         worst->sample_count = earlier.sample_count + 1;
-        if (yk_verdict_unstable(worst->verdict))
+        if (yk_verdict_is_unstable(worst->verdict))
             break;
     }
 
     /* What would help. */
-    if (!def->remedies || !yk_verdict_unstable(worst->verdict))
+    if (!def->find_remedies || !yk_verdict_is_unstable(worst->verdict))
         return YK_OK;
 
     s->comparison.report = worst;
@@ -290,18 +299,18 @@ static yk_status investigate(study *s, yk_stability_report *worst)
 }
 
 static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_source *source,
-                     const yk_stability_def *def, yk_stability_report *report)
+                     const yk_stability_options *def, yk_stability_report *report)
 {
-    study s = {.context = context, .info = yk_scenario_get(scenario), .def = def};
+    study s = {.context = context, .info = yk_scenario_get_info(scenario), .def = def};
     s.comparison.source = *source;
     s.comparison.def = def;
-    s.comparison.deadline = yk_processor_seconds() + def->seconds;
+    s.comparison.deadline = yk_processor_seconds() + def->cpu_time_budget;
 
     /* The system as it starts, and its step as a map. */
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
     if (!YK_FAILED(status))
         status = yk_step_map_open(context, system, &s.map);
     s.map.deadline = s.comparison.deadline;
@@ -312,7 +321,7 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
         return status;
 
     /* It is left as it was found. */
-    yk_status restarted = yk_system_start(system);
+    yk_status restarted = yk_system_initialize(system);
     if (YK_FAILED(restarted))
         return restarted;
     return YK_OK;
@@ -326,8 +335,8 @@ static yk_status open_source(yk_context *context, const yk_scenario *scenario,
                              yk_rerun_source *source)
 {
     /* The scenario as it was resolved, with the values that it has now. */
-    *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
-    source->text = yk_scenario_text(scenario);
+    *source = (yk_rerun_source){.context = context, .info = yk_scenario_get_info(scenario)};
+    source->text = yk_scenario_resolved_text(scenario);
 
     /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps
      * what was found. */
@@ -347,7 +356,7 @@ static void close_source(yk_rerun_source *source)
     if (source->owns_cache)
         yk_cache_destroy(source->cache);
     if (source->context)
-        yk_release(source->context, source->text);
+        yk_free(source->context, source->text);
     *source = (yk_rerun_source){0};
 }
 
@@ -356,7 +365,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     /* One thread, so that sweeps over many scenarios are what is parallel. */
     *rerun = (yk_rerun){0};
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1;
+    context_def.thread_count = 1;
     context_def.log = NULL; /* the outcome is reported, not the log */
     rerun->context = yk_context_create(&context_def);
     if (!rerun->context)
@@ -371,7 +380,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     def.text = source->text;
     def.overrides = overrides;
     def.override_count = changes->count;
-    def.to_rounding = true;
+    def.iterate_to_rounding = true;
     def.cache = source->cache;
 
     /* Mistakes were reported when the scenario was first loaded. */
@@ -381,12 +390,12 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
         status = yk_scenario_load(rerun->context, &def, diagnostics, &rerun->scenario);
     yk_diagnostics_destroy(diagnostics);
     if (!YK_FAILED(status)) {
-        rerun->info = yk_scenario_get(rerun->scenario);
+        rerun->info = yk_scenario_get_info(rerun->scenario);
         status = yk_scenario_system(rerun->scenario, &rerun->system);
     }
 
     if (!YK_FAILED(status))
-        status = yk_system_start(rerun->system);
+        status = yk_system_initialize(rerun->system);
     if (!YK_FAILED(status))
         return YK_OK;
 
@@ -407,7 +416,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
     /* Without interfaces nothing is coupled. */
     yk_system_description def = {
         .subsystems = &part,
-        .names = &rerun->info->names[subsystem],
+        .names = &rerun->info->subsystem_names[subsystem],
         .subsystem_count = 1,
         .scheme = yk_scheme_default(),
         .start = rerun->info->start,
@@ -423,7 +432,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
 
     yk_status status = yk_system_make(rerun->context, &def, system);
     if (!YK_FAILED(status))
-        status = yk_system_start(*system);
+        status = yk_system_initialize(*system);
 
     if (YK_FAILED(status))
         return status;
@@ -442,13 +451,13 @@ void yk_rerun_close(yk_rerun *rerun)
 
 /* The question --------------------------------------------------------------------------------- */
 
-yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
-                       yk_stability_report *report)
+yk_status yk_analyze_stability(yk_context *context, yk_scenario *scenario,
+                               const yk_stability_options *def, yk_stability_report *report)
 {
     *report = empty_report();
 
     /* A time at which there is a state. */
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
     double last = info->start + 1e12 * info->step;
     if (isfinite(def->time) && (def->time < info->start || def->time > last))
         return yk_fail(context, YK_ERROR_ARGUMENT,

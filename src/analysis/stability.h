@@ -69,8 +69,8 @@ typedef struct yk_spectrum {
     /* Of one macro step, imaginary part >= 0. Residuals are those of the map over YK_PASSAGE steps,
      * relative to its eigenvalue; vectors are in scaled words, the imaginary one NULL where the
      * eigenvalue is real. */
-    yk_arnoldi_pair pairs[YK_STABILITY_MODES];
-    double errors[YK_STABILITY_MODES]; /* of the moduli */
+    yk_arnoldi_pair pairs[YK_STABILITY_MODES_MAX];
+    double errors[YK_STABILITY_MODES_MAX]; /* of the moduli */
     double *vectors;
     double amplitude; /* of the differences that it comes from */
     int dimension;    /* of the space in which eigenvalues were computed */
@@ -122,7 +122,7 @@ typedef struct yk_growth {
         double rate, error; /* 1/s */
         double frequency;   /* Hz */
         double phase;       /* rad per macro step */
-    } modes[YK_STABILITY_MODES];
+    } modes[YK_STABILITY_MODES_MAX];
 } yk_growth;
 
 /* Carries the system on to YK_PASSAGE macro steps before the time, and finds the modes there. The
@@ -183,7 +183,7 @@ void yk_rerun_close(yk_rerun *rerun);
 
 typedef struct yk_comparison {
     yk_rerun_source source;
-    const yk_stability_def *def;
+    const yk_stability_options *def;
     yk_stability_report *report;
     double deadline; /* of the processor, for all of it */
     /* see yk_growth_def: growth of the scheme that only shows along its run is compared with the

@@ -42,7 +42,7 @@ static double growth_limit(const yk_scenario_info *info)
     /* Per macro step: what differences resolve; for runs of few steps. */
     static const double LEAST = 1e-6;
     static const double MOST = 1e-4;
-    double over_run = log(1.1) / (double)info->steps;
+    double over_run = log(1.1) / (double)info->step_count;
     return fmin(fmax(over_run, LEAST), MOST) / info->step;
 }
 
@@ -75,13 +75,13 @@ static void report_progress(const yk_comparison *c, const char *format, ...)
 static void change_step(const yk_comparison *c, double step, yk_changes *changes)
 {
     /* The bounds of step control scale with it. */
-    const yk_step_control *control = &c->source.info->control;
+    const yk_step_control *control = &c->source.info->step_control;
     double part = step / c->source.info->step;
     yk_changes_add(changes, "time.step=%.17g", step);
-    if (control->largest > 0)
-        yk_changes_add(changes, "time.largest=%.17g", part * control->largest);
-    if (control->smallest > 0)
-        yk_changes_add(changes, "time.smallest=%.17g", part * control->smallest);
+    if (control->max_step > 0)
+        yk_changes_add(changes, "time.largest=%.17g", part * control->max_step);
+    if (control->min_step > 0)
+        yk_changes_add(changes, "time.smallest=%.17g", part * control->min_step);
 }
 
 /* Growth of a system at the time of the report, followed over as long a time as that of the
@@ -93,8 +93,8 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
     double steps = round(c->source.info->step / info->step);
     yk_growth_def def = {
         .time = c->report->time,
-        .rest = c->def->rest,
-        .track = (int)(c->def->track * fmax(1, steps)),
+        .rest = c->def->find_equilibrium,
+        .track = (int)(c->def->track_steps * fmax(1, steps)),
         .notable = log(2) / duration(c),
         .brief = true,
         .follow = c->follow,
@@ -110,7 +110,7 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
     if (status == YK_OK)
         status = yk_growth_follow(&map, &def, &spectrum, growth);
 
-    c->report->steps += map.steps;
+    c->report->step_count += map.steps;
     *reached = map.reached;
     yk_step_map_close(&map);
     yk_spectrum_release(context, &spectrum);
@@ -187,7 +187,7 @@ static void refine(yk_comparison *c)
     if (r->rate_count > 1)
         return;
 
-    for (int i = 1; i < YK_STABILITY_RATES && has_time(c); i++) {
+    for (int i = 1; i < YK_STABILITY_RATES_MAX && has_time(c); i++) {
         double step = ldexp(r->rates[0].step, -i);
         yk_changes changes = {0};
         change_step(c, step, &changes);
@@ -204,7 +204,7 @@ static void refine(yk_comparison *c)
  * steps. */
 static bool keeps_factor(const yk_stability_report *r)
 {
-    if (r->rate_count < YK_STABILITY_RATES)
+    if (r->rate_count < YK_STABILITY_RATES_MAX)
         return false;
 
     /* The logarithm of the factor is the rate times the step. */
@@ -221,7 +221,7 @@ static bool keeps_factor(const yk_stability_report *r)
 /* Whether the rate comes to rest at a value as the step falls. */
 static bool settles(const yk_stability_report *r)
 {
-    if (r->rate_count < YK_STABILITY_RATES)
+    if (r->rate_count < YK_STABILITY_RATES_MAX)
         return false;
 
     /* The change by the second halving is less than that by the first, beyond the errors. */
@@ -370,7 +370,7 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
 {
     /* Nothing is said of the coupling then. */
     c->report->verdict = YK_VERDICT_UNDECIDED;
-    c->report->coupling = NAN;
+    c->report->coupling_growth = NAN;
     va_list arguments;
     va_start(arguments, format);
     yk_format_list(c->report->reason, sizeof c->report->reason, format, arguments);
@@ -393,21 +393,21 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
     const yk_stability_rate *rate = &r->rates[0];
-    r->verdict = YK_VERDICT_COUPLING;
-    r->every_step = keeps_factor(r);
-    r->coupling = exp(rate->rate * growth->step);
-    if (r->every_step || !is_marked(growth))
+    r->verdict = YK_VERDICT_UNSTABLE_COUPLING;
+    r->unstable_at_every_step = keeps_factor(r);
+    r->coupling_growth = exp(rate->rate * growth->step);
+    if (r->unstable_at_every_step || !is_marked(growth))
         return;
 
     /* Unless a solver is unstable: a subsystem that grows alone by half of what the scheme does or
      * more, and not at a finer step. */
     double notable = fmax(growth_limit(info), 0.5 * rate->rate);
-    r->solver = -1;
+    r->unstable_subsystem = -1;
 
-    for (int i = 0; r->solver < 0 && i < info->subsystem_count && has_time(c); i++) {
+    for (int i = 0; r->unstable_subsystem < 0 && i < info->subsystem_count && has_time(c); i++) {
         yk_growth coarse;
         yk_growth fine;
-        report_progress(c, "subsystem '%s' alone", info->names[i]);
+        report_progress(c, "subsystem '%s' alone", info->subsystem_names[i]);
         if (!measure_alone(c, i, rate->step, &coarse))
             continue;
         if (!(coarse.rate - coarse.rate_error > notable))
@@ -415,11 +415,11 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
         if (!measure_alone(c, i, ldexp(rate->step, -3), &fine))
             continue;
         if (fine.rate < 0.25 * coarse.rate)
-            r->solver = i;
+            r->unstable_subsystem = i;
     }
 
-    if (r->solver >= 0)
-        r->verdict = YK_VERDICT_SOLVER;
+    if (r->unstable_subsystem >= 0)
+        r->verdict = YK_VERDICT_UNSTABLE_SOLVER;
 }
 
 /* Growth of the motion is worth a word unless a deviation grows by less than a percent within the
@@ -430,7 +430,7 @@ static void attribute_to_motion(yk_comparison *c)
     bool notable = r->rates[0].rate * duration(c) > log(1.01);
     r->verdict = YK_VERDICT_STABLE;
     if (notable)
-        r->verdict = YK_VERDICT_MODEL;
+        r->verdict = YK_VERDICT_UNSTABLE_MOTION;
 }
 
 /* One subsystem, or several that were merged: it is its motion or its solver. */
@@ -441,16 +441,16 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
     attribute_to_motion(c);
 
     /* What vanishes with the step is the solver's. */
-    bool known = r->rate_count == YK_STABILITY_RATES;
+    bool known = r->rate_count == YK_STABILITY_RATES_MAX;
     bool vanishes = known && r->rates[2].rate < 0.25 * r->rates[0].rate;
     if (!vanishes || !is_marked(growth))
         return;
 
-    r->verdict = YK_VERDICT_SOLVER;
-    r->coupling = exp(growth->rate * growth->step);
-    r->solver = 0;
+    r->verdict = YK_VERDICT_UNSTABLE_SOLVER;
+    r->coupling_growth = exp(growth->rate * growth->step);
+    r->unstable_subsystem = 0;
     if (r->modes[0].subsystem >= 0)
-        r->solver = r->modes[0].subsystem;
+        r->unstable_subsystem = r->modes[0].subsystem;
 }
 
 /* Growth within what the reference shows. */
@@ -479,7 +479,7 @@ static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_
         if (found)
             continue;
 
-        r->mode = i;
+        r->critical_mode = i;
         r->rates[0] = (yk_stability_rate){growth->step, rate, rate_error};
         r->rate_count = 1;
         attribute_to_coupling(c, growth);
@@ -536,7 +536,7 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
         double left = fabs(rates[2].rate - rates[1].rate);
         if (rates[2].rate > 2 * left && rates[2].rate > 2 * rates[2].error) {
             snprintf(r->reference, sizeof r->reference, "the scheme itself");
-            r->reference_rate = rates[YK_STABILITY_RATES - 1];
+            r->reference_rate = rates[YK_STABILITY_RATES_MAX - 1];
             attribute_to_motion(c);
             return;
         }
@@ -573,7 +573,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     /* Until something is found, it is stable. */
     r->rates[0] = (yk_stability_rate){growth->step, growth->rate, growth->rate_error};
     r->rate_count = 1;
-    r->coupling = fmin(1, exp(growth->rate * growth->step));
+    r->coupling_growth = fmin(1, exp(growth->rate * growth->step));
     r->verdict = YK_VERDICT_STABLE;
 
     /* Like is compared with like: what shows along the run alone, or through contacts, with what
@@ -616,7 +616,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         refine(c);
         const yk_stability_rate *rates = r->rates;
         double left = fabs(rates[2].rate - rates[1].rate);
-        if (r->rate_count < YK_STABILITY_RATES)
+        if (r->rate_count < YK_STABILITY_RATES_MAX)
             leave_undecided(c,
                             "deviations grow by %.3g 1/s, and there was nothing to compare with: "
                             "no reference and not the scheme itself at smaller steps%s",
@@ -652,9 +652,9 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
 {
     yk_stability_report *r = c->report;
     r->time = time;
-    r->radius = INFINITY;
-    r->coupling = INFINITY;
-    r->verdict = YK_VERDICT_FAILED;
+    r->spectral_radius = INFINITY;
+    r->coupling_growth = INFINITY;
+    r->verdict = YK_VERDICT_COUPLING_BREAKDOWN;
     snprintf(r->reason, sizeof r->reason, "%s", message);
 
     /* A reference that comes to the same time shows that it is the coupling. */
@@ -752,7 +752,7 @@ yk_status yk_compare_remedies(yk_comparison *c)
         c->at_step = same.rate;
 
     /* The longest stable step. */
-    for (int i = 1; i <= HALVINGS && !r->every_step && has_time(c); i++) {
+    for (int i = 1; i <= HALVINGS && !r->unstable_at_every_step && has_time(c); i++) {
         double step = ldexp(info->step, -i);
         yk_changes changes = {0};
         change_step(c, step, &changes);
@@ -768,22 +768,22 @@ yk_status yk_compare_remedies(yk_comparison *c)
     }
 
     /* No coupling helps against a solver. */
-    if (r->verdict == YK_VERDICT_SOLVER)
+    if (r->verdict == YK_VERDICT_UNSTABLE_SOLVER)
         return YK_OK;
 
     /* The two sides of the interface that the mode works at exchanged. */
     int number = -1;
     if (r->mode_count > 0)
-        number = r->modes[r->mode].interface;
+        number = r->modes[r->critical_mode].interface;
     else if (info->interface_count == 1)
         number = 0;
     if (number >= 0) {
         const yk_interface_def *def = &info->interfaces[number];
         yk_changes changes = {0};
         yk_changes_add(&changes, "interfaces.%s.between=[%s.%s, %s.%s]", def->name,
-                       info->names[def->motion_subsystem],
+                       info->subsystem_names[def->motion_subsystem],
                        port_name(info, def->motion_subsystem, def->motion_port),
-                       info->names[def->wrench_subsystem],
+                       info->subsystem_names[def->wrench_subsystem],
                        port_name(info, def->wrench_subsystem, def->wrench_port));
         if (has_time(c) && try_remedy(c, &changes))
             return YK_OK;

@@ -67,7 +67,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     /* The modes, from that deviation on. */
     if (status == YK_OK)
         status = yk_spectrum_find(map, start, def->brief, spectrum);
-    yk_release(map->context, start);
+    yk_free(map->context, start);
     if (status != YK_OK)
         return status;
 
@@ -175,7 +175,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     double sum[2] = {0};
     for (int i = 0; i < half; i++)
         sum[i < quarter] += logs[done - 1 - i];
-    yk_release(map->context, pair);
+    yk_free(map->context, pair);
     *mean = NAN;
     *error = NAN;
     if (done >= LEAST_STEPS) {
@@ -304,7 +304,7 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         /* A body has a channel of its position. */
         for (int i = 0; i < channel_count; i++) {
             const char *dot = strrchr(channels[i].name, '.');
-            if (channels[i].components != 3 || !dot || strcmp(dot, ".position") != 0)
+            if (channels[i].component_count != 3 || !dot || strcmp(dot, ".position") != 0)
                 continue;
             if (list)
                 list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};
@@ -333,9 +333,9 @@ static const yk_port_value *port_of(const inquiry *q, int interface, int which)
 {
     const yk_interface_def *def = &q->info->interfaces[interface];
     if (which == 0)
-        return yk_system_output(q->map->system, def->wrench_subsystem, def->wrench_port);
+        return yk_system_port_value(q->map->system, def->wrench_subsystem, def->wrench_port);
 
-    return yk_system_output(q->map->system, def->motion_subsystem, def->motion_port);
+    return yk_system_port_value(q->map->system, def->motion_subsystem, def->motion_port);
 }
 
 static yk_vec3 deviation(yk_vec3 plus, yk_vec3 minus)
@@ -391,7 +391,7 @@ static yk_status look_along(inquiry *q, const double *vector)
     /* Second differences of the energies, without a step. */
     for (int k = -1; k <= 1; k++) {
         yk_step_map_perturb(map, k * ENERGY_AMPLITUDE, vector, map->plus);
-        yk_status status = yk_system_state_set(map->system, map->plus);
+        yk_status status = yk_system_set_state(map->system, map->plus);
         if (YK_FAILED(status))
             return status;
 
@@ -416,7 +416,7 @@ static yk_status look_along(inquiry *q, const double *vector)
         if (run == 1)
             amplitude = -q->amplitude;
         yk_step_map_perturb(map, amplitude, vector, map->plus);
-        yk_status status = yk_system_state_set(map->system, map->plus);
+        yk_status status = yk_system_set_state(map->system, map->plus);
         if (YK_FAILED(status))
             return status;
 
@@ -425,11 +425,11 @@ static yk_status look_along(inquiry *q, const double *vector)
             const mover *m = &q->movers[i];
             double *position = q->positions[run] + 3 * (size_t)i;
             if (m->channel >= 0) {
-                yk_system_channel(map->system, m->subsystem, m->channel, position);
+                yk_system_read_channel(map->system, m->subsystem, m->channel, position);
                 continue;
             }
 
-            yk_vec3 p = yk_system_output(map->system, m->subsystem, m->port)->motion.position;
+            yk_vec3 p = yk_system_port_value(map->system, m->subsystem, m->port)->motion.position;
             position[0] = p.x;
             position[1] = p.y;
             position[2] = p.z;
@@ -478,7 +478,7 @@ static void name_movers(const inquiry *q, yk_stability_mode *mode)
     static const double NOTABLE = 0.1;
     double largest = 0;
     size_t used = 0;
-    *mode->moving = '\0';
+    *mode->moving_bodies = '\0';
 
     for (int round = 0; round < NAMED; round++) {
         /* The one that moves most of those left, unless it hardly does beside the first. */
@@ -500,12 +500,12 @@ static void name_movers(const inquiry *q, yk_stability_mode *mode)
         int length = (int)strlen(most->name);
         if (most->channel >= 0)
             length -= (int)strlen(".position");
-        size_t left = sizeof mode->moving - used;
+        size_t left = sizeof mode->moving_bodies - used;
         const char *separator = round > 0 ? ", " : "";
-        int added = snprintf(mode->moving + used, left, "%s%s.%.*s", separator,
-                             q->info->names[most->subsystem], length, most->name);
+        int added = snprintf(mode->moving_bodies + used, left, "%s%s.%.*s", separator,
+                             q->info->subsystem_names[most->subsystem], length, most->name);
         if (added < 0 || (size_t)added >= left) {
-            mode->moving[used] = '\0';
+            mode->moving_bodies[used] = '\0';
             return;
         }
 
@@ -578,17 +578,17 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
             mode->subsystem = i;
         }
 
-        mode->moving_fraction = most / sum;
-        if (!isfinite(mode->moving_fraction)) {
+        mode->kinetic_fraction = most / sum;
+        if (!isfinite(mode->kinetic_fraction)) {
             mode->subsystem = -1;
-            mode->moving_fraction = NAN;
+            mode->kinetic_fraction = NAN;
         }
 
         name_movers(&q, mode);
     }
 
-    yk_release(context, q.movers);
-    yk_release(context, numbers);
-    yk_release(context, sides);
+    yk_free(context, q.movers);
+    yk_free(context, numbers);
+    yk_free(context, sides);
     return status;
 }

@@ -34,14 +34,14 @@ yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *
 {
     *map = (yk_step_map){.context = context, .system = system, .deadline = INFINITY};
     yk_state_layout layout = yk_system_state_layout(system);
-    if (layout.words == 0 || layout.continuous == 0)
+    if (layout.word_count == 0 || layout.continuous_count == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "stability: a subsystem cannot return to an earlier state, so its steps "
                        "cannot be compared; only a run can show whether it is stable");
 
     /* Images and scales in one block. */
-    map->words = layout.words;
-    map->n = layout.continuous;
+    map->words = layout.word_count;
+    map->n = layout.continuous_count;
     map->earlier = yk_allocate(context, 4 * map->words + 2 * map->n, sizeof *map->earlier);
     if (!map->earlier)
         return YK_ERROR_MEMORY;
@@ -58,7 +58,7 @@ yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *
 void yk_step_map_close(yk_step_map *map)
 {
     if (map->context)
-        yk_release(map->context, map->earlier);
+        yk_free(map->context, map->earlier);
     *map = (yk_step_map){0};
 }
 
@@ -87,11 +87,11 @@ static yk_status take_step(yk_step_map *map)
 
 yk_status yk_step_map_step(yk_step_map *map, double *image)
 {
-    yk_status status = yk_system_state_set(map->system, image);
+    yk_status status = yk_system_set_state(map->system, image);
     if (!YK_FAILED(status))
         status = take_step(map);
     if (status == YK_OK)
-        yk_system_state_get(map->system, image);
+        yk_system_get_state(map->system, image);
     return status;
 }
 
@@ -193,7 +193,7 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
 yk_status yk_step_map_set_base(yk_step_map *map, double *vector)
 {
     /* On to the base. */
-    yk_system_state_get(map->system, map->earlier);
+    yk_system_get_state(map->system, map->earlier);
     memcpy(map->base, map->earlier, map->words * sizeof(double));
     map->reached = false;
     yk_status status = pass(map, YK_PASSAGE, map->base);
@@ -341,8 +341,8 @@ yk_status yk_step_map_rest(yk_step_map *map)
             map->base[k] += map->scale[k] * change[k];
     }
 
-    yk_release(map->context, matrix);
-    yk_release(map->context, pivot);
+    yk_free(map->context, matrix);
+    yk_free(map->context, pivot);
     if (YK_FAILED(status))
         return status;
     if (left <= 1e-4 * fmax(first, 1))
@@ -440,7 +440,8 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
 {
     yk_step_map *map = s->map;
     *out = (yk_spectrum){.amplitude = s->amplitude};
-    out->vectors = yk_allocate(map->context, 2 * YK_STABILITY_MODES * map->n, sizeof *out->vectors);
+    out->vectors =
+        yk_allocate(map->context, 2 * YK_STABILITY_MODES_MAX * map->n, sizeof *out->vectors);
     double *images = yk_allocate(map->context, 4 * map->n, sizeof *images);
     yk_status status = YK_OK;
     if (!out->vectors || !images)
@@ -449,7 +450,7 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
     /* The largest eigenvalues of the map. */
     search own = *s;
     yk_arnoldi_options options = yk_arnoldi_default();
-    options.wanted = YK_STABILITY_MODES;
+    options.wanted = YK_STABILITY_MODES_MAX;
     options.tolerance = 1e-6;
     options.applications = 144;
     if (map->n > LARGE)
@@ -483,7 +484,7 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
         status = take_root(s, images, p);
     }
 
-    yk_release(map->context, images);
+    yk_free(map->context, images);
     return status;
 }
 
@@ -585,6 +586,6 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
 
 void yk_spectrum_release(yk_context *context, yk_spectrum *spectrum)
 {
-    yk_release(context, spectrum->vectors);
+    yk_free(context, spectrum->vectors);
     *spectrum = (yk_spectrum){0};
 }

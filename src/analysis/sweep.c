@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
 
@@ -25,7 +25,7 @@ enum { CHECKSUM_DIGITS = 16 };
 
 typedef struct sweep {
     yk_context *context;
-    const yk_sweep_def *def;
+    const yk_sweep_options *def;
     yk_measure *measures;
     int channel_measures; /* of recorded channels; the others are of the macro step */
     double *results;
@@ -42,7 +42,7 @@ typedef struct sweep {
     yk_status broken; /* of a run that the machine failed; YK_OK: there is none */
 } sweep;
 
-int yk_sweep_runs(const yk_sweep_def *def)
+int yk_sweep_run_count(const yk_sweep_options *def)
 {
     int64_t runs = 1;
     for (int i = 0; i < def->axis_count; i++) {
@@ -54,7 +54,7 @@ int yk_sweep_runs(const yk_sweep_def *def)
     return (int)runs;
 }
 
-const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis)
+const char *yk_sweep_value(const yk_sweep_options *def, int run, int axis)
 {
     /* The last axis changes fastest. */
     for (int i = def->axis_count - 1; i > axis; i--)
@@ -75,18 +75,18 @@ static uint64_t mix(uint64_t hash, const char *text)
 static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *scenario,
                         uint64_t *key)
 {
-    char *text = yk_scenario_text(scenario);
+    char *text = yk_scenario_resolved_text(scenario);
     if (!text)
         return false;
 
     uint64_t hash = mix(YK_HASH_START, yk_version());
     hash = mix(hash, text);
-    yk_release(context, text);
+    yk_free(context, text);
     for (int i = 0; i < s->def->measure_count; i++)
         hash = mix(hash, s->def->measures[i]);
 
     const char *path;
-    for (int i = 0; (path = yk_scenario_file(scenario, i, NULL)); i++) {
+    for (int i = 0; (path = yk_scenario_input_file(scenario, i, NULL)); i++) {
         uint64_t contents;
         if (yk_input_hash(context, path, &contents) != YK_OK)
             return false;
@@ -94,11 +94,12 @@ static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *
         hash = yk_hash_bytes(hash, &contents, sizeof contents);
     }
 
-    const yk_stability_def *stability = s->def->stability;
+    const yk_stability_options *stability = s->def->stability;
     if (stability) {
         char settings[96];
         yk_format(settings, sizeof settings, "%.17g %d %d %d %d", stability->time,
-                  stability->settle, stability->rest, stability->track, stability->samples);
+                  stability->settle_steps, stability->find_equilibrium, stability->track_steps,
+                  stability->sample_count);
         hash = mix(hash, settings);
     }
 
@@ -113,7 +114,7 @@ static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *
 static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics,
                           yk_scenario **out)
 {
-    const yk_sweep_def *def = s->def;
+    const yk_sweep_options *def = s->def;
     const yk_scenario_def *base = &def->scenario;
     size_t most = (size_t)(base->override_count + def->axis_count + 1);
     yk_text *texts = yk_allocate(context, (size_t)def->axis_count + 1, sizeof *texts);
@@ -158,7 +159,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
 
         /* Differences of steps want solvers to rounding. */
         yk_scenario_def changed = *base;
-        changed.to_rounding = s->channel_measures == 0;
+        changed.iterate_to_rounding = s->channel_measures == 0;
         changed.overrides = overrides;
         changed.override_count = count;
         if (complete)
@@ -167,8 +168,8 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
 
     for (int i = 0; texts && i <= def->axis_count; i++)
         yk_text_destroy(context, &texts[i]);
-    yk_release(context, texts);
-    yk_release(context, overrides);
+    yk_free(context, texts);
+    yk_free(context, overrides);
     return status;
 }
 
@@ -176,16 +177,16 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
 static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *scenario,
                              double *values)
 {
-    const yk_sweep_def *def = s->def;
+    const yk_sweep_options *def = s->def;
     yk_status status = YK_OK;
 
     /* Measures of the macro step share one analysis. */
     if (s->channel_measures < def->measure_count) {
-        yk_stability_def stability = yk_stability_default();
+        yk_stability_options stability = yk_stability_options_default();
         if (def->stability)
             stability = *def->stability;
         yk_stability_report report;
-        status = yk_stability(context, scenario, &stability, &report);
+        status = yk_analyze_stability(context, scenario, &stability, &report);
         if (YK_FAILED(status))
             return status;
 
@@ -201,7 +202,7 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
     yk_record *record = NULL;
     status = yk_record_create(context, &record);
     if (!YK_FAILED(status)) {
-        yk_run_def run = {.recorder = yk_record_recorder(record)};
+        yk_run_options run = {.recorder = yk_record_recorder(record)};
         status = yk_run(context, scenario, &run, NULL);
     }
 
@@ -229,15 +230,15 @@ typedef struct outcome {
 /* The number among all runs: parts make every parts-th of them. */
 static int number_of(const sweep *s, int index)
 {
-    if (s->def->part == 0)
+    if (s->def->part_index == 0)
         return index;
-    return index * s->def->parts + s->def->part - 1;
+    return index * s->def->part_count + s->def->part_index - 1;
 }
 
 static void do_run(void *user, int index, void *result)
 {
     sweep *s = user;
-    const yk_sweep_def *def = s->def;
+    const yk_sweep_options *def = s->def;
     outcome *out = result;
     double *values = (double *)(out + 1);
     *out = (outcome){.failed = true, .status = YK_ERROR_MEMORY};
@@ -246,7 +247,7 @@ static void do_run(void *user, int index, void *result)
 
     /* One thread: the runs are what is parallel. */
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1;
+    context_def.thread_count = 1;
     context_def.log = NULL; /* the outcome is reported, not the log */
     yk_context *context = yk_context_create(&context_def);
     if (!context)
@@ -285,7 +286,7 @@ static void do_run(void *user, int index, void *result)
 static void finish_run(void *user, int index, const void *result)
 {
     sweep *s = user;
-    const yk_sweep_def *def = s->def;
+    const yk_sweep_options *def = s->def;
     const outcome *out = result;
     const double *values = (const double *)(out + 1);
     int run = number_of(s, index);
@@ -440,7 +441,7 @@ static FILE *open_journal(const char *path)
 /* What the journals have, for all ranks of a team: only rank 0 need see the files. */
 static yk_status share_journal(sweep *s)
 {
-    const yk_team *team = s->def->team;
+    const yk_process_group *team = s->def->team;
     size_t width = (size_t)s->def->measure_count;
     if (team->rank == 0) {
         size_t keys = (size_t)s->kept_count * sizeof *s->fingerprints;
@@ -457,13 +458,13 @@ static yk_status share_journal(sweep *s)
         yk_status status = YK_OK;
         for (int rank = 1; status == YK_OK && rank < team->count; rank++)
             status = team->send(team->user, rank, bytes, keys + values);
-        yk_release(s->context, bytes);
+        yk_free(s->context, bytes);
         return status;
     }
 
     int from = 0;
     size_t size = 0;
-    yk_status status = team->wait(team->user, INFINITY, &from, &size);
+    yk_status status = team->probe(team->user, INFINITY, &from, &size);
     if (status != YK_OK)
         return status;
 
@@ -473,7 +474,7 @@ static yk_status share_journal(sweep *s)
     if (!s->fingerprints)
         return YK_ERROR_MEMORY;
 
-    status = team->take(team->user, 0, s->fingerprints, size);
+    status = team->receive(team->user, 0, s->fingerprints, size);
     s->kept_count = (int)count;
     s->kept = (double *)(s->fingerprints + count);
     s->kept_is_inside = true;
@@ -483,10 +484,11 @@ static yk_status share_journal(sweep *s)
 /* Units of the axes and of the measures, as the first run has them. */
 static void find_units(const sweep *s, const yk_scenario *scenario)
 {
-    const yk_sweep_def *def = s->def;
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_sweep_options *def = s->def;
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
     for (int i = 0; i < def->axis_count; i++)
-        snprintf(def->units[i], YK_SWEEP_UNIT, "%s", yk_scenario_unit(scenario, def->axes[i].path));
+        snprintf(def->units[i], YK_SWEEP_UNIT_MAX, "%s",
+                 yk_scenario_unit(scenario, def->axes[i].path));
 
     for (int i = 0; i < def->measure_count; i++) {
         /* A component belongs to the channel that begins like it. */
@@ -499,7 +501,7 @@ static void find_units(const sweep *s, const yk_scenario *scenario)
             if (begins && (!name[length] || name[length] == '.') && channel->unit)
                 own = channel->unit;
         }
-        snprintf(def->units[def->axis_count + i], YK_SWEEP_UNIT, "%s",
+        snprintf(def->units[def->axis_count + i], YK_SWEEP_UNIT_MAX, "%s",
                  yk_measure_unit(&s->measures[i], own));
     }
 }
@@ -507,7 +509,7 @@ static void find_units(const sweep *s, const yk_scenario *scenario)
 /* Parses the measures, checks the first run, and opens the journal. */
 static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 {
-    const yk_sweep_def *def = s->def;
+    const yk_sweep_options *def = s->def;
     if (runs == 0 || def->measure_count == 0)
         return yk_fail(s->context, YK_ERROR_ARGUMENT,
                        "a sweep needs at least one value to vary and one measure, and at most "
@@ -540,10 +542,10 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     yk_text path = {0};
     int first = 0;
     int last = 0;
-    if (def->parts > 0)
-        first = def->part;
-    if (def->parts > 0)
-        last = def->part > 0 ? def->part : def->parts;
+    if (def->part_count > 0)
+        first = def->part_index;
+    if (def->part_count > 0)
+        last = def->part_index > 0 ? def->part_index : def->part_count;
     for (int part = first; status == YK_OK && part <= last; part++) {
         yk_text_destroy(s->context, &path);
         yk_text_add(s->context, &path, "%s", def->journal);
@@ -553,7 +555,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     }
 
     /* Runs that are finished from now on are added to it. */
-    const char *own = def->part > 0 ? path.data : def->journal;
+    const char *own = def->part_index > 0 ? path.data : def->journal;
     if (status == YK_OK) {
         s->journal = open_journal(own);
         if (!s->journal)
@@ -565,15 +567,15 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     return status;
 }
 
-yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics,
+yk_status yk_sweep(yk_context *context, const yk_sweep_options *def, yk_diagnostics *diagnostics,
                    double *results)
 {
     /* All runs share what takes long to find. */
-    yk_sweep_def own = *def;
+    yk_sweep_options own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     sweep s = {.context = context, .def = &own, .results = results};
 
-    int runs = yk_sweep_runs(def);
+    int runs = yk_sweep_run_count(def);
     yk_status status = prepare(&s, diagnostics, runs);
     if (status == YK_OK && def->team)
         status = share_journal(&s);
@@ -581,8 +583,8 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
         size_t count = (size_t)runs * (size_t)def->measure_count;
         for (size_t i = 0; i < count; i++)
             results[i] = NAN;
-        if (def->part > 0)
-            runs = (runs - def->part + def->parts) / def->parts;
+        if (def->part_index > 0)
+            runs = (runs - def->part_index + def->part_count) / def->part_count;
 
         yk_trials_def work = {
             .team = def->team,
@@ -617,10 +619,10 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
 
     if (s.journal)
         fclose(s.journal);
-    yk_release(context, s.measures);
-    yk_release(context, s.fingerprints);
+    yk_free(context, s.measures);
+    yk_free(context, s.fingerprints);
     if (!s.kept_is_inside)
-        yk_release(context, s.kept);
+        yk_free(context, s.kept);
     yk_cache_destroy(prepared);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/eigen.h"
 #include "yoke/analysis.h"
 #include "yoke/physics.h"
@@ -22,7 +22,7 @@ enum { WARM_UP_STEPS = 4 };
 static yk_status apply(yk_system *system, bool accept_unconverged, double *image)
 {
     /* What iterations leave is part of the step that is asked about, or an error. */
-    yk_status status = yk_system_state_set(system, image);
+    yk_status status = yk_system_set_state(system, image);
     if (YK_FAILED(status))
         return status;
 
@@ -30,46 +30,46 @@ static yk_status apply(yk_system *system, bool accept_unconverged, double *image
     if (YK_FAILED(status) || (status != YK_OK && !accept_unconverged))
         return status;
 
-    yk_system_state_get(system, image);
+    yk_system_get_state(system, image);
 
     return YK_OK;
 }
 
-yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged,
-                              double *radius)
+yk_status yk_spectral_radius(yk_context *context, yk_system *system, bool accept_unconverged,
+                             double *radius)
 {
     *radius = NAN;
-    yk_status status = yk_system_start(system);
+    yk_status status = yk_system_initialize(system);
     if (YK_FAILED(status))
         return status;
 
     yk_state_layout layout = yk_system_state_layout(system);
-    if (layout.words == 0)
+    if (layout.word_count == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "stability: a subsystem cannot return to an earlier state");
 
-    size_t n = layout.continuous;
-    double *base = yk_allocate(context, 3 * layout.words + n * n, sizeof *base);
+    size_t n = layout.continuous_count;
+    double *base = yk_allocate(context, 3 * layout.word_count + n * n, sizeof *base);
     if (!base)
         return YK_ERROR_MEMORY;
 
-    double *image = base + layout.words;
-    double *origin = image + layout.words;
-    double *matrix = origin + layout.words;
+    double *image = base + layout.word_count;
+    double *origin = image + layout.word_count;
+    double *matrix = origin + layout.word_count;
 
     /* The state at rest, and where a step takes it. */
     status = YK_OK;
     for (int i = 0; !YK_FAILED(status) && i < WARM_UP_STEPS; i++)
         status = yk_system_step(system, NULL);
     if (!YK_FAILED(status)) {
-        yk_system_state_get(system, base);
-        memcpy(origin, base, layout.words * sizeof *base);
+        yk_system_get_state(system, base);
+        memcpy(origin, base, layout.word_count * sizeof *base);
         status = apply(system, accept_unconverged, origin);
     }
 
     /* Column by column: what a unit of one word becomes. */
     for (size_t j = 0; status == YK_OK && j < n; j++) {
-        memcpy(image, base, layout.words * sizeof *base);
+        memcpy(image, base, layout.word_count * sizeof *base);
         image[j] += 1;
         status = apply(system, accept_unconverged, image);
         for (size_t i = 0; i < n; i++)
@@ -79,8 +79,8 @@ yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accep
     if (status == YK_OK)
         status = yk_eigen_spectral_radius(context, (int)n, matrix, radius);
 
-    yk_release(context, base);
-    yk_status restarted = yk_system_start(system);
+    yk_free(context, base);
+    yk_status restarted = yk_system_initialize(system);
 
     return status != YK_OK ? status : restarted;
 }
@@ -91,24 +91,24 @@ static const struct {
     const char *name;
     size_t offset;
 } parameters[] = {
-    {"rho-inf", offsetof(yk_two_mass, rho_inf)},
-    {"omega-h", offsetof(yk_two_mass, omega_h)},
-    {"mass-ratio", offsetof(yk_two_mass, mass_ratio)},
-    {"frequency-ratio", offsetof(yk_two_mass, frequency_ratio)},
-    {"damping", offsetof(yk_two_mass, damping)},
-    {"damping-ratio", offsetof(yk_two_mass, damping_ratio)},
+    {"rho-inf", offsetof(yk_two_mass_model, rho_inf)},
+    {"omega-h", offsetof(yk_two_mass_model, omega_h)},
+    {"mass-ratio", offsetof(yk_two_mass_model, mass_ratio)},
+    {"frequency-ratio", offsetof(yk_two_mass_model, frequency_ratio)},
+    {"damping", offsetof(yk_two_mass_model, damping)},
+    {"damping-ratio", offsetof(yk_two_mass_model, damping_ratio)},
 };
 
 enum { PARAMETER_COUNT = sizeof parameters / sizeof *parameters };
 
-const char *const *yk_two_mass_parameters(void)
+const char *const *yk_two_mass_parameter_names(void)
 {
     static const char *const names[] = {"rho-inf", "omega-h",       "mass-ratio", "frequency-ratio",
                                         "damping", "damping-ratio", NULL};
     return names;
 }
 
-double *yk_two_mass_parameter(yk_two_mass *model, const char *name)
+double *yk_two_mass_find_parameter(yk_two_mass_model *model, const char *name)
 {
     for (int i = 0; i < PARAMETER_COUNT; i++)
         if (strcmp(parameters[i].name, name) == 0)
@@ -117,9 +117,9 @@ double *yk_two_mass_parameter(yk_two_mass *model, const char *name)
     return NULL;
 }
 
-yk_two_mass yk_two_mass_default(void)
+yk_two_mass_model yk_two_mass_default(void)
 {
-    return (yk_two_mass){
+    return (yk_two_mass_model){
         .rho_inf = 0.6,
         .omega_h = 0.1,
         .mass_ratio = 1,
@@ -129,7 +129,7 @@ yk_two_mass yk_two_mass_default(void)
     };
 }
 
-yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, double *radius)
+yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass_model *model, double *radius)
 {
     static const yk_oscillator_integrator integrators[] = {
         [YK_TWO_MASS_TWO_STEP] = YK_OSCILLATOR_TWO_STEP,
@@ -158,8 +158,10 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
         status = yk_oscillator_create(context, &def, &masses[i]);
     }
 
-    yk_interface_def joint = {
-        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint",
+                              .wrench_subsystem = 0,
+                              .motion_subsystem = 1,
+                              .constrained_axes = YK_AXIS_X};
     yk_system_description def = {
         .subsystems = masses,
         .names = names,
@@ -174,7 +176,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
     if (status == YK_OK)
         status = yk_system_make(context, &def, &system);
     if (status == YK_OK)
-        status = yk_stability_radius(context, system, model->fixed_iterations, radius);
+        status = yk_spectral_radius(context, system, model->fixed_iterations, radius);
 
     yk_system_destroy(system);
     for (int i = 0; i < 2; i++)
@@ -195,7 +197,7 @@ double yk_map_axis_value(const yk_map_axis *axis, int index)
         return axis->last;
 
     double fraction = (double)index / (axis->count - 1);
-    if (axis->logarithmic)
+    if (axis->is_logarithmic)
         return axis->first * pow(axis->last / axis->first, fraction);
 
     return axis->first + fraction * (axis->last - axis->first);
@@ -204,13 +206,13 @@ double yk_map_axis_value(const yk_map_axis *axis, int index)
 static yk_status check_axis(yk_context *context, const yk_map_axis *axis)
 {
     /* A parameter that there is, with values that can be spaced so. */
-    yk_two_mass probe;
-    if (!yk_two_mass_parameter(&probe, axis->parameter))
+    yk_two_mass_model probe;
+    if (!yk_two_mass_find_parameter(&probe, axis->parameter))
         return yk_fail(context, YK_ERROR_ARGUMENT, "map: unknown parameter '%s'", axis->parameter);
     if (axis->count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "map: %s needs at least one value",
                        axis->parameter);
-    if (axis->logarithmic && !(axis->first > 0 && axis->last > 0))
+    if (axis->is_logarithmic && !(axis->first > 0 && axis->last > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "map: %s is spaced by ratios, so its ends must be positive",
                        axis->parameter);
@@ -218,7 +220,7 @@ static yk_status check_axis(yk_context *context, const yk_map_axis *axis)
     return YK_OK;
 }
 
-yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x,
+yk_status yk_two_mass_map(yk_context *context, const yk_two_mass_model *model, const yk_map_axis *x,
                           const yk_map_axis *y, double *radii,
                           void (*progress)(void *user, double fraction), void *user)
 {
@@ -229,9 +231,9 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
     if (status != YK_OK)
         return status;
 
-    yk_two_mass point = *model;
-    double *along_x = yk_two_mass_parameter(&point, x->parameter);
-    double *along_y = yk_two_mass_parameter(&point, y->parameter);
+    yk_two_mass_model point = *model;
+    double *along_x = yk_two_mass_find_parameter(&point, x->parameter);
+    double *along_y = yk_two_mass_find_parameter(&point, y->parameter);
     if (!along_x || !along_y)
         return YK_ERROR_ARGUMENT; /* which the check of the axes has found before */
 
@@ -263,6 +265,6 @@ double yk_stable_fraction(const double *radii, size_t count)
 {
     size_t stable = 0;
     for (size_t i = 0; i < count; i++)
-        stable += radii[i] <= YK_STABILITY_LIMIT;
+        stable += radii[i] <= YK_SPECTRAL_RADIUS_LIMIT;
     return count ? (double)stable / (double)count : 0;
 }

@@ -52,9 +52,9 @@ yk_context *yk_context_create(const yk_context_def *def)
         used.allocate = allocate_from_heap;
 
     /* As many threads as there are processors. */
-    if (used.threads <= 0) {
+    if (used.thread_count <= 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        used.threads = cores > 0 ? (int)cores : 1;
+        used.thread_count = cores > 0 ? (int)cores : 1;
     }
 
     yk_context *context = used.allocate(used.allocate_user, NULL, sizeof *context);
@@ -97,15 +97,15 @@ yk_status yk_keep_message(yk_own_message *own, const yk_context *context, yk_sta
     return status;
 }
 
-bool yk_stop_asked(const yk_context *context)
+bool yk_context_should_stop(const yk_context *context)
 {
     const yk_context_def *def = &context->def;
-    return def->stop && def->stop(def->stop_user);
+    return def->should_stop && def->should_stop(def->should_stop_user);
 }
 
 int yk_context_threads(const yk_context *context)
 {
-    return context->def.threads;
+    return context->def.thread_count;
 }
 
 yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...)
@@ -188,7 +188,7 @@ void *yk_allocate(yk_context *context, size_t count, size_t size)
     return memory;
 }
 
-void yk_release(yk_context *context, void *block)
+void yk_free(yk_context *context, void *block)
 {
     if (block && context)
         context->def.allocate(context->def.allocate_user, block, 0);
@@ -217,7 +217,7 @@ void yk_blocks_release(yk_context *context, const yk_block *blocks, size_t count
 {
     for (size_t i = 0; i < count; i++) {
         void **pointer = blocks[i].pointer;
-        yk_release(context, *pointer);
+        yk_free(context, *pointer);
         *pointer = NULL;
     }
 }
@@ -285,7 +285,7 @@ void yk_store_destroy(yk_store *store)
 {
     while (store->blocks) {
         yk_store_block *next = store->blocks->next;
-        yk_release(store->context, store->blocks);
+        yk_free(store->context, store->blocks);
         store->blocks = next;
     }
 }
@@ -423,10 +423,10 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     yk_context_def def = yk_context_default();
     def.allocate = allocate;
     def.allocate_user = s;
-    def.threads = yk_context_threads(parent);
+    def.thread_count = yk_context_threads(parent);
     def.log = NULL;
-    def.stop = parent->def.stop;
-    def.stop_user = parent->def.stop_user;
+    def.should_stop = parent->def.should_stop;
+    def.should_stop_user = parent->def.should_stop_user;
 
     /* The context is a piece of its own that no reset takes. */
     s->context = yk_context_create(&def);
@@ -437,8 +437,8 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     if (s->context)
         return s;
 
-    yk_release(parent, own);
-    yk_release(parent, s);
+    yk_free(parent, own);
+    yk_free(parent, s);
 
     return NULL;
 }
@@ -448,7 +448,7 @@ static void release_others(yk_scratch *s)
     while (s->others) {
         piece *head = s->others;
         s->others = head->next;
-        yk_release(s->parent, head);
+        yk_free(s->parent, head);
     }
 }
 
@@ -460,9 +460,9 @@ void yk_scratch_destroy(yk_scratch *s)
     /* Pieces, the block, and the context that no reset takes. */
     yk_context *parent = s->parent;
     release_others(s);
-    yk_release(parent, s->block);
-    yk_release(parent, (unsigned char *)s->context - ALIGNMENT);
-    yk_release(parent, s);
+    yk_free(parent, s->block);
+    yk_free(parent, (unsigned char *)s->context - ALIGNMENT);
+    yk_free(parent, s);
 }
 
 yk_context *yk_scratch_context(yk_scratch *s)
@@ -475,7 +475,7 @@ void yk_scratch_reset(yk_scratch *s)
     /* What did not fit: one block for all in the next round. */
     if (s->others) {
         release_others(s);
-        yk_release(s->parent, s->block);
+        yk_free(s->parent, s->block);
         s->block = NULL;
         s->capacity = 0;
         s->due = s->wanted + s->wanted / 4;

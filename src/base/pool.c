@@ -149,7 +149,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     made->caller_looks = LOOKS_MOST;
     made->threads = yk_allocate(context, (size_t)total, sizeof *made->threads);
     if (!made->threads) {
-        yk_release(context, made);
+        yk_free(context, made);
         return YK_ERROR_MEMORY;
     }
 
@@ -193,8 +193,8 @@ void yk_pool_destroy(yk_pool *pool)
     pthread_cond_destroy(&pool->end);
     pthread_cond_destroy(&pool->begin);
     pthread_mutex_destroy(&pool->lock);
-    yk_release(pool->context, pool->threads);
-    yk_release(pool->context, pool);
+    yk_free(pool->context, pool->threads);
+    yk_free(pool->context, pool);
 }
 
 int yk_pool_threads(const yk_pool *pool)

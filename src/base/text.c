@@ -126,7 +126,7 @@ void yk_text_add_xml(yk_context *context, yk_text *text, const char *value)
 
 void yk_text_destroy(yk_context *context, yk_text *text)
 {
-    yk_release(context, text->data);
+    yk_free(context, text->data);
     *text = (yk_text){0};
 }
 

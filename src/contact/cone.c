@@ -94,7 +94,7 @@ void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double
 
     /* The box is that of the present normal impulse. */
     double projected[YK_CONTACT_DIM_MAX];
-    if (friction == YK_FRICTION_BOX) {
+    if (friction == YK_FRICTION_PYRAMID) {
         yk_box_project(cone, r[0], moved, projected);
     } else {
         yk_cone_project(cone, moved, projected);
@@ -174,7 +174,7 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
     double v[YK_CONTACT_DIM_MAX];
     step_target(cone, friction, rho, r, u, v);
     memset(right, 0, bytes);
-    if (friction == YK_FRICTION_BOX) {
+    if (friction == YK_FRICTION_PYRAMID) {
         memset(left, 0, bytes);
         left[0] = v[0] > 0;
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
@@ -368,10 +368,10 @@ void yk_local_solve(const yk_cone *cone, yk_friction_model friction, const doubl
     /* Parted: the velocity without an impulse does not approach, but for rounding of the lift; in
      * the convex cone it is in the dual cone, which is less wide. */
     double lift = 0;
-    if (friction != YK_FRICTION_BOX)
+    if (friction != YK_FRICTION_PYRAMID)
         lift = yk_cone_lift(cone, q);
     bool parted = q[0] + lift >= lift;
-    if (friction == YK_FRICTION_CONE)
+    if (friction == YK_FRICTION_CONVEX_CONE)
         parted = q[0] >= lift;
     if (parted) {
         memset(r, 0, bytes);
@@ -455,7 +455,7 @@ static double normal_impulse(const yk_cone *cone, yk_friction_model friction,
                              const yk_held_point *at)
 {
     double normal = target(at, 0);
-    if (friction != YK_FRICTION_CONE)
+    if (friction != YK_FRICTION_CONVEX_CONE)
         return normal;
 
     /* Weighted with W, as the projection in that metric has it (cone.h). */
@@ -510,7 +510,7 @@ static void follow_normal(yk_friction_model friction, int k, double fraction,
 {
     law->directions[k][0] = fraction;
 
-    if (friction != YK_FRICTION_CONE)
+    if (friction != YK_FRICTION_CONVEX_CONE)
         return;
 
     law->rates[0][k] = fraction;
@@ -531,7 +531,7 @@ void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_he
         double mu = cone->mu[g];
 
         /* Components with a bound of their own. */
-        if (mu <= 0 || end - begin != 2 || friction == YK_FRICTION_BOX) {
+        if (mu <= 0 || end - begin != 2 || friction == YK_FRICTION_PYRAMID) {
             for (int k = begin; k < end; k++) {
                 double wanted = target(at, k);
                 if (mu > 0 && sticks(mu * normal, fabs(wanted))) {

@@ -76,7 +76,7 @@ void yk_box_project(const yk_cone *cone, double normal, const double *x, double 
 static inline void yk_friction_project(const yk_cone *cone, yk_friction_model friction,
                                        const double *x, double *y)
 {
-    if (friction == YK_FRICTION_BOX) {
+    if (friction == YK_FRICTION_PYRAMID) {
         yk_box_project(cone, x[0], x, y);
     } else {
         yk_cone_project(cone, x, y);

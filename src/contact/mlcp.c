@@ -51,10 +51,10 @@ yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem)
 
 void yk_mlcp_destroy(yk_context *context, yk_mlcp *problem)
 {
-    yk_release(context, problem->upper);
-    yk_release(context, problem->lower);
-    yk_release(context, problem->q);
-    yk_release(context, problem->m);
+    yk_free(context, problem->upper);
+    yk_free(context, problem->lower);
+    yk_free(context, problem->q);
+    yk_free(context, problem->m);
     *problem = (yk_mlcp){0};
 }
 
@@ -825,7 +825,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
 
     for (int i = 0; found && state && i < s->n; i++)
         state[i] = sets[i];
-    yk_release(context, sets);
+    yk_free(context, sets);
     if (found)
         return YK_OK;
 
@@ -895,7 +895,7 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
     double start = yk_clock_seconds();
     size_t n = (size_t)problem->n;
 
-    *report = (yk_contact_report){.method = YK_CONTACT_PIVOT, .residual = INFINITY};
+    *report = (yk_contact_report){.method = YK_CONTACT_PIVOTING, .residual = INFINITY};
 
     /* Bounds and numbers as they are given. */
     for (size_t i = 0; i < n; i++) {
@@ -948,9 +948,9 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
 
     report->iterations = s.pivots;
 
-    yk_release(context, flags);
-    yk_release(context, indices);
-    yk_release(context, numbers);
+    yk_free(context, flags);
+    yk_free(context, indices);
+    yk_free(context, numbers);
     report->seconds = yk_clock_seconds() - start;
     return status;
 }

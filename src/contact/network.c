@@ -17,7 +17,7 @@ bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
     if (!raw)
         return false;
 
-    yk_release(context, a->raw);
+    yk_free(context, a->raw);
     *a = (array){.raw = raw, .capacity = capacity, .size = size};
     a->data = (void *)(((uintptr_t)raw + 63) / 64 * 64);
     return true;
@@ -88,9 +88,9 @@ void yk_network_destroy(yk_network *network)
     array *arrays[ARRAYS];
     list_arrays(network, arrays);
     for (int i = 0; i < ARRAYS; i++)
-        yk_release(network->context, arrays[i]->raw);
+        yk_free(network->context, arrays[i]->raw);
     yk_scratch_destroy(network->scratch);
-    yk_release(network->context, network);
+    yk_free(network->context, network);
 }
 
 size_t yk_network_memory(yk_network *network)

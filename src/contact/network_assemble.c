@@ -277,13 +277,13 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
                                            problem);
     }
 
-    yk_release(context, columns);
-    yk_release(context, mark);
-    yk_release(context, start);
-    yk_release(context, dims);
-    yk_release(context, ends);
-    yk_release(context, in.list);
-    yk_release(context, in.start);
+    yk_free(context, columns);
+    yk_free(context, mark);
+    yk_free(context, start);
+    yk_free(context, dims);
+    yk_free(context, ends);
+    yk_free(context, in.list);
+    yk_free(context, in.start);
     return status;
 }
 
@@ -390,7 +390,7 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
 
     status = yk_elements_assemble(context, network, elements, count, network->contact_count, NULL,
                                   network->node_count, problem);
-    yk_release(context, elements);
+    yk_free(context, elements);
     return status;
 }
 

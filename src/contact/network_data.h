@@ -1,8 +1,8 @@
 /* What is inside a network; for the network_*.c files only.
  *
  *   network.c          storage, filling, reading back
- *   network_plan.c     blocks, colours, groups of four
- *   network_round.c    kernels of round contacts, four at a time
+ *   network_coloring.c     blocks, colours, groups of four
+ *   network_spheres.c    kernels of round contacts, four at a time
  *   network_rolling.c  kernels of round contacts with spinning and rolling friction
  *   network_general.c  general contacts and joints, one at a time
  *   network_islands.c  islands that sweeps leave unsolved, by the accurate method

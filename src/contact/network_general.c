@@ -165,7 +165,7 @@ static yk_cone general_cone(const general_contact *c)
 }
 
 /* Steps on the contact's own problem with sliding friction, in the metric diag(dn, dt, dt) as
- * network_round.c has them. Any metric has the same fixed point; this one is at least half of w, so
+ * network_spheres.c has them. Any metric has the same fixed point; this one is at least half of w, so
  * that steps cannot grow. The coupling of normal and tangents is weak, so that few steps are as
  * good as the solution. */
 static void solve_sliding(const general_contact *c, bool coulomb, double relaxation_factor,
@@ -337,7 +337,7 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
             u[k] += c->softness[k] * c->impulse[k];
 
         /* Impulses of the contact alone, all others held. */
-        bool box = friction == YK_FRICTION_BOX;
+        bool box = friction == YK_FRICTION_PYRAMID;
         if (c->dim == 3 && !box) {
             solve_sliding(c, coulomb, relaxation_factor, exact, u, next);
         } else if (c->dim == 6 && !box && c->ds > 0 && c->dr > 0) {

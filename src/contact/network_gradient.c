@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "contact/cone.h"
-#include "contact/network_lanes.h"
+#include "contact/network_simd.h"
 
 typedef struct descent {
     bool coulomb;
@@ -174,7 +174,7 @@ static void descend_block(yk_network *network, size_t index, void *user)
         descend_round(network, s, b);
     }
 
-    yk_friction_model friction = s->coulomb ? YK_FRICTION_COULOMB : YK_FRICTION_CONE;
+    yk_friction_model friction = s->coulomb ? YK_FRICTION_COULOMB : YK_FRICTION_CONVEX_CONE;
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         const general_contact *c = &network->generals[i];
         const double *y = s->general_y + YK_CONTACT_DIM_MAX * (size_t)i;
@@ -404,7 +404,7 @@ static void step(yk_network *network, descent *s)
 yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
                                     yk_contact_report *report)
 {
-    if (options->friction == YK_FRICTION_BOX)
+    if (options->friction_model == YK_FRICTION_PYRAMID)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method knows no box friction on networks");
     if (network->rolling_groups > 0)
@@ -414,7 +414,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     /* Lanes that are not used have two nodes per block of the plan. */
     size_t dummies = 2 * (network->node_count / 64 + 4);
     descent s = {.lipschitz = 1, .theta = 1};
-    s.coulomb = options->friction == YK_FRICTION_COULOMB;
+    s.coulomb = options->friction_model == YK_FRICTION_COULOMB;
     s.node_count = network->node_count + dummies;
 
     /* Impulses of all lanes, general contacts and joint rows, twice. */
@@ -444,7 +444,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     s.of_y = network->gradient_nodes_array.data;
     s.of_r = s.of_y + s.node_count;
 
-    int limit = options->iterations > 0 ? options->iterations : 200;
+    int limit = options->max_iterations > 0 ? options->max_iterations : 200;
     int interval = limit;
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
@@ -470,14 +470,14 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
     /* Steps, with a look at the violation after each interval. */
-    while (report->iterations < limit && !yk_stop_asked(network->context)) {
+    while (report->iterations < limit && !yk_context_should_stop(network->context)) {
         step(network, &s);
         report->iterations++;
         if (report->iterations % interval != 0 && report->iterations < limit)
             continue;
 
         memcpy(network->nodes, s.of_r, s.node_count * sizeof *s.of_r);
-        yk_report_note(options, report, yk_network_measure(network, options->friction, NULL));
+        yk_report_note(options, report, yk_network_measure(network, options->friction_model, NULL));
         if (!(report->residual > options->tolerance))
             break;
     }

@@ -319,17 +319,17 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     }
 
     /* Nothing to do where the sweeps were enough. */
-    double before = largest_violation(&problem, options->friction, network->rho, r, u);
+    double before = largest_violation(&problem, options->friction_model, network->rho, r, u);
     if (!(before > tolerance))
         return YK_OK;
 
     /* From the present impulses on, much further than what is asked of the island. */
     yk_contact_options accurate = *options;
     yk_contact_report report;
-    accurate.method = YK_CONTACT_ACCURATE;
-    accurate.iterations = ACCURATE_STEPS;
+    accurate.method = YK_CONTACT_INTERIOR_POINT;
+    accurate.max_iterations = ACCURATE_STEPS;
     accurate.warm_start = true;
-    accurate.history = NULL;
+    accurate.residual_history = NULL;
     accurate.tolerance = 1e-8;
     if (norm > 0)
         accurate.tolerance = INNER_TOLERANCE * tolerance / sqrt(norm);
@@ -341,7 +341,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
 
     /* An island that cannot be solved keeps what the sweeps gave. */
     if (YK_FAILED(status) ||
-        !(largest_violation(&problem, options->friction, network->rho, r, u) < before))
+        !(largest_violation(&problem, options->friction_model, network->rho, r, u) < before))
         return YK_OK;
 
     /* The impulses that are new, and what they change. */
@@ -380,9 +380,9 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
         return status;
 
     if (steps > 0)
-        report->method = YK_CONTACT_ACCURATE;
+        report->method = YK_CONTACT_INTERIOR_POINT;
     report->iterations += steps;
-    report->residual = yk_network_measure(network, options->friction, NULL);
+    report->residual = yk_network_measure(network, options->friction_model, NULL);
     return YK_OK;
 }
 
@@ -410,7 +410,7 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
     for (int round = 0; round < ROUNDS && report->residual > tolerance; round++) {
         double before = report->residual;
         report->iterations += yk_network_sweeps(network, options, SWEEPS);
-        report->residual = yk_network_measure(network, options->friction, NULL);
+        report->residual = yk_network_measure(network, options->friction_model, NULL);
         if (!(report->residual < GAIN * before))
             break;
     }

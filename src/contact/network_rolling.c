@@ -1,6 +1,6 @@
 /* Round contacts with spinning and rolling friction, four at a time.
  *
- * As in network_round.c the lever arms are along the normal, so that the problem of one contact is
+ * As in network_spheres.c the lever arms are along the normal, so that the problem of one contact is
  * all but diagonal in its own frame. With spins s = radius * angular velocity, k = radius^2 /
  * inertia and the relative rotation w = sa / ra - sb / rb,
  *
@@ -10,7 +10,7 @@
  * A step of each contact is one in the metric diag(dN, dT, dT, dR, dR, dR), enlarged where the
  * coupling would let steps grow (Gershgorin's bound of the eigenvalues exceeds two), and projected
  * on the cone in that metric (cone.h); network_general.c has the same step for one contact. */
-#include "contact/network_lanes.h"
+#include "contact/network_simd.h"
 
 /* Four impulses in their frames: normal part, sliding vector, spinning part, rolling vector. */
 typedef struct four_impulses {
@@ -228,7 +228,7 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
 /* The friction law is a constant of the loop that it is inlined into. */
 YK_INLINE void sweep_block(yk_network *s, const block *b, const yk_contact_options *options)
 {
-    if (options->friction == YK_FRICTION_COULOMB) {
+    if (options->friction_model == YK_FRICTION_COULOMB) {
         sweep_rolling(s, b->rolling_begin, b->rolling_end, true, options->relaxation_factor);
     } else {
         sweep_rolling(s, b->rolling_begin, b->rolling_end, false, options->relaxation_factor);

@@ -125,8 +125,8 @@ static void sweep_block(yk_network *network, size_t index, void *user)
     /* Each kind of contact has its own arrays and its own loops. */
     yk_round_sweep(network, b, options);
     yk_rolling_sweep(network, b, options);
-    yk_general_sweep(network, b, options->friction, options->relaxation_factor,
-                     options->exact_local);
+    yk_general_sweep(network, b, options->friction_model, options->relaxation_factor,
+                     options->exact_local_solve);
 }
 
 static void sweep_joints(yk_network *network, void *user)
@@ -229,15 +229,15 @@ void yk_network_start(yk_network *network, bool warm_start)
 void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual)
 {
     report->residual = residual;
-    if (options->history && report->history_count < options->history_capacity)
-        options->history[report->history_count++] = residual;
+    if (options->residual_history && report->history_count < options->residual_history_capacity)
+        options->residual_history[report->history_count++] = residual;
 }
 
 int yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps)
 {
     yk_contact_options how = *options;
     int done = 0;
-    while (done < sweeps && !yk_stop_asked(network->context)) {
+    while (done < sweeps && !yk_context_should_stop(network->context)) {
         int left = sweeps - done;
         int piece = left < YK_SWEEPS_PER_LOOK ? left : YK_SWEEPS_PER_LOOK;
         yk_network_run(network, sweep_block, sweep_joints, &how, piece);
@@ -250,7 +250,7 @@ int yk_network_sweeps(yk_network *network, const yk_contact_options *options, in
 static yk_status sweep(yk_network *network, const yk_contact_options *options,
                        yk_contact_report *report)
 {
-    int limit = options->iterations > 0 ? options->iterations : 50;
+    int limit = options->max_iterations > 0 ? options->max_iterations : 50;
     int interval = limit;
 
     /* Without a tolerance nobody asks for the violation in between. */
@@ -262,11 +262,11 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
     yk_network_start(network, options->warm_start);
 
     /* Sweeps, with a look at the violation after each interval. */
-    while (report->iterations < limit && !yk_stop_asked(network->context)) {
+    while (report->iterations < limit && !yk_context_should_stop(network->context)) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
         report->iterations += yk_network_sweeps(network, options, sweeps);
-        yk_report_note(options, report, yk_network_measure(network, options->friction, NULL));
+        yk_report_note(options, report, yk_network_measure(network, options->friction_model, NULL));
         if (!(report->residual > options->tolerance))
             break;
     }
@@ -318,7 +318,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
         if (!YK_FAILED(status)) {
             yk_network_give_impulses(network, &problem, r);
             yk_network_start(network, true);
-            report->residual = yk_network_residual(network, options->friction, NULL);
+            report->residual = yk_network_residual(network, options->friction_model, NULL);
         }
     }
 
@@ -343,7 +343,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
 
     /* Round contacts have no tangents, and with them no box. */
     bool round = network->pair_groups + network->single_groups + network->rolling_groups > 0;
-    if (options->friction == YK_FRICTION_BOX && round)
+    if (options->friction_model == YK_FRICTION_PYRAMID && round)
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "contact: box friction needs tangents; make the pairs general, or use the cone");
@@ -358,7 +358,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
     /* The accurate method and pivoting work on the assembled problem. */
     switch (options->method) {
     case YK_CONTACT_GAUSS_SEIDEL:
-    case YK_CONTACT_AUTOMATIC:
+    case YK_CONTACT_AUTO:
         report->method = YK_CONTACT_GAUSS_SEIDEL;
         status = sweep(network, options, report);
         break;
@@ -370,8 +370,8 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
 
     /* What was found until a stop is no solution. */
     report->seconds = yk_clock_seconds() - start;
-    if (yk_stop_asked(context))
-        return yk_fail(context, YK_ERROR_STOPPED, "contact network: stopped after %d iterations",
+    if (yk_context_should_stop(context))
+        return yk_fail(context, YK_ERROR_ABORTED, "contact network: stopped after %d iterations",
                        report->iterations);
     if (status == YK_OK && options->tolerance > 0 && report->residual > options->tolerance)
         return yk_fail(context, YK_NOT_CONVERGED,

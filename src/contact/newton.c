@@ -49,8 +49,8 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
         status = yk_supernodal_create(context, &def, &made->lu);
     }
 
-    yk_release(context, size);
-    yk_release(context, order);
+    yk_free(context, size);
+    yk_free(context, order);
 
     /* One index per number. */
     size_t count = 0;
@@ -95,8 +95,8 @@ void yk_factor_destroy(yk_factor *factor)
         return;
 
     yk_supernodal_destroy(factor->lu);
-    yk_release(factor->context, factor->index);
-    yk_release(factor->context, factor);
+    yk_free(factor->context, factor->index);
+    yk_free(factor->context, factor);
 }
 
 void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double *left,
@@ -211,7 +211,7 @@ void yk_newton_destroy(yk_context *context, yk_newton *newton)
                       newton->rhs,          newton->step,      newton->trial,
                       newton->trial_u,      newton->remainder, newton->rho};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        yk_release(context, arrays[i]);
+        yk_free(context, arrays[i]);
     yk_factor_destroy(newton->factor);
     *newton = (yk_newton){0};
 }
@@ -474,7 +474,7 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
                          p->best_u};
 
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        yk_release(context, vectors[i]);
+        yk_free(context, vectors[i]);
     *p = (yk_proximal){0};
 }
 
@@ -558,7 +558,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
     int total = 0;
     int in_vain = 0; /* strategies since the last that gained */
     for (int attempt = 0; best > tolerance && total < limit; attempt++, in_vain++) {
-        if (in_vain == STRATEGIES || yk_stop_asked(p->context))
+        if (in_vain == STRATEGIES || yk_context_should_stop(p->context))
             break;
         int strategy = attempt % STRATEGIES;
         p->momentum = strategies[strategy].momentum;
@@ -579,7 +579,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
         double milestone = best;
         int mark = total;
         while (best > tolerance && total < limit && total - mark < STALL_LIMIT) {
-            if (yk_stop_asked(p->context))
+            if (yk_context_should_stop(p->context))
                 break;
 
             int steps;

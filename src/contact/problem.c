@@ -14,7 +14,7 @@ void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem
                       problem->w.value, problem->q,       problem->mu,       problem->mu_spin,
                       problem->mu_roll, problem->softness};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        yk_release(context, arrays[i]);
+        yk_free(context, arrays[i]);
 
     *problem = (yk_contact_problem){0};
 }
@@ -122,10 +122,10 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
             problem->mu[i] = mu[i];
     }
 
-    yk_release(context, columns);
-    yk_release(context, start);
-    yk_release(context, first);
-    yk_release(context, dims);
+    yk_free(context, columns);
+    yk_free(context, start);
+    yk_free(context, first);
+    yk_free(context, dims);
     return status;
 }
 
@@ -249,10 +249,10 @@ yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_
         }
     }
 
-    yk_release(context, dims);
-    yk_release(context, columns);
-    yk_release(context, start);
-    yk_release(context, keys);
+    yk_free(context, dims);
+    yk_free(context, columns);
+    yk_free(context, start);
+    yk_free(context, keys);
     if (status != YK_OK)
         yk_contact_problem_destroy(context, problem);
     return status;
@@ -460,7 +460,7 @@ void yk_global_destroy(yk_context *context, yk_global_problem *problem)
     void *arrays[] = {problem->m.entry, problem->h.entry, problem->g.entry, problem->f,
                       problem->w,       problem->b,       problem->mu,      problem->mu_roll};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        yk_release(context, arrays[i]);
+        yk_free(context, arrays[i]);
     *problem = (yk_global_problem){0};
 }
 
@@ -492,8 +492,8 @@ static yk_status factor_mass(yk_context *context, const yk_entry_matrix *m, yk_s
                              column);
     }
 
-    yk_release(context, index);
-    yk_release(context, entries);
+    yk_free(context, index);
+    yk_free(context, entries);
     return status;
 }
 
@@ -599,9 +599,9 @@ static yk_status condense(yk_context *context, const yk_global_problem *global, 
         status = yk_contact_problem_from_entries(context, &entries, problem);
     }
 
-    yk_release(context, w);
-    yk_release(context, q);
-    yk_release(context, x);
+    yk_free(context, w);
+    yk_free(context, q);
+    yk_free(context, x);
     return status;
 }
 
@@ -641,8 +641,8 @@ yk_status yk_global_condense(yk_context *context, const yk_global_problem *globa
         status = condense(context, global, mass, start, entry, problem);
     }
 
-    yk_release(context, entry);
-    yk_release(context, start);
+    yk_free(context, entry);
+    yk_free(context, start);
     yk_sparse_destroy(mass);
     return status;
 }

@@ -12,10 +12,10 @@
  *
  * Friction models:
  *
- *   YK_FRICTION_CONE     K = {|r_T| <= mu r_N, |r_S| <= mu_spin r_N, |r_R| <= mu_roll r_N},  u^ = u: the convex cone
+ *   YK_FRICTION_CONVEX_CONE     K = {|r_T| <= mu r_N, |r_S| <= mu_spin r_N, |r_R| <= mu_roll r_N},  u^ = u: the convex cone
  *                        complementarity problem (tight (19) with the term that makes it convex)
  *   YK_FRICTION_COULOMB  the same cone, u^ = u + (mu |u_T| + mu_spin |u_S| + mu_roll |u_R|) e_N: true Coulomb friction
- *   YK_FRICTION_BOX      each friction component on its own, u_k against r_k in [-mu r_N, mu r_N]: rim (15), (20)
+ *   YK_FRICTION_PYRAMID      each friction component on its own, u_k against r_k in [-mu r_N, mu r_N]: rim (15), (20)
  *
  * The assembled form of this header is for stored problems, for the accurate solvers and for
  * everything small. The factored form, network.h, never assembles W and is made for many bodies. */

@@ -249,11 +249,11 @@ static void read_blocks(reader *in, yk_entry_matrix *m)
         }
     }
 
-    yk_release(in->context, seen);
-    yk_release(in->context, column);
-    yk_release(in->context, start);
-    yk_release(in->context, column_end);
-    yk_release(in->context, row_end);
+    yk_free(in->context, seen);
+    yk_free(in->context, column);
+    yk_free(in->context, start);
+    yk_free(in->context, column_end);
+    yk_free(in->context, row_end);
 }
 
 /* Single entries ------------------------------------------------------------------------------- */
@@ -558,7 +558,7 @@ static void read_mlcp(reader *in, yk_entry_matrix *stored, yk_mlcp *problem)
 
         if (equations != n)
             refuse(in, "the block rows do not hold n equations");
-        yk_release(in->context, end);
+        yk_free(in->context, end);
 
         read_matrix(in, stored);
         if (stored->rows != n + m || stored->columns != n + m)
@@ -646,7 +646,7 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
         }
     }
 
-    yk_release(context, stored.entry);
+    yk_free(context, stored.entry);
     if (in.status != YK_OK)
         yk_mlcp_destroy(context, problem);
     return in.status;
@@ -683,7 +683,7 @@ static yk_status load_text(yk_context *context, const char *path, char **text, s
     fclose(file);
 
     if (status != YK_OK) {
-        yk_release(context, *text);
+        yk_free(context, *text);
         *text = NULL;
     }
     return status;
@@ -700,7 +700,7 @@ yk_status yk_problem_file_kind(yk_context *context, const char *path, yk_problem
 
     reader in = reader_of(context, path, text, length);
     *kind = kind_of(&in);
-    yk_release(context, text);
+    yk_free(context, text);
     return in.status;
 }
 
@@ -715,7 +715,7 @@ yk_status yk_contact_read(yk_context *context, const char *path, yk_contact_prob
         return status;
 
     status = yk_contact_parse(context, path, text, length, problem);
-    yk_release(context, text);
+    yk_free(context, text);
     return status;
 }
 
@@ -730,6 +730,6 @@ yk_status yk_mlcp_read(yk_context *context, const char *path, yk_mlcp *problem)
         return status;
 
     status = yk_mlcp_parse(context, path, text, length, problem);
-    yk_release(context, text);
+    yk_free(context, text);
     return status;
 }

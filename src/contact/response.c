@@ -104,11 +104,11 @@ void yk_response_destroy(yk_response *response)
                        &response->entry_array,          &response->entry_index_array};
     yk_context *context = response->context;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        yk_release(context, arrays[i]->raw);
+        yk_free(context, arrays[i]->raw);
 
     yk_sparse_destroy(response->matrix);
     yk_factor_destroy(response->factor);
-    yk_release(context, response);
+    yk_free(context, response);
 }
 
 /* Which contacts are closed -------------------------------------------------------------------- */

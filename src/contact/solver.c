@@ -12,11 +12,11 @@
 
 yk_contact_options yk_contact_options_default(void)
 {
-    return (yk_contact_options){.method = YK_CONTACT_AUTOMATIC,
-                                .friction = YK_FRICTION_COULOMB,
+    return (yk_contact_options){.method = YK_CONTACT_AUTO,
+                                .friction_model = YK_FRICTION_COULOMB,
                                 .tolerance = 1e-8,
                                 .relaxation_factor = 1,
-                                .exact_local = true,
+                                .exact_local_solve = true,
                                 .check_interval = 1};
 }
 
@@ -107,24 +107,26 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
                                         const yk_contact_options *options, double *r, double *u,
                                         yk_contact_report *report)
 {
-    int limit = options->iterations > 0 ? options->iterations : 10000;
+    int limit = options->max_iterations > 0 ? options->max_iterations : 10000;
     int interval = options->check_interval > 0 ? options->check_interval : 1;
-    double residual = yk_contact_residual(problem, options->friction, r, u);
+    double residual = yk_contact_residual(problem, options->friction_model, r, u);
 
     /* The residual costs as much as a sweep, so that it is found after each interval only. */
-    while (residual > options->tolerance && report->iterations < limit && !yk_stop_asked(context)) {
+    while (residual > options->tolerance && report->iterations < limit &&
+           !yk_context_should_stop(context)) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
-        for (int done = 0; done < sweeps && !yk_stop_asked(context); done += YK_SWEEPS_PER_LOOK) {
+        for (int done = 0; done < sweeps && !yk_context_should_stop(context);
+             done += YK_SWEEPS_PER_LOOK) {
             int piece = sweeps - done < YK_SWEEPS_PER_LOOK ? sweeps - done : YK_SWEEPS_PER_LOOK;
-            yk_gauss_seidel_sweeps(problem, options->friction, options->relaxation_factor,
-                                   options->exact_local, piece, r);
+            yk_gauss_seidel_sweeps(problem, options->friction_model, options->relaxation_factor,
+                                   options->exact_local_solve, piece, r);
             report->iterations += piece;
         }
 
-        residual = yk_contact_residual(problem, options->friction, r, u);
-        if (options->history && report->history_count < options->history_capacity)
-            options->history[report->history_count++] = residual;
+        residual = yk_contact_residual(problem, options->friction_model, r, u);
+        if (options->residual_history && report->history_count < options->residual_history_capacity)
+            options->residual_history[report->history_count++] = residual;
         if (!isfinite(residual))
             return yk_fail(context, YK_ERROR_NOT_FINITE, "contact: Gauss-Seidel diverged");
     }
@@ -247,7 +249,8 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
                                     yk_contact_report *report)
 {
     const yk_block_matrix *w = &problem->w;
-    gradient s = {.problem = problem, .friction = options->friction, .lipschitz = 1, .theta = 1};
+    gradient s = {
+        .problem = problem, .friction = options->friction_model, .lipschitz = 1, .theta = 1};
 
     /* One piece of memory for the six vectors, the metric and the lift. */
     size_t rows = (size_t)problem->row_count;
@@ -290,26 +293,27 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
     memcpy(s.wy, s.wr, bytes);
 
     /* Steps may go up: the best iterate is kept. */
-    int limit = options->iterations > 0 ? options->iterations : 10000;
+    int limit = options->max_iterations > 0 ? options->max_iterations : 10000;
     double rho = 1 / mean;
     double best = residual_of_iterate(&s, rho, u);
-    while (best > options->tolerance && report->iterations < limit && !yk_stop_asked(context)) {
+    while (best > options->tolerance && report->iterations < limit &&
+           !yk_context_should_stop(context)) {
         gradient_step(&s);
         report->iterations++;
         double residual = residual_of_iterate(&s, rho, u);
         if (!isfinite(residual))
             break;
-        if (options->history && report->history_count < options->history_capacity)
-            options->history[report->history_count++] = residual;
+        if (options->residual_history && report->history_count < options->residual_history_capacity)
+            options->residual_history[report->history_count++] = residual;
         if (residual >= best)
             continue;
         best = residual;
         memcpy(r, s.r, bytes);
     }
 
-    yk_release(context, memory);
+    yk_free(context, memory);
 
-    report->residual = yk_contact_residual(problem, options->friction, r, u);
+    report->residual = yk_contact_residual(problem, options->friction_model, r, u);
     if (best <= options->tolerance || options->tolerance <= 0)
         return YK_OK;
     return yk_fail(context, YK_NOT_CONVERGED,
@@ -331,10 +335,10 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
                                 double *z, double *r, double *u, yk_contact_report *report)
 {
     yk_mlcp_options how = yk_mlcp_options_default();
-    int limit = options->iterations > 0 ? options->iterations : 200;
+    int limit = options->max_iterations > 0 ? options->max_iterations : 200;
     double residual = INFINITY;
 
-    for (int round = 0; round < limit && !yk_stop_asked(context); round++) {
+    for (int round = 0; round < limit && !yk_context_should_stop(context); round++) {
         /* Friction is bounded by mu times the last normal impulse. */
         for (int i = 0; i < problem->contact_count; i++) {
             yk_cone cone = yk_problem_cone(problem, i);
@@ -361,9 +365,9 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
         memcpy(r, z, (size_t)problem->row_count * sizeof *r);
 
         /* Bounds that have settled show as a residual that is met. */
-        residual = yk_contact_residual(problem, YK_FRICTION_BOX, r, u);
-        if (options->history && report->history_count < options->history_capacity)
-            options->history[report->history_count++] = residual;
+        residual = yk_contact_residual(problem, YK_FRICTION_PYRAMID, r, u);
+        if (options->residual_history && report->history_count < options->residual_history_capacity)
+            options->residual_history[report->history_count++] = residual;
         if (residual <= options->tolerance)
             break;
     }
@@ -425,11 +429,11 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
 
         /* The first normal impulses from a few sweeps. */
         if (!options->warm_start)
-            yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);
+            yk_gauss_seidel_sweeps(problem, YK_FRICTION_PYRAMID, 1, true, 50, r);
         status = iterate_bounds(context, problem, options, pull, &mlcp, z, r, u, report);
     }
 
-    yk_release(context, z);
+    yk_free(context, z);
     yk_mlcp_destroy(context, &mlcp);
     return status;
 }
@@ -459,8 +463,8 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
 {
     yk_contact_options part = *options;
     int limit = SWEEPS_MAX;
-    if (options->iterations > 0 && options->iterations < limit)
-        limit = options->iterations;
+    if (options->max_iterations > 0 && options->max_iterations < limit)
+        limit = options->max_iterations;
 
     /* Sweeps, as long as their rate of convergence promises the tolerance within the limit. */
     if (options->tolerance >= 1e-4) {
@@ -469,41 +473,41 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
         report->method = YK_CONTACT_GAUSS_SEIDEL;
         double before = INFINITY;
         do {
-            part.iterations = report->iterations + SWEEPS;
-            if (part.iterations > limit)
-                part.iterations = limit;
+            part.max_iterations = report->iterations + SWEEPS;
+            if (part.max_iterations > limit)
+                part.max_iterations = limit;
             if (isfinite(report->residual) && report->iterations > 0)
                 before = report->residual;
             if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK)
                 return YK_OK;
-        } while (report->iterations < limit && !yk_stop_asked(context) &&
+        } while (report->iterations < limit && !yk_context_should_stop(context) &&
                  (isinf(before) || sweeps_will_do(before, report->residual, options->tolerance,
                                                   limit - report->iterations)));
     }
 
     /* The accurate method, which makes its own start; the limit is that of all steps together. */
     int sweeps = report->iterations;
-    part.iterations = options->iterations;
-    if (options->iterations > 0) {
-        if (sweeps >= options->iterations)
+    part.max_iterations = options->max_iterations;
+    if (options->max_iterations > 0) {
+        if (sweeps >= options->max_iterations)
             return yk_fail(context, YK_NOT_CONVERGED,
                            "contact: residual %.3g after %d sweeps, wanted %.3g", report->residual,
                            sweeps, options->tolerance);
-        part.iterations -= sweeps;
+        part.max_iterations -= sweeps;
     }
 
     part.relaxation_factor = options->relaxation_factor;
-    report->method = YK_CONTACT_ACCURATE;
+    report->method = YK_CONTACT_INTERIOR_POINT;
     yk_status status = yk_contact_solve_accurate(context, problem, &part, r, u, report);
     report->iterations += sweeps;
 
     /* Box friction of small problems by pivoting. */
-    if (status != YK_NOT_CONVERGED || options->friction != YK_FRICTION_BOX ||
+    if (status != YK_NOT_CONVERGED || options->friction_model != YK_FRICTION_PYRAMID ||
         problem->row_count > YK_PIVOT_ROWS_MAX)
         return status;
 
     part.warm_start = true;
-    report->method = YK_CONTACT_PIVOT;
+    report->method = YK_CONTACT_PIVOTING;
     return yk_contact_solve_pivot(context, problem, &part, r, u, report);
 }
 
@@ -511,11 +515,11 @@ static const struct {
     const char *name;
     yk_contact_run *run;
 } methods[] = {
-    [YK_CONTACT_AUTOMATIC] = {"automatic", solve_automatic},
+    [YK_CONTACT_AUTO] = {"automatic", solve_automatic},
     [YK_CONTACT_GAUSS_SEIDEL] = {"gauss-seidel", yk_contact_solve_gauss_seidel},
     [YK_CONTACT_PROJECTED_GRADIENT] = {"projected-gradient", yk_contact_solve_gradient},
-    [YK_CONTACT_ACCURATE] = {"accurate", yk_contact_solve_accurate},
-    [YK_CONTACT_PIVOT] = {"pivot", yk_contact_solve_pivot},
+    [YK_CONTACT_INTERIOR_POINT] = {"accurate", yk_contact_solve_accurate},
+    [YK_CONTACT_PIVOTING] = {"pivot", yk_contact_solve_pivot},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
@@ -541,11 +545,11 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if ((unsigned)options->method >= METHODS)
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d",
                        (int)options->method);
-    if (!(options->tolerance >= 0) || options->iterations < 0)
+    if (!(options->tolerance >= 0) || options->max_iterations < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: tolerance %g and iterations %d must not be negative",
-                       options->tolerance, options->iterations);
-    if (options->method == YK_CONTACT_PIVOT && options->friction != YK_FRICTION_BOX)
+                       options->tolerance, options->max_iterations);
+    if (options->method == YK_CONTACT_PIVOTING && options->friction_model != YK_FRICTION_PYRAMID)
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "contact: pivoting knows linear bounds only; ask for box friction or another method");
@@ -570,12 +574,12 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
 
     status = methods[options->method].run(context, problem, options, r, own_u, report);
     if (!u)
-        yk_release(context, own_u);
+        yk_free(context, own_u);
     report->seconds = yk_clock_seconds() - start;
 
     /* The impulses of a solver that was stopped are not a solution. */
-    if (yk_stop_asked(context))
-        return yk_fail(context, YK_ERROR_STOPPED, "contact: stopped after %d iterations",
+    if (yk_context_should_stop(context))
+        return yk_fail(context, YK_ERROR_ABORTED, "contact: stopped after %d iterations",
                        report->iterations);
     return status;
 }

@@ -2,7 +2,7 @@
  *
  *   gauss-seidel        block Gauss-Seidel with over-relaxation; cheapest to 1e-3 or 1e-4
  *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and backtracking
- *   accurate            reaches 1e-8 and less on hard, rank-deficient problems (accurate.c)
+ *   accurate            reaches 1e-8 and less on hard, rank-deficient problems (interior_point.c)
  *   pivot               box friction by pivoting on the mixed linear complementarity problem (mlcp.c)
  *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then
  *                       pivoting for box friction; networks: Gauss-Seidel
@@ -34,7 +34,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
                            const yk_contact_options *options, double *r, double *u,
                            yk_contact_report *report);
 
-/* The methods for assembled problems, in solver.c and accurate.c. A new one is its declaration here
+/* The methods for assembled problems, in solver.c and interior_point.c. A new one is its declaration here
  * and its row in solver.c. */
 
 /* As yk_contact_solve with options and problem checked; r holds the start value, u must not be

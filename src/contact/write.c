@@ -186,6 +186,6 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
 
     void *blocks[] = {dense, own, held, matrix, q, pivot};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(context, blocks[i]);
+        yk_free(context, blocks[i]);
     return status;
 }

@@ -12,12 +12,12 @@ bool yk_system_has_started(const yk_system *system, const char *function)
         return true;
 
     yk_fail(system->context, YK_ERROR_ARGUMENT,
-            "%s: the system has not started: call yk_system_start first, and check its status",
+            "%s: the system has not started: call yk_system_initialize first, and check its status",
             function);
     return false;
 }
 
-/* "yk_system_output: there is no subsystem 7; their ids are 0 to 1". */
+/* "yk_system_port_value: there is no subsystem 7; their ids are 0 to 1". */
 static bool is_in_range(const yk_system *system, const char *function, const char *what, int id,
                         int count)
 {

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/building.h"
+#include "base/builder.h"
 #include "base/context.h"
-#include "coupling/description.h"
 #include "coupling/system.h"
+#include "coupling/system_arrays.h"
 
 /* Defaults ------------------------------------------------------------------------------------- */
 
@@ -14,14 +14,14 @@ yk_system_def yk_system_default(void)
 {
     return (yk_system_def){
         .scheme = yk_scheme_default(),
-        .control = yk_step_control_default(),
+        .step_control = yk_step_control_default(),
         .on_failure = yk_failure_policy_default(),
     };
 }
 
 yk_subsystem_def yk_subsystem_default(void)
 {
-    return (yk_subsystem_def){.transform = yk_transform_default(), .substeps = 1};
+    return (yk_subsystem_def){.transform = yk_transform_identity(), .substeps = 1};
 }
 
 yk_subsystem_def yk_subsystem_named(const char *name, yk_subsystem *subsystem)
@@ -34,7 +34,7 @@ yk_subsystem_def yk_subsystem_named(const char *name, yk_subsystem *subsystem)
 
 yk_interface_def yk_interface_default(void)
 {
-    return (yk_interface_def){.constrained = YK_AXES_ALL};
+    return (yk_interface_def){.constrained_axes = YK_AXES_ALL};
 }
 
 yk_interface_def yk_interface_between(const char *name, int wrench_subsystem, int wrench_port,
@@ -130,7 +130,8 @@ static bool owns(const yk_system_builder *builder, const yk_subsystem *subsystem
     return false;
 }
 
-int yk_system_adopt(yk_system_builder *builder, const char *name, yk_subsystem *subsystem)
+int yk_system_add_owned_subsystem(yk_system_builder *builder, const char *name,
+                                  yk_subsystem *subsystem)
 {
     yk_subsystem_def def = yk_subsystem_named(name, subsystem);
     def.owned = true;
@@ -201,8 +202,8 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
     /* A scalar port has one coordinate. */
     yk_interface_def interface = *def;
     if (motion_port->kind == YK_PORT_SCALAR)
-        interface.constrained &= YK_AXIS_X;
-    if (interface.constrained == 0)
+        interface.constrained_axes &= YK_AXIS_X;
+    if (interface.constrained_axes == 0)
         return yk_building_refuse(building,
                                   yk_fail(building->context, YK_ERROR_ARGUMENT,
                                           "interface '%s' constrains no axis", def->name));
@@ -210,8 +211,8 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
                               sizeof interface);
 }
 
-int yk_system_clamp(yk_system_builder *builder, const char *name, int wrench_subsystem,
-                    int wrench_port, int motion_subsystem, int motion_port)
+int yk_system_connect_ports(yk_system_builder *builder, const char *name, int wrench_subsystem,
+                            int wrench_port, int motion_subsystem, int motion_port)
 {
     yk_interface_def def =
         yk_interface_between(name, wrench_subsystem, wrench_port, motion_subsystem, motion_port);
@@ -262,7 +263,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
 
     if (subsystems && names && transforms && substeps && owned) {
         /* Without units and axes of its own no number of a subsystem is touched. */
-        yk_transform same = yk_transform_default();
+        yk_transform same = yk_transform_identity();
         bool transformed = false;
         for (size_t i = 0; i < count; i++) {
             const yk_subsystem_def *def = &builder->subsystems[i];
@@ -284,9 +285,9 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
             .wires = builder->wires,
             .wire_count = builder->wire_count,
             .scheme = builder->def.scheme,
-            .start = builder->def.start,
-            .step = builder->def.step,
-            .control = builder->def.control,
+            .start = builder->def.start_time,
+            .step = builder->def.macro_step,
+            .control = builder->def.step_control,
             .on_failure = builder->def.on_failure,
         };
 
@@ -308,11 +309,11 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
     }
 
     /* The system has copies of what it keeps. */
-    yk_release(context, subsystems);
-    yk_release(context, names);
-    yk_release(context, transforms);
-    yk_release(context, substeps);
-    yk_release(context, owned);
+    yk_free(context, subsystems);
+    yk_free(context, names);
+    yk_free(context, transforms);
+    yk_free(context, substeps);
+    yk_free(context, owned);
     return status;
 }
 
@@ -360,8 +361,8 @@ void yk_system_discard(yk_system_builder *builder)
     }
 
     yk_context *context = builder->building.context;
-    yk_release(context, builder->subsystems);
-    yk_release(context, builder->interfaces);
-    yk_release(context, builder->wires);
-    yk_release(context, builder);
+    yk_free(context, builder->subsystems);
+    yk_free(context, builder->interfaces);
+    yk_free(context, builder->wires);
+    yk_free(context, builder);
 }

@@ -95,7 +95,7 @@ static void move_frame(const yk_relative_motion *drive, double t,
 
     /* As a motion on SO(3), whose rotation vector has these rates. */
     static const double taylor[YK_LEVELS] = {1, 1, 0.5};
-    yk_input input = {.degree = 2, .orientation = yk_q_identity()};
+    yk_input input = {.degree = 2, .base_orientation = yk_q_identity()};
 
     for (int i = 0; i < YK_LEVELS; i++) {
         yk_vec3 linear = yk_v3(value[0][i], value[1][i], value[2][i]);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "coupling/balance/balance.h"
+#include "coupling/force_force/balance.h"
 #include "coupling/system.h"
 
 typedef struct explicit_scheme {
@@ -55,10 +55,10 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
         }
 
         set_wrench_inputs(system, participant);
-        yk_system_carry_signals(system, participant);
+        yk_system_update_signals(system, participant);
 
         /* Its one call in this macro step. */
-        if (YK_FAILED(yk_system_advance(system, participant)))
+        if (YK_FAILED(yk_system_advance_participant(system, participant)))
             return yk_system_report_failure(system, participant);
     }
 
@@ -76,7 +76,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
 
     for (int i = 0; i < system->participant_count; i++) {
         set_wrench_inputs(system, i);
-        yk_system_carry_signals(system, i);
+        yk_system_update_signals(system, i);
     }
 
     /* Nobody has moved: all motions are predicted. */
@@ -87,7 +87,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
     /* All at the same time, those in other processes first; the first that failed is reported. */
     for (int i = 0; i < system->participant_count; i++)
         yk_system_post(system, i);
-    yk_system_advance_all(system, yk_system_advance);
+    yk_system_advance_all(system, yk_system_advance_participant);
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
             return yk_system_report_failure(system, i);
@@ -106,7 +106,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
             return status;
     }
 
-    if (x->options.order == YK_ORDER_JACOBI)
+    if (x->options.sequence == YK_SEQUENCE_JACOBI)
         return jacobi(x, system);
     return gauss_seidel(x, system);
 }
@@ -128,23 +128,25 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     x->own_weights.velocity = x->options.beta * h;
     x->own_weights.acceleration = x->options.gamma;
     const yk_input_weights *const by_inputs[] = {
-        [YK_EXPLICIT_INPUTS_ORIGINAL] = NULL,    [YK_EXPLICIT_INPUTS_INDEX_1] = &yk_weights_index1,
-        [YK_EXPLICIT_INPUTS_INDEX_2] = &INDEX_2, [YK_EXPLICIT_INPUTS_INDEX_3] = &INDEX_3,
-        [YK_INPUTS_WEIGHTED] = &x->own_weights,
+        [YK_MODIFIED_INPUTS_NONE] = NULL,
+        [YK_MODIFIED_INPUTS_INDEX_1] = &yk_weights_index1,
+        [YK_MODIFIED_INPUTS_INDEX_2] = &INDEX_2,
+        [YK_MODIFIED_INPUTS_INDEX_3] = &INDEX_3,
+        [YK_MODIFIED_INPUTS_WEIGHTED] = &x->own_weights,
     };
-    x->weights = by_inputs[x->options.inputs];
+    x->weights = by_inputs[x->options.modified_inputs];
 
     /* Only in the order of Jacobi do several subsystems move at the same time. */
     yk_status status = yk_balance_create(system, &x->balance);
-    if (status != YK_OK || x->options.order != YK_ORDER_JACOBI)
+    if (status != YK_OK || x->options.sequence != YK_SEQUENCE_JACOBI)
         return status;
-    return yk_system_use_threads(system, x->options.threads);
+    return yk_system_use_threads(system, x->options.thread_count);
 }
 
 static void destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_balance_destroy(((explicit_scheme *)scheme)->balance, system);
-    yk_release(system->context, scheme);
+    yk_free(system->context, scheme);
 }
 
 static yk_status start(yk_scheme *scheme, yk_system *system)
@@ -177,7 +179,7 @@ static void state_set(yk_scheme *scheme, yk_system *system, const double *contin
 
 /* The scheme ----------------------------------------------------------------------------------- */
 
-static const yk_option_word inputs_words[] = {
+static const yk_option_choice inputs_words[] = {
     {"original", "the predicted motion as it is"},
     {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
     {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
@@ -188,37 +190,41 @@ static const yk_option_word inputs_words[] = {
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_explicit_options, field)
 
 static const yk_option weights_rows[] = {
-    {"alpha", ROW(NUMBER, alpha), .unit = "1/s²", .most = INFINITY,
-     .text = "weight of the position error"},
-    {"beta", ROW(NUMBER, beta), .unit = "1/s", .most = INFINITY,
-     .text = "weight of the velocity error"},
-    {"gamma", ROW(NUMBER, gamma), .most = INFINITY, .text = "weight of the acceleration error"},
+    {"alpha", ROW(NUMBER, alpha), .unit = "1/s²", .maximum = INFINITY,
+     .description = "weight of the position error"},
+    {"beta", ROW(NUMBER, beta), .unit = "1/s", .maximum = INFINITY,
+     .description = "weight of the velocity error"},
+    {"gamma", ROW(NUMBER, gamma), .maximum = INFINITY,
+     .description = "weight of the acceleration error"},
     {0},
 };
 
 enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2 };
 
 static const yk_option options[] = {
-    {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
-     .text = "order of the subsystems"},
+    {"order", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+     .description = "order of the subsystems"},
     [EXCHANGE_ROW] =
-        {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-         .text = "what crosses an interface; auto where it is absent, but motion where `inputs` "
-                 "are given"},
+        {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
+         .choices = yk_exchange_words,
+         .description =
+             "what crosses an interface; auto where it is absent, but motion where `inputs` "
+             "are given"},
     [INPUTS_ROW] =
-        {"inputs", ROW(CHOICE, inputs), .fallback = "index-1", .derived = true,
-         .words = inputs_words, .fields = weights_rows,
-         .text = "what is prescribed to the sides that receive a motion; index-1 where it is "
-                 "absent"},
-    {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
-     .text = "in order jacobi: subsystems that advance at the same time; 0 is one per core"},
+        {"inputs", ROW(CHOICE, modified_inputs), .default_text = "index-1",
+         .has_derived_default = true, .choices = inputs_words, .custom_fields = weights_rows,
+         .description =
+             "what is prescribed to the sides that receive a motion; index-1 where it is "
+             "absent"},
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
+     .description = "in order jacobi: subsystems that advance at the same time; 0 is one per core"},
     {0},
 };
 
 static const yk_scheme_variant variants[] = {
     {"explicit", YK_VARIANT_REMEDY, 1, {"order=gauss-seidel", "exchange=auto"}},
     {"explicit", YK_VARIANT_REMEDY, 2, {"order=gauss-seidel", "inputs=index-1"}},
-    {"explicit", YK_VARIANT_AGAINST_DRIFT, 2, {"inputs=index-1"}},
+    {"explicit", YK_VARIANT_DRIFT_REMEDY, 2, {"inputs=index-1"}},
     {"explicit, forces", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "exchange=auto"}},
     {"explicit, index-1",
      YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE,
@@ -237,13 +243,13 @@ static unsigned traits(const void *own)
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
 
     /* Without a weight of the position nothing pulls the sides together. */
-    bool original = o->inputs == YK_EXPLICIT_INPUTS_ORIGINAL;
-    if (original || (o->inputs == YK_INPUTS_WEIGHTED && !(o->alpha > 0)))
+    bool original = o->modified_inputs == YK_MODIFIED_INPUTS_NONE;
+    if (original || (o->modified_inputs == YK_MODIFIED_INPUTS_WEIGHTED && !(o->alpha > 0)))
         set |= YK_SCHEME_IGNORES_POSITIONS;
-    if (o->exchange != YK_EXCHANGE_MOTION)
-        set |= YK_SCHEME_BALANCES;
-    if (o->order == YK_ORDER_GAUSS_SEIDEL)
-        set |= YK_SCHEME_FOLLOWS_WINDOWS;
+    if (o->exchange != YK_EXCHANGE_FORCE_MOTION)
+        set |= YK_SCHEME_CAN_EXCHANGE_FORCE_FORCE;
+    if (o->sequence == YK_SEQUENCE_GAUSS_SEIDEL)
+        set |= YK_SCHEME_SUPPORTS_TIME_WINDOWS;
     return set;
 }
 
@@ -256,13 +262,13 @@ static void derive(void *own, uint64_t given)
     /* Who asks for inputs by name wants a motion to be prescribed. */
     o->exchange = YK_EXCHANGE_AUTO;
     if (given >> INPUTS_ROW & 1)
-        o->exchange = YK_EXCHANGE_MOTION;
+        o->exchange = YK_EXCHANGE_FORCE_MOTION;
 }
 
 static yk_status check(yk_context *context, const void *own)
 {
     const yk_explicit_options *o = own;
-    if (o->inputs != YK_INPUTS_WEIGHTED)
+    if (o->modified_inputs != YK_MODIFIED_INPUTS_WEIGHTED)
         return YK_OK;
 
     /* Their sum is the divisor of (26). */
@@ -280,16 +286,16 @@ static void simplify(void *own, double tolerance)
 {
     /* Trials with it are small. */
     (void)tolerance;
-    ((yk_explicit_options *)own)->threads = 1;
+    ((yk_explicit_options *)own)->thread_count = 1;
 }
 
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_explicit_options *o = own;
-    snprintf(text, capacity, "explicit, %s", yk_order_words[o->order].word);
+    snprintf(text, capacity, "explicit, %s", yk_order_words[o->sequence].name);
 }
 
-static yk_causality second_side(const void *own, const yk_joined_ports *joined)
+static yk_causality second_side(const void *own, const yk_port_pair *joined)
 {
     return yk_balance_second_side(((const yk_explicit_options *)own)->exchange, joined);
 }
@@ -299,20 +305,20 @@ const yk_scheme_ops *yk_scheme_explicit(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "explicit",
-        .text = "each subsystem is called once per macro step",
+        .description = "each subsystem is called once per macro step",
         .options_size = sizeof(yk_explicit_options),
         .options = options,
         .variants = variants,
         .traits = traits,
         .create = create,
         .destroy = destroy,
-        .start = start,
+        .initialize = start,
         .step = step,
         .derive = derive,
         .check = check,
-        .simplify = simplify,
-        .title = title,
-        .second_side = second_side,
+        .configure_for_trial = simplify,
+        .display_name = title,
+        .second_side_causality = second_side,
         .state_layout = state_layout,
         .state_get = state_get,
         .state_set = state_set,
@@ -321,9 +327,9 @@ const yk_scheme_ops *yk_scheme_explicit(void)
     return &ops;
 }
 
-yk_explicit_options yk_explicit_default(void)
+yk_explicit_options yk_explicit_options_default(void)
 {
     yk_explicit_options own;
-    yk_scheme_fill(yk_scheme_explicit(), &own);
+    yk_scheme_set_defaults(yk_scheme_explicit(), &own);
     return own;
 }

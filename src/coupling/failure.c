@@ -19,8 +19,8 @@ const char *yk_participant_message(const yk_participant *p)
     /* A subsystem whose results are refused has nothing to say itself. */
     const yk_subsystem_ops *ops = p->subsystem->ops;
     const char *message = "";
-    if (ops->message)
-        message = ops->message(p->subsystem);
+    if (ops->last_message)
+        message = ops->last_message(p->subsystem);
     if (!message || !*message)
         return yk_status_text(p->status);
     return message;
@@ -62,9 +62,9 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
     /* What carries a coupling that ran away: wrenches on both sides know no limit of masses or
      * steps. */
     char remedy[120] = "use a smaller macro step";
-    if (!(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_WRENCH_ON_BOTH_SIDES)))
+    if (!(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_IS_FORCE_FORCE)))
         snprintf(remedy, sizeof remedy, "use the scheme %s, or a smaller macro step",
-                 yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+                 yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE));
 
     /* Energy that the coupling made is the cause, and named first. */
     if (ran_away && maker >= 0) {
@@ -122,8 +122,8 @@ void yk_system_report_not_converged(yk_system *system, double t, const yk_step_r
 
     /* What helps is for the scheme to say. */
     const char *remedy = "a smaller macro step";
-    if (ops->remedy)
-        remedy = ops->remedy(system->scheme);
+    if (ops->convergence_hint)
+        remedy = ops->convergence_hint(system->scheme);
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches "
             "still change by %g (N, N m), the tolerance is %g; use %s",
@@ -137,16 +137,16 @@ yk_status yk_system_report_never_converges(yk_system *system, double t,
 
     /* What helps is for the scheme to say. */
     const char *remedy = "more iterations";
-    if (ops->remedy)
-        remedy = ops->remedy(system->scheme);
+    if (ops->convergence_hint)
+        remedy = ops->convergence_hint(system->scheme);
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
         "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the "
         "smallest one (%g s) the interface wrenches still change by %g (N, N m); use %s, the "
         "scheme %s, or exchange the sides of the interface: the one that takes the motion cannot "
         "give way to a wall",
-        t, ops->name, system->control.def.smallest, report->wrench_change, remedy,
-        yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+        t, ops->name, system->control.def.min_step, report->wrench_change, remedy,
+        yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE));
 }
 yk_status yk_system_check_finite(yk_system *system)
 {
@@ -168,7 +168,7 @@ yk_status yk_system_check_finite(yk_system *system)
 }
 
 yk_status yk_system_report_start_gap(yk_system *system, const char *name,
-                                     const yk_interface_error *gap)
+                                     const yk_interface_gap *gap)
 {
     /* Merged parts are assembled, for which a rough guess of their poses is enough. */
     bool merged = system->merging != NULL;
@@ -223,7 +223,7 @@ static const double SLIVER = 1e-9;
 
 yk_failure_policy yk_failure_policy_default(void)
 {
-    return (yk_failure_policy){.halvings = 10, .good_steps = 8};
+    return (yk_failure_policy){.max_halvings = 10, .steps_before_doubling = 8};
 }
 
 /* The other scheme ----------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static yk_status check_exchange(yk_system *system, const yk_scheme_def *def)
     if (!def->ops)
         return yk_fail(context, YK_ERROR_ARGUMENT, "there is no scheme to fall back to: name one");
 
-    yk_status status = yk_scheme_check(context, def);
+    yk_status status = yk_scheme_validate(context, def);
     if (status != YK_OK)
         return status;
 
@@ -293,21 +293,21 @@ static yk_status check_exchange(yk_system *system, const yk_scheme_def *def)
     /* Ports are connected once. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        const yk_joined_ports joined = {
+        const yk_port_pair joined = {
             .subsystem = {yk_interface_a(system, interface)->subsystem,
                           yk_interface_b(system, interface)->subsystem},
-            .number = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
+            .subsystem_index = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
             .port = {interface->def.wrench_port, interface->def.motion_port},
         };
-        yk_causality takes = YK_TAKES_MOTION;
-        if (def->ops->second_side)
-            takes = def->ops->second_side(def->options, &joined);
+        yk_causality takes = YK_CAUSALITY_MOTION_INPUT;
+        if (def->ops->second_side_causality)
+            takes = def->ops->second_side_causality(def->options, &joined);
         if (takes == interface->takes)
             continue;
 
         const char *gives = "a wrench to both sides";
         const char *other = "a motion to one side";
-        if (interface->takes == YK_TAKES_MOTION) {
+        if (interface->takes == YK_CAUSALITY_MOTION_INPUT) {
             gives = "a motion to one side";
             other = "a wrench to both sides";
         }
@@ -320,10 +320,10 @@ static yk_status check_exchange(yk_system *system, const yk_scheme_def *def)
     }
 
     /* The substeps are those of the first one. */
-    for (int i = 0; i < system->participant_count && def->ops->substeps; i++) {
+    for (int i = 0; i < system->participant_count && def->ops->default_substeps; i++) {
         const yk_participant *p = &system->participants[i];
         int fewest = 1;
-        def->ops->substeps(def->options, p->subsystem, &fewest);
+        def->ops->default_substeps(def->options, p->subsystem, &fewest);
         if (p->substeps < fewest)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "no run can fall back to scheme %s, which needs at least %d substeps of "
@@ -345,24 +345,24 @@ yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
 
     /* Halving is what step control does anyhow. */
     if (def->action == YK_ON_FAILURE_HALVE) {
-        if (system->control.def.tolerance > 0)
+        if (system->control.def.relative_tolerance > 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "step control takes failed steps again with smaller sizes already: let "
                            "failures stop the run, or take steps of one size");
-        if (def->halvings < 1 || def->halvings > HALVINGS_MAX)
+        if (def->max_halvings < 1 || def->max_halvings > HALVINGS_MAX)
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "a failed step may be halved %d times, must be 1 to %d", def->halvings,
-                           (int)HALVINGS_MAX);
-        if (def->good_steps < 1 || def->good_steps > GOOD_STEPS_MAX)
+                           "a failed step may be halved %d times, must be 1 to %d",
+                           def->max_halvings, (int)HALVINGS_MAX);
+        if (def->steps_before_doubling < 1 || def->steps_before_doubling > GOOD_STEPS_MAX)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "halved steps are doubled after %d good ones, must be 1 to %d",
-                           def->good_steps, (int)GOOD_STEPS_MAX);
+                           def->steps_before_doubling, (int)GOOD_STEPS_MAX);
     }
 
-    if (def->action != YK_ON_FAILURE_FALL_BACK)
+    if (def->action != YK_ON_FAILURE_FALLBACK)
         return YK_OK;
 
-    yk_status status = check_exchange(system, &def->fall_back);
+    yk_status status = check_exchange(system, &def->fallback_scheme);
     if (status != YK_OK)
         return status;
 
@@ -373,10 +373,10 @@ yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
         return YK_ERROR_MEMORY;
 
     exchange_schemes(system);
-    status = yk_system_copy_options(system, &def->fall_back);
+    status = yk_system_copy_options(system, &def->fallback_scheme);
     if (status == YK_OK) {
         system->traits = yk_scheme_traits(&system->scheme_def);
-        system->substep = system->scheme_def.ops->substep;
+        system->substep = system->scheme_def.ops->after_substep;
         status = yk_system_create_scheme(system);
     }
 
@@ -394,10 +394,10 @@ void yk_policy_destroy(yk_system *system)
         exchange_schemes(system);
     }
 
-    yk_release(system->context, policy->other.options);
-    yk_release(system->context, policy->other.option_items);
-    yk_release(system->context, policy->other.shaped);
-    yk_release(system->context, policy->other_start);
+    yk_free(system->context, policy->other.options);
+    yk_free(system->context, policy->other.option_items);
+    yk_free(system->context, policy->other.shaped);
+    yk_free(system->context, policy->other_start);
 }
 
 yk_status yk_policy_start(yk_system *system)
@@ -409,21 +409,21 @@ yk_status yk_policy_start(yk_system *system)
     if (policy->fallen)
         exchange_schemes(system);
     policy->fallen = false;
-    if (policy->def.action != YK_ON_FAILURE_FALL_BACK)
+    if (policy->def.action != YK_ON_FAILURE_FALLBACK)
         return YK_OK;
 
     /* The other scheme starts too, and what it then keeps is what it will begin with. */
     exchange_schemes(system);
     const yk_scheme_ops *ops = system->scheme->ops;
-    yk_status status = ops->start(system->scheme, system);
+    yk_status status = ops->initialize(system->scheme, system);
     if (status == YK_OK) {
         yk_state_layout layout = yk_scheme_state_layout(system);
-        double *words =
-            yk_reallocate(system->context, policy->other_start, layout.words + 1, sizeof *words);
+        double *words = yk_reallocate(system->context, policy->other_start, layout.word_count + 1,
+                                      sizeof *words);
         if (words) {
             policy->other_start = words;
             policy->other_layout = layout;
-            yk_scheme_state_get(system, words, words + layout.continuous);
+            yk_scheme_state_get(system, words, words + layout.continuous_count);
         } else {
             status = YK_ERROR_MEMORY;
         }
@@ -444,8 +444,8 @@ bool yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
 {
     /* There is another scheme only if the policy is to fall back to it. */
     yk_policy *policy = &system->policy;
-    int schemes = policy->def.action == YK_ON_FAILURE_FALL_BACK ? 1 : 0;
-    if (!yk_is_restored_word(words[0], policy->def.halvings) ||
+    int schemes = policy->def.action == YK_ON_FAILURE_FALLBACK ? 1 : 0;
+    if (!yk_is_restored_word(words[0], policy->def.max_halvings) ||
         !yk_is_restored_word(words[1], INT_MAX / 2) || !yk_is_restored_word(words[2], schemes))
         return false;
 
@@ -460,7 +460,7 @@ bool yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-yk_system_failures yk_system_failures_get(const yk_system *system)
+yk_system_failures yk_system_get_failures(const yk_system *system)
 {
     return system ? system->policy.failures : (yk_system_failures){.subsystem = -1};
 }
@@ -468,13 +468,13 @@ yk_system_failures yk_system_failures_get(const yk_system *system)
 static void count_failure(yk_system *system, double t, const char *reason)
 {
     yk_system_failures *f = &system->policy.failures;
-    f->last = t;
+    f->last_time = t;
     if (f->count++ > 0)
         return;
 
-    f->first = t;
+    f->first_time = t;
     f->subsystem = system->failed;
-    strncpy(f->reason, reason, sizeof f->reason - 1);
+    strncpy(f->first_message, reason, sizeof f->first_message - 1);
 }
 
 /* From here on with the other scheme, as it was at the start. */
@@ -483,20 +483,20 @@ static void fall_back(yk_system *system)
     yk_policy *policy = &system->policy;
     exchange_schemes(system);
     policy->fallen = true;
-    policy->failures.fell_back = true;
+    policy->failures.used_fallback = true;
     const double *words = policy->other_start;
-    yk_scheme_state_set(system, words, words + policy->other_layout.continuous);
+    yk_scheme_state_set(system, words, words + policy->other_layout.continuous_count);
     yk_system_announce_event(system);
 }
 
-yk_status yk_system_fall_back(yk_system *system, const char *reason)
+yk_status yk_system_switch_to_fallback(yk_system *system, const char *reason)
 {
     if (!yk_system_has_started(system, __func__) ||
         !yk_system_has_memory(system, __func__, "reason", reason))
         return YK_ERROR_ARGUMENT;
 
     const yk_policy *policy = &system->policy;
-    if (policy->def.action != YK_ON_FAILURE_FALL_BACK || policy->fallen)
+    if (policy->def.action != YK_ON_FAILURE_FALLBACK || policy->fallen)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "the system has no scheme to fall back to that is not in use");
 
@@ -514,7 +514,7 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
         return yk_controller_step(system, t, left, taken, report);
 
     bool halves = policy->def.action == YK_ON_FAILURE_HALVE;
-    bool controlled = system->control.def.tolerance > 0;
+    bool controlled = system->control.def.relative_tolerance > 0;
     for (;;) {
         /* As much as is left, unless steps are halved now. */
         double h = left;
@@ -530,7 +530,7 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
         /* After some good steps the size is doubled. */
         if (!YK_FAILED(status)) {
             policy->good++;
-            if (policy->level > 0 && policy->good >= policy->def.good_steps) {
+            if (policy->level > 0 && policy->good >= policy->def.steps_before_doubling) {
                 policy->level--;
                 policy->good = 0;
             }
@@ -540,7 +540,7 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
 
         if (!yk_step_can_be_mended(status) || policy->fallen)
             return status;
-        if (halves && policy->level == policy->def.halvings)
+        if (halves && policy->level == policy->def.max_halvings)
             return yk_fail(system->context, status,
                            "%s; this is with the macro step halved %d times, to %g s",
                            yk_last_message(system->context), policy->level, part);
@@ -557,8 +557,8 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
             policy->level = level + 1;
             policy->good = 0;
             double smallest = ldexp(system->step, -policy->level);
-            if (policy->failures.smallest == 0 || smallest < policy->failures.smallest)
-                policy->failures.smallest = smallest;
+            if (policy->failures.min_step == 0 || smallest < policy->failures.min_step)
+                policy->failures.min_step = smallest;
         } else {
             fall_back(system);
         }

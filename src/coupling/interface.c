@@ -134,7 +134,7 @@ static void set_scalar_line(yk_input *input, double position, double velocity)
 
 static void set_rotation_line(yk_input *input, yk_quat orientation, yk_vec3 angular_velocity)
 {
-    input->orientation = orientation;
+    input->base_orientation = orientation;
     input->angular[0] = yk_v3(0, 0, 0);
     input->angular[1] = angular_velocity;
 }
@@ -256,7 +256,7 @@ void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start
 /* With the mean rate m = displacement / h:
  * y = rate t + (3 m - 2 rate - end_rate) t^2 / h + (rate + end_rate - 2 m) t^3 / h^2 */
 static void set_cubic(double h, yk_vec3 displacement, yk_vec3 rate, yk_vec3 end_rate,
-                      yk_vec3 c[YK_INPUT_COEFFICIENTS])
+                      yk_vec3 c[YK_INPUT_COEFFICIENT_COUNT])
 {
     yk_vec3 mean = yk_v3_scale(1 / h, displacement);
     yk_vec3 sum = yk_v3_add(rate, end_rate);
@@ -282,7 +282,7 @@ void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const
     yk_vec3 rotation = rotation_between(a_start->orientation, a_end->orientation);
     yk_mat3 tangent = yk_so3_left_tangent_inverse(rotation);
     yk_vec3 end_rate = yk_m3_apply(tangent, a_end->angular_velocity);
-    input->orientation = a_start->orientation;
+    input->base_orientation = a_start->orientation;
     input->angular[0] = yk_v3(0, 0, 0);
     set_cubic(h, rotation, a_start->angular_velocity, end_rate, input->angular);
 }
@@ -416,11 +416,11 @@ const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench
 
 /* Both ----------------------------------------------------------------------------------------- */
 
-yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a,
-                                    const yk_motion *b)
+yk_interface_gap yk_compute_interface_gap(yk_port_kind kind, unsigned constrained,
+                                          const yk_motion *a, const yk_motion *b)
 {
     if (kind == YK_PORT_SCALAR) {
-        return (yk_interface_error){
+        return (yk_interface_gap){
             .position = fabs(a->position.x - b->position.x),
             .velocity = fabs(a->velocity.x - b->velocity.x),
         };
@@ -437,7 +437,7 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
     }
 
     rotation_gap gap = gap_of_rotation(constrained, b, a);
-    return (yk_interface_error){
+    return (yk_interface_gap){
         .position = yk_v3_norm(position),
         .rotation = yk_v3_norm(gap.rotation),
         .velocity = yk_v3_norm(velocity),
@@ -464,14 +464,14 @@ bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
  * of the subsystem is at position + length Q x in the system. Forces have the unit mass length
  * (seconds are the same everywhere), torques and energies mass length^2. */
 
-yk_transform yk_transform_default(void)
+yk_transform yk_transform_identity(void)
 {
-    return (yk_transform){.orientation = {1, 0, 0, 0}, .length = 1, .mass = 1};
+    return (yk_transform){.orientation = {1, 0, 0, 0}, .length_unit = 1, .mass_unit = 1};
 }
 
 static double force_unit(const yk_transform *transform)
 {
-    return transform->mass * transform->length;
+    return transform->mass_unit * transform->length_unit;
 }
 
 static yk_vec3 outward(const yk_transform *transform, double unit, yk_vec3 v)
@@ -495,7 +495,7 @@ static void outward_strided(const yk_transform *transform, double unit, double *
 
 void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_motion *motion)
 {
-    double length = transform->length;
+    double length = transform->length_unit;
 
     /* Signals have no unit. */
     if (kind == YK_PORT_SIGNAL)
@@ -532,7 +532,7 @@ void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_por
     }
 
     wrench->force = outward(transform, force, wrench->force);
-    wrench->torque = outward(transform, force * transform->length, wrench->torque);
+    wrench->torque = outward(transform, force * transform->length_unit, wrench->torque);
 }
 
 void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, double *change,
@@ -541,13 +541,13 @@ void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, do
     /* Position, velocity and acceleration have the same units of length and angle. */
     for (int level = 0; level < 3; level++) {
         if (kind == YK_PORT_SCALAR) {
-            change[level * stride] *= transform->length;
+            change[level * stride] *= transform->length_unit;
             continue;
         }
 
         double *linear = change + 6 * level * stride;
         double *angular = linear + 3 * stride;
-        outward_strided(transform, transform->length, linear, stride);
+        outward_strided(transform, transform->length_unit, linear, stride);
         outward_strided(transform, 1, angular, stride);
     }
 }
@@ -555,18 +555,18 @@ void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, do
 void yk_transform_rates(const yk_transform *transform, yk_port_kind kind, double *rates)
 {
     if (kind == YK_PORT_SCALAR) {
-        rates[0] *= transform->length;
+        rates[0] *= transform->length_unit;
         return;
     }
 
-    outward_strided(transform, transform->length, rates, 1);
+    outward_strided(transform, transform->length_unit, rates, 1);
     outward_strided(transform, 1, rates + 3, 1);
 }
 
 void yk_transform_response(const yk_transform *transform, yk_port_kind kind, int offset, int size,
                            double *matrix)
 {
-    double length = transform->length;
+    double length = transform->length_unit;
     double force = force_unit(transform);
 
     /* A scalar port has one row and one column. */
@@ -596,7 +596,7 @@ void yk_transform_response(const yk_transform *transform, yk_port_kind kind, int
 
 void yk_transform_energy(const yk_transform *transform, yk_energy *energy)
 {
-    double unit = force_unit(transform) * transform->length;
+    double unit = force_unit(transform) * transform->length_unit;
     energy->kinetic *= unit;
     energy->potential *= unit;
     energy->dissipated *= unit;
@@ -608,12 +608,12 @@ void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_cau
                         const yk_input *input, yk_input *own)
 {
     /* A motion in lengths and angles, a wrench in forces and torques. */
-    bool motion = causality == YK_TAKES_MOTION;
-    double linear = transform->length;
+    bool motion = causality == YK_CAUSALITY_MOTION_INPUT;
+    double linear = transform->length_unit;
     double angular = 1;
     if (!motion) {
         linear = force_unit(transform);
-        angular = force_unit(transform) * transform->length;
+        angular = force_unit(transform) * transform->length_unit;
     }
 
     own->degree = input->degree;
@@ -632,5 +632,6 @@ void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_cau
     }
 
     if (kind == YK_PORT_MARKER)
-        own->orientation = yk_q_mul(yk_q_conjugate(transform->orientation), input->orientation);
+        own->base_orientation =
+            yk_q_mul(yk_q_conjugate(transform->orientation), input->base_orientation);
 }

@@ -70,8 +70,8 @@ const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench
 /* Both ----------------------------------------------------------------------------------------- */
 
 /* How far two motions are apart along the constrained axes, in the frame of b. */
-yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a,
-                                    const yk_motion *b);
+yk_interface_gap yk_compute_interface_gap(yk_port_kind kind, unsigned constrained,
+                                          const yk_motion *a, const yk_motion *b);
 
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value);
 

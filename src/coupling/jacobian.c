@@ -188,7 +188,7 @@ static yk_status create_matrix(yk_jacobian *j)
     yk_sparse_entry *entries = yk_allocate(context, j->slot_count, sizeof *entries);
     j->slots = yk_allocate(context, j->slot_count, sizeof *j->slots);
     if (!entries || !j->slots) {
-        yk_release(context, entries);
+        yk_free(context, entries);
         return YK_ERROR_MEMORY;
     }
 
@@ -217,7 +217,7 @@ static yk_status create_matrix(yk_jacobian *j)
 
     yk_status status =
         yk_sparse_create(context, j->size, entries, j->slot_count, j->slots, &j->matrix);
-    yk_release(context, entries);
+    yk_free(context, entries);
     return status;
 }
 
@@ -294,24 +294,24 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     /* Where creation failed, some of it was not made. */
     for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
         yk_port_response *r = &jacobian->responses[i];
-        yk_release(context, r->connections);
-        yk_release(context, r->matrix);
-        yk_release(context, r->motion);
-        yk_release(context, r->last);
-        yk_release(context, r->change);
+        yk_free(context, r->connections);
+        yk_free(context, r->matrix);
+        yk_free(context, r->motion);
+        yk_free(context, r->last);
+        yk_free(context, r->change);
     }
 
     yk_sparse_destroy(jacobian->matrix);
     yk_sparse_destroy(jacobian->least_squares);
-    yk_release(context, jacobian->least_squares_slots);
-    yk_release(context, jacobian->least_squares_vector);
-    yk_release(context, jacobian->bound);
-    yk_release(context, jacobian->interfaces);
-    yk_release(context, jacobian->responses);
-    yk_release(context, jacobian->slots);
-    yk_release(context, jacobian->condition_gradient);
-    yk_release(context, jacobian->row_scale);
-    yk_release(context, jacobian);
+    yk_free(context, jacobian->least_squares_slots);
+    yk_free(context, jacobian->least_squares_vector);
+    yk_free(context, jacobian->bound);
+    yk_free(context, jacobian->interfaces);
+    yk_free(context, jacobian->responses);
+    yk_free(context, jacobian->slots);
+    yk_free(context, jacobian->condition_gradient);
+    yk_free(context, jacobian->row_scale);
+    yk_free(context, jacobian);
 }
 
 /* Assembly ------------------------------------------------------------------------------------- */
@@ -594,7 +594,7 @@ static yk_status create_least_squares(yk_jacobian *j)
                                   &j->least_squares);
     }
 
-    yk_release(context, entries);
+    yk_free(context, entries);
     return status;
 }
 

@@ -10,7 +10,7 @@
  * Responses can be kept for later steps. They are scaled as if the step were of unit size, which
  * makes them almost independent of it, and every correction improves them by Broyden's formula,
  * each subsystem's by what that subsystem did: so many subsystems learn as fast as two. After
- * every step they rotate with their markers (jacobian_learn.c). */
+ * every step they rotate with their markers (jacobian_update.c). */
 #ifndef YK_COUPLING_JACOBIAN_H
 #define YK_COUPLING_JACOBIAN_H
 

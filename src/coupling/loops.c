@@ -51,7 +51,7 @@ static bool feeds_through(const yk_participant *p, int input, const yk_wire_def 
     const yk_subsystem_ops *ops = p->subsystem->ops;
     if (ops->feeds_through)
         return ops->feeds_through(p->subsystem, input, output->source_port, output->source_channel,
-                                  output->component);
+                                  output->component_index);
     return output->source_port >= 0 && p->ports[output->source_port].kind == YK_PORT_SIGNAL;
 }
 
@@ -69,7 +69,8 @@ typedef struct search {
 static bool is_edge(const yk_system *system, const yk_wire *from, const yk_wire *to)
 {
     const yk_participant *p = &system->participants[from->def.target_subsystem];
-    return !from->def.hold && !to->def.hold && feeds_through(p, from->def.target_port, &to->def);
+    return !from->def.sample_and_hold && !to->def.sample_and_hold &&
+           feeds_through(p, from->def.target_port, &to->def);
 }
 
 static void visit(search *s, int number)
@@ -218,7 +219,7 @@ static yk_status make_loops(search *s, int *loop_of)
             return YK_ERROR_MEMORY;
 
         loop->solvable = is_solvable(system, loop_of, n);
-        loop->only_at_start = system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
+        loop->only_at_start = system->traits & YK_SCHEME_IS_FORCE_FORCE;
         for (int i = 0; i < system->wire_count; i++)
             if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem] == n)
                 loop->wires[loop->wire_count++] = i;
@@ -242,7 +243,7 @@ static yk_status make_loops(search *s, int *loop_of)
             yk_wire *wire = &system->wires[i];
             bool inside = loop_of[wire->def.source_subsystem] == n &&
                           loop_of[wire->def.target_subsystem] == n;
-            wire->looped = wire->looped || (inside && !wire->def.hold);
+            wire->looped = wire->looped || (inside && !wire->def.sample_and_hold);
         }
     }
 
@@ -280,8 +281,8 @@ yk_status yk_loops_create(yk_system *system)
         status = make_loops(&s, loop_of);
     }
 
-    yk_release(context, numbers);
-    yk_release(context, stacked);
+    yk_free(context, numbers);
+    yk_free(context, stacked);
     return status;
 }
 
@@ -320,7 +321,7 @@ yk_status yk_loops_order(yk_system *system)
                     to = k;
             }
 
-            if (!wire->def.hold && from >= to && to >= 0)
+            if (!wire->def.sample_and_hold && from >= to && to >= 0)
                 loop->torn[loop->torn_count++] = i;
         }
 
@@ -341,10 +342,10 @@ void yk_loops_destroy(yk_system *system)
         void *blocks[] = {loop->wires,  loop->members, loop->torn,
                           loop->memory, loop->pivot,   loop->text};
         for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-            yk_release(system->context, blocks[i]);
+            yk_free(system->context, blocks[i]);
     }
 
-    yk_release(system->context, system->loops);
+    yk_free(system->context, system->loops);
 }
 
 /* Solution ------------------------------------------------------------------------------------- */
@@ -623,7 +624,7 @@ static yk_status evaluate_step(yk_system *system, int participant, void *user)
     yk_status status = YK_OK;
     p->loop_done = false;
     if (p->advanced)
-        status = yk_system_rewind(system, participant);
+        status = yk_system_rollback_participant(system, participant);
     else
         yk_system_mark_participant(system, participant);
 
@@ -653,7 +654,7 @@ yk_status yk_loops_start(yk_system *system, int participant, yk_loop_evaluation 
 static yk_status advance_member(yk_system *system, int participant, void *user)
 {
     (void)user;
-    return yk_system_advance(system, participant);
+    return yk_system_advance_participant(system, participant);
 }
 
 yk_status yk_loops_find_gain(yk_system *system, yk_loop *loop, double *gain)

@@ -19,7 +19,7 @@ static yk_status refuse(const yk_system *system, yk_status status, const char *w
     return yk_fail(system->context, status,
                    "scheme %s: %s; the schemes %s and %s keep subsystems apart",
                    yk_system_scheme_name(system), why, yk_scheme_name_with(YK_SCHEME_ITERATES),
-                   yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+                   yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE));
 }
 
 /* Every interface lies between two ports that there are, of subsystems of one kind that can be
@@ -62,7 +62,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
             return refuse(system, YK_ERROR_CAPABILITY, why);
         }
 
-        if (!first->merging) {
+        if (!first->merge) {
             snprintf(why, sizeof why,
                      "interface '%s' joins '%s' and '%s', and subsystems of the kind %s cannot be "
                      "merged to one",
@@ -169,7 +169,7 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
     bool same = true;
     for (int i = 1; whole && i < group->part_count; i++) {
         const yk_transform *t = &def->transforms[group->parts[i]];
-        bool units = t->length == whole->length && t->mass == whole->mass;
+        bool units = t->length_unit == whole->length_unit && t->mass_unit == whole->mass_unit;
         bool origins = memcmp(&t->position, &whole->position, sizeof t->position) == 0;
         bool axes = memcmp(&t->orientation, &whole->orientation, sizeof t->orientation) == 0;
         same = same && units && origins && axes;
@@ -188,10 +188,10 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
         yk_transform *t = &group->transforms[i];
         yk_vec3 displacement = yk_v3_sub(part->position, whole->position);
         yk_vec3 local = yk_q_rotate_back(whole->orientation, displacement);
-        t->position = yk_v3_scale(1 / whole->length, local);
+        t->position = yk_v3_scale(1 / whole->length_unit, local);
         t->orientation = yk_q_mul(yk_q_conjugate(whole->orientation), part->orientation);
-        t->length = part->length / whole->length;
-        t->mass = part->mass / whole->mass;
+        t->length_unit = part->length_unit / whole->length_unit;
+        t->mass_unit = part->mass_unit / whole->mass_unit;
     }
 
     /* Its interfaces. */
@@ -211,7 +211,7 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
         joint->port_a = interface->wrench_port;
         joint->part_b = index_in(group, interface->motion_subsystem);
         joint->port_b = interface->motion_port;
-        joint->constrained = interface->constrained;
+        joint->constrained_axes = interface->constrained_axes;
         joint->drive = interface->drive;
     }
 
@@ -221,8 +221,8 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
         .transforms = group->transforms,
         .joints = group->joints,
         .joint_count = count,
-        .length = whole ? whole->length : 1,
-        .relaxed = (system->traits & YK_SCHEME_RELAXES_PARTS) != 0,
+        .length_unit = whole ? whole->length_unit : 1,
+        .separate_parts = (system->traits & YK_SCHEME_SOLVES_PARTS_SEPARATELY) != 0,
     };
 
     return YK_OK;
@@ -340,7 +340,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
         if (leader[i] == i && def->subsystems[i])
             status = fill_group(system, def, leader, i);
 
-    yk_release(context, leader);
+    yk_free(context, leader);
     if (status != YK_OK)
         return status;
 
@@ -355,7 +355,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
             return status;
 
         /* The kind may refuse for reasons of its own; which scheme helps, it does not know. */
-        status = group->objects[0]->ops->merging->merge(&group->merge, &group->merged);
+        status = group->objects[0]->ops->merge->merge(&group->merge, &group->merged);
         if (status == YK_ERROR_ARGUMENT || status == YK_ERROR_CAPABILITY) {
             char why[512];
             snprintf(why, sizeof why, "%s", yk_last_message(context));
@@ -383,7 +383,7 @@ static yk_motion motion_of_part(const yk_system *system, int participant, int pa
     /* What it shows before the whole is assembled: in its own units, in those of the whole, and in
      * those of the system. */
     yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
-    object->ops->output(object, port, &value);
+    object->ops->get_port_value(object, port, &value);
     if (group->transforms)
         yk_transform_motion(&group->transforms[part], kind, &value.motion);
     if (whole)
@@ -403,7 +403,7 @@ yk_status yk_merging_check_start(yk_system *system)
         bool alone = true;
         for (int k = 0; k < group->part_count; k++) {
             yk_subsystem *part = group->objects[k];
-            yk_status status = part->ops->start(part, system->start, system->step, NULL);
+            yk_status status = part->ops->initialize(part, system->start, system->step, NULL);
             if (status == YK_ERROR_MEMORY)
                 return status;
 
@@ -427,7 +427,7 @@ yk_status yk_merging_check_start(yk_system *system)
             yk_port_kind kind = ports[def->wrench_port].kind;
             yk_motion first = motion_of_part(system, i, a, def->wrench_port, kind);
             yk_motion second = motion_of_part(system, i, b, def->motion_port, kind);
-            yk_interface_error gap = yk_gap_between(kind, def, &first, &second, system->start);
+            yk_interface_gap gap = yk_gap_between(kind, def, &first, &second, system->start);
             const char *name = def->name ? def->name : "unnamed";
             yk_status status = yk_system_report_start_gap(system, name, &gap);
             if (status != YK_OK)
@@ -449,7 +449,7 @@ static yk_subsystem *copy_of(const yk_system *system, int participant, int copy)
 yk_status yk_merging_make_copies(yk_system *system, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
-    const yk_merging_ops *ops = group->objects[0]->ops->merging;
+    const yk_merge_ops *ops = group->objects[0]->ops->merge;
     size_t count = (size_t)group->part_count;
     group->copies = yk_allocate(system->context, count, sizeof *group->copies);
     if (!group->copies)
@@ -472,7 +472,7 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
             if (wire->target_subsystem != participant)
                 continue;
 
-            status = copy->ops->connect(copy, wire->target_port, YK_TAKES_SIGNAL, 0);
+            status = copy->ops->connect(copy, wire->target_port, YK_CAUSALITY_SIGNAL_INPUT, 0);
             if (status != YK_OK)
                 return status;
         }
@@ -485,7 +485,7 @@ yk_status yk_merging_part_words(yk_system *system, int participant, int part, si
                                 size_t *unknowns)
 {
     yk_subsystem *whole = system->merging->groups[participant].merged;
-    return whole->ops->parts->words(whole, part, words, unknowns);
+    return whole->ops->relaxed->part_state_size(whole, part, words, unknowns);
 }
 
 /* In the state of the merged subsystem, with the memory that relaxing takes. */
@@ -496,18 +496,18 @@ yk_status yk_merging_start_copies(yk_system *system, int participant)
         /* Asked for the words of all parts once, so that it knows them, and has its memory, before
          * the first step. */
         yk_subsystem *copy = group->copies[i];
-        yk_status status = copy->ops->start(copy, system->start, system->step, NULL);
+        yk_status status = copy->ops->initialize(copy, system->start, system->step, NULL);
         for (int part = 0; part < group->part_count && !YK_FAILED(status); part++) {
             size_t words;
             size_t unknowns;
-            status = copy->ops->parts->words(copy, part, &words, &unknowns);
+            status = copy->ops->relaxed->part_state_size(copy, part, &words, &unknowns);
         }
 
         if (YK_FAILED(status))
             return status;
     }
 
-    size_t image = group->merged->ops->rollback->layout(group->merged).words;
+    size_t image = group->merged->ops->rollback->layout(group->merged).word_count;
     if (!group->image)
         group->image = yk_allocate(system->context, image, sizeof *group->image);
     if (!group->image)
@@ -550,35 +550,35 @@ void yk_merging_post(yk_system *system, int participant, int copy, int part, con
     const double *image = NULL;
     if (first)
         image = group->image;
-    on->ops->remote->post_relax(on, part, system->t, system->h, inputs, image);
+    on->ops->remote->begin_relax(on, part, system->t, system->h, inputs, image);
 }
 
 yk_status yk_merging_relax(yk_system *system, int participant, int copy, int part,
                            const yk_input *inputs, double *change)
 {
     yk_subsystem *on = copy_of(system, participant, copy);
-    return on->ops->parts->relax(on, part, system->t, system->h, inputs, change);
+    return on->ops->relaxed->relax_part(on, part, system->t, system->h, inputs, change);
 }
 
 void yk_merging_part_get(const yk_system *system, int participant, int copy, int part,
                          double *words)
 {
     yk_subsystem *on = copy_of(system, participant, copy);
-    on->ops->parts->get(on, part, words);
+    on->ops->relaxed->get_part_state(on, part, words);
 }
 
 void yk_merging_part_set(yk_system *system, int participant, int copy, int part,
                          const double *words)
 {
     yk_subsystem *on = copy_of(system, participant, copy);
-    on->ops->parts->set(on, part, words);
+    on->ops->relaxed->set_part_state(on, part, words);
 }
 
 const char *yk_merging_message(const yk_system *system, int participant, int copy)
 {
     const yk_subsystem *on = copy_of(system, participant, copy);
-    if (on->ops->message)
-        return on->ops->message(on);
+    if (on->ops->last_message)
+        return on->ops->last_message(on);
     return "unknown";
 }
 
@@ -609,23 +609,23 @@ void yk_merging_destroy(yk_system *system)
 
         if (group->merged)
             group->merged->ops->destroy(group->merged);
-        yk_release(context, group->copies);
-        yk_release(context, group->elsewhere);
-        yk_release(context, group->image);
-        yk_release(context, group->parts);
-        yk_release(context, group->objects);
-        yk_release(context, group->transforms);
-        yk_release(context, group->joints);
-        yk_release(context, group->name);
+        yk_free(context, group->copies);
+        yk_free(context, group->elsewhere);
+        yk_free(context, group->image);
+        yk_free(context, group->parts);
+        yk_free(context, group->objects);
+        yk_free(context, group->transforms);
+        yk_free(context, group->joints);
+        yk_free(context, group->name);
     }
 
-    yk_release(context, merging->groups);
-    yk_release(context, merging->subsystems);
-    yk_release(context, merging->names);
-    yk_release(context, merging->transforms);
-    yk_release(context, merging->substeps);
-    yk_release(context, merging->wires);
-    yk_release(context, merging->interfaces);
-    yk_release(context, merging);
+    yk_free(context, merging->groups);
+    yk_free(context, merging->subsystems);
+    yk_free(context, merging->names);
+    yk_free(context, merging->transforms);
+    yk_free(context, merging->substeps);
+    yk_free(context, merging->wires);
+    yk_free(context, merging->interfaces);
+    yk_free(context, merging);
     system->merging = NULL;
 }

@@ -16,7 +16,7 @@ yk_status yk_merging_step(yk_system *system, int iterations,
     /* A wire that runs against the order of the participants, so that its target steps before its
      * source, closes a loop: by repetition, if all participants can return. */
     bool repeats = false;
-    for (int i = 0; system->layout.words > 0 && i < system->wire_count; i++) {
+    for (int i = 0; system->layout.word_count > 0 && i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
         int target = 0;
         int source = 0;
@@ -27,11 +27,11 @@ yk_status yk_merging_step(yk_system *system, int iterations,
                 source = k;
         }
 
-        if (!def->hold && !system->wires[i].looped && target <= source)
+        if (!def->sample_and_hold && !system->wires[i].looped && target <= source)
             repeats = true;
     }
     if (repeats)
-        yk_system_mark(system);
+        yk_system_save_participants(system);
 
     for (report->iterations = 1;; report->iterations++) {
         double change = 0;
@@ -39,12 +39,12 @@ yk_status yk_merging_step(yk_system *system, int iterations,
 
         for (int index = 0; index < system->participant_count; index++) {
             int participant = system->sequence[index];
-            change = fmax(change, yk_system_carry_signals(system, participant));
+            change = fmax(change, yk_system_update_signals(system, participant));
 
             /* The first time from where it is, then from the mark. */
             yk_status status = YK_OK;
             if (!first)
-                status = yk_system_rewind(system, participant);
+                status = yk_system_rollback_participant(system, participant);
             if (!YK_FAILED(status))
                 status = yk_system_advance_prepared(system, participant, prepare, user);
             if (YK_FAILED(status))
@@ -79,24 +79,26 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
 
 static void destroy(yk_scheme *scheme, yk_system *system)
 {
-    yk_release(system->context, scheme);
+    yk_free(system->context, scheme);
 }
 
 static yk_status start(yk_scheme *scheme, yk_system *system)
 {
     (void)scheme;
-    return yk_system_start_consistently(system);
+    return yk_system_initialize_wrenches(system);
 }
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
-    return yk_merging_step(system, ((monolithic *)scheme)->options.iterations, NULL, NULL, report);
+    return yk_merging_step(system, ((monolithic *)scheme)->options.max_iterations, NULL, NULL,
+                           report);
 }
 
 static const yk_option options[] = {
-    {"iterations", .kind = YK_OPTION_INTEGER, .offset = offsetof(yk_monolithic_options, iterations),
-     .fallback = "20", .most = INFINITY,
-     .text = "largest number of repetitions of a macro step for wires that go in a circle"},
+    {"iterations", .kind = YK_OPTION_INTEGER,
+     .offset = offsetof(yk_monolithic_options, max_iterations), .default_text = "20",
+     .maximum = INFINITY,
+     .description = "largest number of repetitions of a macro step for wires that go in a circle"},
     {0},
 };
 
@@ -111,24 +113,25 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "monolithic",
-        .text = "subsystems that interfaces join as one, with the joints as constraints: the "
-                "reference; for interfaces between subsystems of one kind",
+        .description =
+            "subsystems that interfaces join as one, with the joints as constraints: the "
+            "reference; for interfaces between subsystems of one kind",
         .options_size = sizeof(yk_monolithic_options),
         .options = options,
         .variants = variants,
         .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_IS_REFERENCE,
         .create = create,
         .destroy = destroy,
-        .start = start,
+        .initialize = start,
         .step = step,
     };
 
     return &ops;
 }
 
-yk_monolithic_options yk_monolithic_default(void)
+yk_monolithic_options yk_monolithic_options_default(void)
 {
     yk_monolithic_options own;
-    yk_scheme_fill(yk_scheme_monolithic(), &own);
+    yk_scheme_set_defaults(yk_scheme_monolithic(), &own);
     return own;
 }

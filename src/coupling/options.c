@@ -8,14 +8,14 @@
 #include "base/text.h"
 #include "coupling/system.h"
 
-const yk_option_word yk_order_words[] = {
+const yk_option_choice yk_order_words[] = {
     {"gauss-seidel",
      "the sides that receive a motion first, then the others with the new wrenches"},
     {"jacobi", "all at once, with what was known at the start of the step"},
     {NULL, NULL},
 };
 
-const yk_option_word yk_exchange_words[] = {
+const yk_option_choice yk_exchange_words[] = {
     {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes "
                "of the papers"},
     {"auto", "one wrench to both sides, so that the joint holds at the end of the step whatever "
@@ -25,7 +25,7 @@ const yk_option_word yk_exchange_words[] = {
     {NULL, NULL},
 };
 
-const yk_option_word yk_acceleration_words[] = {
+const yk_option_choice yk_acceleration_words[] = {
     {"none", "as they are"},
     {"aitken", "by a factor from the last two changes (Aitken)"},
     {"quasi-newton", "by least squares over all changes, those of earlier steps too (IQN-ILS)"},
@@ -52,7 +52,7 @@ static void put_number(const yk_option *row, void *options, double value)
 static int count_words(const yk_option *row)
 {
     int count = 0;
-    while (row->words[count].word)
+    while (row->choices[count].name)
         count++;
     return count;
 }
@@ -62,9 +62,9 @@ static bool parse(const yk_option *row, const char *text, double *value)
 {
     /* The number of the word. */
     if (row->kind == YK_OPTION_CHOICE) {
-        for (int i = 0; row->words[i].word; i++) {
+        for (int i = 0; row->choices[i].name; i++) {
             *value = i;
-            if (strcmp(row->words[i].word, text) == 0)
+            if (strcmp(row->choices[i].name, text) == 0)
                 return true;
         }
 
@@ -89,13 +89,13 @@ static bool parse(const yk_option *row, const char *text, double *value)
     return fabs(*value) < 1e9 && *value == rint(*value);
 }
 
-void yk_scheme_fill(const yk_scheme_ops *ops, void *options)
+void yk_scheme_set_defaults(const yk_scheme_ops *ops, void *options)
 {
     /* What has no default is zero. */
     memset(options, 0, ops->options_size);
     for (const yk_option *row = ops->options; row && row->key; row++) {
         double value;
-        if (row->fallback && parse(row, row->fallback, &value))
+        if (row->default_text && parse(row, row->default_text, &value))
             put_number(row, options, value);
     }
 }
@@ -107,13 +107,13 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
                              double value)
 {
     /* A choice is bounded by its words, and by the index of its own keys behind them. */
-    double least = row->least;
-    double most = row->most;
+    double least = row->minimum;
+    double most = row->maximum;
     bool bounded = least != 0 || most != 0;
     if (row->kind == YK_OPTION_CHOICE) {
         bounded = true;
         most = count_words(row);
-        if (!row->fields)
+        if (!row->custom_fields)
             most--;
     }
 
@@ -130,7 +130,7 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
                    row->key, value, least, most);
 }
 
-yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
+yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
 {
     const yk_scheme_ops *ops = scheme->ops;
     if (!ops)
@@ -152,7 +152,7 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "scheme %s has %d options in %zu bytes; the most are %d in %d bytes", name,
                        rows, ops->options_size, YK_SCHEME_OPTIONS_MAX, YK_SCHEME_OPTIONS_SIZE_MAX);
-    if (!ops->name || !ops->create || !ops->destroy || !ops->start || !ops->step)
+    if (!ops->name || !ops->create || !ops->destroy || !ops->initialize || !ops->step)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "scheme %s lacks a required operation: name, create, destroy, start or step",
                        name);
@@ -191,7 +191,7 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
 
 /* Options by name ------------------------------------------------------------------------------ */
 
-const yk_option *yk_scheme_option(const yk_scheme_ops *ops, const char *key)
+const yk_option *yk_scheme_find_option(const yk_scheme_ops *ops, const char *key)
 {
     for (const yk_option *row = ops->options; row && row->key; row++)
         if (strcmp(row->key, key) == 0)
@@ -199,18 +199,18 @@ const yk_option *yk_scheme_option(const yk_scheme_ops *ops, const char *key)
     return NULL;
 }
 
-yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *options,
-                        const char *key, const char *text)
+yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, void *options,
+                               const char *key, const char *text)
 {
-    const yk_option *row = yk_scheme_option(ops, key);
+    const yk_option *row = yk_scheme_find_option(ops, key);
     if (!row)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s has no option '%s'", ops->name, key);
 
     /* Numbers of a choice that has keys of its own, in their order, as in "2,2,1": the choice
      * behind the last word. */
-    if (row->fields && strchr(text, ',')) {
+    if (row->custom_fields && strchr(text, ',')) {
         const char *rest = text;
-        const yk_option *field = row->fields;
+        const yk_option *field = row->custom_fields;
         for (; field->key; field++) {
             char *end;
             double number = yk_text_number(rest, &end);
@@ -247,18 +247,18 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
     char words[200] = "";
     size_t used = 0;
 
-    for (int i = 0; row->words[i].word && used < sizeof words; i++)
+    for (int i = 0; row->choices[i].name && used < sizeof words; i++)
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "",
-                                 row->words[i].word);
+                                 row->choices[i].name);
 
     int numbers = 0;
-    while (row->fields && row->fields[numbers].key)
+    while (row->custom_fields && row->custom_fields[numbers].key)
         numbers++;
     if (numbers > 0 && used < sizeof words)
         used += (size_t)snprintf(words + used, sizeof words - used, ", or %d numbers ", numbers);
     for (int i = 0; i < numbers && used < sizeof words; i++)
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? "," : "",
-                                 row->fields[i].key);
+                                 row->custom_fields[i].key);
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "scheme %s: the option '%s' is '%s', must be one of %s", ops->name, key, text,
                    words);
@@ -276,7 +276,7 @@ yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
     system->options = copy;
     system->scheme_def = (yk_scheme_def){.ops = ops, .options = copy};
     if (!scheme->options) {
-        yk_scheme_fill(ops, copy);
+        yk_scheme_set_defaults(ops, copy);
         return YK_OK;
     }
 
@@ -338,18 +338,18 @@ unsigned yk_scheme_traits(const yk_scheme_def *scheme)
 
     /* Others depend on options: those of the scheme as it comes. */
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
-    yk_scheme_fill(ops, defaults);
+    yk_scheme_set_defaults(ops, defaults);
     return ops->constant_traits | ops->traits(defaults);
 }
 
-void yk_scheme_title(const yk_scheme_def *scheme, char *text, size_t capacity)
+void yk_scheme_display_name(const yk_scheme_def *scheme, char *text, size_t capacity)
 {
     const yk_scheme_ops *ops = scheme->ops;
     if (!ops)
         ops = yk_scheme_at(0);
     snprintf(text, capacity, "%s", ops->name);
-    if (ops->title && scheme->options)
-        ops->title(scheme->options, text, capacity);
+    if (ops->display_name && scheme->options)
+        ops->display_name(scheme->options, text, capacity);
 }
 
 const char *yk_scheme_name_with(unsigned trait)

@@ -14,10 +14,10 @@
 static const double SHORT_STEP = 5e-6;
 enum { TIMING_STRIDE = 64 };
 
-bool yk_follows_polynomials(const yk_subsystem *subsystem)
+bool yk_subsystem_can_follow_polynomials(const yk_subsystem *subsystem)
 {
     const yk_subsystem_ops *ops = subsystem->ops;
-    return ops->input_degree && ops->input_degree(subsystem) >= YK_INPUT_DEGREE_MAX;
+    return ops->max_input_degree && ops->max_input_degree(subsystem) >= YK_INPUT_DEGREE_MAX;
 }
 
 /* Inputs and outputs --------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ void yk_system_gather(yk_participant *p)
     /* In the system's units and axes, whatever those of the subsystem are. */
     for (int port = 0; port < p->port_count; port++) {
         yk_port_value *value = &p->values[port];
-        p->subsystem->ops->output(p->subsystem, port, value);
+        p->subsystem->ops->get_port_value(p->subsystem, port, value);
         if (p->transform)
             yk_transform_value(p->transform, p->ports[port].kind, value);
     }
@@ -48,7 +48,7 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
         /* Which of its ports, and what it takes there. */
         int side = 0;
         int port = interface->def.wrench_port;
-        yk_causality causality = YK_TAKES_WRENCH;
+        yk_causality causality = YK_CAUSALITY_WRENCH_INPUT;
         if (!first) {
             side = 1;
             port = interface->def.motion_port;
@@ -57,7 +57,7 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
 
         /* What acts over the substep is the scheme's choice, or the input as it stands. */
         yk_input input;
-        if (p->shaped && causality == YK_TAKES_WRENCH)
+        if (p->shaped && causality == YK_CAUSALITY_WRENCH_INPUT)
             input = scheme->substep_input(system->scheme, system, i, side, offset);
         else
             input = yk_input_shift(&p->inputs[port], interface->kind, offset);
@@ -101,7 +101,8 @@ const yk_input *yk_system_inputs(yk_system *system, int participant)
 static inline double begin_call(const yk_participant *p)
 {
     const yk_subsystem_statistics *s = &p->statistics;
-    bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)p->timed_calls;
+    bool timed =
+        s->calls % TIMING_STRIDE == 0 || s->wall_time > SHORT_STEP * (double)p->timed_calls;
     if (!timed)
         return 0;
     return yk_clock_seconds();
@@ -112,7 +113,7 @@ static inline yk_status end_call(yk_system *system, yk_participant *p, int subst
     /* What it cost. */
     yk_subsystem_statistics *s = &p->statistics;
     if (begin > 0) {
-        s->seconds += yk_clock_seconds() - begin;
+        s->wall_time += yk_clock_seconds() - begin;
         p->timed_calls++;
     }
 
@@ -165,14 +166,14 @@ static yk_status make_substeps(yk_system *system, yk_participant *p, double t, d
     int participant = (int)(p - system->participants);
     double h = whole / substeps;
     double fraction = 1.0 / substeps;
-    bool arms = system->traits & YK_SCHEME_MOVES_TORQUES;
+    bool arms = system->traits & YK_SCHEME_SHIFTS_TORQUE_POINT;
     yk_status worst = YK_OK;
     memset(p->mean_wrenches, 0, (size_t)p->port_count * sizeof *p->mean_wrenches);
     yk_ledger_begin_substeps(p);
 
     for (int i = 0; i < substeps; i++) {
-        if (yk_stop_asked(system->context))
-            return YK_ERROR_STOPPED;
+        if (yk_context_should_stop(system->context))
+            return YK_ERROR_ABORTED;
 
         /* The inputs from the start of the substep on. */
         const yk_input *inputs = inputs_from(system, p, i * h);
@@ -209,8 +210,8 @@ static inline yk_status make_step(yk_system *system, yk_participant *p, double t
 {
     if (substeps > 1)
         return make_substeps(system, p, t, h, substeps);
-    if (yk_stop_asked(system->context))
-        return YK_ERROR_STOPPED;
+    if (yk_context_should_stop(system->context))
+        return YK_ERROR_ABORTED;
     return p->subsystem->ops->step(p->subsystem, t, h, inputs_from(system, p, 0));
 }
 
@@ -232,7 +233,7 @@ static yk_status advance_alone(yk_system *system, int participant, void *user)
     return end_call(system, p, p->substeps, begin);
 }
 
-yk_status yk_system_advance(yk_system *system, int participant)
+yk_status yk_system_advance_participant(yk_system *system, int participant)
 {
     if (is_solved_in_loop(&system->participants[participant]))
         return yk_loops_advance(system, participant, advance_alone, NULL);
@@ -297,9 +298,10 @@ yk_status yk_system_advance_sensitive(yk_system *system, int participant, int de
 
     /* Sensitivities are those of one step over all of it. */
     const yk_input *inputs = inputs_from(system, p, 0);
-    p->status = YK_ERROR_STOPPED;
-    if (!yk_stop_asked(system->context))
-        p->status = ops->step(p->subsystem, system->t, system->h, inputs, degree, sensitivity);
+    p->status = YK_ERROR_ABORTED;
+    if (!yk_context_should_stop(system->context))
+        p->status = ops->step_with_sensitivity(p->subsystem, system->t, system->h, inputs, degree,
+                                               sensitivity);
 
     return end_call(system, p, 1, begin);
 }
@@ -312,9 +314,9 @@ yk_status yk_system_iterate(yk_system *system, int participant)
     const yk_input *inputs = inputs_from(system, p, 0);
 
     /* Whether it has converged is for the coupling to decide. */
-    yk_iteration report;
-    p->status = YK_ERROR_STOPPED;
-    if (!yk_stop_asked(system->context))
+    yk_iteration_report report;
+    p->status = YK_ERROR_ABORTED;
+    if (!yk_context_should_stop(system->context))
         p->status = ops->iterate(p->subsystem, system->t, system->h, inputs, &report);
 
     return end_call(system, p, 1, begin);
@@ -327,7 +329,7 @@ void yk_system_post_part(yk_system *system, int participant, double offset, doub
 {
     yk_participant *p = &system->participants[participant];
     const yk_remote_ops *remote = p->subsystem->ops->remote;
-    if (!remote || p->shaped || is_solved_in_loop(p) || yk_stop_asked(system->context))
+    if (!remote || p->shaped || is_solved_in_loop(p) || yk_context_should_stop(system->context))
         return;
 
     /* As make_step and make_substeps will ask for them. */
@@ -336,7 +338,7 @@ void yk_system_post_part(yk_system *system, int participant, double offset, doub
     for (int i = 0; i < substeps && p->posted; i++) {
         const yk_input *inputs = inputs_from(system, p, i * h);
         double t = system->t + offset + i * h;
-        p->posted = remote->post(p->subsystem, t, h, inputs, substeps - 1 - i) == YK_OK;
+        p->posted = remote->begin_step(p->subsystem, t, h, inputs, substeps - 1 - i) == YK_OK;
     }
 }
 
@@ -351,7 +353,8 @@ void yk_system_post_step_model(yk_system *system, int participant, const yk_step
     yk_participant *p = &system->participants[participant];
     const yk_remote_ops *remote = p->subsystem->ops->remote;
     if (remote)
-        remote->post_model(p->subsystem, system->t, system->h, inputs_from(system, p, 0), model);
+        remote->begin_step_model(p->subsystem, system->t, system->h, inputs_from(system, p, 0),
+                                 model);
 }
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
@@ -474,7 +477,7 @@ void yk_participant_transform_step_model(const yk_participant *p, const int *off
         yk_port_kind kind = p->ports[port].kind;
         yk_transform_rates(p->transform, kind, model->velocity + offset);
         yk_transform_rates(p->transform, kind, model->displacement + offset);
-        yk_transform_response(p->transform, kind, offset, model->size, model->mobility);
+        yk_transform_response(p->transform, kind, offset, model->row_count, model->mobility);
     }
 }
 
@@ -491,7 +494,7 @@ yk_status yk_system_interface_model(yk_system *system, int participant, yk_inter
 void yk_system_count_model(yk_system *system, int participant, double begin)
 {
     yk_subsystem_statistics *s = &system->participants[participant].statistics;
-    s->model_seconds += yk_clock_seconds() - begin;
+    s->model_wall_time += yk_clock_seconds() - begin;
     s->model_calls++;
 }
 

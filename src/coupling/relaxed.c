@@ -15,14 +15,14 @@
  * contracts by (gain / (2 + gain))^2 at worst, 0.16. Stiffness of a part comes through the same
  * constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
  * multiplies the gain by the ratio of their masses. Sweeps are accelerated by what those before
- * did (acceleration.c), which takes out the few directions that matter. */
+ * did (iteration_acceleration.c), which takes out the few directions that matter. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/interface_fixed_point.h"
 #include "coupling/merging.h"
-#include "coupling/unknowns.h"
 
 /* A change that grows by this over its smallest value, after some sweeps, will not come down
  * again. */
@@ -81,17 +81,17 @@ static void destroy(yk_scheme *scheme, yk_system *system)
     /* Where creation failed, some of it was not made. */
     for (int i = 0; x->groups && i < system->participant_count; i++) {
         relaxed_group *group = &x->groups[i];
-        yk_release(context, group->offset);
-        yk_release(context, group->unknowns);
-        yk_release(context, group->before);
+        yk_free(context, group->offset);
+        yk_free(context, group->unknowns);
+        yk_free(context, group->before);
         yk_accelerator_destroy(context, group->accelerator);
-        yk_release(context, group->words);
-        yk_release(context, group->change);
-        yk_release(context, group->status);
+        yk_free(context, group->words);
+        yk_free(context, group->change);
+        yk_free(context, group->status);
     }
 
-    yk_release(context, x->groups);
-    yk_release(context, x);
+    yk_free(context, x->groups);
+    yk_free(context, x);
 }
 
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
@@ -116,7 +116,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
 
         const yk_participant *p = &system->participants[i];
         const yk_subsystem_ops *ops = p->subsystem->ops;
-        if (!ops->parts || !ops->rollback)
+        if (!ops->relaxed || !ops->rollback)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed "
                            "part by part; choose another scheme, such as %s",
@@ -132,16 +132,16 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
             return YK_ERROR_MEMORY;
 
         /* Parts that are solved at the same time need a copy of the whole each. */
-        if (x->options.order == YK_ORDER_JACOBI) {
+        if (x->options.sequence == YK_SEQUENCE_JACOBI) {
             yk_status status = yk_merging_make_copies(system, i);
             if (status != YK_OK)
                 return status;
         }
     }
 
-    if (x->options.order != YK_ORDER_JACOBI)
+    if (x->options.sequence != YK_SEQUENCE_JACOBI)
         return YK_OK;
-    return yk_system_use_threads(system, x->options.threads);
+    return yk_system_use_threads(system, x->options.thread_count);
 }
 
 static yk_status start(yk_scheme *scheme, yk_system *system)
@@ -150,7 +150,7 @@ static yk_status start(yk_scheme *scheme, yk_system *system)
     yk_context *context = system->context;
     x->relaxations = 0;
     x->elsewhere = 0;
-    yk_status status = yk_system_start_consistently(system);
+    yk_status status = yk_system_initialize_wrenches(system);
     if (status != YK_OK)
         return status;
 
@@ -283,7 +283,7 @@ static yk_status jacobi(relaxed_group *group)
 /* The next sweep begins with a combination of this one and those before. */
 static void accelerate(relaxed_group *group)
 {
-    bool jacobi = scheme_of(group)->options.order == YK_ORDER_JACOBI;
+    bool jacobi = scheme_of(group)->options.sequence == YK_SEQUENCE_JACOBI;
     int copies = 1;
     if (jacobi)
         copies = group->part_count;
@@ -361,7 +361,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
     group->system = system;
     group->participant = participant;
     group->inputs = yk_system_inputs(system, participant);
-    int limit = x->options.sweeps;
+    int limit = x->options.max_sweeps;
     int worst = 0;
     double least = INFINITY;
     double change = INFINITY;
@@ -370,7 +370,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
         group->first = k == 1;
 
         /* All parts at once, or one after the other on the merged subsystem itself. */
-        if (x->options.order == YK_ORDER_JACOBI) {
+        if (x->options.sequence == YK_SEQUENCE_JACOBI) {
             status = jacobi(group);
             if (YK_FAILED(status))
                 return status;
@@ -421,7 +421,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     relaxed *x = (relaxed *)scheme;
     x->sweeps = 0;
     x->outcome = YK_OK;
-    yk_status status = yk_merging_step(system, x->options.sweeps, sweep, x, report);
+    yk_status status = yk_merging_step(system, x->options.max_sweeps, sweep, x, report);
     if (x->sweeps > report->iterations)
         report->iterations = x->sweeps;
 
@@ -429,7 +429,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     if (x->outcome == YK_NOT_CONVERGED) {
         report->worst_subsystem = x->worst;
         report->residual = x->left;
-        report->explained = true;
+        report->has_message = true;
     }
 
     if (status != YK_OK)
@@ -442,18 +442,19 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_relaxed_options, field)
 
 static const yk_option options[] = {
-    {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
-     .text = "order of the subsystems"},
-    {"acceleration", ROW(CHOICE, acceleration), .fallback = "quasi-newton",
-     .words = yk_acceleration_words,
-     .text = "how the accelerations of all subsystems follow from the last repetitions"},
-    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "1e-10", .derived = true,
-     .most = INFINITY, .refines = 1,
-     .text = "largest change of a velocity, relative to the typical velocity"},
-    {"sweeps", ROW(INTEGER, sweeps), .fallback = "200", .least = 1, .most = INFINITY,
-     .text = "largest number of sweeps over the subsystems in a macro step"},
-    {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
-     .text = "in order jacobi: subsystems that are solved at the same time; 0 is one per core"},
+    {"order", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+     .description = "order of the subsystems"},
+    {"acceleration", ROW(CHOICE, acceleration), .default_text = "quasi-newton",
+     .choices = yk_acceleration_words,
+     .description = "how the accelerations of all subsystems follow from the last repetitions"},
+    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "1e-10",
+     .has_derived_default = true, .maximum = INFINITY, .refinement_exponent = 1,
+     .description = "largest change of a velocity, relative to the typical velocity"},
+    {"sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .minimum = 1, .maximum = INFINITY,
+     .description = "largest number of sweeps over the subsystems in a macro step"},
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
+     .description =
+         "in order jacobi: subsystems that are solved at the same time; 0 is one per core"},
     {0},
 };
 
@@ -465,9 +466,9 @@ static const yk_scheme_variant variants[] = {
 static unsigned traits(const void *own)
 {
     const yk_relaxed_options *o = own;
-    unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_RELAXES_PARTS;
-    if (o->order == YK_ORDER_JACOBI)
-        set |= YK_SCHEME_SPREADS_PARTS;
+    unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_SOLVES_PARTS_SEPARATELY;
+    if (o->sequence == YK_SEQUENCE_JACOBI)
+        set |= YK_SCHEME_DISTRIBUTES_PARTS;
     if (o->acceleration == YK_ACCELERATION_QUASI_NEWTON)
         set |= YK_SCHEME_ACCELERATES;
     return set;
@@ -495,7 +496,7 @@ static yk_status check(yk_context *context, const void *own)
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_relaxed_options *o = own;
-    snprintf(text, capacity, "relaxed, %s", yk_order_words[o->order].word);
+    snprintf(text, capacity, "relaxed, %s", yk_order_words[o->sequence].name);
 }
 
 static int statistics(const yk_scheme *scheme, const yk_system *system, yk_scheme_statistic *rows)
@@ -514,7 +515,7 @@ static int statistics(const yk_scheme *scheme, const yk_system *system, yk_schem
 static void simplify(void *own, double tolerance)
 {
     (void)tolerance;
-    ((yk_relaxed_options *)own)->threads = 1;
+    ((yk_relaxed_options *)own)->thread_count = 1;
 }
 
 const yk_scheme_ops *yk_scheme_relaxed(void)
@@ -522,7 +523,7 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "relaxed",
-        .text =
+        .description =
             "the subsystems in turn by ordinary differential equations that know all "
             "constraints, repeated until nothing changes; for interfaces between smooth subsystems",
         .options_size = sizeof(yk_relaxed_options),
@@ -531,21 +532,21 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
         .traits = traits,
         .create = create,
         .destroy = destroy,
-        .start = start,
+        .initialize = start,
         .step = step,
         .derive = derive,
         .check = check,
-        .simplify = simplify,
-        .title = title,
+        .configure_for_trial = simplify,
+        .display_name = title,
         .statistics = statistics,
     };
 
     return &ops;
 }
 
-yk_relaxed_options yk_relaxed_default(void)
+yk_relaxed_options yk_relaxed_options_default(void)
 {
     yk_relaxed_options own;
-    yk_scheme_fill(yk_scheme_relaxed(), &own);
+    yk_scheme_set_defaults(yk_scheme_relaxed(), &own);
     return own;
 }

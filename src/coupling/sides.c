@@ -63,10 +63,11 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
         }
 
         m->offset[port] = -1;
-        bool takes = p->ports[port].causalities & YK_TAKES_WRENCH;
+        bool takes = p->ports[port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
         if (!joined || !takes || p->ports[port].kind != YK_PORT_MARKER)
             continue;
-        yk_status connected = copy->ops->connect(copy, port, YK_TAKES_WRENCH, YK_AXES_ALL);
+        yk_status connected =
+            copy->ops->connect(copy, port, YK_CAUSALITY_WRENCH_INPUT, YK_AXES_ALL);
         if (YK_FAILED(connected)) {
             *s->out_of_memory = *s->out_of_memory || connected == YK_ERROR_MEMORY;
             return false;
@@ -81,9 +82,10 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
     yk_input *inputs = yk_allocate(context, (size_t)p->port_count, sizeof *inputs);
     yk_status status = m->matrix && rate && inputs ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK)
-        status = copy->ops->start(copy, 0, STEP, NULL);
+        status = copy->ops->initialize(copy, 0, STEP, NULL);
 
-    yk_interface_model model = {.size = m->size, .inverse_mass = m->matrix, .rate = rate};
+    yk_interface_model model = {
+        .row_count = m->size, .inverse_mass = m->matrix, .free_acceleration = rate};
     if (!YK_FAILED(status)) {
         const yk_interface_model_ops *ops = copy->ops->interface_model;
         status = ops->evaluate(copy, 0, STEP, inputs, &model);
@@ -95,12 +97,12 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
         yk_port_value value;
         if (m->offset[port] < 0)
             continue;
-        copy->ops->output(copy, port, &value);
+        copy->ops->get_port_value(copy, port, &value);
         m->axes[port] = value.motion.orientation;
     }
 
-    yk_release(context, rate);
-    yk_release(context, inputs);
+    yk_free(context, rate);
+    yk_free(context, inputs);
     return good;
 }
 
@@ -115,7 +117,7 @@ static const mobility *mobility_of(const sides *s, int participant)
         return m->known ? m : NULL;
 
     m->asked = true;
-    if (!ops->merging || !ops->interface_model)
+    if (!ops->merge || !ops->interface_model)
         return NULL;
 
     size_t ports = (size_t)p->port_count;
@@ -128,9 +130,9 @@ static const mobility *mobility_of(const sides *s, int participant)
 
     /* One part, merged, is a copy. What it has to say the subsystem itself will say. */
     yk_subsystem *copy = NULL;
-    const yk_merge_def merge = {.parts = &p->subsystem, .part_count = 1, .length = 1};
+    const yk_merge_def merge = {.parts = &p->subsystem, .part_count = 1, .length_unit = 1};
     yk_quiet_begin(context);
-    yk_status merged = ops->merging->merge(&merge, &copy);
+    yk_status merged = ops->merge->merge(&merge, &copy);
     *s->out_of_memory = *s->out_of_memory || merged == YK_ERROR_MEMORY;
     if (!YK_FAILED(merged)) {
         m->known = ask_copy(s, participant, copy);
@@ -165,7 +167,7 @@ static int list_directions(const sides *s, int participant, const mobility *m,
             continue;
 
         for (int k = 0; k < 6; k++) {
-            if (!(def->constrained & 1u << k))
+            if (!(def->constrained_axes & 1u << k))
                 continue;
             yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             list[count++] = (direction){
@@ -280,7 +282,7 @@ static int missing_freedoms(const sides *s, int participant)
     memcpy(copy, sum, size * sizeof *sum);
     int rank = rank_of(n, copy);
     if (rank == n) {
-        yk_release(s->system->context, sum);
+        yk_free(s->system->context, sum);
         return 0;
     }
 
@@ -310,7 +312,7 @@ static int missing_freedoms(const sides *s, int participant)
     }
 
     int missing = rank_of(n, sum) - rank;
-    yk_release(s->system->context, sum);
+    yk_free(s->system->context, sum);
     return missing > 0 ? missing : 0;
 }
 
@@ -340,13 +342,14 @@ static bool is_symmetric(unsigned constrained)
 static bool takes_motion(const yk_system *system, const yk_interface_def *def)
 {
     const yk_scheme_ops *ops = system->scheme_def.ops;
-    const yk_joined_ports joined = {
+    const yk_port_pair joined = {
         .subsystem = {system->participants[def->wrench_subsystem].subsystem,
                       system->participants[def->motion_subsystem].subsystem},
-        .number = {def->wrench_subsystem, def->motion_subsystem},
+        .subsystem_index = {def->wrench_subsystem, def->motion_subsystem},
         .port = {def->wrench_port, def->motion_port},
     };
-    return !ops->second_side || ops->second_side(system->options, &joined) == YK_TAKES_MOTION;
+    return !ops->second_side_causality ||
+           ops->second_side_causality(system->options, &joined) == YK_CAUSALITY_MOTION_INPUT;
 }
 
 static yk_interface_def exchanged(const yk_interface_def *def)
@@ -363,10 +366,11 @@ static bool can_exchange(const yk_system *system, const yk_interface_def *def)
 {
     const yk_participant *a = &system->participants[def->wrench_subsystem];
     const yk_participant *b = &system->participants[def->motion_subsystem];
-    bool ports = a->ports[def->wrench_port].causalities & YK_TAKES_MOTION &&
-                 b->ports[def->motion_port].causalities & YK_TAKES_WRENCH;
+    bool ports = a->ports[def->wrench_port].allowed_causalities & YK_CAUSALITY_MOTION_INPUT &&
+                 b->ports[def->motion_port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
     yk_interface_def other = exchanged(def);
-    return ports && !def->drive && is_symmetric(def->constrained) && takes_motion(system, &other);
+    return ports && !def->drive && is_symmetric(def->constrained_axes) &&
+           takes_motion(system, &other);
 }
 
 /* Exchanges sides until a participant follows all motions that it is given; false: it cannot, and
@@ -415,7 +419,7 @@ static yk_status refuse(const sides *s, int participant)
         "other, and exchanging sides of 'between' does not help; choose a scheme that "
         "applies wrenches to both sides, such as %s, or join the parts by %s",
         yk_system_scheme_name(system), system->participants[participant].name, name,
-        missing_freedoms(s, participant), yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES),
+        missing_freedoms(s, participant), yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE),
         yk_scheme_name_with(YK_SCHEME_MERGES));
 }
 
@@ -473,13 +477,13 @@ yk_status yk_system_choose_sides(yk_system *system)
     }
 
     for (size_t i = 0; s.mobilities && i < participants; i++) {
-        yk_release(context, s.mobilities[i].offset);
-        yk_release(context, s.mobilities[i].matrix);
-        yk_release(context, s.mobilities[i].axes);
+        yk_free(context, s.mobilities[i].offset);
+        yk_free(context, s.mobilities[i].matrix);
+        yk_free(context, s.mobilities[i].axes);
     }
 
-    yk_release(context, s.mobilities);
-    yk_release(context, s.choices);
-    yk_release(context, first);
+    yk_free(context, s.mobilities);
+    yk_free(context, s.choices);
+    yk_free(context, first);
     return status;
 }

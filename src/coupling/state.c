@@ -39,7 +39,7 @@ yk_status yk_system_check_rollback(const yk_system *system)
 {
     const char *scheme = yk_system_scheme_name(system);
     bool repeats = system->traits & YK_SCHEME_NEEDS_ROLLBACK;
-    bool controlled = system->control.def.tolerance > 0;
+    bool controlled = system->control.def.relative_tolerance > 0;
     bool again = yk_policy_repeats(system);
     if (!repeats && !controlled && !again)
         return YK_OK;
@@ -50,7 +50,8 @@ yk_status yk_system_check_rollback(const yk_system *system)
             continue;
 
         const yk_scheme_ops *ops = system->scheme->ops;
-        if (!controlled && !again && ops->rewinds && !ops->rewinds(system->scheme, system, i))
+        if (!controlled && !again && ops->needs_rollback_of &&
+            !ops->needs_rollback_of(system->scheme, system, i))
             continue;
 
         const char *kind = m->subsystem->ops->kind;
@@ -82,8 +83,8 @@ yk_status yk_system_check_rollback(const yk_system *system)
 static bool returns_participant(const yk_system *system, int participant)
 {
     const yk_scheme_ops *ops = system->scheme->ops;
-    if (system->control.def.tolerance > 0 || yk_policy_repeats(system) ||
-        yk_system_meets_windows(system) || (system->traits & YK_SCHEME_TRIES_STEPS))
+    if (system->control.def.relative_tolerance > 0 || yk_policy_repeats(system) ||
+        yk_system_uses_time_windows(system) || (system->traits & YK_SCHEME_TRIES_STEPS))
         return true;
 
     /* Merged systems repeat a step to close loops of wires. */
@@ -91,7 +92,7 @@ static bool returns_participant(const yk_system *system, int participant)
         return system->wire_count > 0 || (system->traits & YK_SCHEME_NEEDS_ROLLBACK);
     if (!(system->traits & YK_SCHEME_NEEDS_ROLLBACK))
         return false;
-    return !ops->rewinds || ops->rewinds(system->scheme, system, participant);
+    return !ops->needs_rollback_of || ops->needs_rollback_of(system->scheme, system, participant);
 }
 
 void yk_system_announce_states(yk_system *system)
@@ -148,9 +149,9 @@ yk_state_layout yk_scheme_state_layout(const yk_system *system)
 {
     const yk_scheme_ops *ops = system->scheme->ops;
     yk_state_layout layout = {0};
-    if (ops->state) {
-        ops->state(system->scheme, system, &layout.words);
-        layout.continuous = layout.words;
+    if (ops->state_array) {
+        ops->state_array(system->scheme, system, &layout.word_count);
+        layout.continuous_count = layout.word_count;
     } else if (ops->state_layout) {
         layout = ops->state_layout(system->scheme, system);
     }
@@ -162,11 +163,11 @@ void yk_scheme_state_get(const yk_system *system, double *continuous, double *op
 {
     /* A scheme without words may have no operations for them. */
     const yk_scheme_ops *ops = system->scheme->ops;
-    if (ops->state) {
+    if (ops->state_array) {
         size_t count;
-        const double *words = ops->state(system->scheme, system, &count);
+        const double *words = ops->state_array(system->scheme, system, &count);
         memcpy(continuous, words, count * sizeof *words);
-    } else if (yk_scheme_state_layout(system).words > 0) {
+    } else if (yk_scheme_state_layout(system).word_count > 0) {
         ops->state_get(system->scheme, system, continuous, opaque);
     }
 }
@@ -174,11 +175,11 @@ void yk_scheme_state_get(const yk_system *system, double *continuous, double *op
 void yk_scheme_state_set(yk_system *system, const double *continuous, const double *opaque)
 {
     const yk_scheme_ops *ops = system->scheme->ops;
-    if (ops->state) {
+    if (ops->state_array) {
         size_t count;
-        double *words = ops->state(system->scheme, system, &count);
+        double *words = ops->state_array(system->scheme, system, &count);
         memcpy(words, continuous, count * sizeof *words);
-    } else if (yk_scheme_state_layout(system).words > 0) {
+    } else if (yk_scheme_state_layout(system).word_count > 0) {
         ops->state_set(system->scheme, system, continuous, opaque);
     }
 }
@@ -188,7 +189,7 @@ void yk_scheme_state_set(yk_system *system, const double *continuous, const doub
 /* The words that there are for it. */
 static yk_state_layout scheme_reserve(const yk_system *system)
 {
-    if (system->policy.def.action == YK_ON_FAILURE_FALL_BACK)
+    if (system->policy.def.action == YK_ON_FAILURE_FALLBACK)
         return system->policy.reserve;
     return yk_scheme_state_layout(system);
 }
@@ -218,9 +219,9 @@ yk_status yk_system_prepare_states(yk_system *system)
 
         /* Marks of subsystems in other processes stay there. */
         m->layout = ops->rollback->layout(m->subsystem);
-        if (m->layout.words == 0)
+        if (m->layout.word_count == 0)
             complete = false;
-        size_t kept = m->layout.words;
+        size_t kept = m->layout.word_count;
         if (m->subsystem->ops->remote)
             kept = 1;
         double *mark = yk_reallocate(system->context, m->mark, kept, sizeof *mark);
@@ -229,39 +230,40 @@ yk_status yk_system_prepare_states(yk_system *system)
 
         m->mark = mark;
 
-        if (m->layout.words > largest)
-            largest = m->layout.words;
-        system->layout.words += m->layout.words;
-        system->layout.continuous += m->layout.continuous;
+        if (m->layout.word_count > largest)
+            largest = m->layout.word_count;
+        system->layout.word_count += m->layout.word_count;
+        system->layout.continuous_count += m->layout.continuous_count;
 
         /* What the coupling remembers of it, and the size of the step before. */
         if (m->earlier) {
             size_t remembered = (size_t)m->port_count * (MOTION_WORDS + WRENCH_WORDS);
-            system->layout.words += remembered + 1;
-            system->layout.continuous += remembered;
+            system->layout.word_count += remembered + 1;
+            system->layout.continuous_count += remembered;
         }
     }
 
     /* Of two schemes each has its words where the other would have them. */
     yk_policy *policy = &system->policy;
     yk_state_layout own = yk_scheme_state_layout(system);
-    if (policy->def.action == YK_ON_FAILURE_FALL_BACK) {
-        size_t opaque[2] = {own.words - own.continuous,
-                            policy->other_layout.words - policy->other_layout.continuous};
-        size_t continuous[2] = {own.continuous, policy->other_layout.continuous};
+    if (policy->def.action == YK_ON_FAILURE_FALLBACK) {
+        size_t opaque[2] = {own.word_count - own.continuous_count,
+                            policy->other_layout.word_count -
+                                policy->other_layout.continuous_count};
+        size_t continuous[2] = {own.continuous_count, policy->other_layout.continuous_count};
         size_t most = opaque[0] > opaque[1] ? opaque[0] : opaque[1];
-        own.continuous = continuous[0] > continuous[1] ? continuous[0] : continuous[1];
-        own.words = own.continuous + most;
+        own.continuous_count = continuous[0] > continuous[1] ? continuous[0] : continuous[1];
+        own.word_count = own.continuous_count + most;
         policy->reserve = own;
     }
 
     /* The scheme, step control, the policy and the clock. Where a subsystem has no image, the
-     * system has none; what of it can return is only for windows (window.c). */
-    system->layout.words += own.words;
-    system->layout.continuous += own.continuous;
-    system->layout.words += YK_CONTROLLER_WORDS + CLOCK_WORDS;
+     * system has none; what of it can return is only for windows (time_window.c). */
+    system->layout.word_count += own.word_count;
+    system->layout.continuous_count += own.continuous_count;
+    system->layout.word_count += YK_CONTROLLER_WORDS + CLOCK_WORDS;
     if (yk_policy_repeats(system))
-        system->layout.words += YK_POLICY_WORDS;
+        system->layout.word_count += YK_POLICY_WORDS;
     system->returning = system->layout;
     if (!complete)
         system->layout = (yk_state_layout){0};
@@ -283,19 +285,19 @@ void yk_system_mark_participant(yk_system *system, int participant)
     yk_participant *m = &system->participants[participant];
     const yk_subsystem_ops *ops = m->subsystem->ops;
     if (ops->remote)
-        ops->remote->mark(m->subsystem);
+        ops->remote->save_state(m->subsystem);
     else
         ops->rollback->get(m->subsystem, m->mark);
 }
 
-void yk_system_mark(yk_system *system)
+void yk_system_save_participants(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++)
         if (yk_participant_can_return(&system->participants[i]))
             yk_system_mark_participant(system, i);
 }
 
-yk_status yk_system_rewind(yk_system *system, int participant)
+yk_status yk_system_rollback_participant(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
     const yk_subsystem_ops *ops = m->subsystem->ops;
@@ -307,7 +309,7 @@ yk_status yk_system_rewind(yk_system *system, int participant)
     /* A step that was sent ahead is forgotten with the state. */
     m->posted = false;
     if (ops->remote)
-        m->status = ops->remote->rewind(m->subsystem);
+        m->status = ops->remote->restore_state(m->subsystem);
     else
         m->status = ops->rollback->set(m->subsystem, m->mark);
     return m->status;
@@ -334,14 +336,14 @@ static uint64_t image_stamp(const yk_system *system)
 static yk_status check_image(const yk_system *system, const double *image)
 {
     uint64_t stamp;
-    memcpy(&stamp, image + system->returning.words - 1, sizeof stamp);
+    memcpy(&stamp, image + system->returning.word_count - 1, sizeof stamp);
     if (stamp != image_stamp(system))
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "this is no state image of the system: its stamp is %016llx, not %016llx; "
-                       "set an image that yk_system_state_get of the same system has filled",
+                       "set an image that yk_system_get_state of the same system has filled",
                        (unsigned long long)stamp, (unsigned long long)image_stamp(system));
 
-    for (size_t i = 0; i < system->returning.continuous; i++)
+    for (size_t i = 0; i < system->returning.continuous_count; i++)
         if (!isfinite(image[i]))
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "word %zu of the state image is %g, must be finite", i, image[i]);
@@ -360,24 +362,24 @@ static const double *take(void *to, const double *from, size_t words)
     return from + words;
 }
 
-yk_status yk_system_state_get(const yk_system *system, double *image)
+yk_status yk_system_get_state(const yk_system *system, double *image)
 {
     if (!yk_system_has_started(system, __func__) ||
         !yk_system_has_memory(system, __func__, "image", image))
         return YK_ERROR_ARGUMENT;
 
     double *continuous = image;
-    double *opaque = image + system->returning.continuous;
+    double *opaque = image + system->returning.continuous_count;
 
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
-        size_t own = m->layout.continuous;
+        size_t own = m->layout.continuous_count;
         if (!yk_participant_can_return(m))
             continue;
 
         m->subsystem->ops->rollback->get(m->subsystem, system->scratch);
         continuous = put(continuous, system->scratch, own);
-        opaque = put(opaque, system->scratch + own, m->layout.words - own);
+        opaque = put(opaque, system->scratch + own, m->layout.word_count - own);
         if (!m->earlier)
             continue;
 
@@ -391,13 +393,13 @@ yk_status yk_system_state_get(const yk_system *system, double *image)
     /* The scheme, in words that are zero where it does not need them all. */
     yk_state_layout own = yk_scheme_state_layout(system);
     yk_state_layout reserve = scheme_reserve(system);
-    if (reserve.words > own.words) {
-        memset(continuous, 0, reserve.continuous * sizeof *continuous);
-        memset(opaque, 0, (reserve.words - reserve.continuous) * sizeof *opaque);
+    if (reserve.word_count > own.word_count) {
+        memset(continuous, 0, reserve.continuous_count * sizeof *continuous);
+        memset(opaque, 0, (reserve.word_count - reserve.continuous_count) * sizeof *opaque);
     }
 
     yk_scheme_state_get(system, continuous, opaque);
-    opaque += reserve.words - reserve.continuous;
+    opaque += reserve.word_count - reserve.continuous_count;
 
     /* Step control, the policy, and the clock. */
     yk_controller_get(&system->control, opaque);
@@ -413,7 +415,7 @@ yk_status yk_system_state_get(const yk_system *system, double *image)
     return YK_OK;
 }
 
-yk_status yk_system_state_set(yk_system *system, const double *image)
+yk_status yk_system_set_state(yk_system *system, const double *image)
 {
     if (!yk_system_has_started(system, __func__) ||
         !yk_system_has_memory(system, __func__, "image", image))
@@ -424,16 +426,16 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         return fits;
 
     const double *continuous = image;
-    const double *opaque = image + system->returning.continuous;
+    const double *opaque = image + system->returning.continuous_count;
 
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
-        size_t own = m->layout.continuous;
+        size_t own = m->layout.continuous_count;
         if (!yk_participant_can_return(m))
             continue;
 
         continuous = take(system->scratch, continuous, own);
-        opaque = take(system->scratch + own, opaque, m->layout.words - own);
+        opaque = take(system->scratch + own, opaque, m->layout.word_count - own);
         m->status = m->subsystem->ops->rollback->set(m->subsystem, system->scratch);
         m->posted = false;
         if (YK_FAILED(m->status))
@@ -456,7 +458,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     /* Step control, the policy with the scheme that was in use, and the clock, which the scheme may
      * ask for. */
     yk_state_layout reserve = scheme_reserve(system);
-    const double *control = opaque + (reserve.words - reserve.continuous);
+    const double *control = opaque + (reserve.word_count - reserve.continuous_count);
     const double *policy = control + YK_CONTROLLER_WORDS;
     const double *clock = policy;
     bool valid = yk_controller_set(&system->control, control);
@@ -468,7 +470,7 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
     memcpy(&system->step_count, clock, sizeof *clock);
     const yk_scheme_ops *ops = system->scheme->ops;
     valid = valid && yk_is_restored_count(system->step_count);
-    if (valid && ops->is_valid_state && yk_scheme_state_layout(system).words > 0)
+    if (valid && ops->is_valid_state && yk_scheme_state_layout(system).word_count > 0)
         valid = ops->is_valid_state(system->scheme, system, continuous, opaque);
     if (!valid)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
@@ -487,7 +489,7 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
     *hash = YK_HASH_START;
 
     /* Where a subsystem has no image, what its ports show stands for its state. */
-    if (system->layout.words == 0) {
+    if (system->layout.word_count == 0) {
         for (int i = 0; i < system->participant_count; i++) {
             const yk_participant *m = &system->participants[i];
             *hash = yk_hash_bytes(*hash, m->values, (size_t)m->port_count * sizeof *m->values);
@@ -497,22 +499,22 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
         return YK_OK;
     }
 
-    double *image = yk_allocate(system->context, system->layout.words, sizeof *image);
+    double *image = yk_allocate(system->context, system->layout.word_count, sizeof *image);
     if (!image)
         return YK_ERROR_MEMORY;
 
-    yk_system_state_get(system, image);
+    yk_system_get_state(system, image);
     /* The stamp says nothing of the state. */
-    *hash = yk_hash_bytes(*hash, image, (system->layout.words - 1) * sizeof *image);
-    yk_release(system->context, image);
+    *hash = yk_hash_bytes(*hash, image, (system->layout.word_count - 1) * sizeof *image);
+    yk_free(system->context, image);
 
-    yk_status status = yk_system_check_partners(system);
+    yk_status status = yk_system_remote_status(system);
     if (status != YK_OK)
         *hash = 0;
     return status;
 }
 
-yk_status yk_system_check_partners(yk_system *system)
+yk_status yk_system_remote_status(yk_system *system)
 {
     if (!system)
         return YK_ERROR_ARGUMENT;
@@ -522,7 +524,7 @@ yk_status yk_system_check_partners(yk_system *system)
         const yk_remote_ops *remote = m->subsystem->ops->remote;
         yk_status status = YK_OK;
         if (remote)
-            status = remote->check(m->subsystem);
+            status = remote->last_status(m->subsystem);
         if (YK_FAILED(status))
             return yk_fail(system->context, status, "%s", yk_participant_message(m));
     }
@@ -532,7 +534,7 @@ yk_status yk_system_check_partners(yk_system *system)
 
 /* What checkpoints hold besides the image ------------------------------------------------------ */
 
-int yk_system_find_unsaved(const yk_system *system)
+int yk_system_first_without_state(const yk_system *system)
 {
     if (!system)
         return -1;
@@ -541,7 +543,8 @@ int yk_system_find_unsaved(const yk_system *system)
         const yk_subsystem *subsystem =
             system->participants[system->parts[i].participant].subsystem;
         const yk_subsystem_ops *ops = subsystem->ops;
-        if (!ops->rollback || (ops->image_is_local && ops->image_is_local(subsystem)))
+        if (!ops->rollback ||
+            (ops->is_state_process_local && ops->is_state_process_local(subsystem)))
             return i;
     }
 
@@ -569,8 +572,8 @@ static void visit_memory(const yk_system *system,
 
         void *counts = NULL;
         size_t bytes = 0;
-        if (m->subsystem->ops->counts)
-            bytes = m->subsystem->ops->counts(m->subsystem, &counts);
+        if (m->subsystem->ops->counters)
+            bytes = m->subsystem->ops->counters(m->subsystem, &counts);
         if (bytes > 0)
             visit(counts, bytes, user);
     }
@@ -617,7 +620,7 @@ static void restore_piece(void *piece, size_t bytes, void *user)
     *words += words_of(bytes);
 }
 
-size_t yk_system_memory_words(const yk_system *system)
+size_t yk_system_checkpoint_size(const yk_system *system)
 {
     if (!system)
         return 0;
@@ -627,13 +630,13 @@ size_t yk_system_memory_words(const yk_system *system)
     return words;
 }
 
-yk_status yk_system_memory_save(const yk_system *system, double *words)
+yk_status yk_system_get_checkpoint_data(const yk_system *system, double *words)
 {
     if (!yk_system_has_started(system, __func__) ||
         !yk_system_has_memory(system, __func__, "words", words))
         return YK_ERROR_ARGUMENT;
 
-    memset(words, 0, yk_system_memory_words(system) * sizeof *words);
+    memset(words, 0, yk_system_checkpoint_size(system) * sizeof *words);
     visit_memory(system, save_piece, &words);
     return YK_OK;
 }
@@ -642,20 +645,20 @@ yk_status yk_system_memory_save(const yk_system *system, double *words)
 static bool is_valid_memory(const yk_system *system)
 {
     const yk_system_statistics *s = &system->statistics;
-    const int64_t counts[] = {
-        s->steps,           s->iterations,         s->steps_not_converged,
-        s->steps_halved,    s->steps_rejected,     s->steps_forced,
-        s->last_iterations, s->largest_iterations, system->policy.failures.count};
+    const int64_t counts[] = {s->steps,           s->iterations,     s->steps_not_converged,
+                              s->steps_halved,    s->steps_rejected, s->steps_accepted_at_min_step,
+                              s->last_iterations, s->max_iterations, system->policy.failures.count};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (!yk_is_restored_count(counts[i]))
             return false;
-    if (s->worst_not_converged < -1 || s->worst_not_converged >= system->subsystem_count)
+    if (s->worst_subsystem < -1 || s->worst_subsystem >= system->subsystem_count)
         return false;
 
     const yk_system_failures *f = &system->policy.failures;
     if (f->subsystem < -1 || f->subsystem >= system->subsystem_count)
         return false;
-    if (!yk_is_restored_bool(&f->fell_back) || !memchr(f->reason, '\0', sizeof f->reason))
+    if (!yk_is_restored_bool(&f->used_fallback) ||
+        !memchr(f->first_message, '\0', sizeof f->first_message))
         return false;
 
     for (int i = 0; i < system->participant_count; i++) {
@@ -672,7 +675,7 @@ static bool is_valid_memory(const yk_system *system)
     return true;
 }
 
-yk_status yk_system_memory_restore(yk_system *system, const double *words)
+yk_status yk_system_set_checkpoint_data(yk_system *system, const double *words)
 {
     if (!yk_system_has_started(system, __func__) ||
         !yk_system_has_memory(system, __func__, "words", words))

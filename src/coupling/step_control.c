@@ -45,12 +45,12 @@ static const double FIRST = 100;
 
 yk_step_control yk_step_control_default(void)
 {
-    return (yk_step_control){.absolute = 1e-9};
+    return (yk_step_control){.absolute_tolerance = 1e-9};
 }
 
 static bool is_controlled(const yk_system *system)
 {
-    return system->control.def.tolerance > 0;
+    return system->control.def.relative_tolerance > 0;
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -62,21 +62,23 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     c->def = *def;
 
     /* Sizes that are not given follow from the macro step. */
-    if (c->def.largest == 0)
-        c->def.largest = system->step;
-    if (c->def.smallest == 0)
-        c->def.smallest = DEFAULT_SMALLEST * c->def.largest;
+    if (c->def.max_step == 0)
+        c->def.max_step = system->step;
+    if (c->def.min_step == 0)
+        c->def.min_step = DEFAULT_SMALLEST * c->def.max_step;
 
-    double smallest = c->def.smallest;
-    double largest = c->def.largest;
-    bool tolerances = def->tolerance >= 0 && def->tolerance < 1 && def->absolute >= 0;
+    double smallest = c->def.min_step;
+    double largest = c->def.max_step;
+    bool tolerances =
+        def->relative_tolerance >= 0 && def->relative_tolerance < 1 && def->absolute_tolerance >= 0;
     bool sizes = smallest > 0 && smallest <= largest && largest <= system->step;
     if (!tolerances || !sizes)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control: the tolerance (%g) must lie between 0 and 1, the absolute "
                        "one (%g) must not be negative, and the smallest step (%g s), the largest "
                        "(%g s) and the macro step (%g s) must be positive and ascending",
-                       def->tolerance, def->absolute, smallest, largest, system->step);
+                       def->relative_tolerance, def->absolute_tolerance, smallest, largest,
+                       system->step);
     if (is_controlled(system) && system->interface_count == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control measures the motions of interfaces, and with scheme %s there "
@@ -84,12 +86,12 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
                        yk_system_scheme_name(system));
 
     /* Events are passed one after the other. */
-    for (int i = 0; i < def->event_count; i++) {
-        bool ascending = i == 0 || def->events[i] > def->events[i - 1];
-        if (!isfinite(def->events[i]) || !ascending)
+    for (int i = 0; i < def->event_time_count; i++) {
+        bool ascending = i == 0 || def->event_times[i] > def->event_times[i - 1];
+        if (!isfinite(def->event_times[i]) || !ascending)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "event %d at %g s: events must be finite and in ascending order", i + 1,
-                           def->events[i]);
+                           def->event_times[i]);
     }
 
     if (!is_controlled(system))
@@ -106,9 +108,9 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
 
 void yk_controller_destroy(yk_system *system)
 {
-    yk_release(system->context, system->control.image);
-    yk_release(system->context, system->control.whole);
-    yk_release(system->context, system->control.middle);
+    yk_free(system->context, system->control.image);
+    yk_free(system->context, system->control.whole);
+    yk_free(system->context, system->control.middle);
 }
 
 void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLLER_WORDS])
@@ -126,8 +128,8 @@ bool yk_controller_set(yk_controller *controller, const double words[YK_CONTROLL
 {
     /* Errors of a step that diverged are not finite; the size of a step and a count always are. */
     const yk_step_control *def = &controller->def;
-    bool in_range = words[0] >= def->smallest && words[0] <= def->largest;
-    if (!(words[5] >= 0) || (def->tolerance > 0 && !in_range))
+    bool in_range = words[0] >= def->min_step && words[0] <= def->max_step;
+    if (!(words[5] >= 0) || (def->relative_tolerance > 0 && !in_range))
         return false;
 
     controller->proposal = words[0];
@@ -171,7 +173,7 @@ static void observe_speeds(yk_system *system)
 {
     yk_controller *c = &system->control;
     for (int i = 0; i < 2 * system->interface_count; i++) {
-        const yk_motion *m = yk_system_motion(system, i / 2, i % 2);
+        const yk_motion *m = yk_system_interface_motion(system, i / 2, i % 2);
         if (system->interfaces[i / 2].kind == YK_PORT_SCALAR) {
             raise_to(&c->speed, fabs(m->velocity.x));
             continue;
@@ -187,7 +189,7 @@ yk_status yk_controller_start(yk_system *system)
     yk_controller *c = &system->control;
 
     /* The first step is small: nothing is known of the errors. */
-    c->proposal = fmin(c->def.largest, FIRST * c->def.smallest);
+    c->proposal = fmin(c->def.max_step, FIRST * c->def.min_step);
     c->speed = 0;
     c->spin = 0;
     c->floor = 0;
@@ -197,7 +199,7 @@ yk_status yk_controller_start(yk_system *system)
 
     /* Motion from rest has no size yet: what it will have after one macro step counts too. */
     for (int i = 0; i < 2 * system->interface_count; i++) {
-        const yk_motion *m = yk_system_motion(system, i / 2, i % 2);
+        const yk_motion *m = yk_system_interface_motion(system, i / 2, i % 2);
         if (system->interfaces[i / 2].kind == YK_PORT_SCALAR) {
             raise_to(&c->speed, system->step * fabs(m->acceleration.x));
             continue;
@@ -213,7 +215,8 @@ yk_status yk_controller_start(yk_system *system)
         return YK_OK;
 
     /* The size of states is known now. */
-    double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
+    double *image =
+        yk_reallocate(system->context, c->image, system->layout.word_count, sizeof *image);
     if (!image)
         return YK_ERROR_MEMORY;
 
@@ -246,7 +249,7 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
 
 void yk_controller_keep(yk_system *system)
 {
-    yk_system_state_get(system, system->control.image);
+    yk_system_get_state(system, system->control.image);
     for (int i = 0; i < system->interface_count; i++)
         system->interfaces[i].kept = system->interfaces[i].statistics;
 }
@@ -255,7 +258,7 @@ yk_status yk_controller_take_back(yk_system *system)
 {
     /* The state image has the order that was believed before. */
     double order = system->control.order;
-    yk_status status = yk_system_state_set(system, system->control.image);
+    yk_status status = yk_system_set_state(system, system->control.image);
     if (status != YK_OK)
         return status;
 
@@ -281,9 +284,9 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
     /* Where the whole step led, and where its middle was if nothing happened in between. */
     for (int i = 0; i < sides; i++) {
         yk_port_kind kind = system->interfaces[i / 2].kind;
-        const yk_motion *begin = yk_system_motion_before(system, i / 2, i % 2);
-        yk_input path = {.orientation = yk_q_identity()};
-        c->whole[i] = *yk_system_motion(system, i / 2, i % 2);
+        const yk_motion *begin = yk_system_interface_motion_at_step_start(system, i / 2, i % 2);
+        yk_input path = {.base_orientation = yk_q_identity()};
+        c->whole[i] = *yk_system_interface_motion(system, i / 2, i % 2);
         yk_input_cubic(kind, h, begin, &c->whole[i], &path);
         c->middle[i] = yk_input_motion(&path, kind, h / 2);
     }
@@ -299,7 +302,7 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
         return first;
 
     for (int i = 0; i < sides; i++) {
-        const yk_motion *now = yk_system_motion(system, i / 2, i % 2);
+        const yk_motion *now = yk_system_interface_motion(system, i / 2, i % 2);
         c->middle[i].velocity = now->velocity;
         c->middle[i].angular_velocity = now->angular_velocity;
         yk_motion_error(system->interfaces[i / 2].kind, h, &c->middle[i], now, speed, spin);
@@ -313,7 +316,7 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
         return second;
 
     for (int i = 0; i < sides; i++) {
-        const yk_motion *now = yk_system_motion(system, i / 2, i % 2);
+        const yk_motion *now = yk_system_interface_motion(system, i / 2, i % 2);
         yk_motion_error(system->interfaces[i / 2].kind, h, &c->whole[i], now, speed, spin);
     }
 
@@ -331,13 +334,13 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
     double speed = 0;
     double spin = 0;
     yk_status status;
-    if (ops->estimate && ops->foretells && ops->foretells(system->scheme, system)) {
+    if (ops->estimate_error && ops->predicts_step && ops->predicts_step(system->scheme, system)) {
         /* The scheme predicts its steps: the error is the distance from the prediction. */
         status = take_part(system, t, h, report);
         if (YK_FAILED(status))
             return status;
 
-        *order = ops->estimate(system->scheme, system, &speed, &spin);
+        *order = ops->estimate_error(system->scheme, system, &speed, &spin);
     } else {
         /* The error is the difference between the whole step and two halves. */
         double known = 0;
@@ -354,10 +357,10 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
 
     /* Against the tolerance, relative to the largest velocities so far. */
     observe_speeds(system);
-    double linear = speed / (c->def.tolerance * c->speed + c->def.absolute);
+    double linear = speed / (c->def.relative_tolerance * c->speed + c->def.absolute_tolerance);
     double angular = 0;
     if (spin > 0)
-        angular = spin / (c->def.tolerance * c->spin + c->def.absolute);
+        angular = spin / (c->def.relative_tolerance * c->spin + c->def.absolute_tolerance);
     *error = fmax(linear, angular);
     return status;
 }
@@ -424,7 +427,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
         double order = 0;
         yk_status status = try_step(system, t, h, report, &error, &order);
         bool failed = YK_FAILED(status);
-        bool smallest = h <= c->def.smallest * (1 + SLIVER);
+        bool smallest = h <= c->def.min_step * (1 + SLIVER);
         if (failed && (smallest || !yk_step_can_be_mended(status)))
             return status;
 
@@ -460,7 +463,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
             last_error = error;
             if (failed)
                 last_error = 0;
-            h = fmax(c->def.smallest, fmin(next, SAFETY * h));
+            h = fmax(c->def.min_step, fmin(next, SAFETY * h));
             continue;
         }
 
@@ -478,7 +481,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
             next = before;
         if (next > h && next < NOTABLE_GROWTH * h)
             next = h;
-        c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
+        c->proposal = fmin(c->def.max_step, fmax(c->def.min_step, next));
 
         /* Errors that several smallest steps in a row have in common are the floor below which no
          * step leads; a step that is better than the tolerance lets it fade. */
@@ -498,7 +501,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
         }
 
         /* Whoever remembers steps had better forget them after one that is too inaccurate. */
-        system->statistics.steps_forced += !good;
+        system->statistics.steps_accepted_at_min_step += !good;
         if (!tolerable)
             yk_system_announce_event(system);
         return status;

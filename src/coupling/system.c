@@ -9,8 +9,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "coupling/interface_fixed_point.h"
 #include "coupling/merging.h"
-#include "coupling/unknowns.h"
 
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
 static const double SLIVER = 1e-9;
@@ -26,7 +26,7 @@ static yk_status begin(yk_system *system, const yk_system_description *asked)
     yk_scheme_def scheme = asked->scheme;
     if (!scheme.ops)
         scheme.ops = yk_scheme_at(0);
-    yk_status status = yk_scheme_check(context, &scheme);
+    yk_status status = yk_scheme_validate(context, &scheme);
     if (status != YK_OK)
         return status;
     if (asked->interface_count == 0 && yk_scheme_traits(&scheme) & YK_SCHEME_NEEDS_INTERFACES)
@@ -36,7 +36,7 @@ static yk_status begin(yk_system *system, const yk_system_description *asked)
         return status;
 
     system->traits = yk_scheme_traits(&system->scheme_def);
-    system->substep = scheme.ops->substep;
+    system->substep = scheme.ops->after_substep;
 
     /* Without merging every subsystem is a participant of its own. */
     system->subsystem_count = asked->subsystem_count;
@@ -49,11 +49,11 @@ static yk_status begin(yk_system *system, const yk_system_description *asked)
         system->parts[i].participant = i;
         system->parts[i].shows = true;
 
-        yk_transform transform = yk_transform_default();
+        yk_transform transform = yk_transform_identity();
         if (asked->transforms)
             transform = asked->transforms[i];
-        system->parts[i].length = transform.length;
-        system->parts[i].mass = transform.mass;
+        system->parts[i].length = transform.length_unit;
+        system->parts[i].mass = transform.mass_unit;
     }
 
     /* A scheme that merges sees fewer participants, and a description without interfaces. */
@@ -163,15 +163,15 @@ void yk_system_destroy(yk_system *system)
     yk_controller_destroy(system);
     yk_wiring_destroy(system);
     yk_merging_destroy(system);
-    yk_release(context, system->options);
-    yk_release(context, system->option_items);
-    yk_release(context, system->parts);
-    yk_release(context, system->scratch);
-    yk_release(context, system->window);
+    yk_free(context, system->options);
+    yk_free(context, system->option_items);
+    yk_free(context, system->parts);
+    yk_free(context, system->scratch);
+    yk_free(context, system->window);
     for (int i = 0; i < system->owned_count; i++)
         system->owned[i]->ops->destroy(system->owned[i]);
-    yk_release(context, system->owned);
-    yk_release(context, system);
+    yk_free(context, system->owned);
+    yk_free(context, system);
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ double yk_system_time(const yk_system *system)
     return system ? system->start + (double)system->step_count * system->step : NAN;
 }
 
-int64_t yk_system_steps(const yk_system *system)
+int64_t yk_system_step_count(const yk_system *system)
 {
     return system ? system->step_count : 0;
 }
@@ -196,10 +196,10 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
     double next = INFINITY;
     int listed = 0;
 
-    while (listed < control->event_count && control->events[listed] <= t + sliver)
+    while (listed < control->event_time_count && control->event_times[listed] <= t + sliver)
         listed++;
-    if (listed < control->event_count)
-        next = control->events[listed];
+    if (listed < control->event_time_count)
+        next = control->event_times[listed];
 
     /* ... and those that subsystems announce. Where these follow each other within a macro step,
      * as samples of a fast controller do, they are the subsystem's own affair. */
@@ -209,11 +209,11 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
         if (!events)
             continue;
 
-        double own = events->next(subsystem, t + sliver);
+        double own = events->next_time(subsystem, t + sliver);
         if (!(own < next) || own > end + sliver)
             continue;
 
-        double following = events->next(subsystem, own * (1 + DBL_EPSILON));
+        double following = events->next_time(subsystem, own * (1 + DBL_EPSILON));
         if (following - own > system->step * (1 + SLIVER))
             next = own;
     }
@@ -265,12 +265,12 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
         s->steps++;
         s->iterations += part.iterations;
         s->steps_halved += part.halved;
-        if (part.iterations > s->largest_iterations)
-            s->largest_iterations = part.iterations;
-        if (s->steps == 1 || taken < s->smallest_step)
-            s->smallest_step = taken;
-        if (taken > s->largest_step)
-            s->largest_step = taken;
+        if (part.iterations > s->max_iterations)
+            s->max_iterations = part.iterations;
+        if (s->steps == 1 || taken < s->min_step)
+            s->min_step = taken;
+        if (taken > s->max_step)
+            s->max_step = taken;
         report->iterations += part.iterations;
         report->halved = report->halved || part.halved;
         report->wrench_change = part.wrench_change;
@@ -278,13 +278,13 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
         /* So is what its iterations left, where they ended at their limit. */
         if (status == YK_NOT_CONVERGED) {
             if (s->steps_not_converged++ == 0) {
-                s->first_not_converged = t + taken;
-                s->worst_not_converged = part.worst_subsystem;
+                s->first_not_converged_time = t + taken;
+                s->worst_subsystem = part.worst_subsystem;
             }
 
             s->time_not_converged += taken;
             s->residual_not_converged += part.residual;
-            if (!part.explained)
+            if (!part.has_message)
                 yk_system_report_not_converged(system, t + taken, &part);
         }
 
@@ -331,8 +331,8 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
     report->iterations += iterations;
     s->iterations += iterations;
     s->last_iterations = report->iterations;
-    if (report->iterations > s->largest_iterations)
-        s->largest_iterations = report->iterations;
+    if (report->iterations > s->max_iterations)
+        s->max_iterations = report->iterations;
     return status;
 }
 
@@ -344,7 +344,7 @@ yk_status yk_system_run(yk_system *system, double end)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the end is %g s, must be finite",
                        __func__, end);
 
-    yk_status worst = yk_system_start(system);
+    yk_status worst = yk_system_initialize(system);
 
     /* A step that ends a few digits before `end` is the last. */
     double last = end - SLIVER * system->step;
@@ -370,7 +370,7 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
 {
     yk_participant *p = &system->participants[participant];
     double h = system->h / p->substeps;
-    p->status = p->subsystem->ops->start(p->subsystem, system->start, h, inputs);
+    p->status = p->subsystem->ops->initialize(p->subsystem, system->start, h, inputs);
     if (YK_FAILED(p->status) && inputs)
         return yk_system_report_failure(system, participant);
 
@@ -437,7 +437,7 @@ static yk_status start_sweep(yk_system *system)
     return YK_OK;
 }
 
-yk_status yk_system_start_consistently(yk_system *system)
+yk_status yk_system_initialize_wrenches(yk_system *system)
 {
     if (system->interface_count + system->wire_count == 0)
         return YK_OK;
@@ -533,7 +533,7 @@ static yk_status start_system(yk_system *system)
 
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        const yk_interface_error *gap = &interface->statistics.largest;
+        const yk_interface_gap *gap = &interface->statistics.max_gap;
 
         /* Where partners of another master are is known when they are met. */
         if (yk_windows_meet(system, interface))
@@ -550,7 +550,7 @@ static yk_status start_system(yk_system *system)
      * leaves the subsystems. */
     status = yk_policy_start(system);
     if (status == YK_OK)
-        status = system->scheme->ops->start(system->scheme, system);
+        status = system->scheme->ops->initialize(system->scheme, system);
     if (status != YK_OK)
         return status;
 
@@ -586,7 +586,7 @@ static yk_status start_system(yk_system *system)
     return YK_OK;
 }
 
-yk_status yk_system_start(yk_system *system)
+yk_status yk_system_initialize(yk_system *system)
 {
     if (!system)
         return YK_ERROR_ARGUMENT;

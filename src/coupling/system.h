@@ -10,8 +10,8 @@
 #define YK_COUPLING_SYSTEM_H
 
 #include "base/pool.h"
-#include "coupling/description.h"
 #include "coupling/interface.h"
+#include "coupling/system_arrays.h"
 
 typedef struct yk_wire {
     yk_wire_def def;
@@ -83,7 +83,7 @@ typedef struct yk_participant {
     yk_motion *earlier;
     double earlier_step;
 
-    /* With substeps only, per port, see ledger.c: the motion at the start of the substep, and the
+    /* With substeps only, per port, see energy_balance.c: the motion at the start of the substep, and the
      * work of the wrenches over the macro step, substep by substep (J). */
     yk_motion *substep_start;
     double *port_work;
@@ -350,7 +350,7 @@ static inline yk_motion *yk_before_b(const yk_system *system, const yk_interface
 /* One wrench on both sides, found by the scheme: neither is prescribed a motion. */
 static inline bool yk_both_take_wrench(const yk_interface *interface)
 {
-    return interface->takes == YK_TAKES_WRENCH;
+    return interface->takes == YK_CAUSALITY_WRENCH_INPUT;
 }
 
 /* Whether a participant is side B and is prescribed the motion of A, or side A and takes the wrench
@@ -372,10 +372,10 @@ static inline const char *yk_system_scheme_name(const yk_system *system)
 
 /* options.c --------------------------------------------------------------------------------------
  *
- * Words of options that several schemes have: of yk_order, yk_exchange and yk_acceleration. */
-extern const yk_option_word yk_order_words[];
-extern const yk_option_word yk_exchange_words[];
-extern const yk_option_word yk_acceleration_words[];
+ * Words of options that several schemes have: of yk_sequence, yk_exchange and yk_acceleration. */
+extern const yk_option_choice yk_order_words[];
+extern const yk_option_choice yk_exchange_words[];
+extern const yk_option_choice yk_acceleration_words[];
 
 /* At creation: the options of the scheme, or its defaults, as the system's own copy. */
 yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme);
@@ -449,7 +449,7 @@ void yk_system_post_step_model(yk_system *system, int participant, const yk_step
  * are in the participants. */
 yk_status yk_system_use_threads(yk_system *system, int threads);
 void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *user);
-/* All participants in this way, once each, by yk_system_advance or by what a scheme makes of it:
+/* All participants in this way, once each, by yk_system_advance_participant or by what a scheme makes of it:
  * those that are here first, then those whose steps were sent ahead. */
 void yk_system_advance_all(yk_system *system,
                            yk_status (*advance)(yk_system *system, int participant));
@@ -476,7 +476,7 @@ void yk_participant_transform_step_model(const yk_participant *participant, cons
 yk_status yk_system_interface_model(yk_system *system, int participant, yk_interface_model *model);
 void yk_system_count_model(yk_system *system, int participant, double begin);
 
-/* verbs.c ---------------------------------------------------------------------------------------*/
+/* scheme_api.c ---------------------------------------------------------------------------------------*/
 
 /* Modified inputs of side B, from the motion of side A at the end of the step: as it is where A
  * has made the step, else as it is predicted. Without weights: original inputs. */
@@ -506,7 +506,7 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def);
 void yk_wires_destroy(yk_system *system);
 /* Reads what a participant gives. */
 void yk_wires_read(yk_participant *participant);
-/* As yk_system_carry_signals, with what wires that run against the sequence are given of the end
+/* As yk_system_update_signals, with what wires that run against the sequence are given of the end
  * of the step. */
 double yk_system_carry_given_signals(yk_system *system, int participant);
 /* As the scheme last carried signals, for participants of a loop that it has not come to yet. */
@@ -594,11 +594,11 @@ static inline bool yk_policy_repeats(const yk_system *system)
     return system->policy.def.action != YK_ON_FAILURE_STOP;
 }
 
-/* ledger.c --------------------------------------------------------------------------------------*/
+/* energy_balance.c --------------------------------------------------------------------------------------*/
 
 /* The gap of an interface between two motions, with what it prescribes at the time t. */
-yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def,
-                                  const yk_motion *a, const yk_motion *b, double t);
+yk_interface_gap yk_gap_between(yk_port_kind kind, const yk_interface_def *def, const yk_motion *a,
+                                const yk_motion *b, double t);
 /* Raises the largest gaps to those at the time t. */
 void yk_ledger_add_gap(yk_system *system, yk_interface *interface, double t);
 /* Errors and work of all interfaces in the step, into the statistics. */
@@ -619,7 +619,7 @@ void yk_ledger_add_substep(yk_participant *participant, double h);
  * moves. *known: all subsystems give their energy; *interface made most, -1: there is none. */
 bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *interface);
 
-/* window.c ------------------------------------------------------------------------------------- */
+/* time_window.c ------------------------------------------------------------------------------------- */
 
 /* Whether one side of an interface is carried by another master. */
 bool yk_windows_meet(const yk_system *system, const yk_interface *interface);
@@ -651,6 +651,6 @@ yk_status yk_system_check_finite(yk_system *system);
 /* Warns of a gap between two sides at the start, and refuses markers that are rotated against each
  * other. */
 yk_status yk_system_report_start_gap(yk_system *system, const char *name,
-                                     const yk_interface_error *gap);
+                                     const yk_interface_gap *gap);
 
 #endif

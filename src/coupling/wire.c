@@ -26,7 +26,7 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
                        def->name, to->name, def->target_port);
 
     const yk_port *port = &to->ports[def->target_port];
-    if (!(port->causalities & YK_TAKES_SIGNAL))
+    if (!(port->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT))
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "wire '%s': port '%s' of subsystem '%s' does not take a signal; wires end "
                        "at signal ports",
@@ -83,7 +83,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
 
     if (def->source_port >= 0) {
         const yk_port *port = &from->ports[def->source_port];
-        if (port->causalities & YK_TAKES_SIGNAL)
+        if (port->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wire '%s': port '%s' of subsystem '%s' takes a signal and gives none",
                            def->name, port->name, from->name);
@@ -98,7 +98,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
                            "wire '%s': subsystem '%s' has no channel %d", def->name, from->name,
                            def->source_channel);
 
-        components = channels[def->source_channel].components;
+        components = channels[def->source_channel].component_count;
         *size = components;
 
         const yk_system_part *part = part_of_channel(system, source, def->source_channel);
@@ -106,10 +106,10 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
     }
 
     /* One number of it. */
-    if (def->component >= 0 && def->component < components)
+    if (def->component_index >= 0 && def->component_index < components)
         return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': its source has no component %d",
-                   def->name, def->component);
+                   def->name, def->component_index);
 }
 
 yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
@@ -162,7 +162,7 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
         yk_participant *from = &system->participants[wire->def.source_subsystem];
         from->wires[from->wire_count++] = wire;
         yk_subsystem *target = system->participants[wire->def.target_subsystem].subsystem;
-        status = target->ops->connect(target, wire->def.target_port, YK_TAKES_SIGNAL, 0);
+        status = target->ops->connect(target, wire->def.target_port, YK_CAUSALITY_SIGNAL_INPUT, 0);
         if (status != YK_OK)
             return status;
     }
@@ -173,10 +173,10 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
 void yk_wires_destroy(yk_system *system)
 {
     for (int i = 0; system->wires && i < system->wire_count; i++)
-        yk_release(system->context, system->wires[i].channel);
+        yk_free(system->context, system->wires[i].channel);
     for (int i = 0; system->participants && i < system->participant_count; i++)
-        yk_release(system->context, system->participants[i].wires);
-    yk_release(system->context, system->wires);
+        yk_free(system->context, system->participants[i].wires);
+    yk_free(system->context, system->wires);
 }
 
 /* Values --------------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ void yk_wires_read(yk_participant *p)
             p->subsystem->ops->channels->read(p->subsystem, def->source_channel, wire->channel);
         else
             values = (const double *)&p->values[def->source_port];
-        wire->now = wire->factor * values[def->component];
+        wire->now = wire->factor * values[def->component_index];
 
         /* Most wires carry the number as it is. */
         if (def->gain != 0)
@@ -235,7 +235,7 @@ static double carry(yk_system *system, int participant, bool with_given)
          * that run against the sequence are given. */
         const yk_participant *from = &system->participants[wire->def.source_subsystem];
         double end = wire->before;
-        if (from->advanced && !wire->def.hold)
+        if (from->advanced && !wire->def.sample_and_hold)
             end = wire->now;
         if (with_given && wire->lagged)
             end = wire->given;
@@ -247,7 +247,7 @@ static double carry(yk_system *system, int participant, bool with_given)
     return largest;
 }
 
-double yk_system_carry_signals(yk_system *system, int participant)
+double yk_system_update_signals(yk_system *system, int participant)
 {
     system->carries_given = false;
     return carry(system, participant, false);
@@ -290,7 +290,7 @@ double yk_wires_start_change(const yk_system *system)
     return largest;
 }
 
-double yk_system_wire(const yk_system *system, int wire)
+double yk_system_wire_value(const yk_system *system, int wire)
 {
     if (!yk_system_has_started(system, __func__) || !yk_system_has_wire(system, __func__, wire))
         return NAN;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/interface_fixed_point.h"
 #include "coupling/system.h"
-#include "coupling/unknowns.h"
 
 /* Participants --------------------------------------------------------------------------------- */
 
@@ -32,8 +32,8 @@ static yk_status create_participant(yk_system *system, const yk_system_descripti
     /* Orientations that nobody fills are rotations all the same. */
     for (size_t i = 0; i < count; i++) {
         p->values[i].motion.orientation.w = 1;
-        p->inputs[i].orientation.w = 1;
-        p->own_inputs[i].orientation.w = 1;
+        p->inputs[i].base_orientation.w = 1;
+        p->own_inputs[i].base_orientation.w = 1;
     }
 
     /* With several substeps the coupling sees means and sums over them. */
@@ -58,8 +58,8 @@ static yk_status create_participant(yk_system *system, const yk_system_descripti
 
     /* Its own units and axes. */
     const yk_transform *transform = &def->transforms[number];
-    double length = transform->length;
-    double mass = transform->mass;
+    double length = transform->length_unit;
+    double mass = transform->mass_unit;
     double norm = yk_q_norm(transform->orientation);
     bool units = length > 0 && mass > 0 && isfinite(length * mass);
     bool pose = yk_v3_finite(transform->position) && fabs(norm - 1) < 1e-6;
@@ -123,21 +123,21 @@ static yk_status check_causality(yk_system *system, const char *name, const yk_p
     /* What helps depends on what the port can take instead. */
     yk_context *context = system->context;
     const yk_port *end = &p->ports[port];
-    if (end->causalities & causality)
+    if (end->allowed_causalities & causality)
         return YK_OK;
-    if (causality == YK_TAKES_MOTION)
+    if (causality == YK_CAUSALITY_MOTION_INPUT)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a motion; exchange "
                        "the two sides",
                        name, end->name, p->name);
-    if (!(end->causalities & YK_TAKES_MOTION))
+    if (!(end->allowed_causalities & YK_CAUSALITY_MOTION_INPUT))
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; exchange "
                        "the two sides",
                        name, end->name, p->name);
 
     /* It takes motions only, which a scheme with wrenches on both sides prescribes to no marker. */
-    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && end->kind == YK_PORT_MARKER)
+    if (system->traits & YK_SCHEME_IS_FORCE_FORCE && end->kind == YK_PORT_MARKER)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it "
                        "be the second side, and choose another scheme, such as %s: %s prescribes "
@@ -155,7 +155,7 @@ static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk
 {
     /* A subsystem may refuse; it knows neither the interface nor its own name. */
     yk_subsystem *subsystem = p->subsystem;
-    yk_status status = subsystem->ops->connect(subsystem, port, causality, def->constrained);
+    yk_status status = subsystem->ops->connect(subsystem, port, causality, def->constrained_axes);
     if (!YK_FAILED(status))
         return YK_OK;
 
@@ -175,18 +175,19 @@ static yk_status create_interface(yk_system *system, int number)
     /* What the second side takes is the scheme's choice. */
     yk_participant *a = yk_interface_a(system, interface);
     yk_participant *b = yk_interface_b(system, interface);
-    const yk_joined_ports joined = {
+    const yk_port_pair joined = {
         .subsystem = {a->subsystem, b->subsystem},
-        .number = {def->wrench_subsystem, def->motion_subsystem},
+        .subsystem_index = {def->wrench_subsystem, def->motion_subsystem},
         .port = {def->wrench_port, def->motion_port},
     };
     const yk_scheme_ops *ops = system->scheme_def.ops;
-    interface->takes = YK_TAKES_MOTION;
-    if (ops->second_side)
-        interface->takes = ops->second_side(system->options, &joined);
+    interface->takes = YK_CAUSALITY_MOTION_INPUT;
+    if (ops->second_side_causality)
+        interface->takes = ops->second_side_causality(system->options, &joined);
 
     /* Whether both sides can do that. */
-    yk_status status = check_causality(system, name, a, def->wrench_port, YK_TAKES_WRENCH);
+    yk_status status =
+        check_causality(system, name, a, def->wrench_port, YK_CAUSALITY_WRENCH_INPUT);
     if (status != YK_OK)
         return status;
 
@@ -196,20 +197,20 @@ static yk_status create_interface(yk_system *system, int number)
 
     /* A prescribed relative motion is a constraint with a wrench on both sides. */
     if (def->drive && !yk_both_take_wrench(interface)) {
-        if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
+        if (system->traits & YK_SCHEME_IS_FORCE_FORCE)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "interface '%s' prescribes a relative motion to a port that takes "
                            "motion only; drive a joint inside the subsystem of the other side",
                            name);
 
         const char *what = "prescribes a relative motion";
-        if (def->constrained & YK_AXIS_DISTANCE)
+        if (def->constrained_axes & YK_AXIS_DISTANCE)
             what = "keeps a distance";
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s' %s, which needs wrenches on both sides: choose the scheme "
                        "%s, or %s; others can do it between subsystems that report what their "
                        "next step will do, as smooth ones do",
-                       name, what, yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES),
+                       name, what, yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE),
                        yk_scheme_name_with(YK_SCHEME_MERGES));
     }
 
@@ -227,7 +228,7 @@ static yk_status create_interface(yk_system *system, int number)
                        name, a->name, a_port->name, b->name, b_port->name);
 
     /* The subsystems have the last word. */
-    status = connect_port(system, def, a, def->wrench_port, YK_TAKES_WRENCH);
+    status = connect_port(system, def, a, def->wrench_port, YK_CAUSALITY_WRENCH_INPUT);
     if (status != YK_OK)
         return status;
     return connect_port(system, def, b, def->motion_port, interface->takes);
@@ -256,7 +257,7 @@ static bool can_follow_alone(const yk_system *system, int participant, bool wren
         const yk_participant *b = &system->participants[def->motion_subsystem];
         int later = def->wrench_subsystem;
         int earlier = def->motion_subsystem;
-        if (wrenches_first || b->subsystem->ops->windows) {
+        if (wrenches_first || b->subsystem->ops->time_windows) {
             later = def->motion_subsystem;
             earlier = def->wrench_subsystem;
         }
@@ -310,8 +311,8 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
     bool *listed = yk_allocate(system->context, count, sizeof *listed);
     int *index = yk_allocate(system->context, count, sizeof *index);
     if (!listed || !index) {
-        yk_release(system->context, listed);
-        yk_release(system->context, index);
+        yk_free(system->context, listed);
+        yk_free(system->context, index);
         return YK_ERROR_MEMORY;
     }
 
@@ -358,11 +359,11 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         yk_wire *wire = &system->wires[i];
         int source = index[wire->def.source_subsystem];
         int target = index[wire->def.target_subsystem];
-        wire->lagged = !wire->def.hold && !wire->looped && source >= target;
+        wire->lagged = !wire->def.sample_and_hold && !wire->looped && source >= target;
     }
 
-    yk_release(system->context, listed);
-    yk_release(system->context, index);
+    yk_free(system->context, listed);
+    yk_free(system->context, index);
 
     return YK_OK;
 }
@@ -471,25 +472,25 @@ void yk_wiring_destroy(yk_system *system)
     /* Where creation failed, some of it was not made. */
     for (int i = 0; system->participants && i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
-        yk_release(context, p->transform);
-        yk_release(context, p->mean_wrenches);
-        yk_release(context, p->substep_start);
-        yk_release(context, p->port_work);
-        yk_release(context, p->earlier);
-        yk_release(context, p->inputs);
-        yk_release(context, p->own_inputs);
-        yk_release(context, p->values);
-        yk_release(context, p->before);
-        yk_release(context, p->mark);
-        yk_release(context, p->applied);
+        yk_free(context, p->transform);
+        yk_free(context, p->mean_wrenches);
+        yk_free(context, p->substep_start);
+        yk_free(context, p->port_work);
+        yk_free(context, p->earlier);
+        yk_free(context, p->inputs);
+        yk_free(context, p->own_inputs);
+        yk_free(context, p->values);
+        yk_free(context, p->before);
+        yk_free(context, p->mark);
+        yk_free(context, p->applied);
     }
 
     yk_loops_destroy(system);
     yk_wires_destroy(system);
-    yk_release(context, system->participants);
-    yk_release(context, system->interfaces);
-    yk_release(context, system->sequence);
-    yk_release(context, system->wrench_sequence);
+    yk_free(context, system->participants);
+    yk_free(context, system->interfaces);
+    yk_free(context, system->sequence);
+    yk_free(context, system->wrench_sequence);
     yk_unknowns_destroy(context, system->start_unknowns, system->start_unknowns_count);
 }
 
@@ -512,18 +513,18 @@ static const struct {
 } groups[] = {
     GROUP(rollback, yk_rollback_ops, layout),
     GROUP(iteration, yk_iteration_ops, iterate),
-    GROUP(sensitivity, yk_sensitivity_ops, step),
+    GROUP(sensitivity, yk_sensitivity_ops, step_with_sensitivity),
     GROUP(interface_model, yk_interface_model_ops, evaluate),
     GROUP(step_model, yk_step_model_ops, evaluate),
-    GROUP(merging, yk_merging_ops, merge),
-    GROUP(parts, yk_part_ops, relax),
-    GROUP(events, yk_event_ops, next),
+    GROUP(merge, yk_merge_ops, merge),
+    GROUP(relaxed, yk_relaxed_ops, relax_part),
+    GROUP(events, yk_event_ops, next_time),
     GROUP(energy, yk_energy_ops, read),
     GROUP(channels, yk_channel_ops, list),
     GROUP(scene, yk_scene_ops, bodies),
     GROUP(contact_points, yk_contact_point_ops, list),
-    GROUP(remote, yk_remote_ops, post),
-    GROUP(windows, yk_window_ops, repeated),
+    GROUP(remote, yk_remote_ops, begin_step),
+    GROUP(time_windows, yk_time_window_ops, repeatable_window),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,
@@ -552,7 +553,8 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
     const char *kind = "unknown kind";
     if (ops->kind)
         kind = ops->kind;
-    if (!ops->ports || !ops->connect || !ops->start || !ops->step || !ops->output || !ops->destroy)
+    if (!ops->ports || !ops->connect || !ops->initialize || !ops->step || !ops->get_port_value ||
+        !ops->destroy)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "subsystem '%s' (%s) lacks a required operation: ports, connect, start, "
                        "step, output or destroy",

@@ -76,7 +76,7 @@ static void add(writer *w, yk_export_variable variable)
 static void add_channel(writer *w, const yk_channel *channel, const char *const *labels,
                         yk_export_variable output)
 {
-    int size = channel->components;
+    int size = channel->component_count;
     for (int c = 0; c < size; c++) {
         /* Labels of the scenario, else the usual letters, else numbers. */
         char number[16];
@@ -105,7 +105,7 @@ static bool is_port_quantity(const yk_export_model *m, const char *channel)
     for (int i = 0; i < m->port_count; i++) {
         const char *port = m->ports[i].name;
         size_t length = strlen(port);
-        if (m->causalities[i] == YK_UNCONNECTED || strncmp(channel, port, length) != 0)
+        if (m->causalities[i] == YK_CAUSALITY_NONE || strncmp(channel, port, length) != 0)
             continue;
         if (channel[length] == '\0')
             return true;
@@ -145,12 +145,12 @@ static void list_variables(writer *w)
         yk_causality takes = m->causalities[i];
         yk_export_variable variable = {
             .unit = "", .role = YK_EXPORT_OUTPUT, .port = i, .channel = -1};
-        if (takes == YK_UNCONNECTED)
+        if (takes == YK_CAUSALITY_NONE)
             continue;
 
         /* A signal is one number, kept where a scalar position is. */
         if (port->kind == YK_PORT_SIGNAL) {
-            if (takes == YK_TAKES_SIGNAL)
+            if (takes == YK_CAUSALITY_SIGNAL_INPUT)
                 variable.role = YK_EXPORT_INPUT;
 
             variable.name = keep(w, port->name, "", "");
@@ -168,7 +168,7 @@ static void list_variables(writer *w)
 
             variable.unit = quantities[q].unit;
             variable.role = YK_EXPORT_OUTPUT;
-            if (quantities[q].wrench == (takes == YK_TAKES_WRENCH))
+            if (quantities[q].wrench == (takes == YK_CAUSALITY_WRENCH_INPUT))
                 variable.role = YK_EXPORT_INPUT;
 
             for (int c = 0; c < size; c++) {
@@ -187,7 +187,8 @@ static void list_variables(writer *w)
     /* A subsystem has its channels, a whole system all that are recorded. */
     for (int i = 0; i < m->channel_count; i++) {
         const yk_channel *channel = &m->channels[i];
-        if (channel->components <= CHANNEL_COMPONENTS_MAX && !is_port_quantity(m, channel->name))
+        if (channel->component_count <= CHANNEL_COMPONENTS_MAX &&
+            !is_port_quantity(m, channel->name))
             add_channel(w, channel, NULL,
                         (yk_export_variable){.role = YK_EXPORT_OUTPUT, .port = -1, .channel = i});
     }
@@ -197,7 +198,7 @@ static void list_variables(writer *w)
         yk_export_variable output = {
             .role = YK_EXPORT_OUTPUT, .port = -1, .channel = -1, .offset = offset};
         add_channel(w, &info->channels[i], yk_scenario_channel_labels(m->scenario, i), output);
-        offset += info->channels[i].components;
+        offset += info->channels[i].component_count;
     }
 }
 
@@ -221,8 +222,8 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
 
     for (int i = 0; i < m->port_count; i++) {
         const yk_port *port = &m->ports[i];
-        bool can_take_motion = port->causalities & YK_TAKES_MOTION;
-        bool can_take_wrench = port->causalities & YK_TAKES_WRENCH;
+        bool can_take_motion = port->allowed_causalities & YK_CAUSALITY_MOTION_INPUT;
+        bool can_take_wrench = port->allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
 
         unsigned axes = YK_AXIS_X;
         if (port->kind == YK_PORT_MARKER)
@@ -237,31 +238,32 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
 
             moved = true;
             if (can_take_motion)
-                axes = one->constrained;
+                axes = one->constrained_axes;
         }
 
         /* A signal has one direction; others take motion if the scenario moves them. An optional
          * signal without a wire keeps the value that the scenario gives it otherwise: as an input
          * it would be zero. */
-        bool optional = port->causalities & YK_OPTIONAL_SIGNAL;
-        yk_causality takes = YK_UNCONNECTED;
-        if (port->kind == YK_PORT_SIGNAL && !(port->causalities & YK_TAKES_SIGNAL))
-            takes = YK_GIVES_SIGNAL;
+        bool optional = port->allowed_causalities & YK_OPTIONAL_SIGNAL;
+        yk_causality takes = YK_CAUSALITY_NONE;
+        if (port->kind == YK_PORT_SIGNAL &&
+            !(port->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT))
+            takes = YK_CAUSALITY_SIGNAL_OUTPUT;
         else if (port->kind == YK_PORT_SIGNAL && (!optional || is_wired(m, i)))
-            takes = YK_TAKES_SIGNAL;
+            takes = YK_CAUSALITY_SIGNAL_INPUT;
         else if (port->kind == YK_PORT_SIGNAL)
-            takes = YK_UNCONNECTED;
+            takes = YK_CAUSALITY_NONE;
         else if (moved && can_take_motion && !(wrenches && can_take_wrench))
-            takes = YK_TAKES_MOTION;
+            takes = YK_CAUSALITY_MOTION_INPUT;
         else if (can_take_wrench)
-            takes = YK_TAKES_WRENCH;
+            takes = YK_CAUSALITY_WRENCH_INPUT;
 
         m->causalities[i] = takes;
-        if (takes == YK_UNCONNECTED || takes == YK_GIVES_SIGNAL)
+        if (takes == YK_CAUSALITY_NONE || takes == YK_CAUSALITY_SIGNAL_OUTPUT)
             continue;
 
         /* A wrench has all components, whatever the interface constrains. */
-        if (takes == YK_TAKES_WRENCH && port->kind == YK_PORT_MARKER)
+        if (takes == YK_CAUSALITY_WRENCH_INPUT && port->kind == YK_PORT_MARKER)
             axes = YK_AXES_ALL;
         if (axes == YK_AXIS_DISTANCE)
             return yk_fail(m->context, YK_ERROR_CAPABILITY,
@@ -291,9 +293,9 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         return status;
 
     /* The subsystem, if it is to be one. */
-    m->info = yk_scenario_get(m->scenario);
+    m->info = yk_scenario_get_info(m->scenario);
     for (int i = 0; def->subsystem && i < m->info->subsystem_count; i++)
-        if (strcmp(m->info->names[i], def->subsystem) == 0)
+        if (strcmp(m->info->subsystem_names[i], def->subsystem) == 0)
             m->subsystem = i;
 
     if (def->subsystem && m->subsystem < 0)
@@ -309,8 +311,8 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         m->rolls_back = ops->rollback != NULL;
         if (ops->channels)
             m->channel_count = ops->channels->list(object, &m->channels);
-        if (ops->input_degree)
-            m->input_degree = ops->input_degree(object);
+        if (ops->max_input_degree)
+            m->input_degree = ops->max_input_degree(object);
 
         /* Substeps that the scheme asks for are not the subsystem's own. */
         const yk_node *sections = yk_node_get(m->scenario->root, "subsystems");
@@ -323,25 +325,25 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         bool wrenches = false;
         bool others = false;
         for (int i = 0; status == YK_OK && i < m->port_count; i++) {
-            wrenches = wrenches || m->causalities[i] == YK_TAKES_WRENCH;
-            others = others || (m->causalities[i] & ~(unsigned)YK_TAKES_WRENCH) != 0;
+            wrenches = wrenches || m->causalities[i] == YK_CAUSALITY_WRENCH_INPUT;
+            others = others || (m->causalities[i] & ~(unsigned)YK_CAUSALITY_WRENCH_INPUT) != 0;
         }
         m->differentiable =
             ops->sensitivity && ops->rollback && wrenches && !others && m->longest_step == 0;
 
         if (status == YK_OK) {
-            status = ops->start(object, m->info->start, m->info->step, NULL);
-            if (YK_FAILED(status) && ops->message)
-                yk_fail(context, status, "%s", ops->message(object));
+            status = ops->initialize(object, m->info->start, m->info->step, NULL);
+            if (YK_FAILED(status) && ops->last_message)
+                yk_fail(context, status, "%s", ops->last_message(object));
         }
     } else if (status == YK_OK) {
         /* A whole system is started as a run starts it. */
         yk_system *system;
         status = yk_scenario_system(m->scenario, &system);
         if (!YK_FAILED(status))
-            status = yk_system_start(system);
+            status = yk_system_initialize(system);
         if (!YK_FAILED(status))
-            m->rolls_back = yk_system_state_layout(system).words > 0;
+            m->rolls_back = yk_system_state_layout(system).word_count > 0;
     }
 
     /* The variables, counted and then written. */
@@ -373,7 +375,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
             continue;
 
         yk_port_value value = {.motion.orientation.w = 1};
-        m->object->ops->output(m->object, v->port, &value);
+        m->object->ops->get_port_value(m->object, v->port, &value);
         memcpy(&v->start, (const double *)&value + v->offset, sizeof v->start);
         if (v->role != YK_EXPORT_INPUT)
             continue;
@@ -406,35 +408,35 @@ static int read_starts(yk_context *context, const yk_export_def *def, const yk_e
     if (!YK_FAILED(status))
         status = yk_scenario_system(scenario, &system);
     if (!YK_FAILED(status))
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
     if (YK_FAILED(status)) {
         yk_log(context, YK_LOG_WARNING,
                "the inputs of '%s' start at 0 or where it is by itself, because the scenario does "
                "not start: %s",
-               m->info->names[m->subsystem], yk_last_message(context));
+               m->info->subsystem_names[m->subsystem], yk_last_message(context));
         yk_scenario_destroy(scenario);
         return 0;
     }
 
     int count = 0;
     bool merges = yk_scheme_traits(&m->info->scheme) & YK_SCHEME_MERGES;
-    const yk_subsystem *started = yk_scenario_get(scenario)->subsystems[m->subsystem];
+    const yk_subsystem *started = yk_scenario_get_info(scenario)->subsystems[m->subsystem];
     for (int i = 0; i < m->variable_count; i++) {
         const yk_export_variable *v = &m->variables[i];
-        if (v->role != YK_EXPORT_INPUT || m->causalities[v->port] == YK_TAKES_WRENCH)
+        if (v->role != YK_EXPORT_INPUT || m->causalities[v->port] == YK_CAUSALITY_WRENCH_INPUT)
             continue;
 
         yk_export_start start = {v->port, v->offset, NAN};
         for (int k = 0; k < m->info->wire_count; k++) {
             const yk_wire_def *wire = &m->info->wires[k];
             if (wire->target_subsystem == m->subsystem && wire->target_port == v->port)
-                start.value = yk_system_wire(system, k);
+                start.value = yk_system_wire_value(system, k);
         }
 
         /* Merged subsystems do not run by themselves, and start as they are. */
-        if (m->causalities[v->port] == YK_TAKES_MOTION && !merges) {
+        if (m->causalities[v->port] == YK_CAUSALITY_MOTION_INPUT && !merges) {
             yk_port_value value = {.motion.orientation.w = 1};
-            started->ops->output(started, v->port, &value);
+            started->ops->get_port_value(started, v->port, &value);
             memcpy(&start.value, (const double *)&value + v->offset, sizeof start.value);
         }
         if (isfinite(start.value))
@@ -450,9 +452,9 @@ void yk_export_close(yk_export_model *model)
     if (!model->context)
         return;
 
-    yk_release(model->context, model->causalities);
-    yk_release(model->context, model->variables);
-    yk_release(model->context, model->names);
+    yk_free(model->context, model->causalities);
+    yk_free(model->context, model->variables);
+    yk_free(model->context, model->names);
     yk_scenario_destroy(model->scenario);
     *model = (yk_export_model){.subsystem = -1};
 }
@@ -490,8 +492,8 @@ static variable_unit unit_of(const yk_export_model *m, const yk_export_variable 
     variable_unit unit = {.dimension = yk_unit_dimension(v->unit), .factor = 1};
     if (m->subsystem >= 0) {
         const yk_transform *transform = &m->info->transforms[m->subsystem];
-        unit.factor = yk_unit_factor(v->unit, transform->length, transform->mass);
-        if (transform->length != 1 || transform->mass != 1) {
+        unit.factor = yk_unit_factor(v->unit, transform->length_unit, transform->mass_unit);
+        if (transform->length_unit != 1 || transform->mass_unit != 1) {
             unit.name = yk_scenario_own_unit(m->scenario, m->subsystem, v->unit, YK_UNIT_FMI);
             return unit;
         }
@@ -557,7 +559,7 @@ static void add_variable(const output *o, yk_text *to, int index)
         yk_text_add(context, to, " start=\"%.17g\"", v->start);
 
     /* Wrenches that the model would not follow are better given as their mean. */
-    bool wrench = v->port >= 0 && m->causalities[v->port] == YK_TAKES_WRENCH;
+    bool wrench = v->port >= 0 && m->causalities[v->port] == YK_CAUSALITY_WRENCH_INPUT;
     bool follows = m->input_degree >= YK_INPUT_DEGREE_MAX;
     if (three && v->role == YK_EXPORT_INPUT && (follows || !wrench))
         yk_text_add(context, to, " intermediateUpdate=\"true\"");
@@ -576,7 +578,7 @@ static yk_status write_description(output *o)
     /* The root. */
     const char *name = o->identifier;
     if (m->subsystem >= 0)
-        name = m->info->names[m->subsystem];
+        name = m->info->subsystem_names[m->subsystem];
 
     yk_text_add(context, to,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription "
@@ -706,7 +708,7 @@ static yk_status write_terminals(output *o)
 
     for (int i = 0; i < m->port_count; i++) {
         const yk_port *port = &m->ports[i];
-        if (m->causalities[i] == YK_UNCONNECTED || port->kind == YK_PORT_SIGNAL)
+        if (m->causalities[i] == YK_CAUSALITY_NONE || port->kind == YK_PORT_SIGNAL)
             continue;
 
         count++;
@@ -764,7 +766,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
         yk_export_close(&model);
         status = starts ? yk_export_open(context, &model_def, &model) : YK_ERROR_MEMORY;
         if (status != YK_OK) {
-            yk_release(context, starts);
+            yk_free(context, starts);
             return status;
         }
     }
@@ -808,7 +810,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
                  def->version, of->wrenches);
         status = yk_archive_put_text(context, o.folder, "resources/" YK_EXPORT_SCENARIO, text);
     }
-    yk_release(context, text);
+    yk_free(context, text);
 
     /* Files keep their path below the folder, so that the scenario finds them there. */
     const yk_builder *builder = &model.scenario->builder;
@@ -862,6 +864,6 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 
     yk_archive_remove(context, o.folder);
     yk_export_close(&model);
-    yk_release(context, starts);
+    yk_free(context, starts);
     return status;
 }

@@ -13,7 +13,7 @@
 #define YK_FMU_EXPORT_H
 
 #include "transport/fmi/functions.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 /* Variables ------------------------------------------------------------------------------------ */
 
@@ -58,7 +58,7 @@ typedef struct yk_export_model {
     yk_subsystem *object; /* of the subsystem */
     int port_count;
     const yk_port *ports;
-    yk_causality *causalities; /* of each port: how it is used; YK_UNCONNECTED: not at all */
+    yk_causality *causalities; /* of each port: how it is used; YK_CAUSALITY_NONE: not at all */
     int channel_count;         /* of the subsystem */
     const yk_channel *channels;
     int variable_count;

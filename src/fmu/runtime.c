@@ -80,8 +80,8 @@ static yk_status fail_subsystem(yk_exported *self, yk_status status)
 {
     const yk_subsystem *object = self->model.object;
     const char *text = yk_status_text(status);
-    if (object->ops->message)
-        text = object->ops->message(object);
+    if (object->ops->last_message)
+        text = object->ops->last_message(object);
     return fail(self, status, text);
 }
 
@@ -93,7 +93,7 @@ static double *value_at(yk_port_value *value, int offset)
 /* Position, velocity and acceleration for each freedom of a port that takes a wrench. */
 static int port_rows(const yk_export_model *m, int port)
 {
-    if (m->causalities[port] != YK_TAKES_WRENCH)
+    if (m->causalities[port] != YK_CAUSALITY_WRENCH_INPUT)
         return 0;
     return m->ports[port].kind == YK_PORT_MARKER ? 18 : 3;
 }
@@ -102,16 +102,16 @@ static int port_rows(const yk_export_model *m, int port)
 
 static void close_model(yk_exported *self)
 {
-    yk_release(self->context, self->given);
-    yk_release(self->context, self->rates);
-    yk_release(self->context, self->before);
-    yk_release(self->context, self->inputs);
-    yk_release(self->context, self->asked);
-    yk_release(self->context, self->sample);
-    yk_release(self->context, self->channel);
-    yk_release(self->context, self->image[0]);
-    yk_release(self->context, self->image[1]);
-    yk_release(self->context, self->matrix);
+    yk_free(self->context, self->given);
+    yk_free(self->context, self->rates);
+    yk_free(self->context, self->before);
+    yk_free(self->context, self->inputs);
+    yk_free(self->context, self->asked);
+    yk_free(self->context, self->sample);
+    yk_free(self->context, self->channel);
+    yk_free(self->context, self->image[0]);
+    yk_free(self->context, self->image[1]);
+    yk_free(self->context, self->matrix);
 
     /* It may be opened again, or destroyed without that. */
     self->given = NULL;
@@ -172,7 +172,7 @@ static yk_status open_model(yk_exported *self)
         def.subsystem = self->subsystem;
 
     yk_status status = yk_export_open(self->context, &def, &self->model);
-    yk_release(self->context, texts);
+    yk_free(self->context, texts);
     if (status != YK_OK)
         return fail(self, status, yk_last_message(self->context));
 
@@ -185,13 +185,13 @@ static yk_status open_model(yk_exported *self)
     self->inputs = yk_allocate(self->context, ports, sizeof *self->inputs);
     self->asked = yk_allocate(self->context, SAMPLES * ports, sizeof *self->asked);
 
-    size_t words = (size_t)m->info->sample_size + 1;
+    size_t words = (size_t)m->info->values_per_sample + 1;
     self->sample = yk_allocate(self->context, words, sizeof *self->sample);
 
     size_t widest = 1;
     for (int i = 0; i < m->channel_count; i++)
-        if ((size_t)m->channels[i].components > widest)
-            widest = (size_t)m->channels[i].components;
+        if ((size_t)m->channels[i].component_count > widest)
+            widest = (size_t)m->channels[i].component_count;
     self->channel = yk_allocate(self->context, widest, sizeof *self->channel);
 
     if (!self->given || !self->rates || !self->before || !self->inputs || !self->asked ||
@@ -204,7 +204,7 @@ static yk_status open_model(yk_exported *self)
             rows += (size_t)port_rows(m, i);
 
         /* A column for each coefficient of each freedom, of which there are three rows. */
-        size_t columns = rows / 3 * YK_INPUT_COEFFICIENTS;
+        size_t columns = rows / 3 * YK_INPUT_COEFFICIENT_COUNT;
         self->matrix = yk_allocate(self->context, rows * columns + 1, sizeof *self->matrix);
         if (!self->matrix)
             return fail(self, YK_ERROR_MEMORY, "out of memory");
@@ -229,7 +229,7 @@ static yk_status open_model(yk_exported *self)
     if (m->subsystem < 0) {
         status = yk_scenario_system(m->scenario, &self->system);
         self->started = true;
-        yk_scenario_sample(m->scenario, self->sample);
+        yk_scenario_read_sample(m->scenario, self->sample);
     }
 
     return status;
@@ -250,7 +250,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
     def.log = log;
     def.log_user = user;
     def.log_level = YK_LOG_WARNING;
-    def.threads = 1; /* the master decides about them */
+    def.thread_count = 1; /* the master decides about them */
     self->context = yk_context_create(&def);
 
     /* The notes of the export: token, subsystem, whether ports take wrenches, signals. */
@@ -326,9 +326,9 @@ void yk_exported_destroy(yk_exported *self)
 
     if (self->context) {
         close_model(self);
-        yk_release(self->context, self->parameters);
-        yk_release(self->context, self->parameter_set);
-        yk_release(self->context, self->starts);
+        yk_free(self->context, self->parameters);
+        yk_free(self->context, self->parameter_set);
+        yk_free(self->context, self->starts);
         yk_context_destroy(self->context);
     }
 
@@ -343,15 +343,15 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
     const yk_port_value *given = &self->given[port];
     const yk_motion *motion = &given->motion;
     yk_causality takes = self->model.causalities[port];
-    *input = (yk_input){.orientation = yk_q_identity()};
+    *input = (yk_input){.base_orientation = yk_q_identity()};
 
     /* A motion is given with its rates, for a start that is consistent. */
-    if (takes == YK_TAKES_WRENCH) {
+    if (takes == YK_CAUSALITY_WRENCH_INPUT) {
         input->linear[0] = given->wrench.force;
         input->angular[0] = given->wrench.torque;
-    } else if (takes == YK_TAKES_SIGNAL) {
+    } else if (takes == YK_CAUSALITY_SIGNAL_INPUT) {
         input->linear[0].x = motion->position.x;
-    } else if (takes == YK_TAKES_MOTION) {
+    } else if (takes == YK_CAUSALITY_MOTION_INPUT) {
         input->degree = 2;
         input->linear[0] = motion->position;
         input->linear[1] = motion->velocity;
@@ -360,7 +360,7 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
         input->angular[2] = yk_v3_scale(0.5, motion->angular_acceleration);
 
         if (self->model.ports[port].kind == YK_PORT_MARKER)
-            input->orientation = yk_q_unit(motion->orientation);
+            input->base_orientation = yk_q_unit(motion->orientation);
     }
 }
 
@@ -378,7 +378,7 @@ static yk_status start_model(yk_exported *self)
         for (int i = 0; i < m->port_count; i++)
             constant_input(self, i, &self->inputs[i]);
 
-        status = m->object->ops->start(m->object, self->time, m->info->step, self->inputs);
+        status = m->object->ops->initialize(m->object, self->time, m->info->step, self->inputs);
         if (YK_FAILED(status))
             return fail_subsystem(self, status);
 
@@ -389,9 +389,9 @@ static yk_status start_model(yk_exported *self)
     /* How large an image is can be asked only now. */
     self->step_size = 0;
     if (m->differentiable) {
-        size_t words = m->object->ops->rollback->layout(m->object).words;
+        size_t words = m->object->ops->rollback->layout(m->object).word_count;
         for (int i = 0; i < 2 && words > self->image_words; i++) {
-            yk_release(self->context, self->image[i]);
+            yk_free(self->context, self->image[i]);
             self->image[i] = yk_allocate(self->context, words, sizeof **self->image);
             if (!self->image[i])
                 return fail(self, YK_ERROR_MEMORY, "out of memory");
@@ -425,7 +425,7 @@ static yk_status apply_parameters(yk_exported *self)
                       "the parameters change the ports of the model, which an FMU cannot do");
     if (status == YK_OK && set)
         memcpy(self->given, given, bytes);
-    yk_release(self->context, given);
+    yk_free(self->context, given);
     return status;
 }
 
@@ -575,7 +575,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
 
             if (v->port != known) {
                 output = (yk_port_value){.motion.orientation.w = 1};
-                m->object->ops->output(m->object, v->port, &output);
+                m->object->ops->get_port_value(m->object, v->port, &output);
                 known = v->port;
             }
 
@@ -701,12 +701,13 @@ static yk_vec3 rotation_between(yk_quat from, yk_quat to)
 static void cubic_input(const yk_exported *self, int port, double h, yk_input *input)
 {
     const yk_export_model *m = &self->model;
-    bool wrench = m->causalities[port] == YK_TAKES_WRENCH;
-    bool rotates = m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER;
-    *input = (yk_input){.degree = SAMPLES - 1, .orientation = yk_q_identity()};
+    bool wrench = m->causalities[port] == YK_CAUSALITY_WRENCH_INPUT;
+    bool rotates =
+        m->causalities[port] == YK_CAUSALITY_MOTION_INPUT && m->ports[port].kind == YK_PORT_MARKER;
+    *input = (yk_input){.degree = SAMPLES - 1, .base_orientation = yk_q_identity()};
 
     if (rotates)
-        input->orientation = yk_q_unit(self->asked[port].motion.orientation);
+        input->base_orientation = yk_q_unit(self->asked[port].motion.orientation);
 
     /* Orientations as rotations from the first one. */
     yk_vec3 linear[SAMPLES];
@@ -720,7 +721,7 @@ static void cubic_input(const yk_exported *self, int port, double h, yk_input *i
             linear[i] = value->wrench.force;
             angular[i] = value->wrench.torque;
         } else if (rotates) {
-            angular[i] = rotation_between(input->orientation, value->motion.orientation);
+            angular[i] = rotation_between(input->base_orientation, value->motion.orientation);
         }
     }
 
@@ -760,15 +761,15 @@ static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_ve
 static void motion_input(const yk_exported *self, int port, double h, const yk_motion *from,
                          const yk_motion *to, yk_input *input)
 {
-    *input = (yk_input){.degree = 3, .orientation = yk_q_identity()};
+    *input = (yk_input){.degree = 3, .base_orientation = yk_q_identity()};
     hermite(h, from->position, from->velocity, to->position, to->velocity, input->linear);
 
     if (self->model.ports[port].kind != YK_PORT_MARKER)
         return;
 
     /* The rate of a rotation vector r is T^-1(r) times the angular velocity. */
-    input->orientation = yk_q_unit(from->orientation);
-    yk_vec3 rotation = rotation_between(input->orientation, to->orientation);
+    input->base_orientation = yk_q_unit(from->orientation);
+    yk_vec3 rotation = rotation_between(input->base_orientation, to->orientation);
     yk_vec3 rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), to->angular_velocity);
     hermite(h, yk_v3(0, 0, 0), from->angular_velocity, rotation, rate, input->angular);
 }
@@ -780,14 +781,14 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     const yk_port_value *given = &self->given[port];
     const yk_port_value *rates = &self->rates[port];
     yk_causality takes = m->causalities[port];
-    *input = (yk_input){.degree = 1, .orientation = yk_q_identity()};
+    *input = (yk_input){.degree = 1, .base_orientation = yk_q_identity()};
 
-    if (takes == YK_TAKES_WRENCH) {
+    if (takes == YK_CAUSALITY_WRENCH_INPUT) {
         input->linear[0] = given->wrench.force;
         input->linear[1] = rates->wrench.force;
         input->angular[0] = given->wrench.torque;
         input->angular[1] = rates->wrench.torque;
-    } else if (takes == YK_TAKES_MOTION) {
+    } else if (takes == YK_CAUSALITY_MOTION_INPUT) {
         /* All quantities are lines: together they are the motion at both ends of the step. */
         enum { MOTION_DOUBLES = sizeof(yk_motion) / sizeof(double) };
         yk_port_value end = *given;
@@ -838,7 +839,7 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
                 return fail(self, status, yk_last_message(self->context));
         }
 
-        yk_scenario_sample(m->scenario, self->sample);
+        yk_scenario_read_sample(m->scenario, self->sample);
         self->time = t + h;
         return YK_OK;
     }
@@ -858,7 +859,7 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
             cubic_input(self, i, h, input);
         else if (self->has_rates)
             line_input(self, i, h, input);
-        else if (m->causalities[i] == YK_TAKES_MOTION)
+        else if (m->causalities[i] == YK_CAUSALITY_MOTION_INPUT)
             motion_input(self, i, h, &self->before[i].motion, &self->given[i].motion, input);
         else
             constant_input(self, i, input);
@@ -878,7 +879,7 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
         if (YK_FAILED(status))
             return fail_subsystem(self, status);
         for (int port = 0; pieces > 1 && port < m->port_count; port++)
-            if (m->causalities[port] != YK_UNCONNECTED)
+            if (m->causalities[port] != YK_CAUSALITY_NONE)
                 self->inputs[port] =
                     yk_input_shift(&self->inputs[port], m->ports[port].kind, h / pieces);
     }
@@ -962,7 +963,7 @@ static double derivative(const yk_exported *self, const yk_export_variable *unkn
 
     /* A small rotation r changes a quaternion q by (0, r) q / 2. */
     yk_port_value now = {.motion.orientation.w = 1};
-    m->object->ops->output(m->object, unknown->port, &now);
+    m->object->ops->get_port_value(m->object, unknown->port, &now);
     yk_quat r = {0, of[3 * width] / 2, of[4 * width] / 2, of[5 * width] / 2};
     yk_quat change = yk_q_mul(r, now.motion.orientation);
     const double components[4] = {change.w, change.x, change.y, change.z};
@@ -1074,8 +1075,9 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
         ops->rollback->get(m->object, self->image[1]);
         yk_status status = ops->rollback->set(m->object, self->image[0]);
         if (status == YK_OK)
-            status = ops->sensitivity->step(m->object, self->step_begin, self->step_size,
-                                            self->inputs, self->asked_degree, self->matrix);
+            status = ops->sensitivity->step_with_sensitivity(m->object, self->step_begin,
+                                                             self->step_size, self->inputs,
+                                                             self->asked_degree, self->matrix);
         if (YK_FAILED(status))
             fail_subsystem(self, status);
 
@@ -1146,9 +1148,9 @@ size_t yk_exported_state_size(const yk_exported *self)
 
     size_t words;
     if (m->subsystem >= 0)
-        words = m->object->ops->rollback->layout(m->object).words;
+        words = m->object->ops->rollback->layout(m->object).word_count;
     else
-        words = yk_system_state_layout(self->system).words;
+        words = yk_system_state_layout(self->system).word_count;
 
     if (words == 0)
         return 0;
@@ -1179,7 +1181,7 @@ void yk_exported_state_get(const yk_exported *self, void *bytes)
     if (m->subsystem >= 0)
         m->object->ops->rollback->get(m->object, rest);
     else
-        yk_system_state_get(self->system, rest);
+        yk_system_get_state(self->system, rest);
 }
 
 void yk_exported_state_seal(void *bytes, size_t size)
@@ -1243,13 +1245,13 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
     if (m->subsystem >= 0)
         status = m->object->ops->rollback->set(m->object, rest);
     else
-        status = yk_system_state_set(self->system, rest);
+        status = yk_system_set_state(self->system, rest);
 
     if (YK_FAILED(status))
         return fail(self, status, yk_status_text(status));
 
     /* Outputs of a whole system are those of a sample. */
     if (m->subsystem < 0)
-        yk_scenario_sample(m->scenario, self->sample);
+        yk_scenario_read_sample(m->scenario, self->sample);
     return YK_OK;
 }

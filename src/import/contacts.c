@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "model/files.h"
-#include "nonsmooth/collide.h"
+#include "nonsmooth/narrow_phase.h"
 
 /* Overlap, by the size of the smaller shape, that is more than rounding in the file. */
 static const double OVERLAP = 1e-6;
@@ -148,9 +148,9 @@ typedef struct pieces {
 static void release_pieces(yk_context *context, pieces *p)
 {
     yk_mesh_release(context, &p->mesh);
-    yk_release(context, p->corners);
-    yk_release(context, p->solids);
-    yk_release(context, p->boxes);
+    yk_free(context, p->corners);
+    yk_free(context, p->solids);
+    yk_free(context, p->boxes);
     *p = (pieces){0};
 }
 
@@ -188,7 +188,7 @@ static yk_status make_pieces(yk_robot *robot, const char *model, const yk_robot_
     case YK_ROBOT_CYLINDER: solid.kind = YK_SOLID_CYLINDER; break;
     case YK_ROBOT_CAPSULE: solid.kind = YK_SOLID_CAPSULE; break;
     case YK_ROBOT_PLANE: made->count = 0; return YK_OK;
-    case YK_ROBOT_MESH: solid.kind = YK_SOLID_TRIANGLE; break;
+    case YK_ROBOT_MESH: solid.kind = YK_SOLID_MESH; break;
     }
 
     if (shape->kind == YK_ROBOT_MESH) {
@@ -284,7 +284,7 @@ static yk_status exclude_overlaps(yk_robot *robot, const char *model)
 
     for (size_t i = 0; all && i < count; i++)
         release_pieces(context, &all[i]);
-    yk_release(context, all);
+    yk_free(context, all);
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/link_tree.h"
 
 struct yk_import {
     yk_robot robot;
@@ -158,17 +158,17 @@ void yk_import_destroy(yk_import *import)
     void *lists[] = {robot->links, robot->joints,      robot->shapes,    robot->frames,
                      robot->notes, robot->named_pairs, robot->exclusions};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        yk_release(context, lists[i]);
+        yk_free(context, lists[i]);
 
     for (int i = 0; i < import->included_count; i++)
         yk_xml_destroy(import->included[i]);
     yk_xml_destroy(import->xml);
 
     for (int i = 0; i < robot->file_count; i++)
-        yk_release(context, robot->files[i]);
+        yk_free(context, robot->files[i]);
     /* Made by a memory stream, not by the context's allocator. */
     free(import->scenario);
-    yk_release(context, import);
+    yk_free(context, import);
 }
 
 int yk_import_notes(const yk_import *import, const yk_import_note **notes)

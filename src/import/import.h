@@ -1,12 +1,12 @@
 /* Scenarios from models of other programs.
  *
  *   urdf.c    robots as the Robot Operating System describes them    \
- *                                                                      >  robot.h  ->  scenario.c
+ *                                                                      >  link_tree.h  ->  scenario.c
  *   mjcf.c    models of MuJoCo                                        /
  *   mbdyn.c   models of MBDyn, written down as they are read
  *   ssp.c     systems of FMUs by the standard SSP; ssp_write.c makes one of a scenario
  *
- * A reader fills the robot of robot.h: links, joints, shapes in one set of axes and SI units, at
+ * A reader fills the robot of link_tree.h: links, joints, shapes in one set of axes and SI units, at
  * the configuration in which the file gives them. scenario.c writes it as a scenario with one
  * subsystem. What a file asks for and a scenario cannot say is never dropped in silence: it is a
  * note with file and line. */

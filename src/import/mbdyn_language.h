@@ -6,7 +6,7 @@
 #ifndef YK_IMPORT_MBDYN_LANGUAGE_H
 #define YK_IMPORT_MBDYN_LANGUAGE_H
 
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "model/expression.h"
 
 enum { YK_MBD_ARGUMENTS = 4096, YK_MBD_CONSTANTS = 4096, YK_MBD_FRAMES = 20000 };

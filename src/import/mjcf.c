@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "math/so3.h"
 
 enum { NESTING_MAX = 200 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "math/so3.h"
 
 /* Names are cut so that an ending and a number fit. */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
 
@@ -1132,9 +1132,9 @@ yk_status yk_ssp_read(yk_robot *robot, const char *path, const yk_xml_element *r
         yk_fmi_forget(r.context, &r.parts[i].description);
     for (int i = 0; i < r.document_count; i++)
         yk_xml_destroy(r.documents[i]);
-    yk_release(r.context, r.parts);
-    yk_release(r.context, r.settings);
-    yk_release(r.context, r.wires);
+    yk_free(r.context, r.parts);
+    yk_free(r.context, r.settings);
+    yk_free(r.context, r.wires);
     if (status != YK_OK) {
         free(text);
         return status;

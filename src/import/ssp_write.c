@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "model/scenario.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
@@ -183,9 +183,9 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
     static const char *const kinds[] = {"any", "CoSimulation", "ModelExchange"};
     const yk_fmi_description *d = &w->descriptions[index];
     ADD("      <ssd:Component");
-    add_attribute(w, "name", w->info->names[index]);
+    add_attribute(w, "name", w->info->subsystem_names[index]);
     ADD(" type=\"application/x-fmu-sharedlibrary\" source=\"resources/%s.fmu\"",
-        w->info->names[index]);
+        w->info->subsystem_names[index]);
     ADD(" implementation=\"%s\">\n        <ssd:Connectors>\n",
         kinds[yk_node_choice(section, "kind")]);
 
@@ -232,7 +232,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
                 w->context, YK_ERROR_CAPABILITY,
                 "subsystem '%s': the array '%s' cannot be written; parameter sets of SSP "
                 "1.0 have single values",
-                w->info->names[index], v->name);
+                w->info->subsystem_names[index], v->name);
 
         ADD("                  <ssv:Parameter");
         add_attribute(w, "name", v->name);
@@ -346,7 +346,7 @@ static yk_status describe(writer *w, const char *title)
             const yk_port *ports;
             from->ops->ports(from, &ports);
             const char *text = yk_node_text(item, "from");
-            size_t skip = strlen(w->info->names[wire->source_subsystem]) +
+            size_t skip = strlen(w->info->subsystem_names[wire->source_subsystem]) +
                           strlen(ports[wire->source_port].name) + 2;
             const char *quantity = strlen(text) > skip ? text + skip : "";
             output = variable_of(w, wire->source_subsystem, wire->source_port, quantity);
@@ -355,17 +355,17 @@ static yk_status describe(writer *w, const char *title)
         /* Both ends must be variables. */
         const char *input = variable_of(w, wire->target_subsystem, wire->target_port, "");
         const yk_fmi_description *d = &w->descriptions[wire->source_subsystem];
-        if (!output || !input || yk_fmi_find(d, output) < 0 || wire->hold)
+        if (!output || !input || yk_fmi_find(d, output) < 0 || wire->sample_and_hold)
             return yk_fail(w->context, YK_ERROR_CAPABILITY, "wire '%s' cannot be written: %s",
                            wire->name,
-                           wire->hold ? "SSP has no signals that are held over a step"
-                                      : "its source is no variable of an FMU");
+                           wire->sample_and_hold ? "SSP has no signals that are held over a step"
+                                                 : "its source is no variable of an FMU");
 
         /* Values are in the units in which the wire takes them. */
         ADD("      <ssd:Connection");
-        add_attribute(w, "startElement", w->info->names[wire->source_subsystem]);
+        add_attribute(w, "startElement", w->info->subsystem_names[wire->source_subsystem]);
         add_attribute(w, "startConnector", output);
-        add_attribute(w, "endElement", w->info->names[wire->target_subsystem]);
+        add_attribute(w, "endElement", w->info->subsystem_names[wire->target_subsystem]);
         add_attribute(w, "endConnector", input);
         ADD(" suppressUnitConversion=\"true\"");
         if (wire->gain == 1 && wire->offset == 0)
@@ -406,7 +406,7 @@ yk_status yk_ssp_write(yk_context *context, const char *path, const char *const 
     if (status != YK_OK)
         return status;
 
-    writer w = {.context = context, .scenario = scenario, .info = yk_scenario_get(scenario)};
+    writer w = {.context = context, .scenario = scenario, .info = yk_scenario_get_info(scenario)};
     size_t count = (size_t)w.info->subsystem_count + 1;
     char *folder = NULL;
     w.descriptions = yk_allocate(context, count, sizeof *w.descriptions);
@@ -426,7 +426,7 @@ yk_status yk_ssp_write(yk_context *context, const char *path, const char *const 
     /* The file of each subsystem, which must be an FMU, and what it says of itself. */
     const yk_node *section = yk_node_items(scenario->root, "subsystems");
     for (int i = 0; i < w.info->subsystem_count && status == YK_OK; i++, section = section->next) {
-        const char *name = w.info->names[i];
+        const char *name = w.info->subsystem_names[i];
         if (strcmp(yk_node_text(section, "solver"), "fmu") != 0) {
             status = yk_fail(context, YK_ERROR_CAPABILITY,
                              "subsystem '%s' is no FMU, and a package of SSP is made of FMUs; "
@@ -464,7 +464,7 @@ yk_status yk_ssp_write(yk_context *context, const char *path, const char *const 
     yk_archive_remove(context, folder);
     for (size_t i = 0; w.descriptions && i + 1 < count; i++)
         yk_fmi_forget(context, &w.descriptions[i]);
-    yk_release(context, w.descriptions);
+    yk_free(context, w.descriptions);
     yk_scenario_destroy(scenario);
     return status;
 }

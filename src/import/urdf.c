@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "import/robot.h"
+#include "import/link_tree.h"
 #include "math/so3.h"
 
 typedef struct reader {

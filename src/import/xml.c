@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "import/robot.h"
-#include "model/node.h"
+#include "import/link_tree.h"
+#include "model/yaml_tree.h"
 
 enum { BYTES_MAX = 64 << 20, DEPTH_MAX = 256, ELEMENTS_MAX = 1 << 20, CHUNK_BYTES = 1 << 16 };
 
@@ -196,7 +196,7 @@ void yk_xml_destroy(yk_xml *xml)
 
     yk_context *context = xml->store.context;
     yk_store_destroy(&xml->store);
-    yk_release(context, xml);
+    yk_free(context, xml);
 }
 
 yk_xml_element *yk_xml_root(const yk_xml *xml)

@@ -198,7 +198,7 @@ static yk_status order_groups(reduction *r)
                     yk_sparse_entry *grown =
                         yk_reallocate(r->context, edges, capacity, sizeof *edges);
                     if (!grown) {
-                        yk_release(r->context, edges);
+                        yk_free(r->context, edges);
                         return YK_ERROR_MEMORY;
                     }
                     edges = grown;
@@ -218,8 +218,8 @@ static yk_status order_groups(reduction *r)
     for (int i = 0; status == YK_OK && i < def->group_count; i++)
         r->rank_of_group[order[i]] = i;
 
-    yk_release(r->context, order);
-    yk_release(r->context, edges);
+    yk_free(r->context, order);
+    yk_free(r->context, edges);
     return status;
 }
 
@@ -656,7 +656,7 @@ static void release_reduction(reduction *r)
         r->combined.at,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        yk_release(r->context, parts[i]);
+        yk_free(r->context, parts[i]);
 }
 
 yk_status yk_dependence_find(yk_context *context, const yk_dependence_def *def,
@@ -690,6 +690,6 @@ yk_status yk_dependence_find(yk_context *context, const yk_dependence_def *def,
 
 void yk_dependence_release(yk_context *context, yk_dependence *dependence)
 {
-    yk_release(context, dependence->part);
+    yk_free(context, dependence->part);
     *dependence = (yk_dependence){0};
 }

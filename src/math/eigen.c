@@ -73,7 +73,7 @@ static yk_status solve_general(yk_context *context, int n, double *a, double *re
         return YK_ERROR_MEMORY;
 
     lapack_int info = general(n, a, real, imaginary, vectors, work, (int)best_length);
-    yk_release(context, work);
+    yk_free(context, work);
     if (info != 0)
         return yk_fail(context, YK_ERROR_NO_SOLUTION,
                        "the QR iteration found only %d of %d eigenvalues", n - (int)info, n);
@@ -123,7 +123,7 @@ yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double
     for (int i = 0; status == YK_OK && i < n; i++)
         *radius = fmax(*radius, hypot(values[i], values[n + i]));
 
-    yk_release(context, values);
+    yk_free(context, values);
 
     return status;
 }
@@ -150,7 +150,7 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
         return YK_ERROR_MEMORY;
 
     lapack_int info = symmetric_pair(n, a, b, values, work, (int)best_length);
-    yk_release(context, work);
+    yk_free(context, work);
 
     if (info > n)
         return yk_fail(context, YK_ERROR_SINGULAR,
@@ -391,7 +391,7 @@ static yk_status restart(search *s)
                 yk_dense_dot(s->n, row(s->vector, s->n, i), row(s->image, s->n, j));
     }
 
-    yk_release(s->context, basis);
+    yk_free(s->context, basis);
     return YK_OK;
 }
 
@@ -494,7 +494,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
         *found = r + 1;
     }
 
-    yk_release(context, s.vector);
-    yk_release(context, s.order);
+    yk_free(context, s.vector);
+    yk_free(context, s.order);
     return status == YK_OK && !good ? YK_NOT_CONVERGED : status;
 }

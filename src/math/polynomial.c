@@ -113,7 +113,7 @@ yk_input yk_input_reduce(const yk_input *input, double h, int degree)
         return *input;
 
     /* Mean and slope, then the line through the middle. */
-    yk_input line = {.degree = degree, .orientation = input->orientation};
+    yk_input line = {.degree = degree, .base_orientation = input->base_orientation};
     reduce_vectors(input->linear, input->degree, h, line.linear);
     reduce_vectors(input->angular, input->degree, h, line.angular);
     if (degree == 0)
@@ -153,7 +153,7 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
     evaluate(input->angular, input->degree, t, &theta, &rate, &second_rate);
     yk_mat3 tangent = yk_so3_left_tangent(theta);
     yk_mat3 tangent_rate = yk_so3_left_tangent_rate(theta, rate);
-    motion.orientation = yk_q_mul(yk_so3_exp(theta), input->orientation);
+    motion.orientation = yk_q_mul(yk_so3_exp(theta), input->base_orientation);
     motion.angular_velocity = yk_m3_apply(tangent, rate);
     motion.angular_acceleration =
         yk_v3_add(yk_m3_apply(tangent_rate, rate), yk_m3_apply(tangent, second_rate));

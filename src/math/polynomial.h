@@ -1,6 +1,6 @@
 /* Functions of time: polynomials on a macro step, in the local time of the step, and the inputs
  * made of them; points with straight lines between them; and the functions that models are given
- * (yk_function of yoke/base.h). */
+ * (yk_time_function of yoke/base.h). */
 #ifndef YK_MATH_POLYNOMIAL_H
 #define YK_MATH_POLYNOMIAL_H
 
@@ -70,12 +70,12 @@ double yk_table_value(const yk_table *table, double t);
 /* The first point after t; infinity after the last. */
 double yk_table_next_point(const yk_table *table, double t);
 
-static inline double yk_function_value(yk_function function, double t)
+static inline double yk_function_value(yk_time_function function, double t)
 {
-    return function.value ? function.value(function.user, t) : 0;
+    return function.evaluate ? function.evaluate(function.user, t) : 0;
 }
 
-static inline double yk_function_next_event(yk_function function, double t)
+static inline double yk_function_next_event(yk_time_function function, double t)
 {
     return function.next_event ? function.next_event(function.user, t) : INFINITY;
 }

@@ -131,9 +131,9 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
         matrix->values = yk_allocate(context, yk_sparse_nonzeros(matrix), sizeof *matrix->values);
     }
 
-    yk_release(context, last);
-    yk_release(context, next);
-    yk_release(context, order);
+    yk_free(context, last);
+    yk_free(context, next);
+    yk_free(context, order);
 
     return complete && matrix->values ? YK_OK : YK_ERROR_MEMORY;
 }
@@ -210,7 +210,7 @@ yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_e
     for (int i = 0; i < n; i++)
         copy[i] = order[i];
     yk_status status = create(context, n, entries, entry_count, entry_index, copy, matrix);
-    yk_release(context, copy);
+    yk_free(context, copy);
 
     return status;
 }
@@ -227,17 +227,17 @@ void yk_sparse_destroy(yk_sparse *matrix)
         return;
 
     yk_supernodal_destroy(matrix->lu);
-    yk_release(matrix->context, matrix->panel_pivots);
-    yk_release(matrix->context, matrix->panel_index);
-    yk_release(matrix->context, matrix->largest);
+    yk_free(matrix->context, matrix->panel_pivots);
+    yk_free(matrix->context, matrix->panel_index);
+    yk_free(matrix->context, matrix->largest);
     discard_factors(matrix, &matrix->numeric);
     discard_factors(matrix, &matrix->other);
     if (matrix->symbolic)
         klu_free_symbolic(&matrix->symbolic, &matrix->common);
-    yk_release(matrix->context, matrix->values);
-    yk_release(matrix->context, matrix->rows);
-    yk_release(matrix->context, matrix->starts);
-    yk_release(matrix->context, matrix);
+    yk_free(matrix->context, matrix->values);
+    yk_free(matrix->context, matrix->rows);
+    yk_free(matrix->context, matrix->starts);
+    yk_free(matrix->context, matrix);
 }
 
 size_t yk_sparse_nonzeros(const yk_sparse *matrix)
@@ -548,10 +548,10 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
     if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
         status = yk_fail(context, YK_ERROR_MEMORY,
                          "out of memory while ordering a graph of %d vertices", n);
-    yk_release(context, entry_index);
-    yk_release(context, graph.values);
-    yk_release(context, graph.rows);
-    yk_release(context, graph.starts);
+    yk_free(context, entry_index);
+    yk_free(context, graph.values);
+    yk_free(context, graph.rows);
+    yk_free(context, graph.starts);
 
     return status;
 }
@@ -596,7 +596,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     amd_defaults(control);
     amd_2(n, begin, work, length, (int)most, entries, count, next, order, head, elements, degree,
           mark, control, info);
-    yk_release(context, work);
+    yk_free(context, work);
 
     return YK_OK;
 }
@@ -675,7 +675,7 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
     /* An order of little fill. */
     yk_status status = minimum_degree(context, n, starts, rows, order);
     if (status != YK_OK) {
-        yk_release(context, work);
+        yk_free(context, work);
         return status;
     }
 
@@ -694,7 +694,7 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
     memcpy(last, order, (size_t)n * sizeof *order);
     for (int k = 0; k < n; k++)
         order[k] = last[sequence[k]];
-    yk_release(context, work);
+    yk_free(context, work);
 
     return YK_OK;
 }

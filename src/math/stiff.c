@@ -126,9 +126,9 @@ void yk_stiff_destroy(yk_stiff *self)
     if (!self)
         return;
 
-    yk_release(self->context, self->memory);
-    yk_release(self->context, self->pivots);
-    yk_release(self->context, self);
+    yk_free(self->context, self->memory);
+    yk_free(self->context, self->pivots);
+    yk_free(self->context, self);
 }
 
 void yk_stiff_restart(yk_stiff *self, double t, const double *y, double proposal)

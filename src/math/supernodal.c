@@ -341,13 +341,13 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
     if (status == YK_OK)
         status = find_supernodes(lu, &l, begin);
 
-    yk_release(context, l.start);
-    yk_release(context, l.row);
-    yk_release(context, from);
-    yk_release(context, to);
-    yk_release(context, lists);
-    yk_release(context, begin);
-    yk_release(context, indices);
+    yk_free(context, l.start);
+    yk_free(context, l.row);
+    yk_free(context, from);
+    yk_free(context, to);
+    yk_free(context, lists);
+    yk_free(context, begin);
+    yk_free(context, indices);
 
     return status;
 }
@@ -417,20 +417,20 @@ void yk_supernodal_destroy(yk_supernodal *lu)
         return;
 
     yk_context *context = lu->context;
-    yk_release(context, lu->nodes);
-    yk_release(context, lu->rows);
-    yk_release(context, lu->owner);
-    yk_release(context, lu->row_pivot);
-    yk_release(context, lu->column_pivot);
-    yk_release(context, lu->updates);
-    yk_release(context, lu->store);
-    yk_release(context, lu->inverse);
-    yk_release(context, lu->pivot);
-    yk_release(context, lu->vector);
-    yk_release(context, lu->product);
-    yk_release(context, lu->map);
-    yk_release(context, lu->position);
-    yk_release(context, lu);
+    yk_free(context, lu->nodes);
+    yk_free(context, lu->rows);
+    yk_free(context, lu->owner);
+    yk_free(context, lu->row_pivot);
+    yk_free(context, lu->column_pivot);
+    yk_free(context, lu->updates);
+    yk_free(context, lu->store);
+    yk_free(context, lu->inverse);
+    yk_free(context, lu->pivot);
+    yk_free(context, lu->vector);
+    yk_free(context, lu->product);
+    yk_free(context, lu->map);
+    yk_free(context, lu->position);
+    yk_free(context, lu);
 }
 
 /* Where row i stands among the rows of a supernode. */

@@ -28,12 +28,12 @@ yk_marker yk_marker_along(yk_vec3 origin, yk_vec3 axis)
     return (yk_marker){.offset = origin, .orientation = yk_so3_quat(yk_m3_columns(x, y, z))};
 }
 
-yk_marker yk_marker_between(yk_vec3 origin, yk_vec3 towards)
+yk_marker yk_marker_towards(yk_vec3 origin, yk_vec3 towards)
 {
     return yk_marker_along(origin, yk_v3_sub(towards, origin));
 }
 
-yk_marker yk_marker_on(yk_marker global, yk_vec3 position, yk_quat orientation)
+yk_marker yk_marker_in_body(yk_marker global, yk_vec3 position, yk_quat orientation)
 {
     return (yk_marker){
         .offset = yk_q_rotate_back(orientation, yk_v3_sub(global.offset, position)),
@@ -45,32 +45,32 @@ yk_port_def yk_port_default(void)
 {
     return (yk_port_def){
         .kind = YK_PORT_MARKER,
-        .body = {YK_GROUND, YK_GROUND},
-        .marker = {yk_marker_default(), yk_marker_default()},
+        .bodies = {YK_GROUND, YK_GROUND},
+        .markers = {yk_marker_default(), yk_marker_default()},
     };
 }
 
-yk_port_def yk_marker_port(const char *name, int body, yk_marker marker)
+yk_port_def yk_port_marker(const char *name, int body, yk_marker marker)
 {
     yk_port_def port = yk_port_default();
     port.name = name;
-    port.body[0] = body;
-    port.marker[0] = marker;
+    port.bodies[0] = body;
+    port.markers[0] = marker;
     return port;
 }
 
-yk_port_def yk_distance_port(const char *name, int body_a, yk_marker marker_a, int body_b,
+yk_port_def yk_port_distance(const char *name, int body_a, yk_marker marker_a, int body_b,
                              yk_marker marker_b)
 {
     return (yk_port_def){
         .name = name,
         .kind = YK_PORT_SCALAR,
-        .body = {body_a, body_b},
-        .marker = {marker_a, marker_b},
+        .bodies = {body_a, body_b},
+        .markers = {marker_a, marker_b},
     };
 }
 
-yk_port_def yk_signal_port(const char *name)
+yk_port_def yk_port_signal(const char *name)
 {
     yk_port_def port = yk_port_default();
     port.name = name;

@@ -14,11 +14,11 @@ enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
 yk_force_def yk_force_default(void)
 {
     return (yk_force_def){
-        .kind = YK_FORCE_VECTOR,
-        .body = {YK_GROUND, YK_GROUND},
-        .marker = {yk_marker_default(), yk_marker_default()},
-        .input = YK_NO_ID,
-        .load_unit = 1,
+        .kind = YK_FORCE_FORCE,
+        .bodies = {YK_GROUND, YK_GROUND},
+        .markers = {yk_marker_default(), yk_marker_default()},
+        .signal_port = YK_NO_ID,
+        .load_scale = 1,
     };
 }
 
@@ -28,12 +28,12 @@ yk_force_law yk_force_of(const yk_force_def *def)
         .kind = def->kind,
         .stiffness = def->stiffness,
         .damping = def->damping,
-        .free = def->free,
+        .free = def->free_length,
         .vector = def->vector,
     };
     for (int side = 0; side < 2; side++) {
-        law.offset[side] = def->marker[side].offset;
-        law.axes[side] = yk_q_matrix(yk_q_unit(def->marker[side].orientation));
+        law.offset[side] = def->markers[side].offset;
+        law.axes[side] = yk_q_matrix(yk_q_unit(def->markers[side].orientation));
     }
 
     memcpy(law.bushing_stiffness, def->bushing_stiffness, sizeof law.bushing_stiffness);
@@ -380,15 +380,16 @@ static const struct {
     yk_force_traits traits;
     void (*evaluate)(const yk_force_law *, const pair *, double load, yk_force_load *,
                      yk_force_tangent *);
-} table[YK_FORCE_KINDS] = {
+} table[YK_FORCE_KIND_COUNT] = {
     [YK_FORCE_SPRING] = {{"spring", .on_both = true}, spring},
-    [YK_FORCE_TORSION] = {{"torsion", YK_FORCE_ANGLE, .on_both = true, .torque = true}, torsion},
+    [YK_FORCE_TORSION_SPRING] = {{"torsion", YK_FORCE_ANGLE, .on_both = true, .torque = true},
+                                 torsion},
     [YK_FORCE_BUSHING] = {{"bushing", .on_both = true}, bushing},
     [YK_FORCE_MOTOR] = {{"motor", YK_FORCE_ANGLE, .on_both = true, .torque = true}, motor},
-    [YK_FORCE_THRUST] = {{"thrust", YK_FORCE_SLIDE, .on_both = true}, thrust},
-    [YK_FORCE_VECTOR] = {{"force", .vector = true}, applied},
+    [YK_FORCE_LINEAR_MOTOR] = {{"thrust", YK_FORCE_SLIDE, .on_both = true}, thrust},
+    [YK_FORCE_FORCE] = {{"force", .vector = true}, applied},
     [YK_FORCE_TORQUE] = {{"torque", .vector = true, .torque = true}, applied},
-    [YK_FORCE_FOLLOWER] = {{"follower", .vector = true, .follows = true}, applied},
+    [YK_FORCE_FOLLOWER_FORCE] = {{"follower", .vector = true, .follows = true}, applied},
     [YK_FORCE_FOLLOWER_TORQUE] = {{"follower-torque", .vector = true, .torque = true,
                                    .follows = true},
                                   applied},
@@ -397,19 +398,19 @@ static const struct {
 yk_status yk_force_check(yk_context *context, const char *model, const yk_force_def *def)
 {
     const char *name = def->name ? def->name : "";
-    if ((unsigned)def->kind >= YK_FORCE_KINDS)
+    if ((unsigned)def->kind >= YK_FORCE_KIND_COUNT)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: force '%s' is of no known kind (%d): take a yk_force_kind", model, name,
                        (int)def->kind);
 
     /* A force that moves nothing is a body that was forgotten. */
     const yk_force_traits *traits = &table[def->kind].traits;
-    if (!traits->on_both && def->body[1] == YK_GROUND)
+    if (!traits->on_both && def->bodies[1] == YK_GROUND)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' acts on the ground, which never moves: name the body that it "
                        "acts on as its second one (body[1])",
                        model, traits->name, name);
-    if (traits->on_both && def->body[0] == def->body[1])
+    if (traits->on_both && def->bodies[0] == def->bodies[1])
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has both ends on one body: name two different ones", model,
                        traits->name, name);
@@ -418,21 +419,21 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 6; k++)
             largest += fabs(def->bushing_stiffness[i][k]) + fabs(def->bushing_damping[i][k]);
-    if (!isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->free) ||
-        !isfinite(def->load_unit) || !yk_v3_finite(def->vector) || !isfinite(largest))
+    if (!isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->free_length) ||
+        !isfinite(def->load_scale) || !yk_v3_finite(def->vector) || !isfinite(largest))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
                        model, traits->name, name);
 
     /* The load has one source. */
-    if (def->input < 0 && def->input != YK_NO_ID)
+    if (def->signal_port < 0 && def->signal_port != YK_NO_ID)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: the input of %s '%s' is port %d: take the id of a signal port, or "
                        "YK_NO_ID",
-                       model, traits->name, name, def->input);
+                       model, traits->name, name, def->signal_port);
 
-    bool has_load = def->load.value;
+    bool has_load = def->load.evaluate;
     bool has_feedback = def->feedback.value;
-    bool has_input = def->input != YK_NO_ID;
+    bool has_input = def->signal_port != YK_NO_ID;
     if (has_load + has_feedback + has_input > 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has several loads (%s%s%s): give one of load, feedback and "
@@ -447,16 +448,16 @@ const yk_force_traits *yk_force_traits_of(yk_force_kind kind)
     return &table[kind].traits;
 }
 
-const char *yk_force_name(yk_force_kind kind)
+const char *yk_force_kind_name(yk_force_kind kind)
 {
-    if ((unsigned)kind >= YK_FORCE_KINDS)
+    if ((unsigned)kind >= YK_FORCE_KIND_COUNT)
         return "unknown";
     return table[kind].traits.name;
 }
 
-bool yk_force_on_both(yk_force_kind kind)
+bool yk_force_kind_acts_on_both(yk_force_kind kind)
 {
-    if ((unsigned)kind >= YK_FORCE_KINDS)
+    if ((unsigned)kind >= YK_FORCE_KIND_COUNT)
         return false;
     return table[kind].traits.on_both;
 }

@@ -429,7 +429,7 @@ static const struct {
     yk_joint_traits traits;
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
-} joints[YK_JOINT_KINDS] = {
+} joints[YK_JOINT_KIND_COUNT] = {
     [YK_JOINT_SPHERICAL] = {{.name = "spherical"}, 3, {POINT}},
     [YK_JOINT_REVOLUTE] = {{.name = "revolute", .motion = YK_MOTION_ROTATION},
                            5,
@@ -442,45 +442,45 @@ static const struct {
                               4,
                               {IN_LINE, PARALLEL}},
     [YK_JOINT_PLANAR] = {{.name = "planar"}, 3, {ALONG_Z, PARALLEL}},
-    [YK_JOINT_CLAMP] = {{.name = "clamp"}, 6, {POINT, LOCKED}},
+    [YK_JOINT_FIXED] = {{.name = "clamp"}, 6, {POINT, LOCKED}},
     [YK_JOINT_DISTANCE] = {{.name = "distance", .drive = {.name = "length"}},
                            1,
                            {{YK_ROW_DISTANCE, 0, 0}}},
     [YK_JOINT_IN_LINE] = {{.name = "in-line", .motion = YK_MOTION_TRANSLATION}, 2, {IN_LINE}},
     [YK_JOINT_IN_PLANE] = {{.name = "in-plane"}, 1, {ALONG_Z}},
     [YK_JOINT_PARALLEL_AXES] = {{.name = "parallel-axes"}, 2, {PARALLEL}},
-    [YK_JOINT_ORIENTATION] = {{.name = "orientation"}, 3, {LOCKED}},
+    [YK_JOINT_FIXED_ORIENTATION] = {{.name = "orientation"}, 3, {LOCKED}},
     [YK_JOINT_DRIVEN_ROTATION] = {{.name = "rotation",
                                    .drive = {"angle", .required = true, .angular = true},
                                    .motion = YK_MOTION_ROTATION},
                                   1,
                                   {{YK_ROW_AXES, X, Y}}},
-    [YK_JOINT_DRIVEN_POSITION] = {{.name = "position",
-                                   .drive = {"distance", .required = true},
-                                   .motion = YK_MOTION_TRANSLATION},
+    [YK_JOINT_DRIVEN_TRANSLATION] = {{.name = "position",
+                                      .drive = {"distance", .required = true},
+                                      .motion = YK_MOTION_TRANSLATION},
+                                     1,
+                                     {ALONG_Z}},
+    [YK_JOINT_DRIVEN_ANGULAR_VELOCITY] = {{.name = "angular-velocity",
+                                           .drive = {"rate", .required = true, .angular = true,
+                                                     .on_velocity = true}},
+                                          1,
+                                          {{YK_ROW_SPIN, Z, 0}}},
+    [YK_JOINT_DRIVEN_VELOCITY] = {{.name = "velocity",
+                                   .drive = {"rate", .required = true, .on_velocity = true}},
                                   1,
-                                  {ALONG_Z}},
-    [YK_JOINT_DRIVEN_SPIN] = {{.name = "angular-velocity",
-                               .drive = {"rate", .required = true, .angular = true,
-                                         .on_velocity = true}},
-                              1,
-                              {{YK_ROW_SPIN, Z, 0}}},
-    [YK_JOINT_DRIVEN_SPEED] = {{.name = "velocity",
-                                .drive = {"rate", .required = true, .on_velocity = true}},
-                               1,
-                               {{YK_ROW_SLIP_A, Z, 0}}},
+                                  {{YK_ROW_SLIP_A, Z, 0}}},
     [YK_JOINT_KNIFE_EDGE] = {{.name = "knife-edge"}, 1, {{YK_ROW_SLIP_B, Y, 0}}},
     [YK_JOINT_ROLLING] = {{.name = "rolling"}, 3, {ROLLING}},
-    [YK_JOINT_AXES] = {{.name = "axes"}, 0, {{0}}},
+    [YK_JOINT_CUSTOM] = {{.name = "axes"}, 0, {{0}}},
 };
 
 yk_joint_def yk_joint_default(void)
 {
     return (yk_joint_def){
-        .kind = YK_JOINT_CLAMP,
-        .body = {YK_GROUND, YK_GROUND},
-        .marker = {yk_marker_default(), yk_marker_default()},
-        .drive_unit = 1,
+        .kind = YK_JOINT_FIXED,
+        .bodies = {YK_GROUND, YK_GROUND},
+        .markers = {yk_marker_default(), yk_marker_default()},
+        .drive_scale = 1,
     };
 }
 
@@ -489,8 +489,8 @@ yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, in
     yk_joint_def def = yk_joint_default();
     def.name = name;
     def.kind = kind;
-    def.body[0] = body_a;
-    def.body[1] = body_b;
+    def.bodies[0] = body_a;
+    def.bodies[1] = body_b;
     return def;
 }
 
@@ -498,30 +498,30 @@ yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int b
                          yk_marker global)
 {
     yk_joint_def def = yk_joint_named(name, kind, body_a, body_b);
-    def.marker[0] = global;
-    def.global = true;
+    def.markers[0] = global;
+    def.marker_is_global = true;
     return def;
 }
 
 yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_def *def)
 {
     const char *name = def->name ? def->name : "";
-    if ((unsigned)def->kind >= YK_JOINT_KINDS)
+    if ((unsigned)def->kind >= YK_JOINT_KIND_COUNT)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' is of no known kind (%d): take a yk_joint_kind", model, name,
                        (int)def->kind);
 
     /* A length that a drive prescribes needs no number of its own. */
     bool needs_length =
-        def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !def->drive.value);
+        def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !def->drive.evaluate);
     if (needs_length && !(def->length > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' needs a positive length, not %g m", model, name,
                        def->length);
-    if (def->kind == YK_JOINT_AXES && !(def->constrained & YK_AXES_ALL))
+    if (def->kind == YK_JOINT_CUSTOM && !(def->constrained_axes & YK_AXES_ALL))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' constrains no motion: name its axes", model, name);
-    if (joints[def->kind].traits.drive.required && !def->drive.value)
+    if (joints[def->kind].traits.drive.required && !def->drive.evaluate)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' prescribes a motion but has no drive", model, name);
     return YK_OK;
@@ -532,9 +532,9 @@ const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind)
     return &joints[kind].traits;
 }
 
-const char *yk_joint_name(yk_joint_kind kind)
+const char *yk_joint_kind_name(yk_joint_kind kind)
 {
-    if ((unsigned)kind >= YK_JOINT_KINDS)
+    if ((unsigned)kind >= YK_JOINT_KIND_COUNT)
         return "unknown";
     return joints[kind].traits.name;
 }
@@ -566,7 +566,7 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
 
 yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_marker *b)
 {
-    yk_joint joint = joint_between(YK_JOINT_AXES, a, b);
+    yk_joint joint = joint_between(YK_JOINT_CUSTOM, a, b);
     int n = 0;
 
     /* Translations: all three are a point that is common, in axes that do not turn. */
@@ -617,9 +617,9 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
 
 yk_joint yk_joint_of(const yk_joint_def *def)
 {
-    if (def->kind == YK_JOINT_AXES)
-        return yk_joint_of_axes(def->constrained, &def->marker[0], &def->marker[1]);
-    return yk_joint_make(def->kind, &def->marker[0], &def->marker[1], def->length);
+    if (def->kind == YK_JOINT_CUSTOM)
+        return yk_joint_of_axes(def->constrained_axes, &def->markers[0], &def->markers[1]);
+    return yk_joint_make(def->kind, &def->markers[0], &def->markers[1], def->length);
 }
 
 int yk_joint_pieces(unsigned constrained, unsigned driven,
@@ -663,13 +663,13 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
     /* What is held is one joint, each driven motion another. */
     int count = 0;
     if (held)
-        pieces[count++] = (yk_joint_piece){YK_JOINT_AXES, held, to_axis[Z], -1};
+        pieces[count++] = (yk_joint_piece){YK_JOINT_CUSTOM, held, to_axis[Z], -1};
 
     for (int k = 0; k < 6; k++) {
         if (!(driven >> k & 1))
             continue;
 
-        yk_joint_kind kind = k < 3 ? YK_JOINT_DRIVEN_POSITION : YK_JOINT_DRIVEN_ROTATION;
+        yk_joint_kind kind = k < 3 ? YK_JOINT_DRIVEN_TRANSLATION : YK_JOINT_DRIVEN_ROTATION;
         pieces[count++] = (yk_joint_piece){kind, 0, to_axis[k % 3], k};
     }
 

@@ -109,7 +109,7 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
 /* One joint of the list, with z of both markers turned by `axes` to the axis that it drives. */
 typedef struct yk_joint_piece {
     yk_joint_kind kind;
-    unsigned constrained; /* of YK_JOINT_AXES */
+    unsigned constrained; /* of YK_JOINT_CUSTOM */
     yk_quat axes;
     int driven; /* which of the six motions its drive is, or -1 */
 } yk_joint_piece;

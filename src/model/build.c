@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "model/scenario.h"
 
 #define KIND_SECTION(word) &yk_##word##_section,
@@ -65,9 +65,10 @@ static double constant_value(void *user, double t)
     return *(const double *)user;
 }
 
-yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function)
+yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node,
+                                 yk_time_function *function)
 {
-    *function = (yk_function){0};
+    *function = (yk_time_function){0};
 
     /* A constant needs no expression, and zero no function at all. */
     if (node->value_count == 1) {
@@ -80,7 +81,7 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
             return YK_ERROR_MEMORY;
 
         *value = node->value;
-        *function = (yk_function){.value = constant_value, .user = value};
+        *function = (yk_time_function){.evaluate = constant_value, .user = value};
         return YK_OK;
     }
 
@@ -95,9 +96,9 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
 }
 
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key,
-                              yk_function *function)
+                              yk_time_function *function)
 {
-    *function = (yk_function){0};
+    *function = (yk_time_function){0};
     const yk_node *node = yk_node_get(section, key);
     if (!node)
         return YK_OK;
@@ -318,8 +319,8 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
     int usual = 1;
     int fewest = 1;
     bool joined = yk_node_get(scenario->root, "interfaces");
-    if (joined && subsystem && scheme->ops->substeps)
-        usual = scheme->ops->substeps(scheme->options, subsystem, &fewest);
+    if (joined && subsystem && scheme->ops->default_substeps)
+        usual = scheme->ops->default_substeps(scheme->options, subsystem, &fewest);
 
     /* By the longest step. A quotient that misses a whole number by rounding is that number. */
     if (micro_step) {
@@ -390,7 +391,7 @@ static void find_leaders(const yk_scenario *scenario, const char *const *names, 
  * all are here, or the status of the resolver says why not. */
 static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
 {
-    const yk_scenario_hosts *hosts = scenario->builder.hosts;
+    const yk_subsystem_placement *hosts = scenario->builder.hosts;
     yk_resolver *r = &scenario->resolver;
     if (!hosts)
         return NULL;
@@ -402,7 +403,7 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     unsigned traits = yk_scheme_traits(&scenario->info.scheme);
 
     /* Parts of a merged system may be on several ranks, which then have copies of them. */
-    if (traits & YK_SCHEME_SPREADS_PARTS) {
+    if (traits & YK_SCHEME_DISTRIBUTES_PARTS) {
         scenario->copies = yk_resolver_take(r, size * sizeof *scenario->copies);
         scenario->served = yk_resolver_take(r, size * sizeof *scenario->served);
     }
@@ -429,19 +430,19 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
             ranks[index] = (int)rank->value;
 
         /* There must be one of that number, which another start may have. */
-        if (ranks[index] >= hosts->count) {
-            yk_node_error(r->diagnostics, rank, "there are %d ranks, 0 to %d", hosts->count,
-                          hosts->count - 1);
+        if (ranks[index] >= hosts->rank_count) {
+            yk_node_error(r->diagnostics, rank, "there are %d ranks, 0 to %d", hosts->rank_count,
+                          hosts->rank_count - 1);
             ranks[index] = 0;
         }
 
         /* What a scheme makes one subsystem of is in one process, or its first part is. */
         if (!(traits & YK_SCHEME_MERGES) || !is_joined(scenario, names[index]))
             continue;
-        if (traits & YK_SCHEME_SPREADS_PARTS && leader[index] != index)
+        if (traits & YK_SCHEME_DISTRIBUTES_PARTS && leader[index] != index)
             continue;
 
-        if (ranks[index] > 0 && traits & YK_SCHEME_SPREADS_PARTS)
+        if (ranks[index] > 0 && traits & YK_SCHEME_DISTRIBUTES_PARTS)
             yk_node_warning(r->diagnostics, rank,
                             "is not used: this scheme merges the subsystems that interfaces join, "
                             "and the first of them is on rank 0; the others may be elsewhere");
@@ -474,13 +475,13 @@ static void label_own_units(yk_resolver *r, yk_node *node, const char *length, c
  * its stand-in if another process computes it. */
 static void build_one(yk_scenario *scenario, int index, const yk_node *node, int rank)
 {
-    const yk_scenario_hosts *hosts = scenario->builder.hosts;
+    const yk_subsystem_placement *hosts = scenario->builder.hosts;
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_builder *builder = &scenario->builder;
     yk_subsystem **subsystem = &scenario->subsystems[index];
 
     /* The subsystem itself, by a kind of the library or by a solver from outside. */
-    int errors_before = yk_diagnostics_errors(diagnostics);
+    int errors_before = yk_diagnostics_error_count(diagnostics);
     int outside = node->choice - YK_KIND_COUNT;
     bool elsewhere = hosts && rank != hosts->rank;
 
@@ -494,20 +495,20 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
         scenario->solvers[index] = scenario->extensions.solvers[outside]->name;
 
     /* A scenario with mistakes needs nobody else. */
-    if (elsewhere && (!hosts->stand_in || errors_before > 0))
+    if (elsewhere && (!hosts->create_proxy || errors_before > 0))
         return;
     if (elsewhere)
-        status = hosts->stand_in(hosts->user, scenario->context, yk_node_name(node), index, rank,
-                                 subsystem);
+        status = hosts->create_proxy(hosts->user, scenario->context, yk_node_name(node), index,
+                                     rank, subsystem);
     else if (outside < 0)
         status = build_kind[node->choice](builder, node, subsystem);
     else
         status = yk_solver_build(builder, scenario->extensions.solvers[outside], node, subsystem);
-    scenario->info.impacts = builder->impacts;
+    scenario->info.has_impacts = builder->impacts;
     scenario->info.partners = builder->partners;
 
     /* Builders report mistakes at their locations; what else fails is reported at the section. */
-    bool reported = yk_diagnostics_errors(diagnostics) > errors_before;
+    bool reported = yk_diagnostics_error_count(diagnostics) > errors_before;
     if (status == YK_ERROR_MEMORY)
         scenario->resolver.status = status;
     else if (YK_FAILED(status) && !reported)
@@ -516,12 +517,12 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     /* Units and axes. */
     const yk_node *units = yk_node_get(node, "units");
     const yk_node *frame = yk_node_get(node, "frame");
-    yk_transform transform = yk_transform_default();
+    yk_transform transform = yk_transform_identity();
     if (units) {
         int length = yk_node_choice(units, "length");
         int mass = yk_node_choice(units, "mass");
-        transform.length = yk_length_units[length];
-        transform.mass = yk_mass_units[mass];
+        transform.length_unit = yk_length_units[length];
+        transform.mass_unit = yk_mass_units[mass];
         for (yk_node *child = node->first; child; child = child->next)
             if (child != frame)
                 label_own_units(&scenario->resolver, child, yk_length_words[length].word,
@@ -581,8 +582,8 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     }
 
     /* What users see of them. */
-    info->names = scenario->names;
-    info->solvers = scenario->solvers;
+    info->subsystem_names = scenario->names;
+    info->subsystem_solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;
     info->transforms = scenario->transforms;
 }
@@ -596,7 +597,7 @@ static yk_system_description describe(const yk_scenario *scenario)
     yk_system_description def = {
         .subsystems = scenario->subsystems,
         .copies = scenario->copies,
-        .names = info->names,
+        .names = info->subsystem_names,
         .subsystem_count = info->subsystem_count,
         .interfaces = info->interfaces,
         .interface_count = info->interface_count,
@@ -605,7 +606,7 @@ static yk_system_description describe(const yk_scenario *scenario)
         .scheme = info->scheme,
         .start = info->start,
         .step = info->step,
-        .control = info->control,
+        .control = info->step_control,
         .on_failure = info->on_failure,
     };
 
@@ -620,9 +621,9 @@ static yk_system_description describe(const yk_scenario *scenario)
 
 void yk_scenario_make_copies(yk_scenario *scenario)
 {
-    const yk_scenario_hosts *hosts = scenario->builder.hosts;
+    const yk_subsystem_placement *hosts = scenario->builder.hosts;
     yk_resolver *r = &scenario->resolver;
-    if (!scenario->copies || yk_diagnostics_errors(r->diagnostics) > 0)
+    if (!scenario->copies || yk_diagnostics_error_count(r->diagnostics) > 0)
         return;
 
     /* Rank 0 has something stand for those of the others, which have them themselves. */
@@ -637,14 +638,14 @@ void yk_scenario_make_copies(yk_scenario *scenario)
         }
 
         yk_status status = YK_OK;
-        if (hosts->stand_in && !is_here)
-            status = hosts->stand_in(hosts->user, scenario->context, scenario->names[i], i,
-                                     scenario->ranks[i], copy);
-        else if (!hosts->stand_in && is_here)
+        if (hosts->create_proxy && !is_here)
+            status = hosts->create_proxy(hosts->user, scenario->context, scenario->names[i], i,
+                                         scenario->ranks[i], copy);
+        else if (!hosts->create_proxy && is_here)
             status = yk_system_make_copy(scenario->context, &def, i, copy);
 
         /* Rank 0 reports what others could not make, by their messages. */
-        if (status == YK_ERROR_MEMORY || !hosts->stand_in)
+        if (status == YK_ERROR_MEMORY || !hosts->create_proxy)
             r->status = status;
         else if (YK_FAILED(status))
             yk_node_error(r->diagnostics, node, "%s", yk_last_message(scenario->context));
@@ -655,7 +656,7 @@ void yk_scenario_make_copies(yk_scenario *scenario)
     }
 
     /* Other ranks than 0 serve the copies that they have made. */
-    if (!hosts->stand_in)
+    if (!hosts->create_proxy)
         scenario->info.subsystems = scenario->served;
 }
 

@@ -26,7 +26,7 @@ yk_cache *yk_cache_create(void)
 {
     /* A context of its own: those of the loads may be gone when the cache is destroyed. */
     yk_context_def def = yk_context_default();
-    def.threads = 1;
+    def.thread_count = 1;
     def.log = NULL;
     yk_context *context = yk_context_create(&def);
     if (!context)
@@ -45,9 +45,9 @@ yk_cache *yk_cache_create(void)
 
 static void release(yk_context *context, entry *e)
 {
-    yk_release(context, e->key);
-    yk_release(context, e->data);
-    yk_release(context, e);
+    yk_free(context, e->key);
+    yk_free(context, e->data);
+    yk_free(context, e);
 }
 
 void yk_cache_destroy(yk_cache *cache)
@@ -63,7 +63,7 @@ void yk_cache_destroy(yk_cache *cache)
     }
 
     pthread_mutex_destroy(&cache->lock);
-    yk_release(context, cache);
+    yk_free(context, cache);
     yk_context_destroy(context);
 }
 

@@ -35,7 +35,7 @@ static const struct {
             {"gap_rotation", "rad", true},
             {"gap_velocity", "m/s", false},
             {"gap_angular_velocity", "rad/s", true}};
-_Static_assert(sizeof(yk_interface_error) == 4 * sizeof(double),
+_Static_assert(sizeof(yk_interface_gap) == 4 * sizeof(double),
                "the gaps are four doubles in a row");
 
 static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
@@ -138,7 +138,7 @@ static const char *own_unit(const request *q, int subsystem, int port, int offse
     const yk_scenario_info *info = &q->scenario->info;
     const yk_subsystem *object = info->subsystems[subsystem];
     const yk_transform *transform = &info->transforms[subsystem];
-    bool converted = transform->length != 1 || transform->mass != 1;
+    bool converted = transform->length_unit != 1 || transform->mass_unit != 1;
     if (!object->ops->port_unit || (kind != YK_PORT_SIGNAL && converted))
         return NULL;
     return object->ops->port_unit(object, port, offset);
@@ -281,8 +281,8 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         if (!component)
             continue;
 
-        q->row.channel_size = channels[i].components;
-        if (pick_component(q, component, channels[i].components))
+        q->row.channel_size = channels[i].component_count;
+        if (pick_component(q, component, channels[i].component_count))
             found(q, YK_CHANNEL_OF_SUBSYSTEM, subsystem, i, channels[i].unit);
         return;
     }
@@ -364,7 +364,8 @@ static void read_name(request *q, const char *text)
      * such a channel is named `coupling`. */
     bool iterations = strcmp(text, "coupling.iterations") == 0;
     for (int i = 0; iterations && i < info->subsystem_count; i++)
-        if (strcmp(info->names[i], owner) == 0 && offers_channel(info->subsystems[i], dot + 1))
+        if (strcmp(info->subsystem_names[i], owner) == 0 &&
+            offers_channel(info->subsystems[i], dot + 1))
             iterations = false;
     if (iterations) {
         q->row.components = 1;
@@ -384,12 +385,12 @@ static void read_name(request *q, const char *text)
     }
 
     for (int i = 0; i < info->subsystem_count; i++) {
-        if (strcmp(info->names[i], owner) == 0) {
+        if (strcmp(info->subsystem_names[i], owner) == 0) {
             read_of_subsystem(q, i, dot + 1);
             return;
         }
 
-        add_candidate(&c, info->names[i]);
+        add_candidate(&c, info->subsystem_names[i]);
     }
 
     for (int i = 0; i < info->wire_count; i++) {
@@ -469,7 +470,7 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
     scenario->rows[info->channel_count] = q.row;
     scenario->channels[info->channel_count++] =
         (yk_channel){name, q.unit ? q.unit : "", q.row.components};
-    info->sample_size += q.row.components;
+    info->values_per_sample += q.row.components;
 }
 
 static bool reserve(yk_scenario *scenario, int count)
@@ -595,10 +596,10 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     /* How often, and where to: the file's name gives the format. */
     const yk_node *file = yk_node_get(record, "file");
     if (record->valid) {
-        info->record_every = yk_node_integer(record, "every");
-        info->record_frames = yk_node_integer(record, "frames");
-        info->record_contacts = yk_node_integer(record, "contacts");
-        if (file && !yk_record_format_known(file->text))
+        info->record_interval = yk_node_integer(record, "every");
+        info->frame_count = yk_node_integer(record, "frames");
+        info->max_contacts_per_frame = yk_node_integer(record, "contacts");
+        if (file && !yk_record_is_known_format(file->text))
             yk_node_error(r->diagnostics, file,
                           "cannot tell the format of '%.60s' by its name; let it end in .h5, "
                           ".hdf5 or .csv",
@@ -618,7 +619,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
                 add_channel(scenario, node->text, node);
 
         check_repeated(scenario, channels);
-    } else if (!channels && yk_diagnostics_errors(r->diagnostics) == 0) {
+    } else if (!channels && yk_diagnostics_error_count(r->diagnostics) == 0) {
         add_defaults(scenario);
     }
 
@@ -653,12 +654,13 @@ const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int c
     return NULL;
 }
 
-void yk_scenario_sample(const yk_scenario *scenario, double *values)
+void yk_scenario_read_sample(const yk_scenario *scenario, double *values)
 {
     yk_system *system = scenario->system;
     if (!system) {
         yk_fail(scenario->context, YK_ERROR_ARGUMENT,
-                "%s: the system has not started: call yk_scenario_system and yk_system_start first",
+                "%s: the system has not started: call yk_scenario_system and yk_system_initialize "
+                "first",
                 __func__);
         return;
     }
@@ -672,10 +674,10 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values)
 
         switch (row->kind) {
         case YK_CHANNEL_PORT:
-            from = (const double *)yk_system_output(system, row->subsystem, row->port);
+            from = (const double *)yk_system_port_value(system, row->subsystem, row->port);
             break;
         case YK_CHANNEL_GAP: {
-            yk_interface_error error = yk_system_interface_error(system, row->subsystem);
+            yk_interface_gap error = yk_system_interface_gap(system, row->subsystem);
             memcpy(own, &error, sizeof error);
             break;
         }
@@ -689,11 +691,11 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values)
             own[0] = yk_system_interface_statistics(system, row->subsystem).energy_created;
             break;
         case YK_CHANNEL_ITERATIONS:
-            own[0] = yk_system_statistics_get(system).last_iterations;
+            own[0] = yk_system_get_statistics(system).last_iterations;
             break;
-        case YK_CHANNEL_WIRE: own[0] = yk_system_wire(system, row->subsystem); break;
+        case YK_CHANNEL_WIRE: own[0] = yk_system_wire_value(system, row->subsystem); break;
         case YK_CHANNEL_OF_SUBSYSTEM:
-            yk_system_channel(system, row->subsystem, row->port, scenario->channel);
+            yk_system_read_channel(system, row->subsystem, row->port, scenario->channel);
             from = scenario->channel;
             break;
         }

@@ -58,19 +58,21 @@ static bool field_of_row(yk_store *store, const yk_option *row, yk_field *field)
 
     /* What all kinds have. */
     static const yk_field subsystem = {"subsystems", YK_TYPE_TEXT, .text = "a subsystem"};
-    *field = (yk_field){
-        .key = row->key, .type = types[row->kind], .unit = row->unit, .refines = row->refines};
-    field->text = row->text;
+    *field = (yk_field){.key = row->key,
+                        .type = types[row->kind],
+                        .unit = row->unit,
+                        .refines = row->refinement_exponent};
+    field->text = row->description;
     field->required = row->required;
 
     /* Ranges: both bounds zero are none, and an infinite upper one is not written out. */
-    bool bounded = row->least != 0 || row->most != 0;
+    bool bounded = row->minimum != 0 || row->maximum != 0;
     if (bounded)
-        field->range.low = row->least;
+        field->range.low = row->minimum;
     if (bounded)
         field->range.bounds = YK_LOW;
-    if (bounded && isfinite(row->most)) {
-        field->range.high = row->most;
+    if (bounded && isfinite(row->maximum)) {
+        field->range.high = row->maximum;
         field->range.bounds |= YK_HIGH;
     }
 
@@ -90,7 +92,7 @@ static bool field_of_row(yk_store *store, const yk_option *row, yk_field *field)
 
     /* The words of a choice. */
     size_t count = 0;
-    while (row->words[count].word)
+    while (row->choices[count].name)
         count++;
 
     yk_word *words = yk_store_take(store, (count + 1) * sizeof *words);
@@ -98,13 +100,13 @@ static bool field_of_row(yk_store *store, const yk_option *row, yk_field *field)
         return false;
 
     for (size_t i = 0; i < count; i++)
-        words[i] = (yk_word){row->words[i].word, row->words[i].text};
+        words[i] = (yk_word){row->choices[i].name, row->choices[i].description};
     field->words = words;
-    if (!row->fields)
+    if (!row->custom_fields)
         return true;
 
     /* A choice that can also be given by keys of its own. */
-    int inner_count = count_rows(row->fields);
+    int inner_count = count_rows(row->custom_fields);
     yk_field *inner = yk_store_take(store, ((size_t)inner_count + 1) * sizeof *inner);
     yk_section *section = yk_store_take(store, sizeof *section);
     if (!inner || !section)
@@ -112,14 +114,14 @@ static bool field_of_row(yk_store *store, const yk_option *row, yk_field *field)
 
     /* All of them are needed: a ratio has no default of its own. */
     for (int i = 0; i < inner_count; i++) {
-        const yk_option *from = &row->fields[i];
+        const yk_option *from = &row->custom_fields[i];
         inner[i] = (yk_field){
             .key = from->key,
             .type = YK_TYPE_NUMBER,
             .unit = from->unit,
             .required = true,
             .range = YK_NOT_NEGATIVE,
-            .text = from->text,
+            .text = from->description,
         };
     }
     *section = (yk_section){row->key, "Weights of their own; only the ratios matter.", inner};
@@ -142,7 +144,7 @@ const yk_section *yk_option_section(yk_store *store, const char *name, const cha
         if (!field_of_row(store, &rows[i], &fields[i]))
             return NULL;
 
-        fields[i].fallback = rows[i].fallback;
+        fields[i].fallback = rows[i].default_text;
     }
     *section = (yk_section){name, text, fields};
 
@@ -170,9 +172,9 @@ yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_nod
         /* Keys of its own instead of a word have the index behind all words. */
         int choice = node->choice;
         if (choice < 0) {
-            for (choice = 0; row->words[choice].word;)
+            for (choice = 0; row->choices[choice].name;)
                 choice++;
-            for (const yk_option *inner = row->fields; inner->key; inner++)
+            for (const yk_option *inner = row->custom_fields; inner->key; inner++)
                 yk_option_read(builder, inner, yk_node_get(node, inner->key), options);
         }
 
@@ -196,7 +198,7 @@ yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_nod
         return YK_OK;
     }
     case YK_OPTION_FUNCTION: {
-        yk_function function;
+        yk_time_function function;
         yk_status status = yk_builder_function_of(builder, node, &function);
         memcpy(target, &function, sizeof function);
         return status;
@@ -217,15 +219,15 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     const yk_scheme_ops *ops;
 
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
-        const yk_option *row = yk_scheme_option(ops, key);
+        const yk_option *row = yk_scheme_find_option(ops, key);
         if (!row)
             continue;
 
         /* Schemes that say the same are named together, where the first of them comes. */
         bool said = false;
         for (int k = 0; k < i; k++) {
-            const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
-            said = said || (earlier && strcmp(earlier->text, row->text) == 0);
+            const yk_option *earlier = yk_scheme_find_option(yk_schemes_at(extensions, k), key);
+            said = said || (earlier && strcmp(earlier->description, row->description) == 0);
         }
 
         if (said)
@@ -238,14 +240,14 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
         yk_text_add(context, &text, "`%s`", ops->name);
         const yk_scheme_ops *other;
         for (int k = i + 1; (other = yk_schemes_at(extensions, k)); k++) {
-            const yk_option *later = yk_scheme_option(other, key);
-            if (later && strcmp(later->text, row->text) == 0)
+            const yk_option *later = yk_scheme_find_option(other, key);
+            if (later && strcmp(later->description, row->description) == 0)
                 yk_text_add(context, &text, ", `%s`", other->name);
         }
 
-        yk_text_add(context, &text, ": %s", row->text);
-        if (row->fallback && !row->derived && with_defaults)
-            yk_text_add(context, &text, " (`%s`)", row->fallback);
+        yk_text_add(context, &text, ": %s", row->description);
+        if (row->default_text && !row->has_derived_default && with_defaults)
+            yk_text_add(context, &text, " (`%s`)", row->default_text);
     }
 
     /* The field outlives this text. */
@@ -253,7 +255,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     if (text.data)
         kept = yk_store_text(store, text.data, text.length);
 
-    yk_release(context, text.data);
+    yk_free(context, text.data);
     return kept;
 }
 
@@ -263,17 +265,17 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
     const char *common = NULL;
     const yk_scheme_ops *ops;
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
-        const yk_option *row = yk_scheme_option(ops, key);
+        const yk_option *row = yk_scheme_find_option(ops, key);
         if (!row)
             continue;
 
         /* A default that follows from other options is no common one. */
-        if (row->derived || !row->fallback)
+        if (row->has_derived_default || !row->default_text)
             return NULL;
-        if (common && strcmp(common, row->fallback) != 0)
+        if (common && strcmp(common, row->default_text) != 0)
             return NULL;
 
-        common = row->fallback;
+        common = row->default_text;
     }
 
     return common;
@@ -293,12 +295,12 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
             if (known)
                 continue;
 
-            const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
+            const yk_option *own = chosen ? yk_scheme_find_option(chosen, row->key) : NULL;
             yk_field *field = &fields[count++];
             if (!field_of_row(store, own ? own : row, field))
                 return -1;
-            if (own && !own->derived)
-                field->fallback = own->fallback;
+            if (own && !own->has_derived_default)
+                field->fallback = own->default_text;
             if (chosen)
                 continue;
 
@@ -353,7 +355,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     /* The key `scheme`, with a word for each. */
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
-        words[i] = (yk_word){ops->name, ops->text};
+        words[i] = (yk_word){ops->name, ops->description};
     }
 
     fields[0] = (yk_field){.key = "scheme", .type = YK_TYPE_CHOICE, .text = "coupling scheme"};
@@ -419,7 +421,7 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
     if (!options)
         return NULL;
 
-    yk_scheme_fill(ops, options);
+    yk_scheme_set_defaults(ops, options);
     *def = (yk_scheme_def){.ops = ops, .options = options};
     if (!section)
         return options;
@@ -446,22 +448,22 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
     /* A finer run of the same scenario has finer tolerances, those that it does not name too. */
     for (const yk_option *row = ops->options; row && row->key; row++) {
         bool named = written >> (row - ops->options) & 1;
-        bool refines = row->kind == YK_OPTION_NUMBER && row->refines != 0;
+        bool refines = row->kind == YK_OPTION_NUMBER && row->refinement_exponent != 0;
         if (named || !refines || !(r->refinement > 0))
             continue;
 
         double value;
         memcpy(&value, options + row->offset, sizeof value);
-        value *= pow(r->refinement, -row->refines);
+        value *= pow(r->refinement, -row->refinement_exponent);
         memcpy(options + row->offset, &value, sizeof value);
     }
 
     /* Runs whose difference counts must not differ by what iterations leave. */
-    if (scenario->builder.to_rounding && ops->sharpen)
-        ops->sharpen(options);
+    if (scenario->builder.to_rounding && ops->tighten_tolerances)
+        ops->tighten_tolerances(options);
 
     /* What does not fit together is the scheme's to say. */
-    if (yk_scheme_check(scenario->context, def) != YK_OK)
+    if (yk_scheme_validate(scenario->context, def) != YK_OK)
         yk_node_error(r->diagnostics, section, "%s", yk_last_message(scenario->context));
 
     return options;
@@ -473,18 +475,18 @@ static void read_failure_policy(yk_scenario *scenario, const yk_node *section)
     yk_failure_policy *policy = &scenario->info.on_failure;
     policy->action = (yk_on_failure)section->choice;
     if (policy->action == YK_ON_FAILURE_HALVE) {
-        policy->halvings = yk_node_integer(section, "halvings");
-        policy->good_steps = yk_node_integer(section, "good_steps");
-        if (scenario->info.control.tolerance > 0)
+        policy->max_halvings = yk_node_integer(section, "halvings");
+        policy->steps_before_doubling = yk_node_integer(section, "good_steps");
+        if (scenario->info.step_control.relative_tolerance > 0)
             yk_node_error(scenario->resolver.diagnostics, section,
                           "does what time.tolerance does already, which takes failed steps again "
                           "with smaller sizes: remove one of the two");
     }
 
-    if (policy->action == YK_ON_FAILURE_FALL_BACK) {
+    if (policy->action == YK_ON_FAILURE_FALLBACK) {
         int chosen = yk_node_choice(section, "scheme");
         const yk_scheme_ops *ops = yk_schemes_at(&scenario->extensions, chosen);
-        scenario->fall_back_options = read_scheme(scenario, ops, section, &policy->fall_back);
+        scenario->fall_back_options = read_scheme(scenario, ops, section, &policy->fallback_scheme);
     }
 }
 
@@ -515,12 +517,12 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         return;
 
     /* Solvers are to leave less than repetitions resolve. */
-    const yk_scheme_def *second = &scenario->info.on_failure.fall_back;
+    const yk_scheme_def *second = &scenario->info.on_failure.fallback_scheme;
     unsigned traits = yk_scheme_traits(&scenario->info.scheme);
     if (second->ops)
         traits |= yk_scheme_traits(second);
     bool repeats = traits & YK_SCHEME_NEEDS_ROLLBACK;
-    scenario->builder.repeats = repeats || scenario->info.control.tolerance > 0;
+    scenario->builder.repeats = repeats || scenario->info.step_control.relative_tolerance > 0;
 }
 
 /* The subsystems that a scheme's options name, in one section. */
@@ -561,7 +563,7 @@ void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
         return;
 
     read_lists(scenario, coupling, scenario->info.scheme.ops, scenario->options);
-    const yk_scheme_ops *second = scenario->info.on_failure.fall_back.ops;
+    const yk_scheme_ops *second = scenario->info.on_failure.fallback_scheme.ops;
     if (second)
         read_lists(scenario, yk_node_get(coupling, "on_failure"), second,
                    scenario->fall_back_options);

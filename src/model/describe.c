@@ -81,7 +81,7 @@ static char *finish(yk_context *context, yk_text *text)
     return text->data;
 }
 
-char *yk_scenario_text(const yk_scenario *scenario)
+char *yk_scenario_resolved_text(const yk_scenario *scenario)
 {
     yk_context *context = scenario->context;
     yk_text text = {0};
@@ -326,7 +326,7 @@ static const char introduction[] =
     "| | |\n"
     "|---|---|\n";
 
-char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
+char *yk_scenario_schema_markdown(yk_context *context, const yk_scenario *scenario)
 {
     yk_text text = {0};
     yk_store store = {.context = context};

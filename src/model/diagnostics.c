@@ -1,5 +1,5 @@
 /* A list of messages about an input file, and their layout as compilers print them. */
-#include "model/node.h"
+#include "model/yaml_tree.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +33,10 @@ void yk_diagnostics_destroy(yk_diagnostics *diagnostics)
 
     /* The texts of an entry are one block that starts with its source's name. */
     for (int i = 0; i < diagnostics->count; i++)
-        yk_release(diagnostics->context, (void *)(uintptr_t)diagnostics->list[i].source);
+        yk_free(diagnostics->context, (void *)(uintptr_t)diagnostics->list[i].source);
 
-    yk_release(diagnostics->context, diagnostics->list);
-    yk_release(diagnostics->context, diagnostics);
+    yk_free(diagnostics->context, diagnostics->list);
+    yk_free(diagnostics->context, diagnostics);
 }
 
 int yk_diagnostics_count(const yk_diagnostics *diagnostics)
@@ -44,17 +44,17 @@ int yk_diagnostics_count(const yk_diagnostics *diagnostics)
     return diagnostics->count;
 }
 
-int yk_diagnostics_errors(const yk_diagnostics *diagnostics)
+int yk_diagnostics_error_count(const yk_diagnostics *diagnostics)
 {
     return diagnostics->errors;
 }
 
-int yk_diagnostics_warnings(const yk_diagnostics *diagnostics)
+int yk_diagnostics_warning_count(const yk_diagnostics *diagnostics)
 {
     return diagnostics->warnings;
 }
 
-const yk_diagnostic *yk_diagnostics_get(const yk_diagnostics *diagnostics, int index)
+const yk_diagnostic *yk_diagnostics_at(const yk_diagnostics *diagnostics, int index)
 {
     if (index < 0 || index >= diagnostics->count)
         return NULL;
@@ -276,7 +276,7 @@ void yk_diagnostics_sort(yk_diagnostics *diagnostics)
 
 /* Layout --------------------------------------------------------------------------------------- */
 
-char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
+char *yk_diagnostics_format(const yk_diagnostics *diagnostics)
 {
     yk_context *context = diagnostics->context;
     yk_text text = {0};

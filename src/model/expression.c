@@ -806,7 +806,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
 
     compiler c = {.scanner = &s, .code = {.instructions = made->code}};
     if (!compile(&c)) {
-        yk_release(context, made);
+        yk_free(context, made);
         return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
     }
 
@@ -820,7 +820,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
 void yk_expression_destroy(yk_expression *expression)
 {
     if (expression)
-        yk_release(expression->context, expression);
+        yk_free(expression->context, expression);
 }
 
 /* Operands have a sign or a ',' between them: no more than half of the letters are on the stack. */
@@ -842,9 +842,9 @@ static double value_at(void *user, double t)
     return yk_expression_value(user, variables);
 }
 
-yk_function yk_expression_function(yk_expression *expression)
+yk_time_function yk_expression_function(yk_expression *expression)
 {
-    return (yk_function){.value = value_at, .user = expression};
+    return (yk_time_function){.evaluate = value_at, .user = expression};
 }
 
 yk_status yk_expression_constant(yk_context *context, const char *text, const yk_scope *scope,

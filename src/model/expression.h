@@ -43,7 +43,7 @@ double yk_expression_value(const yk_expression *expression, const double *variab
 /* Whether it uses any variable. */
 bool yk_expression_varies(const yk_expression *expression);
 /* As a function of the scope's first variable; the expression must outlive it. */
-yk_function yk_expression_function(yk_expression *expression);
+yk_time_function yk_expression_function(yk_expression *expression);
 
 /* The value of a constant expression, or of a plain number without any set-up. A value that is
  * not finite is an error. */

@@ -38,10 +38,11 @@ static port_reference find_port(yk_scenario *scenario, const yk_node *node)
     subsystem[strcspn(subsystem, ".")] = '\0';
 
     /* The subsystem. */
-    found.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
+    found.subsystem = yk_find_name(info->subsystem_names, info->subsystem_count, subsystem);
     if (found.subsystem < 0) {
-        yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
-                      yk_suggest_name(subsystem, info->names, info->subsystem_count).text);
+        yk_node_error(
+            diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
+            yk_suggest_name(subsystem, info->subsystem_names, info->subsystem_count).text);
         return found;
     }
 
@@ -106,7 +107,7 @@ static port_reference read_side(yk_scenario *scenario, const yk_node *node)
 
     yk_phrase remedy = yk_suggest_name(wanted, names, count);
     yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
-                  info->names[found.subsystem], wanted, remedy.text);
+                  info->subsystem_names[found.subsystem], wanted, remedy.text);
     return found;
 }
 
@@ -117,7 +118,7 @@ static bool check_causality(yk_scenario *scenario, const port_reference *side,
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scheme_def *scheme = &scenario->info.scheme;
     const yk_port *port = side->what;
-    if (port->causalities & causality)
+    if (port->allowed_causalities & causality)
         return true;
 
     /* Signals have no power to exchange. */
@@ -128,9 +129,9 @@ static bool check_causality(yk_scenario *scenario, const port_reference *side,
     }
 
     /* Exchanging the sides does not help where both take a wrench. */
-    bool wrench = causality == YK_TAKES_WRENCH;
-    bool prescribed = wrench && port->causalities & YK_TAKES_MOTION;
-    bool both = yk_scheme_traits(scheme) & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
+    bool wrench = causality == YK_CAUSALITY_WRENCH_INPUT;
+    bool prescribed = wrench && port->allowed_causalities & YK_CAUSALITY_MOTION_INPUT;
+    bool both = yk_scheme_traits(scheme) & YK_SCHEME_IS_FORCE_FORCE;
     if (prescribed && both && port->kind == YK_PORT_MARKER)
         yk_node_error(diagnostics, side->node,
                       "cannot receive a wrench, and the scheme %s applies wrenches to both "
@@ -152,7 +153,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const port
     /* An interface joins two subsystems at ports of one kind. */
     if (a->subsystem >= 0 && a->subsystem == b->subsystem) {
         yk_node_error(diagnostics, between, "joins subsystem '%s' with itself",
-                      scenario->info.names[a->subsystem]);
+                      scenario->info.subsystem_names[a->subsystem]);
         return false;
     }
 
@@ -169,19 +170,19 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const port
 
     /* What the second side takes is the scheme's choice. */
     const yk_scheme_def *scheme = &scenario->info.scheme;
-    yk_causality second = YK_TAKES_MOTION;
-    if (scheme->ops->second_side) {
+    yk_causality second = YK_CAUSALITY_MOTION_INPUT;
+    if (scheme->ops->second_side_causality) {
         yk_subsystem **subsystems = scenario->subsystems;
-        const yk_joined_ports joined = {
+        const yk_port_pair joined = {
             .subsystem = {subsystems[a->subsystem], subsystems[b->subsystem]},
-            .number = {a->subsystem, b->subsystem},
+            .subsystem_index = {a->subsystem, b->subsystem},
             .port = {a->port, b->port},
         };
-        second = scheme->ops->second_side(scheme->options, &joined);
+        second = scheme->ops->second_side_causality(scheme->options, &joined);
     }
 
     /* Both sides are checked, so that both get their message. */
-    bool good = check_causality(scenario, a, YK_TAKES_WRENCH);
+    bool good = check_causality(scenario, a, YK_CAUSALITY_WRENCH_INPUT);
     return check_causality(scenario, b, second) && good;
 }
 
@@ -230,7 +231,7 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const port_ref
     if (at) {
         yk_vec3 offset = yk_v3_sub(*at, transform->position);
         yk_vec3 rotated = yk_q_rotate_back(transform->orientation, offset);
-        own_at = yk_v3_scale(1 / transform->length, rotated);
+        own_at = yk_v3_scale(1 / transform->length_unit, rotated);
         at = &own_at;
     }
 
@@ -309,7 +310,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_re
 static const double DIFFERENCE_STEP = 1e-3;
 
 typedef struct driven_axis {
-    yk_function function;
+    yk_time_function function;
     double step;
 } driven_axis;
 
@@ -408,7 +409,7 @@ static void check_name(yk_scenario *scenario, const yk_node *node)
 {
     const yk_scenario_info *info = &scenario->info;
     const char *name = yk_node_name(node);
-    if (yk_find_name(info->names, info->subsystem_count, name) < 0)
+    if (yk_find_name(info->subsystem_names, info->subsystem_count, name) < 0)
         return;
 
     yk_node_key_error(scenario->resolver.diagnostics, node,
@@ -480,7 +481,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
             .wrench_port = a.port,
             .motion_subsystem = b.subsystem,
             .motion_port = b.port,
-            .constrained = axes,
+            .constrained_axes = axes,
             .drive = read_drive(scenario, node, axes, kind),
         };
     }
@@ -515,7 +516,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     wire->source_subsystem = row.subsystem;
     wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
     wire->source_channel = row.port;
-    wire->component = row.offset;
+    wire->component_index = row.offset;
     if (row.kind == YK_CHANNEL_OF_SUBSYSTEM)
         return true;
 
@@ -523,7 +524,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     const yk_port *ports;
     const yk_subsystem *from = scenario->subsystems[row.subsystem];
     from->ops->ports(from, &ports);
-    if (!(ports[row.port].causalities & YK_TAKES_SIGNAL))
+    if (!(ports[row.port].allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT))
         return true;
 
     yk_node_error(diagnostics, node,
@@ -542,7 +543,7 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     wire->target_port = to.port;
 
     /* A signal port that takes. */
-    if (!(to.what->causalities & YK_TAKES_SIGNAL)) {
+    if (!(to.what->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT)) {
         const char *remedy = "ports with power are joined under 'interfaces'";
         if (to.what->kind == YK_PORT_SIGNAL)
             remedy = "it gives one: exchange 'from' and 'to'";
@@ -659,7 +660,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         if (!good || !node->valid || !wire.name)
             continue;
 
-        wire.hold = yk_node_boolean(node, "hold");
+        wire.sample_and_hold = yk_node_boolean(node, "hold");
         wire.gain = yk_node_number(node, "gain");
         wire.offset = yk_node_number(node, "offset");
         if (wire.gain == 0) {
@@ -674,7 +675,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
     info->wires = scenario->wires;
 
     /* After a mistake, what could not be read would seem to be joined to nothing. */
-    if (yk_diagnostics_errors(r->diagnostics) > 0)
+    if (yk_diagnostics_error_count(r->diagnostics) > 0)
         return;
 
     warn_unconnected(scenario);

@@ -156,7 +156,7 @@ const yk_field yk_joint_item = {"joint",
 static const yk_field input_item = {"input", YK_TYPE_TEXT,
                                     .text = "`name.quantity.component`, as a channel is named"};
 static const yk_field feedback_fields[] = {
-    {"inputs", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_FEEDBACK_MAX,
+    {"inputs", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_FEEDBACK_INPUTS_MAX,
      .item = &input_item,
      .text = "names in the expression, and what of the model they stand for: `speed: "
              "crank.angular_velocity.x`"},
@@ -243,8 +243,9 @@ static const yk_section torque_law = {"torque", "On a body.", torque_fields};
 static const yk_section *const force_variants[] = {
     &spring_law, &torsion_law, &bushing_law, &motor_law, &force_law, &torque_law, NULL};
 /* What the variants mean. */
-static const yk_force_kind force_kinds[] = {YK_FORCE_SPRING, YK_FORCE_TORSION, YK_FORCE_BUSHING,
-                                            YK_FORCE_MOTOR,  YK_FORCE_VECTOR,  YK_FORCE_TORQUE};
+static const yk_force_kind force_kinds[] = {YK_FORCE_SPRING,  YK_FORCE_TORSION_SPRING,
+                                            YK_FORCE_BUSHING, YK_FORCE_MOTOR,
+                                            YK_FORCE_FORCE,   YK_FORCE_TORQUE};
 
 const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants,
                                 .selector = "type", .text = "A force law"};
@@ -366,7 +367,7 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
         if (at)
             global.offset = yk_node_vector(item, "at");
 
-        marker[side] = yk_marker_on(global, pose.position, pose.orientation);
+        marker[side] = yk_marker_in_body(global, pose.position, pose.orientation);
     }
 }
 
@@ -382,7 +383,7 @@ static void read_joint(reader *r, const yk_node *item)
     yk_joint_def joint = yk_joint_default();
     joint.name = yk_node_name(item);
     joint.kind = (yk_joint_kind)item->choice;
-    read_pair(r, item, joint.body, joint.marker);
+    read_pair(r, item, joint.bodies, joint.markers);
 
     /* What drives it: a number or a function of time; of a distance the number is its length. */
     const char *drive_key = yk_joint_traits_of(joint.kind)->drive.name;
@@ -394,15 +395,15 @@ static void read_joint(reader *r, const yk_node *item)
         note(r, yk_builder_function_of(r->builder, drive, &joint.drive));
 
     /* A drive that keeps zero is a drive. */
-    if (drive && !joint.drive.value && joint.kind != YK_JOINT_DISTANCE)
-        joint.drive.value = always_zero;
+    if (drive && !joint.drive.evaluate && joint.kind != YK_JOINT_DISTANCE)
+        joint.drive.evaluate = always_zero;
 
     /* What else the kind needs. */
     if (joint.kind == YK_JOINT_ROLLING)
         joint.length = yk_node_number(item, "radius");
 
     for (const yk_node *axis = yk_node_items(item, "constrain"); axis; axis = axis->next)
-        joint.constrained |= 1u << axis->choice;
+        joint.constrained_axes |= 1u << axis->choice;
     if (r->status == YK_OK)
         added(r, item, r->ops->add_joint(r->model, &joint));
 }
@@ -413,13 +414,13 @@ static void read_joint(reader *r, const yk_node *item)
 typedef struct feedback_expression {
     yk_expression *expression;
     int input_count;
-    const char *inputs[YK_FEEDBACK_MAX];
+    const char *inputs[YK_FEEDBACK_INPUTS_MAX];
 } feedback_expression;
 
 static double feedback_value(void *user, double t, const double *inputs)
 {
     const feedback_expression *f = user;
-    double variables[1 + YK_FEEDBACK_MAX] = {t};
+    double variables[1 + YK_FEEDBACK_INPUTS_MAX] = {t};
     memcpy(variables + 1, inputs, (size_t)f->input_count * sizeof *inputs);
     return yk_expression_value(f->expression, variables);
 }
@@ -438,7 +439,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
     }
 
     /* Time first, then the inputs by the names that the expression has for them. */
-    const char *variables[1 + YK_FEEDBACK_MAX] = {"t"};
+    const char *variables[1 + YK_FEEDBACK_INPUTS_MAX] = {"t"};
     for (const yk_node *input = yk_node_items(section, "inputs"); input; input = input->next) {
         f->inputs[f->input_count++] = input->text;
         variables[f->input_count] = yk_node_name(input);
@@ -467,7 +468,7 @@ static int find_input(reader *r, const yk_node *input)
                                   input->text));
 
     /* A new one, for this and for later forces. */
-    yk_port_def port = yk_signal_port(input->text);
+    yk_port_def port = yk_port_signal(input->text);
     int id = added(r, input, r->ops->add_port(r->model, &port));
     r->input_names[r->input_count] = input->text;
     r->inputs[r->input_count++] = id;
@@ -496,16 +497,16 @@ static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
     /* It acts where the joint is, in the sense of its free motion. */
     const yk_node *joint = yk_node_at(joints, index);
     yk_joint_kind kind = (yk_joint_kind)joint->choice;
-    read_pair(r, joint, force->body, force->marker);
+    read_pair(r, joint, force->bodies, force->markers);
 
     switch (yk_joint_traits_of(kind)->motion) {
     case YK_MOTION_ROTATION: force->kind = YK_FORCE_MOTOR; break;
-    case YK_MOTION_TRANSLATION: force->kind = YK_FORCE_THRUST; break;
+    case YK_MOTION_TRANSLATION: force->kind = YK_FORCE_LINEAR_MOTOR; break;
     case YK_MOTION_NONE:
         note(r, yk_builder_error(r->builder, reference,
                                  "a motor drives a revolute, cylindrical, rotation, prismatic, "
                                  "in-line or position joint; this one is %s",
-                                 yk_joint_name(kind)));
+                                 yk_joint_kind_name(kind)));
     }
 }
 
@@ -520,7 +521,7 @@ static void read_force(reader *r, const yk_node *item)
     const yk_node *feedback = yk_node_get(item, "feedback");
     const yk_node *load = yk_node_get(item, "load");
     if (input)
-        force.input = find_input(r, input);
+        force.signal_port = find_input(r, input);
     else if (feedback)
         read_feedback(r, feedback, &force.feedback);
     else if (load)
@@ -532,34 +533,34 @@ static void read_force(reader *r, const yk_node *item)
     case YK_FORCE_MOTOR: read_motor(r, item, &force); break;
     case YK_FORCE_SPRING:
         /* Along the line between the origins; about the common axis below. */
-        read_pair(r, item, force.body, force.marker);
+        read_pair(r, item, force.bodies, force.markers);
         force.stiffness = yk_node_number(item, "stiffness");
         force.damping = yk_node_number(item, "damping");
-        force.free = yk_node_number(item, "free_length");
+        force.free_length = yk_node_number(item, "free_length");
         break;
-    case YK_FORCE_TORSION:
-        read_pair(r, item, force.body, force.marker);
+    case YK_FORCE_TORSION_SPRING:
+        read_pair(r, item, force.bodies, force.markers);
         force.stiffness = yk_node_number(item, "stiffness");
         force.damping = yk_node_number(item, "damping");
-        force.free = yk_node_number(item, "free_angle");
+        force.free_length = yk_node_number(item, "free_angle");
         break;
     case YK_FORCE_BUSHING:
-        read_pair(r, item, force.body, force.marker);
+        read_pair(r, item, force.bodies, force.markers);
         note(r, yk_read_six_by_six(r->builder, item, "stiffness", force.bushing_stiffness));
         note(r, yk_read_six_by_six(r->builder, item, "damping", force.bushing_damping));
         break;
     default:
         /* A force or a torque on one body, with a vector that may follow its marker. */
-        force.body[1] = find(r, on);
-        if (force.body[1] == YK_GROUND)
+        force.bodies[1] = find(r, on);
+        if (force.bodies[1] == YK_GROUND)
             note(r,
                  yk_builder_error(r->builder, on, "the ground does not move: name a body or node"));
 
-        force.marker[1] = yk_read_marker(item);
+        force.markers[1] = yk_read_marker(item);
         force.vector = yk_node_vector(item, "vector");
         bool follows = yk_node_boolean(item, "follows");
-        if (follows && force.kind == YK_FORCE_VECTOR)
-            force.kind = YK_FORCE_FOLLOWER;
+        if (follows && force.kind == YK_FORCE_FORCE)
+            force.kind = YK_FORCE_FOLLOWER_FORCE;
         if (follows && force.kind == YK_FORCE_TORQUE)
             force.kind = YK_FORCE_FOLLOWER_TORQUE;
     }
@@ -579,11 +580,11 @@ static void read_port(reader *r, const yk_node *item)
 
     /* A frame on one body, or the distance of two. */
     if (item->choice == MARKER) {
-        port.body[0] = find(r, yk_node_get(item, "on"));
-        port.marker[0] = yk_read_marker(item);
+        port.bodies[0] = find(r, yk_node_get(item, "on"));
+        port.markers[0] = yk_read_marker(item);
     } else {
         port.kind = YK_PORT_SCALAR;
-        read_pair(r, item, port.body, port.marker);
+        read_pair(r, item, port.bodies, port.markers);
     }
 
     if (r->status == YK_OK)

@@ -119,7 +119,7 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
             table[slot] = i;
         }
 
-        yk_release(r->context, r->table);
+        yk_free(r->context, r->table);
         r->table = table;
         r->slots = slots;
     }
@@ -354,8 +354,8 @@ static yk_status read_obj(reader *r)
 
 void yk_mesh_release(yk_context *context, yk_mesh *mesh)
 {
-    yk_release(context, mesh->points);
-    yk_release(context, mesh->triangles);
+    yk_free(context, mesh->points);
+    yk_free(context, mesh->triangles);
     *mesh = (yk_mesh){0};
 }
 
@@ -386,7 +386,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     yk_status status = read(&r);
     status = yk_input_check(context, r.file, path, status);
     fclose(r.file);
-    yk_release(context, r.table);
+    yk_free(context, r.table);
     if (status == YK_OK && mesh->triangle_count == 0)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no triangles", path);
 

@@ -11,8 +11,8 @@
 #ifndef YK_MODEL_MODAL_H
 #define YK_MODEL_MODAL_H
 
-#include "model/node.h"
-#include "smooth/flexible.h"
+#include "model/yaml_tree.h"
+#include "multibody/flexible.h"
 
 /* Where a body is described; paths, NULL: absent. */
 typedef struct yk_modal_files {

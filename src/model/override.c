@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/node.h"
+#include "model/yaml_tree.h"
 
 /* In the tree ---------------------------------------------------------------------------------- */
 
@@ -439,7 +439,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
         if (status != YK_OK)
             break;
 
-        yk_release(context, present);
+        yk_free(context, present);
         present = edited;
     }
 
@@ -466,7 +466,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
     if (status == YK_OK)
         *text = present;
     else
-        yk_release(context, present);
+        yk_free(context, present);
 
     yk_store_destroy(&store);
     yk_diagnostics_destroy(diagnostics);

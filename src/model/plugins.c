@@ -26,7 +26,7 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
                        "a solver's table has %zu bytes, this library's %zu: rebuild it with the "
                        "headers of version %s",
                        ops->size, sizeof *ops, yk_version());
-    if (!ops->name || !ops->text || !ops->create)
+    if (!ops->name || !ops->description || !ops->create)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "solver %s has no name, no text or no function create in its table",
                        ops->name ? ops->name : "(unnamed)");
@@ -38,8 +38,8 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
     for (const yk_option *row = ops->options; row && row->key; row++) {
         /* Rows write into the struct, so their offsets must lie in it. */
         bool choice = row->kind == YK_OPTION_CHOICE;
-        if (row->kind == YK_OPTION_SUBSYSTEMS || row->kind > YK_OPTION_FUNCTION || !row->text ||
-            (choice && !row->words) || row->offset >= ops->options_size)
+        if (row->kind == YK_OPTION_SUBSYSTEMS || row->kind > YK_OPTION_FUNCTION ||
+            !row->description || (choice && !row->choices) || row->offset >= ops->options_size)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "solver %s: the row of '%s' needs a kind that solvers can have, a text, "
                            "an offset inside the struct and, as a choice, words",
@@ -79,7 +79,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
 static yk_status add_scheme(yk_scenario *scenario, const yk_scheme_ops *ops)
 {
     yk_extensions *known = &scenario->extensions;
-    yk_status status = yk_scheme_check(scenario->context, &(yk_scheme_def){.ops = ops});
+    yk_status status = yk_scheme_validate(scenario->context, &(yk_scheme_def){.ops = ops});
     if (status != YK_OK)
         return status;
 
@@ -147,7 +147,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     /* What it is, and what it brings. */
     handle->info.path = yk_store_text(&scenario->store, path, strlen(path));
     handle->info.name = plugin->name ? plugin->name : "";
-    handle->info.licence = plugin->licence ? plugin->licence : "";
+    handle->info.license = plugin->license ? plugin->license : "";
     yk_status status = handle->info.path ? YK_OK : YK_ERROR_MEMORY;
 
     for (int i = 0; status == YK_OK && plugin->solvers && plugin->solvers[i]; i++)

@@ -5,7 +5,7 @@
 
 #include "model/schema.h"
 #include "yoke/mechanics.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 /* Building ------------------------------------------------------------------------------------- */
 
@@ -27,9 +27,10 @@ void yk_builder_note_partner(yk_builder *builder);
 /* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as
  * long as the scenario. */
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key,
-                              yk_function *function);
+                              yk_time_function *function);
 /* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
-yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function);
+yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node,
+                                 yk_time_function *function);
 /* An expression of the named variables and the parameters, from a node's text; mistakes are
  * reported at the node. It lives as long as the scenario. */
 yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
@@ -92,7 +93,7 @@ extern const yk_field yk_force_item;
 extern const yk_field yk_port_item;
 
 /* To be included: `on`, `offset` and `orientation` of one marker; and `gravity`, as
- * yk_smooth_default and yk_nonsmooth_default have it. */
+ * yk_multibody_default and yk_nonsmooth_default have it. */
 extern const yk_section yk_marker_keys;
 extern const yk_section yk_gravity_keys;
 
@@ -112,7 +113,7 @@ typedef struct yk_mechanism_ops {
     int (*find)(void *model, const yk_node *reference);
     /* Where a body's own frame is at the start: position and orientation. */
     yk_motion (*pose)(const void *model, int body);
-    /* As the functions of yoke/smooth.h and yoke/nonsmooth.h. */
+    /* As the functions of yoke/multibody.h and yoke/nonsmooth.h. */
     int (*add_joint)(void *model, const yk_joint_def *def);
     int (*add_force)(void *model, const yk_force_def *def);
     int (*add_port)(void *model, const yk_port_def *def);
@@ -140,7 +141,7 @@ yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *
  * resolved section; the message of a failure becomes the user's. */
 #define YK_KIND_LIST(X) \
     X(control)          \
-    X(fmu) X(hydraulic) X(mbdyn) X(nonsmooth) X(oscillator) X(precice) X(remote) X(smooth)
+    X(fmu) X(hydraulic) X(mbdyn) X(multibody) X(nonsmooth) X(oscillator) X(precice) X(remote)
 
 #define YK_KIND_DECLARE(word)                                                \
     extern const yk_section yk_##word##_section;                             \

@@ -16,12 +16,12 @@ yk_scenario_def yk_scenario_default(void)
     return (yk_scenario_def){.path = "scenario.yaml"};
 }
 
-const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario)
+const yk_scenario_info *yk_scenario_get_info(const yk_scenario *scenario)
 {
     return &scenario->info;
 }
 
-const char *yk_scenario_file(const yk_scenario *scenario, int index, bool *code)
+const char *yk_scenario_input_file(const yk_scenario *scenario, int index, bool *code)
 {
     const yk_scenario_input *input = scenario->builder.files;
     for (int i = 0; input && i < index; i++)
@@ -64,36 +64,36 @@ static void read_time(yk_scenario *scenario)
     info->step = step->value;
 
     /* Step control, with its bounds in order. */
-    yk_step_control *control = &info->control;
+    yk_step_control *control = &info->step_control;
     const yk_node *smallest = yk_node_get(time, "smallest");
     const yk_node *largest = yk_node_get(time, "largest");
     *control = yk_step_control_default();
-    control->tolerance = yk_node_number(time, "tolerance");
+    control->relative_tolerance = yk_node_number(time, "tolerance");
     if (smallest)
-        control->smallest = smallest->value;
-    if (smallest && control->smallest > info->step)
+        control->min_step = smallest->value;
+    if (smallest && control->min_step > info->step)
         yk_node_error(diagnostics, smallest,
                       "the smallest step (%g s) is longer than the step (%g s)", smallest->value,
                       info->step);
     if (largest)
-        control->largest = largest->value;
-    if (control->largest > info->step || (largest && control->largest < control->smallest))
+        control->max_step = largest->value;
+    if (control->max_step > info->step || (largest && control->max_step < control->min_step))
         yk_node_error(diagnostics, largest,
                       "the largest step (%g s) must lie between the smallest (%g s) and the step "
                       "(%g s)",
-                      control->largest, control->smallest, info->step);
+                      control->max_step, control->min_step, info->step);
 
     /* Events that are known beforehand. */
     const yk_node *events = yk_node_get(time, "events");
     if (events) {
-        control->events = events->values;
-        control->event_count = events->value_count;
+        control->event_times = events->values;
+        control->event_time_count = events->value_count;
     }
 
     /* In their order: the coupling takes the next one. */
-    for (int i = 1; i < control->event_count; i++) {
-        double before = control->events[i - 1];
-        double after = control->events[i];
+    for (int i = 1; i < control->event_time_count; i++) {
+        double before = control->event_times[i - 1];
+        double after = control->event_times[i];
         if (after > before)
             continue;
 
@@ -123,9 +123,9 @@ static void read_time(yk_scenario *scenario)
 
     /* The end that the run reaches, free of the rounding of a sum. */
     if (length > 0 && steps < 1e15)
-        info->steps = (int64_t)ceil(steps);
+        info->step_count = (int64_t)ceil(steps);
 
-    info->end = info->start + (double)info->steps * info->step;
+    info->end = info->start + (double)info->step_count * info->step;
 }
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static bool read_distance(const char *text, yk_checkpoint_unit *unit, double *ev
         if (strcmp(word, units[i].word) != 0)
             continue;
 
-        *unit = wall ? YK_CHECKPOINT_CLOCK : YK_CHECKPOINT_TIME;
+        *unit = wall ? YK_CHECKPOINT_WALL_TIME : YK_CHECKPOINT_SIMULATED_TIME;
         *every = number * units[i].seconds;
         return true;
     }
@@ -186,7 +186,7 @@ static void read_checkpoint(yk_scenario *scenario)
         return;
 
     const yk_node *every = yk_node_get(section, "every");
-    if (!read_distance(every->text, &info->checkpoint_unit, &info->checkpoint_every)) {
+    if (!read_distance(every->text, &info->checkpoint_unit, &info->checkpoint_interval)) {
         info->checkpoint_unit = YK_CHECKPOINT_NEVER;
         yk_node_error(scenario->resolver.diagnostics, every,
                       "'%.60s' does not say how often: write a number with a unit, `500 steps`, "
@@ -251,12 +251,12 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     yk_store *store = &scenario->store;
     yk_builder *builder = &scenario->builder;
     *builder = (yk_builder){.store = store, .diagnostics = r->diagnostics, .scope = &r->scope};
-    builder->to_rounding = def->to_rounding;
-    builder->forbid_code = def->forbid_plugins;
-    builder->unsettled = def->unsettled;
-    builder->see_settling = def->see_settling;
-    builder->see_user = def->see_user;
-    builder->hosts = def->hosts;
+    builder->to_rounding = def->iterate_to_rounding;
+    builder->forbid_code = def->forbid_external_code;
+    builder->unsettled = def->skip_settling;
+    builder->see_settling = def->show_settling;
+    builder->see_user = def->show_settling_user;
+    builder->hosts = def->placement;
     builder->cache = def->cache;
 
     /* Files are found from the scenario's folder. */
@@ -320,7 +320,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
 
     /* Subsystems alone are loaded where other processes have the rest; of merged ones that are
      * spread, the whole. */
-    bool alone = def->hosts && !def->hosts->stand_in;
+    bool alone = def->placement && !def->placement->create_proxy;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) {
         steps[i](scenario);
         if (alone && !scenario->copies && steps[i] == yk_scenario_build_subsystems)
@@ -330,7 +330,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     }
 
     /* A part of a scenario need not use all parameters. */
-    if (r->status == YK_OK && !alone && yk_diagnostics_errors(r->diagnostics) == 0)
+    if (r->status == YK_OK && !alone && yk_diagnostics_error_count(r->diagnostics) == 0)
         yk_report_unused_parameters(r, yk_node_get(scenario->root, "parameters"),
                                     def->override_count == 0);
 
@@ -345,9 +345,9 @@ static yk_status summarise_mistakes(const yk_scenario *scenario, const char *pat
     const yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
 
     /* Warnings are no mistakes. */
-    const yk_diagnostic *first = yk_diagnostics_get(diagnostics, 0);
+    const yk_diagnostic *first = yk_diagnostics_at(diagnostics, 0);
     for (int i = 1; first->severity != YK_SEVERITY_ERROR; i++)
-        first = yk_diagnostics_get(diagnostics, i);
+        first = yk_diagnostics_at(diagnostics, i);
 
     /* Overrides have a name and no line. */
     char location[80];
@@ -356,7 +356,7 @@ static yk_status summarise_mistakes(const yk_scenario *scenario, const char *pat
     else
         snprintf(location, sizeof location, "%.70s", first->source);
 
-    int count = yk_diagnostics_errors(diagnostics);
+    int count = yk_diagnostics_error_count(diagnostics);
     const char *plural = count > 1 ? "s" : "";
     const char *colon = first->path[0] ? ": " : "";
     return yk_fail(scenario->context, YK_ERROR_INPUT,
@@ -402,7 +402,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
         yk_diagnostics_sort(diagnostics);
         if (status == YK_OK && yk_diagnostics_failed(diagnostics))
             status = YK_ERROR_MEMORY;
-        if (status == YK_OK && yk_diagnostics_errors(diagnostics) > 0)
+        if (status == YK_OK && yk_diagnostics_error_count(diagnostics) > 0)
             status = summarise_mistakes(made, def->path);
     }
 
@@ -443,7 +443,7 @@ void yk_scenario_destroy(yk_scenario *scenario)
         yk_expression_destroy(f->expression);
     yk_scenario_close_plugins(scenario);
     yk_store_destroy(&scenario->store);
-    yk_release(scenario->context, scenario);
+    yk_free(scenario->context, scenario);
 }
 
 /* Units ---------------------------------------------------------------------------------------- */
@@ -460,8 +460,8 @@ yk_unit_name yk_scenario_own_unit(const yk_scenario *scenario, int subsystem, co
                                   yk_unit_style style)
 {
     const yk_transform *transform = &scenario->transforms[subsystem];
-    const char *length = unit_word(transform->length, yk_length_units, yk_length_words);
-    const char *mass = unit_word(transform->mass, yk_mass_units, yk_mass_words);
+    const char *length = unit_word(transform->length_unit, yk_length_units, yk_length_words);
+    const char *mass = unit_word(transform->mass_unit, yk_mass_units, yk_mass_words);
     return yk_unit_in(unit, length, mass, style);
 }
 

@@ -70,7 +70,7 @@ struct yk_builder {
     bool unsettled;     /* likewise */
     void (*see_settling)(void *user, const struct yk_settling *settling); /* likewise */
     void *see_user;
-    const yk_scenario_hosts *hosts; /* likewise; NULL after loading */
+    const yk_subsystem_placement *hosts; /* likewise; NULL after loading */
     /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool repeats;
     bool impacts, partners; /* see yk_scenario_info */
@@ -83,7 +83,7 @@ struct yk_builder {
 typedef struct yk_channel_row {
     enum {
         YK_CHANNEL_PORT,        /* `components` doubles of a port's value, from `offset` on */
-        YK_CHANNEL_GAP,         /* one of the four numbers of yk_interface_error */
+        YK_CHANNEL_GAP,         /* one of the four numbers of yk_interface_gap */
         YK_CHANNEL_ENERGY,      /* `components` doubles of yk_energy */
         YK_CHANNEL_CREATED,     /* energy created by an interface */
         YK_CHANNEL_ITERATIONS,  /* of the scheme in the last macro step */
@@ -200,7 +200,7 @@ yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_nod
  *   # scenario models/modal-cantilever/scenario.yaml
  *   # 8b1f0c63a2d94e57 models/modal-cantilever/frequencies.csv
  *
- * To be given back with yk_release; NULL when out of memory. */
+ * To be given back with yk_free; NULL when out of memory. */
 char *yk_scenario_inputs(const yk_scenario *scenario);
 
 /* Expressions of time that have no value, as sqrt(1 - t) has none after t = 1 s: the cause of what

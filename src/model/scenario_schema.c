@@ -332,7 +332,7 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *exte
 
     for (size_t i = own; i < all; i++) {
         const yk_solver_ops *ops = extensions->solvers[i - own];
-        variants[i] = yk_option_section(store, ops->name, ops->text, ops->options);
+        variants[i] = yk_option_section(store, ops->name, ops->description, ops->options);
         if (!variants[i])
             return NULL;
     }

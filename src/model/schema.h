@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "model/expression.h"
-#include "model/node.h"
+#include "model/yaml_tree.h"
 #include "yoke/subsystem.h"
 
 /* Bounds of a number. */

@@ -1,6 +1,6 @@
 /* YAML to nodes, on the events of libyaml: no recursion, so that only the limits of the header
  * bound the depth. */
-#include "model/node.h"
+#include "model/yaml_tree.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
 
         char *grown = yk_reallocate(store->context, text, 2 * capacity, 1);
         if (!grown)
-            yk_release(store->context, text);
+            yk_free(store->context, text);
 
         text = grown;
         capacity *= 2;
@@ -66,7 +66,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
      * the user. */
     if (unreadable) {
         report_file_error(diagnostics, source, "read", reason);
-        yk_release(store->context, text);
+        yk_free(store->context, text);
         if (reason == EISDIR)
             return YK_OK;
         return yk_fail(store->context, YK_ERROR_FILE, "'%s' cannot be read: %s", path,
@@ -82,7 +82,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
         source->text = yk_store_text(store, text, length);
 
     source->length = length;
-    yk_release(store->context, text);
+    yk_free(store->context, text);
     return source->text || too_long ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -492,7 +492,7 @@ static void drop_duplicates(reader *r, yk_node *map)
         yk_node_remove(entries[i]);
     }
 
-    yk_release(r->store->context, entries);
+    yk_free(r->store->context, entries);
 }
 
 /* Takes the entries of `from` that the map does not have. */
@@ -692,6 +692,6 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         *root = r->root;
 
     yk_status status = r->status;
-    yk_release(store->context, r);
+    yk_free(store->context, r);
     return status;
 }

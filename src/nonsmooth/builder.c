@@ -1,6 +1,6 @@
 /* The builder of yoke/nonsmooth.h: parts go straight into a world that has not started; the first
  * mistake is kept until the subsystem is asked for. */
-#include "base/building.h"
+#include "base/builder.h"
 #include "base/context.h"
 #include "math/vec3.h"
 #include "mechanics/force.h"
@@ -25,15 +25,15 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
     } numbers[] = {
         {"envelope (m)", def->envelope},
         {"skin (m)", def->skin},
-        {"recovery_speed (m/s)", def->recovery_speed},
-        {"bounce_speed (m/s)", def->bounce_speed},
-        {"sleeping.speed (m/s)", def->sleeping.speed},
-        {"sleeping.angular_speed (rad/s)", def->sleeping.angular_speed},
-        {"sleeping.after (s)", def->sleeping.after},
-        {"solver.tolerance", def->solver.tolerance},
-        {"solver.iterations", def->solver.iterations},
+        {"recovery_speed (m/s)", def->max_recovery_speed},
+        {"bounce_speed (m/s)", def->min_bounce_speed},
+        {"sleeping.speed (m/s)", def->sleeping.speed_threshold},
+        {"sleeping.angular_speed (rad/s)", def->sleeping.angular_speed_threshold},
+        {"sleeping.after (s)", def->sleeping.delay},
+        {"solver.tolerance", def->contact_options.tolerance},
+        {"solver.iterations", def->contact_options.max_iterations},
         {"contact_capacity", def->contact_capacity},
-        {"threads", def->threads},
+        {"threads", def->thread_count},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -41,20 +41,20 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s is %g, must not be negative",
                            numbers[i].name, numbers[i].value);
 
-    if ((unsigned)def->solver.method > YK_CONTACT_PIVOT)
+    if ((unsigned)def->contact_options.method > YK_CONTACT_PIVOTING)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "solver.method is %d, there is none with that number",
-                       (int)def->solver.method);
-    if ((unsigned)def->solver.friction > YK_FRICTION_BOX)
+                       (int)def->contact_options.method);
+    if ((unsigned)def->contact_options.friction_model > YK_FRICTION_PYRAMID)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "solver.friction is %d, there is none with that number",
-                       (int)def->solver.friction);
+                       (int)def->contact_options.friction_model);
     if ((unsigned)def->impact_law > YK_IMPACT_SEQUENTIAL)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "impact_law is %d, there is none with that number", (int)def->impact_law);
 
     /* Gauss-Seidel converges for factors between 0 and 2. */
-    double factor = def->solver.relaxation_factor;
+    double factor = def->contact_options.relaxation_factor;
     if (!(factor > 0 && factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "solver.relaxation_factor is %g, must be between 0 and 2", factor);
@@ -124,7 +124,7 @@ int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_sha
     return taken(builder, yk_world_add_shape(builder->world, def));
 }
 
-int yk_nonsmooth_add_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def)
+int yk_nonsmooth_add_material_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def)
 {
     if (!has_def(builder, __func__, def))
         return YK_NO_ID;
@@ -144,7 +144,7 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
 {
     if (!has_def(builder, __func__, def))
         return YK_NO_ID;
-    if (!ready(builder, def->body, 2))
+    if (!ready(builder, def->bodies, 2))
         return YK_NO_ID;
 
     yk_status usable = yk_joint_check(builder->building.context, "nonsmooth", def);
@@ -153,16 +153,17 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
 
     /* One marker in global axes, seen from both bodies as they start. */
     yk_joint_def joint = *def;
-    joint.global = false;
-    for (int side = 0; side < 2 && def->global; side++) {
-        joint.marker[side] = def->marker[0];
-        int body = def->body[side];
+    joint.marker_is_global = false;
+    for (int side = 0; side < 2 && def->marker_is_global; side++) {
+        joint.markers[side] = def->markers[0];
+        int body = def->bodies[side];
         if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
             continue; /* the ground, or a mistake that the world names */
 
         yk_motion motion;
         yk_nonsmooth_body_motion(builder->world, body, &motion);
-        joint.marker[side] = yk_marker_on(def->marker[0], motion.position, motion.orientation);
+        joint.markers[side] =
+            yk_marker_in_body(def->markers[0], motion.position, motion.orientation);
     }
 
     return taken(builder, yk_world_add_joint(builder->world, &joint));
@@ -172,7 +173,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *de
 {
     if (!has_def(builder, __func__, def))
         return YK_NO_ID;
-    if (!ready(builder, def->body, 2))
+    if (!ready(builder, def->bodies, 2))
         return YK_NO_ID;
 
     yk_status usable = yk_force_check(builder->building.context, "nonsmooth", def);
@@ -182,15 +183,15 @@ int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *de
     /* The world counts signals apart from the ports before them. */
     yk_force_def force = *def;
     int ports = (int)builder->world->model.port_count;
-    if (force.input >= 0 && force.input < ports) {
+    if (force.signal_port >= 0 && force.signal_port < ports) {
         yk_status status = yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
                                    "the input of force '%s' is port %d, which is no signal port",
-                                   def->name ? def->name : "", def->input);
+                                   def->name ? def->name : "", def->signal_port);
         return yk_building_refuse(&builder->building, status);
     }
 
-    if (force.input >= 0)
-        force.input -= ports;
+    if (force.signal_port >= 0)
+        force.signal_port -= ports;
     return taken(builder, yk_world_add_force(builder->world, &force));
 }
 
@@ -198,7 +199,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 {
     if (!has_def(builder, __func__, def))
         return YK_NO_ID;
-    if (!ready(builder, def->body, 2))
+    if (!ready(builder, def->bodies, 2))
         return YK_NO_ID;
 
     yk_context *context = builder->building.context;
@@ -231,14 +232,14 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
     }
 
     if (def->kind == YK_PORT_SCALAR)
-        return taken(builder, yk_world_add_line_port(world, def->name, def->body, def->marker));
-    return taken(builder, yk_world_add_port(world, def->name, def->body[0], &def->marker[0]));
+        return taken(builder, yk_world_add_line_port(world, def->name, def->bodies, def->markers));
+    return taken(builder, yk_world_add_port(world, def->name, def->bodies[0], &def->markers[0]));
 }
 
-int yk_nonsmooth_add_marker(yk_nonsmooth_builder *builder, const char *name, int body,
-                            yk_marker marker)
+int yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name, int body,
+                                 yk_marker marker)
 {
-    yk_port_def port = yk_marker_port(name, body, marker);
+    yk_port_def port = yk_port_marker(name, body, marker);
     return yk_nonsmooth_add_port(builder, &port);
 }
 
@@ -256,8 +257,8 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, dou
     return taken(builder, yk_world_add_sphere(builder->world, position, radius, density, material));
 }
 
-void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_function function,
-                            void *user)
+void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, int body,
+                                   yk_motion_function function, void *user)
 {
     if (!ready(builder, &body, 1))
         return;
@@ -273,7 +274,7 @@ void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_f
 }
 
 void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
-                                 const yk_nonsmooth_path *path)
+                                 const yk_prescribed_path *path)
 {
     if (!ready(builder, &body, 1))
         return;
@@ -305,7 +306,7 @@ yk_particles_def yk_particles_in_box(int count, double radius, yk_vec3 half_edge
     return def;
 }
 
-yk_nonsmooth_shape_def yk_packing_cavity(const yk_packing_def *packing, int body)
+yk_nonsmooth_shape_def yk_packing_container_shape(const yk_packing_def *packing, int body)
 {
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = body;
@@ -392,7 +393,8 @@ int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def)
     return taken(builder, yk_world_add_sink(builder->world, def));
 }
 
-int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particles_def *def)
+int yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, int body,
+                                       const yk_particles_def *def)
 {
     if (!has_def(builder, __func__, def))
         return YK_NO_ID;
@@ -409,7 +411,7 @@ int yk_nonsmooth_fill(yk_nonsmooth_builder *builder, int body, const yk_particle
     /* The cavity stands along the global axes, as packings do, whatever those of the body. */
     yk_motion motion;
     yk_nonsmooth_body_motion(builder->world, body, &motion);
-    yk_nonsmooth_shape_def cavity = yk_packing_cavity(&def->packing, body);
+    yk_nonsmooth_shape_def cavity = yk_packing_container_shape(&def->packing, body);
     cavity.orientation = yk_q_conjugate(motion.orientation);
     if (yk_nonsmooth_add_shape(builder, &cavity) == YK_NO_ID)
         return YK_NO_ID;
@@ -485,7 +487,7 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
     return status;
 }
 
-yk_subsystem *yk_nonsmooth_finish(yk_nonsmooth_builder *builder)
+yk_subsystem *yk_nonsmooth_create_or_null(yk_nonsmooth_builder *builder)
 {
     yk_subsystem *subsystem;
     yk_nonsmooth_create(builder, &subsystem);
@@ -498,5 +500,5 @@ void yk_nonsmooth_discard(yk_nonsmooth_builder *builder)
         return;
 
     yk_nonsmooth_destroy(builder->world);
-    yk_release(builder->building.context, builder);
+    yk_free(builder->building.context, builder);
 }

@@ -1,9 +1,9 @@
 /* Collision: where the solids are, which may touch soon, and which contacts there are now. It
  * reads the model and the state, and changes neither.
  *
- *   broad.c     which solids may touch soon
- *   near.c      solids at their poses, and the list of near pairs that serves several steps
- *   search.c    contacts of the present configuration, in canonical order */
+ *   broad_phase.c     which solids may touch soon
+ *   neighbor_list.c      solids at their poses, and the list of near pairs that serves several steps
+ *   contact_detection.c    contacts of the present configuration, in canonical order */
 #ifndef YK_NONSMOOTH_COLLISION_H
 #define YK_NONSMOOTH_COLLISION_H
 
@@ -12,7 +12,7 @@
 
 /* Broad phase ---------------------------------------------------------------------------------- */
 
-/* A list of pairs that stays valid while nothing has moved far (broad.c). */
+/* A list of pairs that stays valid while nothing has moved far (broad_phase.c). */
 typedef struct yk_ball {
     yk_vec3 centre;
     double radius;
@@ -142,7 +142,7 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
 void yk_collision_destroy(yk_collision *collision);
 size_t yk_collision_bytes(const yk_collision *collision);
 
-/* near.c: solids at their poses and a list of near pairs that is good for gaps up to `reach`. */
+/* neighbor_list.c: solids at their poses and a list of near pairs that is good for gaps up to `reach`. */
 yk_status yk_collision_update_list(yk_collision *collision, double h, double *reach);
 void yk_collision_forget_list(yk_collision *collision);
 yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state, size_t part);
@@ -153,7 +153,7 @@ bool yk_world_may_touch(const void *model, size_t a, size_t b);
 /* Whether groups, masks and exclusions of a frozen model let two parts touch. */
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b);
 
-/* search.c: fills `found`, `touches` and `pairs`. Geometry of a contact of that list, or of one
+/* contact_detection.c: fills `found`, `touches` and `pairs`. Geometry of a contact of that list, or of one
  * made at the same poses. */
 yk_status yk_collision_search(yk_collision *collision, double h);
 yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list *list,

@@ -52,9 +52,9 @@ yk_material yk_material_combine(const yk_material *a, const yk_material *b)
         soft = b;
 
     /* Elastic surfaces both yield, each by its part. */
-    double modulus = fmax(a->modulus, b->modulus);
-    if (a->modulus > 0 && b->modulus > 0)
-        modulus = 1 / (1 / a->modulus + 1 / b->modulus);
+    double modulus = fmax(a->plane_strain_modulus, b->plane_strain_modulus);
+    if (a->plane_strain_modulus > 0 && b->plane_strain_modulus > 0)
+        modulus = 1 / (1 / a->plane_strain_modulus + 1 / b->plane_strain_modulus);
 
     /* A surface without static friction sticks no better than it slides. */
     double static_a = fmax(a->static_friction, a->friction);
@@ -64,15 +64,15 @@ yk_material yk_material_combine(const yk_material *a, const yk_material *b)
     return (yk_material){
         .friction = fmin(a->friction, b->friction),
         .restitution = fmin(a->restitution, b->restitution),
-        .rolling = fmin(a->rolling, b->rolling),
-        .spinning = fmin(a->spinning, b->spinning),
+        .rolling_friction = fmin(a->rolling_friction, b->rolling_friction),
+        .spinning_friction = fmin(a->spinning_friction, b->spinning_friction),
         .stiffness = soft->stiffness,
         .damping = soft->damping,
         .static_friction = fmin(static_a, static_b),
-        .stribeck_speed = smaller_given(a->stribeck_speed, b->stribeck_speed),
+        .stribeck_velocity = smaller_given(a->stribeck_velocity, b->stribeck_velocity),
         .cohesion = fmin(a->cohesion, b->cohesion),
         .cohesion_range = smaller_given(a->cohesion_range, b->cohesion_range),
-        .modulus = modulus,
+        .plane_strain_modulus = modulus,
     };
 }
 
@@ -84,8 +84,8 @@ static double friction_at(const yk_material *material, double sliding)
         return material->friction;
 
     double speed = STRIBECK_SPEED;
-    if (material->stribeck_speed > 0)
-        speed = material->stribeck_speed;
+    if (material->stribeck_velocity > 0)
+        speed = material->stribeck_velocity;
     double ratio = sliding / speed;
     return material->friction + more * exp(-ratio * ratio);
 }
@@ -104,7 +104,7 @@ static double lost(double zeta)
 yk_surface_law yk_surface_law_of(const yk_material *material)
 {
     yk_surface_law law = {.material = *material};
-    if (!(material->modulus > 0) || material->restitution >= 1)
+    if (!(material->plane_strain_modulus > 0) || material->restitution >= 1)
         return law;
 
     /* The damping ratio of the restitution, by bisection. */
@@ -130,7 +130,7 @@ yk_surface_law yk_surface_law_of(const yk_material *material)
 void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, double h,
                       double *softness, double *bias)
 {
-    double k = 4. / 3 * law->material.modulus / sqrt(at->curvature);
+    double k = 4. / 3 * law->material.plane_strain_modulus / sqrt(at->curvature);
     double overlap = fmax(0, -at->gap);
     double deepest = fmax(overlap, -(at->gap + h * at->separation));
     double stiffness = 1.5 * k * sqrt(deepest);
@@ -210,7 +210,7 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
  * directions that contradict each other. Spheres always know the way out. */
 static bool may_contradict(const yk_part *a, const yk_part *b)
 {
-    bool mesh = a->kind == YK_SOLID_TRIANGLE || b->kind == YK_SOLID_TRIANGLE;
+    bool mesh = a->kind == YK_SOLID_MESH || b->kind == YK_SOLID_MESH;
     return mesh && a->kind != YK_SOLID_SPHERE && b->kind != YK_SOLID_SPHERE;
 }
 
@@ -221,8 +221,8 @@ static double recovery_speed(const yk_world_model *model, const yk_part *a, cons
                              double h)
 {
     const yk_nonsmooth_def *def = &model->def;
-    if (def->recovery_speed > 0)
-        return def->recovery_speed;
+    if (def->max_recovery_speed > 0)
+        return def->max_recovery_speed;
 
     /* v^2 = 2 g e lifts a body by the envelope e. */
     double gravity = yk_v3_norm(def->gravity);
@@ -236,8 +236,8 @@ static double recovery_speed(const yk_world_model *model, const yk_part *a, cons
 
 double yk_world_bounce_speed(const yk_world_model *model, double h)
 {
-    if (model->def.bounce_speed > 0)
-        return model->def.bounce_speed;
+    if (model->def.min_bounce_speed > 0)
+        return model->def.min_bounce_speed;
     return h * yk_v3_norm(model->def.gravity);
 }
 
@@ -315,7 +315,7 @@ static double cohesion_impulse(const yk_nonsmooth *self, size_t i, double h)
 
     /* The convex cone carries what slides at a gap of h mu v. */
     yk_touch touch = yk_collision_touch(&self->collision, found, i);
-    if (touch.gap > range && model->def.solver.friction == YK_FRICTION_CONE) {
+    if (touch.gap > range && model->def.contact_options.friction_model == YK_FRICTION_CONVEX_CONE) {
         yk_vec3 u = yk_v3_sub(velocity_before(self, a, touch.point_a),
                               velocity_before(self, b, touch.point_b));
         yk_vec3 sliding = yk_v3_axpy(-yk_v3_dot(touch.normal, u), touch.normal, u);
@@ -354,7 +354,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     const yk_surface_law *law = yk_world_pair_law(model, p, q);
     const yk_material *material = &law->material;
     double curvature = 0;
-    if (material->modulus > 0)
+    if (material->plane_strain_modulus > 0)
         curvature = curvature_of(model, p) + curvature_of(model, q);
     double restitution = 0;
     if (model->def.impact_law == YK_IMPACT_NEWTON && curvature == 0)
@@ -418,8 +418,8 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     if (nodes->kind == YK_PAIR_ROUND)
         return touch.gap;
 
-    row->mu_spin = material->spinning;
-    row->mu_roll = material->rolling;
+    row->mu_spin = material->spinning_friction;
+    row->mu_roll = material->rolling_friction;
 
     row->arm_a = yk_v3_sub(at_p, self->state.bodies[p->body].position);
     if (nodes->b != YK_NETWORK_NONE)

@@ -23,7 +23,7 @@ static const double MOST_DUE = 1e15;
 
 yk_emitter_def yk_emitter_default(void)
 {
-    return (yk_emitter_def){.particles = yk_particles_default(), .until = INFINITY};
+    return (yk_emitter_def){.particles = yk_particles_default(), .end_time = INFINITY};
 }
 
 yk_sink_def yk_sink_default(void)
@@ -59,15 +59,15 @@ static yk_status check_emitter(const yk_world_model *model, const yk_emitter_def
                        "positive and the other zero",
                        def->name, def->rate, def->mass_rate);
 
-    if (!isfinite(def->from) || !(def->until > def->from))
+    if (!isfinite(def->start_time) || !(def->end_time > def->start_time))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "emitter '%s': it ends at %g s, which must be later than %g s, where it "
                        "begins",
-                       def->name, def->until, def->from);
-    if (def->limit < 0)
+                       def->name, def->end_time, def->start_time);
+    if (def->max_emitted < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "emitter '%s': it is to emit %d particles at most, must not be negative",
-                       def->name, def->limit);
+                       def->name, def->max_emitted);
 
     /* Counts and sizes are checked where the lattice of the particles is made. */
     const yk_particles_def *particles = &def->particles;
@@ -133,9 +133,9 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
         .count = (size_t)packing_def->count,
         .rate = def->rate,
         .mass_rate = def->mass_rate,
-        .from = def->from,
-        .until = def->until,
-        .limit = def->limit > 0 ? (uint64_t)def->limit : UINT64_MAX,
+        .from = def->start_time,
+        .until = def->end_time,
+        .limit = def->max_emitted > 0 ? (uint64_t)def->max_emitted : UINT64_MAX,
         .cylinder = packing_def->cavity == YK_SOLID_CYLINDER_CAVITY,
         .size = packing_def->size,
         .position = def->particles.position,
@@ -221,12 +221,12 @@ yk_status yk_world_freeze_flow(yk_world_model *model)
     /* What something is joined to stays, and particles of emitters are free. */
     bool good = true;
     for (size_t i = 0; i < model->joint_count; i++) {
-        const int *body = model->joints[i].def.body;
+        const int *body = model->joints[i].def.bodies;
         good = hold(model, body[0]) && hold(model, body[1]) && good;
     }
 
     for (size_t i = 0; i < model->force_count; i++) {
-        const int *body = model->forces[i].def.body;
+        const int *body = model->forces[i].def.bodies;
         good = hold(model, body[0]) && hold(model, body[1]) && good;
     }
 

@@ -193,14 +193,14 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
         return status;
 
     /* Sweeps from zero, to a tolerance relative to the fastest approach. */
-    yk_contact_options how = self->model.def.solver;
+    yk_contact_options how = self->model.def.contact_options;
 
     how.method = YK_CONTACT_GAUSS_SEIDEL;
-    how.iterations = SWEEPS_MAX;
+    how.max_iterations = SWEEPS_MAX;
     how.tolerance = TOLERANCE * speed;
     how.check_interval = 1;
     how.warm_start = false;
-    how.history = NULL;
+    how.residual_history = NULL;
     yk_contact_report report;
     status = yk_network_solve(problem->network, &how, &report);
 

@@ -30,7 +30,7 @@ struct yk_world_interface {
 
 static int port_size(const yk_world_model *model, size_t port)
 {
-    if (model->ports[port].causality != YK_TAKES_WRENCH)
+    if (model->ports[port].causality != YK_CAUSALITY_WRENCH_INPUT)
         return 0;
     return yk_port_freedoms(model->port_list[port].kind);
 }
@@ -112,10 +112,10 @@ void yk_world_release_interface(yk_nonsmooth *self)
         return;
 
     yk_response_destroy(made->response);
-    yk_release(self->context, made->present);
-    yk_release(self->context, made->rows);
-    yk_release(self->context, made->nodes);
-    yk_release(self->context, made);
+    yk_free(self->context, made->present);
+    yk_free(self->context, made->rows);
+    yk_free(self->context, made->nodes);
+    yk_free(self->context, made);
     self->interface = NULL;
 }
 
@@ -183,7 +183,7 @@ static yk_status factor(yk_nonsmooth *self, double h)
     /* Impulses of the last step are those of its length. */
     double step = self->state.run.step;
     yk_response_def def = {
-        .friction = model->def.solver.friction,
+        .friction = model->def.contact_options.friction_model,
         .present = interface->present,
         .impulse_scale = step > 0 ? h / step : 1,
         .nodes = interface->nodes,
@@ -236,7 +236,7 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
 
         /* The change over the step, and what the motion of the markers adds at constant
          * velocities. */
-        model->rate[i] = (solved_rate(self, row, false) - present) / h + row->bias;
+        model->free_acceleration[i] = (solved_rate(self, row, false) - present) / h + row->bias;
     }
 
     /* Columns of the inverse mass: answers to unit wrenches. */
@@ -262,13 +262,13 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
         return status;
     }
 
-    if (model->size != self->interface->row_count)
+    if (model->row_count != self->interface->row_count)
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "the interface model has %d velocities, not %d", self->interface->row_count,
-                       model->size);
+                       model->row_count);
 
-    model->lead = 1;
-    if (model->size == 0)
+    model->theta = 1;
+    if (model->row_count == 0)
         return YK_OK;
 
     /* Rows of the next step. */

@@ -23,8 +23,8 @@ static yk_frame known_frame(const yk_nonsmooth *self, int slot)
  */
 static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, const yk_input *inputs)
 {
-    yk_function drive = joint->def.drive;
-    double unit = joint->def.drive_unit;
+    yk_time_function drive = joint->def.drive;
+    double unit = joint->def.drive_scale;
 
     /* A line port prescribes a distance. */
     if (joint->driver >= 0) {
@@ -34,7 +34,7 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
     }
 
     /* Rods of constant length, then drives at a speed, then drives along a function. */
-    if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value)
+    if (joint->def.kind == YK_JOINT_DISTANCE && !drive.evaluate)
         return (yk_drive){.value = joint->def.length};
     if (yk_row_on_velocity(&joint->joint.row[joint->joint.row_count - 1]))
         return (yk_drive){.value = unit * yk_function_value(drive, t + h)};

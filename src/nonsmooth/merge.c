@@ -48,7 +48,7 @@ static totals totals_before(const yk_merge_def *merge, int part)
 
 static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 {
-    if (merge->relaxed)
+    if (merge->separate_parts)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "nonsmooth subsystems cannot be relaxed part by part");
     if (merge->transforms)
@@ -60,7 +60,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
     const yk_nonsmooth_def *first = &model_at(merge, 0)->def;
     for (int i = 0; i < merge->part_count; i++) {
         const yk_world_model *model = model_at(merge, i);
-        const yk_sleeping *a = &first->sleeping, *b = &model->def.sleeping;
+        const yk_sleep_options *a = &first->sleeping, *b = &model->def.sleeping;
 
         if (model->frozen)
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -69,9 +69,9 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different gravity cannot be merged: give all "
                            "the same");
-        const yk_periodic *p = &first->periodic, *q = &model->def.periodic;
-        if (yk_v3_norm(yk_v3_sub(p->low, q->low)) > 0 ||
-            yk_v3_norm(yk_v3_sub(p->high, q->high)) > 0)
+        const yk_periodic_box *p = &first->periodic, *q = &model->def.periodic;
+        if (yk_v3_norm(yk_v3_sub(p->lower, q->lower)) > 0 ||
+            yk_v3_norm(yk_v3_sub(p->upper, q->upper)) > 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems whose space repeats itself differently cannot be "
                            "merged: give all the same period");
@@ -79,7 +79,8 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different impact laws cannot be merged: give "
                            "all the same");
-        if (a->speed != b->speed || a->angular_speed != b->angular_speed || a->after != b->after)
+        if (a->speed_threshold != b->speed_threshold ||
+            a->angular_speed_threshold != b->angular_speed_threshold || a->delay != b->delay)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems that go to sleep differently cannot be merged: "
                            "give all the same rule of sleeping");
@@ -238,15 +239,15 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
     for (size_t i = 0; i < world->material_count; i++) {
         yk_material *made = &whole->materials[whole->material_count++];
         *made = world->materials[i];
-        if (made->surface > 0)
-            made->surface += (int)at->surfaces;
+        if (made->surface_id > 0)
+            made->surface_id += (int)at->surfaces;
     }
 
     for (size_t i = 0; i < world->surface_pair_count; i++) {
         yk_material_pair_def *made = &whole->surface_pairs[whole->surface_pair_count++];
         *made = world->surface_pairs[i];
-        made->surface[0] += (int)at->surfaces;
-        made->surface[1] += (int)at->surfaces;
+        made->surface_ids[0] += (int)at->surfaces;
+        made->surface_ids[1] += (int)at->surfaces;
     }
 
     for (size_t i = 0; i < world->exclusion_count; i++) {
@@ -285,7 +286,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         yk_joint_def def = world->joints[i].def;
         def.name = world->joints[i].name;
         for (int side = 0; side < 2; side++)
-            def.body[side] = shifted(def.body[side], at);
+            def.bodies[side] = shifted(def.bodies[side], at);
 
         if (yk_world_add_joint(merged, &def) == YK_NO_ID)
             return yk_last_status(world->context);
@@ -295,9 +296,9 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         yk_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
         for (int side = 0; side < 2; side++)
-            def.body[side] = shifted(def.body[side], at);
-        if (def.input >= 0)
-            def.input += (int)at->signals;
+            def.bodies[side] = shifted(def.bodies[side], at);
+        if (def.signal_port >= 0)
+            def.signal_port += (int)at->signals;
 
         if (yk_world_add_force(merged, &def) == YK_NO_ID)
             return yk_last_status(world->context);
@@ -340,7 +341,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
             driven |= 1u << k;
 
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
-    int count = yk_joint_pieces(joint->constrained, driven, pieces);
+    int count = yk_joint_pieces(joint->constrained_axes, driven, pieces);
     if (count == 0)
         return yk_fail(whole->context, YK_ERROR_CAPABILITY,
                        "ports '%s' and '%s' cannot be merged: of the rotations between them one "
@@ -356,22 +357,23 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
         const yk_joint_piece *piece = &pieces[i];
         yk_joint_def def = yk_joint_default();
         def.kind = piece->kind;
-        def.constrained = piece->constrained;
-        def.body[0] = b->body;
-        def.body[1] = a->body;
-        def.marker[0] = b->marker;
-        def.marker[1] = a->marker;
+        def.constrained_axes = piece->constrained;
+        def.bodies[0] = b->body;
+        def.bodies[1] = a->body;
+        def.markers[0] = b->marker;
+        def.markers[1] = a->marker;
         for (int side = 0; side < 2; side++)
-            def.marker[side].orientation = yk_q_mul(def.marker[side].orientation, piece->axes);
+            def.markers[side].orientation = yk_q_mul(def.markers[side].orientation, piece->axes);
 
         /* What the interface prescribes drives the joint. */
         if (piece->driven >= 3) {
             const yk_relative_motion *angle = &joint->drive[piece->driven];
-            def.drive = (yk_function){.value = driven_angle, .user = (void *)(uintptr_t)angle};
+            def.drive =
+                (yk_time_function){.evaluate = driven_angle, .user = (void *)(uintptr_t)angle};
         } else if (piece->driven >= 0) {
             yk_driven_length *length = &whole->driven_lengths[whole->driven_count++];
-            *length = (yk_driven_length){&joint->drive[piece->driven], merge->length};
-            def.drive = (yk_function){.value = driven_length, .user = length};
+            *length = (yk_driven_length){&joint->drive[piece->driven], merge->length_unit};
+            def.drive = (yk_time_function){.evaluate = driven_length, .user = length};
         }
 
         if (yk_world_add_joint(world, &def) == YK_NO_ID)
@@ -394,9 +396,10 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     yk_nonsmooth_def def = model_at(merge, 0)->def;
     for (int i = 1; i < merge->part_count; i++) {
         const yk_nonsmooth_def *other = &model_at(merge, i)->def;
-        def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);
-        if (other->solver.iterations > def.solver.iterations)
-            def.solver.iterations = other->solver.iterations;
+        def.contact_options.tolerance =
+            fmin(def.contact_options.tolerance, other->contact_options.tolerance);
+        if (other->contact_options.max_iterations > def.contact_options.max_iterations)
+            def.contact_options.max_iterations = other->contact_options.max_iterations;
 
         bool chosen = def.envelope == 0 || other->envelope == 0;
         def.envelope = chosen ? 0 : fmin(def.envelope, other->envelope);

@@ -9,12 +9,12 @@ yk_nonsmooth_def yk_nonsmooth_default(void)
 {
     /* No tolerance: what the step resolves decides how far the contact problem is solved. */
     yk_contact_options solver = yk_contact_options_default();
-    solver.method = YK_CONTACT_AUTOMATIC;
-    solver.friction = YK_FRICTION_CONE;
+    solver.method = YK_CONTACT_AUTO;
+    solver.friction_model = YK_FRICTION_CONVEX_CONE;
     solver.tolerance = 0;
     solver.warm_start = true;
     return (yk_nonsmooth_def){
-        .gravity = {0, 0, -9.81}, .solver = solver, .sleeping = {.after = 0.5}};
+        .gravity = {0, 0, -9.81}, .contact_options = solver, .sleeping = {.delay = 0.5}};
 }
 
 yk_nonsmooth_body_def yk_nonsmooth_body_default(void)
@@ -41,8 +41,8 @@ yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void)
         .kind = YK_SOLID_SPHERE,
         .orientation = {1, 0, 0, 0},
         .size = {1, 1, 1},
-        .group = 1,
-        .mask = ~0u,
+        .collision_group = 1,
+        .collision_mask = ~0u,
     };
 }
 
@@ -52,19 +52,19 @@ void yk_world_model_destroy(yk_world_model *model)
 
     /* Names belong to the model, each in memory of its own. */
     for (size_t i = 0; model->names && i < model->body_count; i++)
-        yk_release(context, model->names[i]);
+        yk_free(context, model->names[i]);
     for (size_t i = 0; i < model->joint_count; i++)
-        yk_release(context, model->joints[i].name);
+        yk_free(context, model->joints[i].name);
     for (size_t i = 0; i < model->force_count; i++)
-        yk_release(context, model->forces[i].name);
+        yk_free(context, model->forces[i].name);
     for (size_t i = 0; i < model->port_count; i++)
-        yk_release(context, model->ports[i].name);
+        yk_free(context, model->ports[i].name);
     for (size_t i = 0; i < model->signal_count; i++)
-        yk_release(context, model->signals[i].name);
+        yk_free(context, model->signals[i].name);
     for (size_t i = 0; i < model->emitter_count; i++)
-        yk_release(context, model->emitters[i].name);
+        yk_free(context, model->emitters[i].name);
     for (size_t i = 0; i < model->sink_count; i++)
-        yk_release(context, model->sinks[i].name);
+        yk_free(context, model->sinks[i].name);
 
     void *blocks[] = {
         model->initial,        model->bodies,        model->names,        model->slot_of,
@@ -76,7 +76,7 @@ void yk_world_model_destroy(yk_world_model *model)
         model->leaves,         model->exclusions,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(context, blocks[i]);
+        yk_free(context, blocks[i]);
     *model = (yk_world_model){.context = context};
 }
 
@@ -258,12 +258,14 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
         size_t i = model->material_count - 1 - k;
         const yk_material *m = &model->materials[i];
         if (m->friction == material->friction && m->restitution == material->restitution &&
-            m->rolling == material->rolling && m->spinning == material->spinning &&
+            m->rolling_friction == material->rolling_friction &&
+            m->spinning_friction == material->spinning_friction &&
             m->stiffness == material->stiffness && m->damping == material->damping &&
             m->static_friction == material->static_friction &&
-            m->stribeck_speed == material->stribeck_speed && m->cohesion == material->cohesion &&
-            m->cohesion_range == material->cohesion_range && m->modulus == material->modulus &&
-            m->surface == material->surface)
+            m->stribeck_velocity == material->stribeck_velocity &&
+            m->cohesion == material->cohesion && m->cohesion_range == material->cohesion_range &&
+            m->plane_strain_modulus == material->plane_strain_modulus &&
+            m->surface_id == material->surface_id)
             return (int32_t)i;
     }
 
@@ -271,8 +273,8 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
         return YK_NO_ID;
 
     /* Worlds that are merged number their surfaces on from the largest. */
-    if (material->surface > model->surface_count)
-        model->surface_count = material->surface;
+    if (material->surface_id > model->surface_count)
+        model->surface_count = material->surface_id;
     model->materials[model->material_count] = *material;
     return (int32_t)model->material_count++;
 }
@@ -289,10 +291,10 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
                        "and a damped surface "
                        "needs a stiffness",
                        what, number, m->stiffness, m->damping);
-    if (m->surface < 0)
+    if (m->surface_id < 0)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s %zu: the number of a surface is %d, it must not be negative", what,
-                       number, m->surface);
+                       number, m->surface_id);
 
     /* Static friction, cohesion, elasticity. */
     const struct {
@@ -300,10 +302,10 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
         double value;
     } others[] = {
         {"static friction", "", m->static_friction},
-        {"Stribeck speed", " m/s", m->stribeck_speed},
+        {"Stribeck speed", " m/s", m->stribeck_velocity},
         {"cohesion", " N", m->cohesion},
         {"range of cohesion", " m", m->cohesion_range},
-        {"modulus", " Pa", m->modulus},
+        {"modulus", " Pa", m->plane_strain_modulus},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!(others[i].value >= 0) || !isfinite(others[i].value))
@@ -312,8 +314,9 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
                            others[i].name, others[i].value, others[i].unit);
 
     /* Friction, rebound, resistance to rotation. */
-    bool positive = m->friction >= 0 && m->rolling >= 0 && m->spinning >= 0;
-    bool finite = isfinite(m->friction) && isfinite(m->rolling) && isfinite(m->spinning);
+    bool positive = m->friction >= 0 && m->rolling_friction >= 0 && m->spinning_friction >= 0;
+    bool finite =
+        isfinite(m->friction) && isfinite(m->rolling_friction) && isfinite(m->spinning_friction);
     if (positive && finite && m->restitution >= 0 && m->restitution <= 1)
         return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -328,7 +331,7 @@ static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_sha
         yk_v3_finite(def->position) && yk_v3_finite(def->size) && yk_q_norm(def->orientation) > 0;
 
     /* A mesh is not a solid itself: its triangles have to be of its points. */
-    if (def->kind == YK_SOLID_TRIANGLE) {
+    if (def->kind == YK_SOLID_MESH) {
         good = good && def->points && def->triangles && def->triangle_count > 0;
         for (int i = 0; good && i < 3 * def->triangle_count; i++) {
             int corner = def->triangles[i / 3][i % 3];
@@ -412,7 +415,7 @@ static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def 
         closed = !twice && bsearch(&back, edges, count, sizeof *edges, compare_edges);
     }
 
-    yk_release(context, edges);
+    yk_free(context, edges);
 
     /* Triangles that run anticlockwise seen from outside enclose a positive volume. */
     if (closed && volume != 0)
@@ -479,13 +482,13 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
         .position = def->position,
         .orientation = yk_q_unit(def->orientation),
         .size = def->size,
-        .open = def->open,
-        .group = def->group,
-        .mask = def->mask,
+        .open = def->open_walls,
+        .group = def->collision_group,
+        .mask = def->collision_mask,
     };
 
     /* A mesh becomes as many parts as it has triangles. */
-    if (def->kind == YK_SOLID_TRIANGLE) {
+    if (def->kind == YK_SOLID_MESH) {
         status = add_mesh(model, def, &part, &geometry);
     } else {
         /* Points of kinds that are not made of them are not read. */
@@ -507,13 +510,13 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
         status = check_material(model, &def->material, "pair", number);
 
     /* Each pair of surfaces is given once, in either order. */
-    int a = def->surface[0];
-    int b = def->surface[1];
+    int a = def->surface_ids[0];
+    int b = def->surface_ids[1];
     if (status == YK_OK && (a <= 0 || b <= 0))
         status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                          "pair %zu: surfaces %d and %d, they are numbered from 1", number, a, b);
     for (size_t i = 0; status == YK_OK && i < number; i++) {
-        const int *other = model->surface_pairs[i].surface;
+        const int *other = model->surface_pairs[i].surface_ids;
         if ((other[0] == a && other[1] == b) || (other[0] == b && other[1] == a))
             status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                              "pair %zu: the surfaces %d and %d are a pair already", number, a, b);
@@ -528,8 +531,8 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
 
     /* Surfaces of worlds that are merged are numbered on from the largest. */
     for (int side = 0; side < 2; side++)
-        if (def->surface[side] > model->surface_count)
-            model->surface_count = def->surface[side];
+        if (def->surface_ids[side] > model->surface_count)
+            model->surface_count = def->surface_ids[side];
     return (int)model->surface_pair_count++;
 }
 
@@ -650,8 +653,8 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
 
     /* Both sides exist and differ; either may be the ground. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
-        status = check_body(model, def->body[side], true, "joint");
-    if (status == YK_OK && def->body[0] == def->body[1])
+        status = check_body(model, def->bodies[side], true, "joint");
+    if (status == YK_OK && def->bodies[0] == def->bodies[1])
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
                          model->joint_count, name_or_none(def->name));
     if (status != YK_OK)
@@ -675,14 +678,14 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
 
     /* Sides that exist, and a load that is a function of time or a signal. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
-        status = check_body(model, def->body[side], true, "force");
+        status = check_body(model, def->bodies[side], true, "force");
     if (status == YK_OK && def->feedback.value)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                          "force %zu (%s): loads here are functions of time or signals",
                          model->force_count, name_or_none(def->name));
-    if (status == YK_OK && def->input >= (int)model->signal_count)
+    if (status == YK_OK && def->signal_port >= (int)model->signal_count)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d",
-                         model->force_count, name_or_none(def->name), def->input);
+                         model->force_count, name_or_none(def->name), def->signal_port);
     if (status != YK_OK)
         return YK_NO_ID;
 
@@ -724,7 +727,7 @@ yk_status yk_world_prescribe(yk_nonsmooth *self, int body, yk_motion_function fu
                             &(yk_prescription){.body = body, .function = function, .user = user});
 }
 
-yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path)
+yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_prescribed_path *path)
 {
     return add_prescription(&self->model, &(yk_prescription){.body = body, .path = *path});
 }
@@ -759,7 +762,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
             list[at++] = (yk_port){
                 .name = port->name,
                 .kind = port->line ? YK_PORT_SCALAR : YK_PORT_MARKER,
-                .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION,
+                .allowed_causalities = YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT,
             };
         }
 
@@ -771,8 +774,9 @@ yk_status yk_world_list_ports(yk_world_model *model)
             /* Signals are marked by the complement of their number. */
             numbers[at] = ~(int)i;
             signal->index = at;
-            list[at++] = (yk_port){
-                .name = signal->name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
+            list[at++] = (yk_port){.name = signal->name,
+                                   .kind = YK_PORT_SIGNAL,
+                                   .allowed_causalities = YK_CAUSALITY_SIGNAL_INPUT};
         }
     }
 

@@ -1,7 +1,7 @@
 /* The constant model of a nonsmooth subsystem: bodies, solids, joints, forces, ports.
  *
  * It is built with the add functions of nonsmooth.h, as the user numbers, and frozen once
- * (freeze.c): bodies get slots, in which neighbours in space are neighbours in memory and those
+ * (compile.c): bodies get slots, in which neighbours in space are neighbours in memory and those
  * that forces move come first; these are the nodes of the contact problem. Nothing here changes
  * from then on, except the size of a shape (yk_nonsmooth_resize_shape). */
 #ifndef YK_NONSMOOTH_MODEL_H
@@ -108,7 +108,7 @@ typedef struct yk_prescription {
     int body;                    /* as the user numbers */
     yk_motion_function function; /* NULL: the path is read */
     void *user;
-    yk_nonsmooth_path path;
+    yk_prescribed_path path;
 } yk_prescription;
 
 /* A length that an interface prescribes between worlds that were merged (m), in their unit of
@@ -215,7 +215,7 @@ typedef struct yk_world_model {
     int driven_count;
 
     /* Contacts that there is room for; general ones are those that need their geometry kept
-     * (search.c). */
+     * (contact_detection.c). */
     size_t contact_capacity, general_capacity;
 } yk_world_model;
 
@@ -224,7 +224,7 @@ void yk_world_model_destroy(yk_world_model *model);
 /* Makes the list of ports anew. */
 yk_status yk_world_list_ports(yk_world_model *model);
 
-/* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
+/* compile.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
  * capacities, and sees whether space can repeat itself around what there is; once. */
 yk_status yk_world_freeze(yk_world_model *model);
 int yk_world_compare_exclusions(const void *a, const void *b);
@@ -280,7 +280,7 @@ static inline yk_vec3 yk_world_image(const yk_world_model *model, yk_vec3 of, yk
 /* The image of a point in the first period. */
 static inline yk_vec3 yk_world_wrap(const yk_world_model *model, yk_vec3 point)
 {
-    yk_vec3 low = model->def.periodic.low, period = model->period;
+    yk_vec3 low = model->def.periodic.lower, period = model->period;
     if (period.x > 0)
         point.x -= period.x * floor((point.x - low.x) / period.x);
     if (period.y > 0)
@@ -320,7 +320,7 @@ static inline bool yk_world_resists_rotation(const yk_world_model *model, const 
                                              const yk_part *b)
 {
     const yk_material *material = yk_world_pair_material(model, a, b);
-    return material->rolling > 0 || material->spinning > 0;
+    return material->rolling_friction > 0 || material->spinning_friction > 0;
 }
 
 /* The ball that holds a part. */

@@ -4,7 +4,7 @@
  * One step from t to t + h (papers tight (18), (19) and explicit (11)), all from the
  * configuration at t:
  *
- *   1  collision    pairs that may touch (broad.c), contact points with a gap below the envelope (collide.h)
+ *   1  collision    pairs that may touch (broad_phase.c), contact points with a gap below the envelope (narrow_phase.h)
  *   2  free motion  v = v(t) + h M^-1 f: gravity, force laws, user forces, gyroscopic torque
  *   3  rows         contacts  gap/h + u_N >= 0, or u_N >= -e u_N(t) where they bounce, those that yield with rim (41);
  *                   joints  g/h + dg/dt = 0;
@@ -38,7 +38,7 @@
 #include "math/polynomial.h"
 #include "mechanics/force.h"
 #include "mechanics/joint.h"
-#include "nonsmooth/collide.h"
+#include "nonsmooth/narrow_phase.h"
 #include "yoke/nonsmooth.h"
 
 typedef struct yk_nonsmooth yk_nonsmooth;
@@ -97,7 +97,7 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def);
 int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def);
 /* All six motions of the body follow the function. */
 yk_status yk_world_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
-yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);
+yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_prescribed_path *path);
 
 /* As a subsystem: see yoke/subsystem.h. The object stays the caller's until the subsystem is
  * destroyed. */

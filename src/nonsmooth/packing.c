@@ -15,18 +15,19 @@ yk_packing_def yk_packing_default(void)
         .count = 100,
         .radius = 1e-3,
         .density = 7800,
-        .size_cut = 3,
+        .size_cutoff = 3,
         .material = {.friction = 0.5},
         .clearance = 0.1,
         .jitter = 0.5,
         .seed = 1,
         .gravity = 9.81,
-        .step = 1e-4,
-        .time_limit = 2,
+        .settling_step = 1e-4,
+        .max_settling_time = 2,
         .shake_frequency = 20,
     };
-    def.solver = yk_nonsmooth_default().solver;
-    def.solver.method = YK_CONTACT_GAUSS_SEIDEL; /* what falls into place need not be exact */
+    def.contact_options = yk_nonsmooth_default().contact_options;
+    def.contact_options.method =
+        YK_CONTACT_GAUSS_SEIDEL; /* what falls into place need not be exact */
     def.shake_amplitude = 0.5 * def.radius;
     return def;
 }
@@ -65,11 +66,11 @@ static double top_of(const yk_packing *packing, int i)
 
 void yk_packing_destroy(yk_context *context, yk_packing *packing)
 {
-    yk_release(context, packing->positions);
-    yk_release(context, packing->radii);
-    yk_release(context, packing->orientations);
-    yk_release(context, packing->velocities);
-    yk_release(context, packing->angular_velocities);
+    yk_free(context, packing->positions);
+    yk_free(context, packing->radii);
+    yk_free(context, packing->orientations);
+    yk_free(context, packing->velocities);
+    yk_free(context, packing->angular_velocities);
     yk_particle_destroy(context, &packing->particle);
     *packing = (yk_packing){0};
 }
@@ -102,7 +103,7 @@ static double normal_quantile(double u, double cut)
 
 /* Where the mass of an interval of a sieve curve is uniform in the diameter d, numbers go with
  * d^-3. Their integral over the interval, up to a factor that all have. */
-static double number_between(const yk_sieve *finer, const yk_sieve *coarser)
+static double number_between(const yk_sieve_point *finer, const yk_sieve_point *coarser)
 {
     double a = finer->diameter, b = coarser->diameter;
     return (coarser->passing - finer->passing) * (a + b) / (2 * a * a * b * b);
@@ -111,31 +112,31 @@ static double number_between(const yk_sieve *finer, const yk_sieve *coarser)
 /* The radius below which the fraction u of all particles lies. */
 static double radius_at(const yk_packing_def *def, double radius, double u)
 {
-    if (def->sieve_count > 0) {
+    if (def->sieve_point_count > 0) {
         /* The interval of the curve in which that fraction of all numbers is reached. */
         double all = 0;
-        for (int i = 1; i < def->sieve_count; i++)
-            all += number_between(&def->sieves[i - 1], &def->sieves[i]);
+        for (int i = 1; i < def->sieve_point_count; i++)
+            all += number_between(&def->sieve_curve[i - 1], &def->sieve_curve[i]);
 
         double left = u * all;
         int at = 1;
-        double here = number_between(&def->sieves[0], &def->sieves[1]);
-        while (at + 1 < def->sieve_count && left > here) {
+        double here = number_between(&def->sieve_curve[0], &def->sieve_curve[1]);
+        while (at + 1 < def->sieve_point_count && left > here) {
             left -= here;
             at++;
-            here = number_between(&def->sieves[at - 1], &def->sieves[at]);
+            here = number_between(&def->sieve_curve[at - 1], &def->sieve_curve[at]);
         }
 
         /* Within it 1/d^2 is uniform. */
-        double a = def->sieves[at - 1].diameter, b = def->sieves[at].diameter;
+        double a = def->sieve_curve[at - 1].diameter, b = def->sieve_curve[at].diameter;
         double fraction = fmin(1, left / here);
         return 0.5 / sqrt((1 - fraction) / (a * a) + fraction / (b * b));
     }
 
     /* By the inverse of the distribution. */
-    switch (def->size_law) {
-    case YK_SIZES_NORMAL: return radius * (1 + def->spread * normal_quantile(u, def->size_cut));
-    case YK_SIZES_LOGNORMAL: return radius * exp(def->spread * normal_quantile(u, def->size_cut));
+    switch (def->size_distribution) {
+    case YK_SIZE_NORMAL: return radius * (1 + def->spread * normal_quantile(u, def->size_cutoff));
+    case YK_SIZE_LOGNORMAL: return radius * exp(def->spread * normal_quantile(u, def->size_cutoff));
     default: return radius * (1 + def->spread * (2 * u - 1));
     }
 }
@@ -143,8 +144,8 @@ static double radius_at(const yk_packing_def *def, double radius, double u)
 /* The radius that the def stands for: as given, of the shape, or of the coarsest sieve. */
 static double nominal_radius(const yk_packing_def *def, const yk_particle *particle)
 {
-    if (def->sieve_count > 0)
-        return 0.5 * def->sieves[def->sieve_count - 1].diameter;
+    if (def->sieve_point_count > 0)
+        return 0.5 * def->sieve_curve[def->sieve_point_count - 1].diameter;
     if (def->radius > 0)
         return def->radius;
     return particle->radius;
@@ -152,23 +153,23 @@ static double nominal_radius(const yk_packing_def *def, const yk_particle *parti
 
 static double largest_radius(const yk_packing_def *def, double radius)
 {
-    if (def->sieve_count > 0)
+    if (def->sieve_point_count > 0)
         return radius;
-    if (def->size_law == YK_SIZES_NORMAL)
-        return radius * (1 + def->spread * def->size_cut);
-    if (def->size_law == YK_SIZES_LOGNORMAL)
-        return radius * exp(def->spread * def->size_cut);
+    if (def->size_distribution == YK_SIZE_NORMAL)
+        return radius * (1 + def->spread * def->size_cutoff);
+    if (def->size_distribution == YK_SIZE_LOGNORMAL)
+        return radius * exp(def->spread * def->size_cutoff);
     return radius * (1 + def->spread);
 }
 
 static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
 {
     /* A sieve curve rises from nothing to everything. */
-    if (def->sieve_count > 0) {
-        const yk_sieve *sieves = def->sieves;
-        bool good = def->sieve_count >= 2 && sieves[0].diameter > 0 && sieves[0].passing == 0 &&
-                    sieves[def->sieve_count - 1].passing == 1;
-        for (int i = 1; i < def->sieve_count && good; i++)
+    if (def->sieve_point_count > 0) {
+        const yk_sieve_point *sieves = def->sieve_curve;
+        bool good = def->sieve_point_count >= 2 && sieves[0].diameter > 0 &&
+                    sieves[0].passing == 0 && sieves[def->sieve_point_count - 1].passing == 1;
+        for (int i = 1; i < def->sieve_point_count && good; i++)
             good = sieves[i].diameter > sieves[i - 1].diameter && isfinite(sieves[i].diameter) &&
                    sieves[i].passing >= sieves[i - 1].passing;
         if (good)
@@ -179,7 +180,7 @@ static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
     }
 
     /* Distributions whose radii are all positive. */
-    if (def->size_law == YK_SIZES_UNIFORM) {
+    if (def->size_distribution == YK_SIZE_UNIFORM) {
         if (def->spread >= 0 && def->spread < 1)
             return YK_OK;
         return yk_fail(context, YK_ERROR_ARGUMENT, "packing: spread is %g, must lie in [0, 1)",
@@ -187,17 +188,18 @@ static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
     }
 
     /* Those that have to be cut. */
-    bool law = def->size_law == YK_SIZES_NORMAL || def->size_law == YK_SIZES_LOGNORMAL;
-    if (!law || !(def->spread >= 0 && def->size_cut > 0 && def->size_cut <= 8))
+    bool law =
+        def->size_distribution == YK_SIZE_NORMAL || def->size_distribution == YK_SIZE_LOGNORMAL;
+    if (!law || !(def->spread >= 0 && def->size_cutoff > 0 && def->size_cutoff <= 8))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "packing: spread is %g, must not be negative, and sizes are cut at %g "
                        "standard deviations, which lies in (0, 8]",
-                       def->spread, def->size_cut);
-    if (def->size_law == YK_SIZES_NORMAL && def->spread * def->size_cut >= 1)
+                       def->spread, def->size_cutoff);
+    if (def->size_distribution == YK_SIZE_NORMAL && def->spread * def->size_cutoff >= 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "packing: a normal distribution of spread %g, cut at %g standard "
                        "deviations, has radii below 0: cut it earlier, or take a lognormal one",
-                       def->spread, def->size_cut);
+                       def->spread, def->size_cutoff);
     return YK_OK;
 }
 
@@ -219,7 +221,7 @@ static yk_status check_def(yk_context *context, const yk_packing_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "packing: this asks for %d particles, the limit is %d", def->count,
                        YK_PACKING_MAX);
-    if (cavity && sizes && particles && lattice && def->step > 0)
+    if (cavity && sizes && particles && lattice && def->settling_step > 0)
         return check_sizes(context, def);
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "packing: count, radius, size, density, step and clearance must be positive, "
@@ -357,7 +359,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     made->shaker.frequency = def->shake_frequency;
     yk_nonsmooth_def world = yk_nonsmooth_default();
     world.gravity = yk_v3(0, 0, -def->gravity);
-    world.solver = def->solver;
+    world.contact_options = def->contact_options;
     yk_status status = yk_world_create(context, &world, &made->world);
     if (status != YK_OK)
         return status;
@@ -393,12 +395,12 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
 static yk_status settle(bed *b, yk_packing *packing)
 {
     const yk_packing_def *def = b->def;
-    double limit = yk_nonsmooth_time(b->world) + def->time_limit;
+    double limit = yk_nonsmooth_time(b->world) + def->max_settling_time;
     double rest = def->rest_speed;
 
     /* A tenth of the speed that gravity gives to a free body in one step. */
     if (!(rest > 0))
-        rest = 0.1 * def->gravity * def->step;
+        rest = 0.1 * def->gravity * def->settling_step;
 
     /* Before the shaker has made its cycle nothing counts as at rest. */
     double shaken = 0;
@@ -408,15 +410,15 @@ static yk_status settle(bed *b, yk_packing *packing)
     yk_motion motion;
     packing->at_rest = false;
     while (!packing->at_rest && yk_nonsmooth_time(b->world) < limit) {
-        if (yk_stop_asked(b->context))
-            return yk_fail(b->context, YK_ERROR_STOPPED,
+        if (yk_context_should_stop(b->context))
+            return yk_fail(b->context, YK_ERROR_ABORTED,
                            "packing: stopped after %g s of "
                            "settling",
                            yk_nonsmooth_time(b->world));
 
         /* Particles on a lattice begin at rest: their speed counts after some steps only. */
         for (int i = 0; i < 50; i++) {
-            yk_status status = yk_nonsmooth_step(b->world, def->step);
+            yk_status status = yk_nonsmooth_step(b->world, def->settling_step);
             if (YK_FAILED(status))
                 return status;
         }
@@ -434,18 +436,19 @@ static yk_status settle(bed *b, yk_packing *packing)
                yk_nonsmooth_time(b->world), packing->speed);
 
         /* Who looks on sees the cavity that was asked for, not the tall one around the lattice. */
-        if (def->see) {
+        if (def->show_settling) {
             yk_nonsmooth_body_motion(b->world, b->container, &motion);
             motion.position.z -= b->shaker.centre;
-            def->see(def->see_user, &(yk_settling){.bed = yk_nonsmooth_subsystem(b->world),
-                                                   .count = def->count,
-                                                   .container = b->container,
-                                                   .cavity = def->cavity,
-                                                   .size = def->size,
-                                                   .middle = motion.position,
-                                                   .time = yk_nonsmooth_time(b->world),
-                                                   .limit = limit,
-                                                   .speed = packing->speed});
+            def->show_settling(def->show_settling_user,
+                               &(yk_settling){.bed = yk_nonsmooth_subsystem(b->world),
+                                              .count = def->count,
+                                              .container = b->container,
+                                              .cavity = def->cavity,
+                                              .size = def->size,
+                                              .middle = motion.position,
+                                              .time = yk_nonsmooth_time(b->world),
+                                              .time_limit = limit,
+                                              .rms_speed = packing->speed});
         }
     }
 
@@ -478,13 +481,13 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     /* They fall from the lattice and come to rest. */
     status = build_bed(context, def, packing, &b);
     if (status == YK_OK)
-        status = yk_nonsmooth_start(b.world, 0, def->step);
+        status = yk_nonsmooth_start(b.world, 0, def->settling_step);
     if (status == YK_OK)
         status = settle(&b, packing);
 
     /* Shaken under a lid that follows, until the bed no longer gets lower. */
     double lowest = packing->height;
-    for (int i = 0; i < def->shakes && status == YK_OK; i++) {
+    for (int i = 0; i < def->max_shakes && status == YK_OK; i++) {
         /* The lid comes down on the highest particle, the floor stays where it is. */
         yk_vec3 size = def->size;
         if (def->cavity != YK_SOLID_BOX_CAVITY)

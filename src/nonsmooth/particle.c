@@ -41,7 +41,7 @@ static yk_inertia overlaps_of(const yk_particle_shape *clump)
         double y = low[1] + (row + 0.5) * along;
 
         /* What each sphere cuts out of the column, sorted by its lower end. */
-        double from[YK_CLUMP_MAX], to[YK_CLUMP_MAX];
+        double from[YK_CLUMP_SPHERES_MAX], to[YK_CLUMP_SPHERES_MAX];
         int count = 0;
         for (int i = 0; i < clump->point_count; i++) {
             yk_vec3 p = clump->points[i];
@@ -111,9 +111,10 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
     int parts = 1;
     if (clump)
         parts = shape->point_count;
-    if (parts < 1 || parts > YK_CLUMP_MAX)
+    if (parts < 1 || parts > YK_CLUMP_SPHERES_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "particles: a clump of %d spheres, the limit is %d", parts, YK_CLUMP_MAX);
+                       "particles: a clump of %d spheres, the limit is %d", parts,
+                       YK_CLUMP_SPHERES_MAX);
 
     for (int i = 0; i < parts && clump; i++) {
         double radius = shape->radii[i];
@@ -197,8 +198,8 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
 
 void yk_particle_destroy(yk_context *context, yk_particle *particle)
 {
-    yk_release(context, particle->parts);
-    yk_release(context, particle->points);
+    yk_free(context, particle->parts);
+    yk_free(context, particle->points);
     *particle = (yk_particle){0};
 }
 

@@ -405,9 +405,9 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
      * it last moved. A partner that asks how a port answers gets the answer of one that is awake. */
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
-        if (port->causality == YK_TAKES_WRENCH && self->interface)
+        if (port->causality == YK_CAUSALITY_WRENCH_INPUT && self->interface)
             disturb_port(self, port);
-        if (port->causality != YK_TAKES_MOTION || port->whole_body)
+        if (port->causality != YK_CAUSALITY_MOTION_INPUT || port->whole_body)
             continue;
 
         yk_motion end = yk_input_motion(&inputs[i], model->port_list[i].kind, h);
@@ -481,14 +481,14 @@ bool yk_sleep_was_touched(yk_nonsmooth *self, double h)
 
 void yk_sleep_end(yk_nonsmooth *self, double h)
 {
-    const yk_sleeping *limits = &self->model.def.sleeping;
+    const yk_sleep_options *limits = &self->model.def.sleeping;
     yk_sleep_state *sleep = &self->state.sleep;
     size_t count = self->model.dynamic_count;
-    double angular = limits->angular_speed;
+    double angular = limits->angular_speed_threshold;
 
     /* Without a limit of its own, the surface of the smallest solid must be slow. */
     if (!(angular > 0))
-        angular = limits->speed / self->model.smallest_radius;
+        angular = limits->speed_threshold / self->model.smallest_radius;
 
     /* Time at rest of those that are awake; has someone rested for long enough? */
     bool any = false;
@@ -499,14 +499,15 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
 
         /* Slow in both senses, and left alone in this step. */
         const yk_body_state *body = &self->state.bodies[i];
-        bool slow = yk_v3_norm2(body->velocity) <= limits->speed * limits->speed &&
-                    yk_v3_norm2(body->angular_velocity) <= angular * angular;
+        bool slow =
+            yk_v3_norm2(body->velocity) <= limits->speed_threshold * limits->speed_threshold &&
+            yk_v3_norm2(body->angular_velocity) <= angular * angular;
         if (slow && !self->sleep.disturbed[i])
             *rest_time += h;
         else
             *rest_time = 0;
 
-        any = any || *rest_time >= limits->after;
+        any = any || *rest_time >= limits->delay;
     }
 
     if (any) {
@@ -519,7 +520,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
          * awake. */
         find_islands(self, &self->state.contacts);
         for (size_t i = 0; i < count; i++)
-            if (sleep->rest_time[i] < limits->after)
+            if (sleep->rest_time[i] < limits->delay)
                 awake[root_of(root, (int32_t)i)] = 1;
 
         /* What is left of their motion is lost. */
@@ -566,7 +567,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
 
     for (size_t i = 0; i < model->port_count; i++) {
         sleep->poses[known + i] = (yk_pose){.orientation = {1, 0, 0, 0}};
-        if (!inputs || model->ports[i].causality != YK_TAKES_MOTION)
+        if (!inputs || model->ports[i].causality != YK_CAUSALITY_MOTION_INPUT)
             continue;
 
         yk_motion motion = yk_input_motion(&inputs[i], model->port_list[i].kind, 0);

@@ -7,7 +7,7 @@
  *   contacts of the last step with their impulses, up to the capacity
  *   sleep    who sleeps since when, with which contacts, and what would wake them
  *
- * The list of near pairs is not part of it: contacts do not depend on its age (broad.c). */
+ * The list of near pairs is not part of it: contacts do not depend on its age (broad_phase.c). */
 #include <string.h>
 
 #include "base/context.h"
@@ -30,7 +30,7 @@ enum {
 
 static bool sleeps(const yk_world_model *model)
 {
-    return model->def.sleeping.speed > 0;
+    return model->def.sleeping.speed_threshold > 0;
 }
 
 /* Whether bodies feel more than gravity, contacts and joints. */
@@ -309,7 +309,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
 
 void yk_world_write_image(const yk_world_model *model, const yk_world_state *state, double *image)
 {
-    image_walk walk = {model, image, image + yk_world_image_layout(model).words, false};
+    image_walk walk = {model, image, image + yk_world_image_layout(model).word_count, false};
     walk_image(&walk, (yk_world_state *)(uintptr_t)state);
 
     /* Lists that are shorter than their capacity leave words at the end. */
@@ -320,7 +320,7 @@ yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state
                               const double *image)
 {
     double *at = (double *)(uintptr_t)image;
-    image_walk walk = {model, at, at + yk_world_image_layout(model).words, true};
+    image_walk walk = {model, at, at + yk_world_image_layout(model).word_count, true};
     yk_status status = walk_image(&walk, state);
     if (status != YK_OK)
         return status;

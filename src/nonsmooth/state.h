@@ -2,7 +2,7 @@
  * state.c turns it into the flat image and back.
  *
  * Bodies are in the order of slots. Contacts are in canonical order, which depends on positions
- * alone (search.c). */
+ * alone (contact_detection.c). */
 #ifndef YK_NONSMOOTH_STATE_H
 #define YK_NONSMOOTH_STATE_H
 

@@ -66,11 +66,11 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         const yk_force_def *def = &force->def;
 
         /* A signal comes before a function, a function before the law's own load. */
-        double load = yk_force_on_both(def->kind) ? 0 : 1;
-        if (def->load.value)
-            load = def->load_unit * yk_function_value(def->load, t);
-        if (def->input >= 0)
-            load = def->load_unit * self->state.signals[def->input];
+        double load = yk_force_kind_acts_on_both(def->kind) ? 0 : 1;
+        if (def->load.evaluate)
+            load = def->load_scale * yk_function_value(def->load, t);
+        if (def->signal_port >= 0)
+            load = def->load_scale * self->state.signals[def->signal_port];
 
         yk_frame a = yk_world_frame(&self->state, force->slot_a);
         yk_frame b = yk_world_frame(&self->state, force->slot_b);
@@ -89,7 +89,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         const yk_port_model *port = &model->ports[i];
         const yk_input *input = &inputs[i];
         yk_wrench *wrench = &self->state.ports[i].wrench;
-        if (port->causality != YK_TAKES_WRENCH)
+        if (port->causality != YK_CAUSALITY_WRENCH_INPUT)
             continue;
 
         /* A line pushes its two bodies apart. */
@@ -123,7 +123,7 @@ static void account_ports(yk_nonsmooth *self, double h)
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         const yk_wrench *wrench = &self->state.ports[i].wrench;
-        if (port->causality != YK_TAKES_WRENCH)
+        if (port->causality != YK_CAUSALITY_WRENCH_INPUT)
             continue;
 
         /* The rate of the port with the mean of the velocities before and after. */
@@ -310,9 +310,9 @@ static void take_chunk(void *user, size_t begin, size_t end, size_t chunk)
  * number of sweeps was left open, more is done about what is above it. */
 static yk_status judge_residual(yk_nonsmooth *self, double h)
 {
-    const yk_contact_options *solver = &self->model.def.solver;
+    const yk_contact_options *solver = &self->model.def.contact_options;
     yk_contact_report *report = &self->report.solver;
-    bool open = solver->method == YK_CONTACT_AUTOMATIC && solver->iterations == 0;
+    bool open = solver->method == YK_CONTACT_AUTO && solver->max_iterations == 0;
 
     /* The fastest approach is looked for only where gravity does not settle the question. */
     double resolved = h * yk_v3_norm(self->model.def.gravity);
@@ -375,7 +375,8 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
         return status;
 
     /* One problem for all impulses, started from those of the last step. */
-    status = yk_network_solve(self->problem.network, &self->model.def.solver, &report->solver);
+    status =
+        yk_network_solve(self->problem.network, &self->model.def.contact_options, &report->solver);
     if (!YK_FAILED(status))
         status = judge_residual(self, h);
 

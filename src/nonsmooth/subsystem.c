@@ -34,14 +34,14 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     yk_port_model *port = &model->ports[index];
     yk_joint_def def = yk_joint_default();
 
-    def.body[0] = port->body;
-    def.marker[0] = port->marker;
+    def.bodies[0] = port->body;
+    def.markers[0] = port->marker;
 
     /* The far end of a line is a body of this model. */
     if (port->line) {
         def.kind = YK_JOINT_DISTANCE;
-        def.body[1] = port->far_body;
-        def.marker[1] = port->far_marker;
+        def.bodies[1] = port->far_body;
+        def.markers[1] = port->far_marker;
     }
 
     int joint = yk_world_add_joint(world, &def);
@@ -84,7 +84,7 @@ static yk_status connect_world(yk_subsystem *self, int index, yk_causality causa
                        "ports of a merged nonsmooth model cannot be joined");
 
     yk_port_model *port = &model->ports[index];
-    if (model->frozen || port->causality != YK_UNCONNECTED)
+    if (model->frozen || port->causality != YK_CAUSALITY_NONE)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "port %s is connected already, or the run has started", port->name);
     if (!moved_by_forces(model, port->body) &&
@@ -98,7 +98,7 @@ static yk_status connect_world(yk_subsystem *self, int index, yk_causality causa
     /* Wrenches are applied as they come; motions need a place in the equations. */
     port->causality = causality;
     port->constrained = constrained;
-    if (causality != YK_TAKES_MOTION)
+    if (causality != YK_CAUSALITY_MOTION_INPUT)
         return YK_OK;
 
     /* A body whose six motions are prescribed needs no rows: its velocity is known. */
@@ -357,7 +357,7 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     def.gravity = yk_v3(0, 0, 0);
     def.periodic = yk_nonsmooth_default().periodic;
     def.contact_capacity = 0;
-    def.threads = 1;
+    def.thread_count = 1;
     def.sleeping = yk_nonsmooth_default().sleeping;
 
     yk_nonsmooth *world = NULL;
@@ -407,8 +407,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                                  .set = state_set};
     static const yk_interface_model_ops interface_model_ops = {
         .size = sizeof(yk_interface_model_ops), .evaluate = interface_model};
-    static const yk_merging_ops merging_ops = {
-        .size = sizeof(yk_merging_ops), .merge = yk_nonsmooth_merge, .free_mass = free_mass};
+    static const yk_merge_ops merging_ops = {
+        .size = sizeof(yk_merge_ops), .merge = yk_nonsmooth_merge, .create_free_mass = free_mass};
     static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
     static const yk_channel_ops channels_ops = {
         .size = sizeof(yk_channel_ops), .list = get_channels, .read = read_channel};
@@ -423,12 +423,12 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .kind = "nonsmooth",
                                          .ports = get_ports,
                                          .connect = connect_port,
-                                         .start = start,
+                                         .initialize = start,
                                          .step = step,
-                                         .output = output,
+                                         .get_port_value = output,
                                          .destroy = destroy,
-                                         .message = message,
-                                         .counts = counts,
+                                         .last_message = message,
+                                         .counters = counts,
                                          .rollback = &rollback_ops,
                                          .predict = predict,
                                          .energy = &energy_ops,
@@ -437,7 +437,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .scene = &scene_ops,
                                          .interface_model = &interface_model_ops,
                                          .move_port = move_port,
-                                         .merging = &merging_ops};
+                                         .merge = &merging_ops};
     return &ops;
 }
 

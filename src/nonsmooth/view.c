@@ -154,7 +154,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     /* Of the whole. */
     for (int i = 0; i < WORLD_CHANNELS && status == YK_OK; i++)
         status = add_channel(self, &world_channels[i], 0, "");
-    if (status == YK_OK && model->def.sleeping.speed > 0)
+    if (status == YK_OK && model->def.sleeping.speed_threshold > 0)
         status = add_channel(self, &asleep_channel, 0, "");
 
     /* What comes and goes in this world, all together and one by one. */
@@ -240,9 +240,9 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
 void yk_world_release_channels(yk_nonsmooth *self)
 {
     for (size_t i = 0; i < self->channel_count; i++)
-        yk_release(self->context, (char *)(uintptr_t)self->channels[i].name);
-    yk_release(self->context, self->channels);
-    yk_release(self->context, self->channel_sources);
+        yk_free(self->context, (char *)(uintptr_t)self->channels[i].name);
+    yk_free(self->context, self->channels);
+    yk_free(self->context, self->channel_sources);
     self->channels = NULL;
     self->channel_sources = NULL;
     self->channel_count = 0;
@@ -447,11 +447,12 @@ int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int cap
 
         /* Particles need no orientation: they are drawn as points with a radius. */
         const yk_body_model *body = &model->bodies[yk_world_body_index(model, i)];
-        yk_scene_body seen = {.name = model->names[i], .motion = YK_BODY_MOVES, .part = part};
+        yk_scene_body seen = {
+            .name = model->names[i], .motion = YK_SCENE_MOTION_FULL, .part_index = part};
         if (body->drive == YK_FIXED)
-            seen.motion = YK_BODY_FIXED;
+            seen.motion = YK_SCENE_MOTION_FIXED;
         else if (!seen.name && body->radius > 0)
-            seen.motion = YK_BODY_POINT;
+            seen.motion = YK_SCENE_MOTION_POINT;
         if (i < (size_t)capacity)
             list[i] = seen;
     }
@@ -506,7 +507,7 @@ static void add_arm(shape_list *s, const yk_world_model *model, int slot, yk_vec
     int body = body_at(model, slot);
     add_shape(s, &(yk_shape){.kind = YK_SHAPE_LINE,
                              .body = body,
-                             .end = body,
+                             .end_body = body,
                              .orientation = yk_q_identity(),
                              .size = to});
 }
@@ -523,10 +524,10 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
         int body = body_at(model, part->body);
         yk_shape shape = {.kind = yk_solid_ops_of(solid.kind)->shape,
                           .body = body,
-                          .end = body,
+                          .end_body = body,
                           .orientation = yk_q_identity(),
                           .size = solid.size,
-                          .open = solid.open,
+                          .open_walls = solid.open,
                           .points = solid.points,
                           .point_count = solid.point_count};
 
@@ -551,7 +552,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
         add_shape(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
                                   .name = joint->name,
                                   .body = body,
-                                  .end = body,
+                                  .end_body = body,
                                   .position = joint->joint.offset[0],
                                   .orientation = yk_q_identity()});
     }
@@ -566,7 +567,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
         add_shape(&s, &(yk_shape){.kind = YK_SHAPE_ACTUATOR,
                                   .name = port->name,
                                   .body = body_at(model, port->slot),
-                                  .end = body_at(model, port->far_slot),
+                                  .end_body = body_at(model, port->far_slot),
                                   .position = port->marker.offset,
                                   .orientation = yk_q_identity(),
                                   .size = port->far_marker.offset});

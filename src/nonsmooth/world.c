@@ -20,9 +20,9 @@ yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_n
     self->model.context = context;
     self->model.def = def ? *def : yk_nonsmooth_default();
 
-    yk_status status = yk_pool_create(context, self->model.def.threads, &self->pool);
+    yk_status status = yk_pool_create(context, self->model.def.thread_count, &self->pool);
     if (status != YK_OK) {
-        yk_release(context, self);
+        yk_free(context, self);
         return status;
     }
 
@@ -39,7 +39,7 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
     size_t bodies = model->body_count, known = yk_world_known_count(model),
            dynamic = model->dynamic_count;
     bool loads = model->force_count > 0 || model->port_count > 0;
-    bool sleeps = model->def.sleeping.speed > 0;
+    bool sleeps = model->def.sleeping.speed_threshold > 0;
     bool impacts = model->def.impact_law != YK_IMPACT_NEWTON;
     size_t contacts = model->contact_capacity, general = model->general_capacity;
 
@@ -143,7 +143,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
     yk_world_release_channels(self);
     yk_world_model_destroy(&self->model);
     yk_pool_destroy(self->pool);
-    yk_release(self->context, self);
+    yk_free(self->context, self);
 }
 
 size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
@@ -195,7 +195,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
 
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
-        if (port->causality != YK_TAKES_WRENCH)
+        if (port->causality != YK_CAUSALITY_WRENCH_INPUT)
             continue;
         if (port->line)
             state->ports[i].wrench.force.x = yk_input_scalar(&inputs[i], 0);
@@ -373,8 +373,8 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
     double *r = yk_allocate(self->context, rows + 1, sizeof *r);
     double *u = yk_allocate(self->context, rows + 1, sizeof *u);
     if (!r || !u) {
-        yk_release(self->context, r);
-        yk_release(self->context, u);
+        yk_free(self->context, r);
+        yk_free(self->context, u);
         yk_contact_problem_destroy(self->context, problem);
         return YK_ERROR_MEMORY;
     }
@@ -392,12 +392,13 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
         problem->q[k] -= u[k] - soft;
     }
 
-    yk_release(self->context, r);
-    yk_release(self->context, u);
+    yk_free(self->context, r);
+    yk_free(self->context, u);
     return YK_OK;
 }
 
 void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
 {
-    *largest = yk_network_residual(self->problem.network, self->model.def.solver.friction, rms);
+    *largest = yk_network_residual(self->problem.network,
+                                   self->model.def.contact_options.friction_model, rms);
 }

@@ -2,11 +2,11 @@
  * contact problem, and the work space of a step. Files that join parts include this header; the
  * others include that of their part.
  *
- *   model.h      model.c builds it, merge.c joins several, freeze.c gives slots and checks periods
+ *   model.h      model.c builds it, merge.c joins several, compile.c gives slots and checks periods
  *   state.h      state.c writes and reads the image
- *   collision.h  near.c, search.c
+ *   collision.h  neighbor_list.c, contact_detection.c
  *   world.h      step.c          the time step
- *                known_motion.c  bodies that follow functions and ports; passages
+ *                prescribed_motion.c  bodies that follow functions and ports; passages
  *                contact_rows.c  contacts as rows of the contact problem, laws of surfaces, impulses back
  *                impact.c        impact laws other than Newton's
  *                joint_rows.c    joints and partly prescribed ports as rows; line ports
@@ -109,7 +109,7 @@ struct yk_nonsmooth {
     double largest_residual_ratio;   /* by the speed that its step resolves */
     int64_t steps, unresolved_steps; /* since the start; those with a ratio above 1 */
     size_t passage_count;
-    /* Two solids that nothing keeps apart: see known_motion.c. */
+    /* Two solids that nothing keeps apart: see prescribed_motion.c. */
     struct {
         size_t driven, still; /* parts */
         double size;          /* radius of the finite one (m) */
@@ -143,14 +143,14 @@ yk_status yk_world_find_contacts(yk_nonsmooth *self, double h);
  * known motion are set to the end of the step, and `before` holds all as they were. */
 void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 
-/* known_motion.c: velocities over the step of the bodies of known motion, which stay where they
+/* prescribed_motion.c: velocities over the step of the bodies of known motion, which stay where they
  * are. */
 void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                      yk_body_state *known);
 /* At the start they are put where their functions and ports say. */
 void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *inputs);
 /* Derivative of fourth order in `width`. */
-double yk_world_rate(yk_function function, double t, double width);
+double yk_world_rate(yk_time_function function, double t, double width);
 /* Whether a body would meet something that never moves, were its motion not prescribed by a port;
  * then at the start, and at the end of each step. */
 bool yk_world_body_may_pass(const yk_world_model *model, int body);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/building.h"
+#include "base/builder.h"
 #include "base/context.h"
 #include "base/restored.h"
 #include "base/text.h"
@@ -110,9 +110,9 @@ static bool set_command(const loop *l, double wanted, double h)
     const yk_control_loop_def *def = &l->def;
 
     /* No faster than its rate limit, and within its limits. */
-    double most = def->rate_limit * h;
+    double most = def->max_command_rate * h;
     double command = fmax(l->now->command - most, fmin(l->now->command + most, wanted));
-    command = fmax(def->low, fmin(def->high, command));
+    command = fmax(def->min_command, fmin(def->max_command, command));
     l->now->command = command;
     if (command == wanted)
         return true;
@@ -144,12 +144,12 @@ static void advance_loop(const view *v, double t, double h, double integral)
 
     /* P, I and D on the command or on its rate. */
     double wanted;
-    if (def->form == YK_CONTROL_RATE) {
+    if (def->output == YK_CONTROL_OUTPUT_RATE) {
         /* The filter's state is the integral of the smoothed derivative. */
         double grown = change;
-        if (def->filter > 0) {
+        if (def->derivative_filter > 0) {
             double before = s->smoothed;
-            derivative(s, def->filter, h, error - change, error);
+            derivative(s, def->derivative_filter, h, error - change, error);
             grown = s->smoothed - before;
         }
 
@@ -157,11 +157,11 @@ static void advance_loop(const view *v, double t, double h, double integral)
         wanted = s->command + def->proportional * integral + grows + def->derivative * grown;
     } else {
         /* A measured rate is known at its time; a mean over the step would be half a step late. */
-        double rate = derivative(s, def->filter, h, error - change, error);
-        if (has_rate && def->filter <= 0)
+        double rate = derivative(s, def->derivative_filter, h, error - change, error);
+        if (has_rate && def->derivative_filter <= 0)
             rate = (reference - memory->reference) / h - input_at(v, RATE, t);
 
-        double p_part = def->offset + def->proportional * error;
+        double p_part = def->command_offset + def->proportional * error;
         wanted = p_part + s->integral + part + def->derivative * rate;
     }
 
@@ -256,14 +256,14 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         /* The command at the start: without integral, and with D only where no filter has to
          * fill. */
         const yk_control_loop_def *def = &l->def;
-        double wanted = def->offset;
-        if (def->form == YK_CONTROL_VALUE) {
+        double wanted = def->command_offset;
+        if (def->output == YK_CONTROL_OUTPUT_VALUE) {
             wanted += def->proportional * error;
-            if (def->filter <= 0)
+            if (def->derivative_filter <= 0)
                 wanted -= def->derivative * input_at(&v, RATE, t);
         }
 
-        l->now->command = fmax(def->low, fmin(def->high, wanted));
+        l->now->command = fmax(def->min_command, fmin(def->max_command, wanted));
     }
 
     return YK_OK;
@@ -284,7 +284,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     control *self = (control *)subsystem;
     (void)constrained;
     if (port < 0 || port >= LOOP_PORTS * self->count ||
-        !(self->ports[port].causalities & causality))
+        !(self->ports[port].allowed_causalities & causality))
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "%s: port %d cannot be connected like this", self->name, port);
     self->loops[port / LOOP_PORTS].connected[port % LOOP_PORTS] = true;
@@ -320,11 +320,13 @@ static bool feeds_through(const yk_subsystem *subsystem, int input, int port, in
         return false;
 
     bool has_rate = l->connected[RATE];
-    bool proportional = l->def.form == YK_CONTROL_VALUE && l->def.proportional != 0;
+    bool proportional = l->def.output == YK_CONTROL_OUTPUT_VALUE && l->def.proportional != 0;
     bool derivative = l->def.derivative != 0;
     switch (given) {
     case MEASURED: return proportional || (derivative && !has_rate);
-    case RATE: return derivative && l->def.form == YK_CONTROL_VALUE && l->def.filter <= 0;
+    case RATE:
+        return derivative && l->def.output == YK_CONTROL_OUTPUT_VALUE &&
+               l->def.derivative_filter <= 0;
     default: return proportional || derivative;
     }
 }
@@ -345,8 +347,8 @@ static size_t image_words(const control *self)
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
     const control *self = (const control *)subsystem;
-    return (yk_state_layout){.words = image_words(self),
-                             .continuous = (size_t)self->count * STATE_WORDS};
+    return (yk_state_layout){.word_count = image_words(self),
+                             .continuous_count = (size_t)self->count * STATE_WORDS};
 }
 
 static void state_get(const yk_subsystem *subsystem, double *image)
@@ -421,26 +423,27 @@ static void destroy(yk_subsystem *subsystem)
 
     /* Also of a controller that was made only in part. */
     for (int i = 0; self->loops && i < self->count; i++) {
-        yk_release(context, self->loops[i].name);
+        yk_free(context, self->loops[i].name);
         for (int k = 0; k < LOOP_PORTS; k++)
-            yk_release(context, self->loops[i].port_names[k]);
+            yk_free(context, self->loops[i].port_names[k]);
         for (int k = 0; k < LOOP_CHANNELS; k++)
-            yk_release(context, self->loops[i].channel_names[k]);
+            yk_free(context, self->loops[i].channel_names[k]);
     }
 
-    yk_release(context, self->loops);
-    yk_release(context, self->ports);
-    yk_release(context, self->image);
-    yk_release(context, self->channels);
-    yk_release(context, self->name);
-    yk_release(context, self);
+    yk_free(context, self->loops);
+    yk_free(context, self->ports);
+    yk_free(context, self->image);
+    yk_free(context, self->channels);
+    yk_free(context, self->name);
+    yk_free(context, self);
 }
 
 /* Creation ------------------------------------------------------------------------------------- */
 
 yk_control_loop_def yk_control_loop_default(void)
 {
-    return (yk_control_loop_def){.low = -INFINITY, .high = INFINITY, .rate_limit = INFINITY};
+    return (yk_control_loop_def){
+        .min_command = -INFINITY, .max_command = INFINITY, .max_command_rate = INFINITY};
 }
 
 yk_control_def yk_control_default(void)
@@ -454,29 +457,29 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
     if (!name || !name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "a loop has no name: give it one");
 
-    if ((unsigned)def->form > YK_CONTROL_RATE)
+    if ((unsigned)def->output > YK_CONTROL_OUTPUT_RATE)
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': there is no form with the number %d",
-                       name, (int)def->form);
+                       name, (int)def->output);
 
     /* Gains, limits and filter that a loop can have. */
-    if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
+    if (!isfinite(def->proportional + def->integral + def->derivative + def->command_offset))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite",
                        name);
 
-    if (!(def->low < def->high))
+    if (!(def->min_command < def->max_command))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "loop '%s': the limits of its command (%g, %g) leave it no range", name,
-                       def->low, def->high);
-    if (!(def->offset >= def->low && def->offset <= def->high))
+                       def->min_command, def->max_command);
+    if (!(def->command_offset >= def->min_command && def->command_offset <= def->max_command))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "loop '%s': the offset %g is outside the limits %g to %g", name, def->offset,
-                       def->low, def->high);
+                       "loop '%s': the offset %g is outside the limits %g to %g", name,
+                       def->command_offset, def->min_command, def->max_command);
 
-    if (!(def->rate_limit > 0) || !(def->filter >= 0))
+    if (!(def->max_command_rate > 0) || !(def->derivative_filter >= 0))
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "loop '%s': the rate limit (%g 1/s) must be positive, the filter (%g s) not negative",
-            name, def->rate_limit, def->filter);
+            name, def->max_command_rate, def->derivative_filter);
 
     return YK_OK;
 }
@@ -501,10 +504,10 @@ yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *
     yk_status status = YK_OK;
     if (!def->name || !def->name[0]) {
         status = yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs a name");
-    } else if (!(def->period >= 0) || !(def->step >= 0)) {
-        status =
-            yk_fail(context, YK_ERROR_ARGUMENT,
-                    "period (%g s) and step (%g s) must not be negative", def->period, def->step);
+    } else if (!(def->sample_period >= 0) || !(def->max_step >= 0)) {
+        status = yk_fail(context, YK_ERROR_ARGUMENT,
+                         "period (%g s) and step (%g s) must not be negative", def->sample_period,
+                         def->max_step);
     }
 
     if (status != YK_OK)
@@ -532,8 +535,8 @@ void yk_control_discard(yk_control_builder *builder)
     if (!builder)
         return;
 
-    yk_release(builder->building.context, builder->loops);
-    yk_release(builder->building.context, builder);
+    yk_free(builder->building.context, builder->loops);
+    yk_free(builder->building.context, builder);
 }
 
 static yk_status fill(control *self, const yk_control_builder *builder)
@@ -545,8 +548,8 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     self->count = builder->loop_count;
 
     /* All memory that stepping needs. */
-    self->period = def->period;
-    self->longest = def->step;
+    self->period = def->sample_period;
+    self->longest = def->max_step;
     self->name = yk_text_copy(context, def->name);
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
@@ -574,7 +577,8 @@ static yk_status fill(control *self, const yk_control_builder *builder)
                 return YK_ERROR_MEMORY;
 
             /* Without a wire the reference is that of the loop, and the rate is differenced. */
-            unsigned causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
+            unsigned causality =
+                k == COMMAND ? YK_CAUSALITY_SIGNAL_OUTPUT : YK_CAUSALITY_SIGNAL_INPUT;
             if (k == RATE || k == REFERENCE)
                 causality |= YK_OPTIONAL_SIGNAL;
             self->ports[LOOP_PORTS * (int)i + k] =
@@ -643,7 +647,8 @@ yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsyste
 
 static const yk_rollback_ops control_rollback_ops = {
     .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
-static const yk_event_ops control_events_ops = {.size = sizeof(yk_event_ops), .next = next_event};
+static const yk_event_ops control_events_ops = {.size = sizeof(yk_event_ops),
+                                                .next_time = next_event};
 static const yk_channel_ops control_channels_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
 static const yk_subsystem_ops control_ops = {
@@ -651,11 +656,11 @@ static const yk_subsystem_ops control_ops = {
     .kind = "control",
     .ports = get_ports,
     .connect = connect,
-    .start = start,
+    .initialize = start,
     .step = step,
-    .output = output,
+    .get_port_value = output,
     .destroy = destroy,
-    .message = message,
+    .last_message = message,
     .feeds_through = feeds_through,
     .rollback = &control_rollback_ops,
     .channels = &control_channels_ops,

@@ -7,8 +7,8 @@
 /* The integral of dp / (1 + a p + b p^2), paper rim (49). */
 static double enthalpy_within(const yk_fluid *fluid, double p)
 {
-    double a = fluid->a;
-    double b = fluid->b;
+    double a = fluid->compressibility;
+    double b = fluid->compressibility_2;
     double square = a * a - 4 * b;
     double ratio = p / (2 + a * p);
 
@@ -43,7 +43,7 @@ double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
 
 double yk_valve_limited(yk_valve_kind kind, double spool)
 {
-    double low = kind == YK_VALVE_OPEN_CENTRE ? 0 : -1;
+    double low = kind == YK_VALVE_OPEN_CENTER ? 0 : -1;
     return fmax(low, fmin(1, spool));
 }
 
@@ -60,7 +60,7 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
 
     /* Open centre: one pair closes as the other opens. Closed centre: the sign of the spool
      * chooses the pair. */
-    if (kind == YK_VALVE_OPEN_CENTRE) {
+    if (kind == YK_VALVE_OPEN_CENTER) {
         retract = k;
         extend = 1 - k;
         if (inside) {
@@ -92,18 +92,18 @@ static double rounded_root(const yk_valve *valve, double difference, double *slo
 {
     /* Nothing flows back unless that is asked for: the deltas of paper rim. */
     *slope = 0;
-    if (difference < 0 && !valve->backflow)
+    if (difference < 0 && !valve->allow_backflow)
         return 0;
 
     /* The root itself, or a parabola that meets it with its slope. */
     double size = fabs(difference);
     double root;
-    if (size >= valve->laminar) {
+    if (size >= valve->laminar_pressure) {
         root = sqrt(size);
         *slope = 0.5 / root;
     } else {
-        double x = size / valve->laminar;
-        double top = sqrt(valve->laminar);
+        double x = size / valve->laminar_pressure;
+        double top = sqrt(valve->laminar_pressure);
         root = top * x * (1.5 - 0.5 * x);
         *slope = (1.5 - x) / top;
     }
@@ -114,7 +114,7 @@ static double rounded_root(const yk_valve *valve, double difference, double *slo
 static double spool_position(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
                              const double *unknowns)
 {
-    return cylinder->valve.lag > 0 ? unknowns[2] : drive->command;
+    return cylinder->valve.time_constant > 0 ? unknowns[2] : drive->command;
 }
 
 void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
@@ -128,7 +128,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
     openings(valve->kind, spool_position(cylinder, drive, unknowns), fraction, by_spool);
 
     /* area cd sqrt(2 dp / density) through each, from the pump or to the tank */
-    double factor = valve->area * valve->discharge * sqrt(2 / fluid->density);
+    double factor = valve->area * valve->discharge_coefficient * sqrt(2 / fluid->density);
     flow->blocked = 0;
     for (int i = 0; i < YK_ORIFICES; i++) {
         bool pump = i == YK_ORIFICE_P1 || i == YK_ORIFICE_P2;
@@ -150,9 +150,9 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
         /* Where there is vapour the pressure stays, whatever the head is. */
         flow->slope[i] = 0;
-        if (head > fluid->vapour)
+        if (head > fluid->vapor_pressure)
             flow->slope[i] = factor * fraction[i] * slope;
-        if (difference < 0 && !valve->backflow && fraction[i] > 0)
+        if (difference < 0 && !valve->allow_backflow && fraction[i] > 0)
             flow->blocked++;
     }
 }
@@ -162,27 +162,28 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
 static double chamber_length(const yk_cylinder *c, int index, double displacement)
 {
     if (index == 0)
-        return c->length * c->fraction - displacement;
-    return c->length * (1 - c->fraction) + displacement;
+        return c->length * c->initial_fraction - displacement;
+    return c->length * (1 - c->initial_fraction) + displacement;
 }
 
 /* Behind its stop a chamber keeps half of the volume that it has there, whatever the stop gives
  * way. */
 static double chamber_volume(const yk_cylinder *c, int index, double displacement)
 {
-    return c->area[index] * fmax(chamber_length(c, index, displacement), 0.5 * c->stop);
+    return c->area[index] *
+           fmax(chamber_length(c, index, displacement), 0.5 * c->min_chamber_length);
 }
 
 static double chamber_volume_rate(const yk_cylinder *c, int index, double displacement, double rate)
 {
-    if (!(chamber_length(c, index, displacement) > 0.5 * c->stop))
+    if (!(chamber_length(c, index, displacement) > 0.5 * c->min_chamber_length))
         return 0;
     return (index == 0 ? -1 : 1) * c->area[index] * rate;
 }
 
 int yk_cylinder_size(const yk_cylinder *cylinder)
 {
-    return cylinder->valve.lag > 0 ? 3 : 2;
+    return cylinder->valve.time_constant > 0 ? 3 : 2;
 }
 
 /* Liquid that comes into both chambers, by its volume at zero pressure, m^3/s. */
@@ -219,8 +220,8 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
     }
 
     /* The spool follows its command with a lag of first order. */
-    if (cylinder->valve.lag > 0)
-        rate[2] = (drive->command - unknowns[2]) / cylinder->valve.lag;
+    if (cylinder->valve.time_constant > 0)
+        rate[2] = (drive->command - unknowns[2]) / cylinder->valve.time_constant;
 }
 
 void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
@@ -244,7 +245,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
         /* By its own head: supply and swept volume, then the slope of the fill under the rate. */
         double own = 0;
-        if (head > fluid->vapour)
+        if (head > fluid->vapor_pressure)
             own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
         double orifices = flow.slope[2 * i] - flow.slope[2 * i + 1];
         own += yk_fluid_fill(fluid, p) * orifices - slope * volume_rate;
@@ -253,7 +254,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
         /* By that of the other chamber, through the leak. */
         jacobian[i * n + 1 - i] = 0;
-        if (unknowns[1 - i] > fluid->vapour)
+        if (unknowns[1 - i] > fluid->vapor_pressure)
             jacobian[i * n + 1 - i] = scale * cylinder->leakage;
 
         /* By the spool. */
@@ -267,7 +268,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
     if (n > 2) {
         jacobian[2 * n] = 0;
         jacobian[2 * n + 1] = 0;
-        jacobian[2 * n + 2] = -1 / cylinder->valve.lag;
+        jacobian[2 * n + 2] = -1 / cylinder->valve.time_constant;
     }
 }
 
@@ -276,8 +277,9 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
 /* How far the piston is in a stop (m); positive at full extension, negative at full retraction. */
 static double stop_depth(const yk_cylinder *c, double displacement)
 {
-    double extended = displacement - (c->length * c->fraction - c->stop);
-    double retracted = displacement + (c->length * (1 - c->fraction) - c->stop);
+    double extended = displacement - (c->length * c->initial_fraction - c->min_chamber_length);
+    double retracted =
+        displacement + (c->length * (1 - c->initial_fraction) - c->min_chamber_length);
     if (extended > 0)
         return extended;
     if (retracted < 0)
@@ -300,7 +302,7 @@ double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
     const double *area = cylinder->area;
     double push = yk_fluid_pressure(fluid, unknowns[1]) * area[1] -
                   yk_fluid_pressure(fluid, unknowns[0]) * area[0];
-    return push - cylinder->friction * drive->rate +
+    return push - cylinder->viscous_friction * drive->rate +
            yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
 }
 
@@ -360,7 +362,7 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
     double leak = c->leakage * (p2 - p1);
     double stop = yk_cylinder_stop_force(c, drive->length, rate);
     double stored = c->stop_stiffness * stop_depth(c, drive->length) * rate;
-    power->loss += leak * (own[1] - own[0]) + c->friction * rate * rate;
+    power->loss += leak * (own[1] - own[0]) + c->viscous_friction * rate * rate;
     power->loss += -stop * rate - stored;
 
     /* The force pushes the ends apart: who pushes them together does work on the cylinder. */

@@ -38,19 +38,20 @@
  * made for, where it would give a fluid that thins under pressure, the tangent takes over too. */
 static inline double yk_fluid_pressure(const yk_fluid *fluid, double head)
 {
-    return head > fluid->vapour ? head : fluid->vapour;
+    return head > fluid->vapor_pressure ? head : fluid->vapor_pressure;
 }
 
 /* Up to here the density law is taken as it is: well before it would begin to fall. */
 static inline double yk_fluid_limit(const yk_fluid *fluid)
 {
-    return fluid->b < 0 ? -0.4 * fluid->a / fluid->b : INFINITY;
+    return fluid->compressibility_2 < 0 ? -0.4 * fluid->compressibility / fluid->compressibility_2
+                                        : INFINITY;
 }
 
 /* The head within the range of the density law; beyond it the density goes on along its tangent. */
 static inline double yk_fluid_within(const yk_fluid *fluid, double head)
 {
-    return fmax(fluid->vapour, fmin(yk_fluid_limit(fluid), head));
+    return fmax(fluid->vapor_pressure, fmin(yk_fluid_limit(fluid), head));
 }
 
 /* Liquid in a unit of volume, measured by its volume at zero pressure; its derivatives by the
@@ -58,25 +59,26 @@ static inline double yk_fluid_within(const yk_fluid *fluid, double head)
 static inline double yk_fluid_fill(const yk_fluid *fluid, double head)
 {
     double p = yk_fluid_within(fluid, head);
-    return 1 + p * (fluid->a + p * fluid->b) + (head - p) * (fluid->a + 2 * fluid->b * p);
+    return 1 + p * (fluid->compressibility + p * fluid->compressibility_2) +
+           (head - p) * (fluid->compressibility + 2 * fluid->compressibility_2 * p);
 }
 
 static inline double yk_fluid_fill_slope(const yk_fluid *fluid, double head)
 {
-    return fluid->a + 2 * fluid->b * yk_fluid_within(fluid, head);
+    return fluid->compressibility + 2 * fluid->compressibility_2 * yk_fluid_within(fluid, head);
 }
 
 static inline double yk_fluid_fill_curvature(const yk_fluid *fluid, double head)
 {
-    return head == yk_fluid_within(fluid, head) ? 2 * fluid->b : 0;
+    return head == yk_fluid_within(fluid, head) ? 2 * fluid->compressibility_2 : 0;
 }
 
 /* Fraction of the volume that is cavity. */
 static inline double yk_fluid_void(const yk_fluid *fluid, double head)
 {
-    if (head > fluid->vapour)
+    if (head > fluid->vapor_pressure)
         return 0;
-    return 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);
+    return 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapor_pressure);
 }
 
 /* Integral of dp / (density over that at zero pressure) from 0: what a unit of liquid brings

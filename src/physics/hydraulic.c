@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/building.h"
+#include "base/builder.h"
 #include "base/context.h"
 #include "base/text.h"
 #include "math/polynomial.h"
@@ -47,18 +47,18 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
     const double *area = at->cylinder.area;
     double sum = drive->pump + drive->tank;
 
-    switch (def->start) {
-    case YK_HYDRAULIC_PRESSURE:
+    switch (def->initial_state) {
+    case YK_HYDRAULIC_INITIAL_PRESSURE:
         heads[0] = def->pressure[0];
         heads[1] = def->pressure[1];
         break;
-    case YK_HYDRAULIC_FORCE:
+    case YK_HYDRAULIC_INITIAL_FORCE:
         /* A2 p2 - A1 p1 = force with p1 + p2 = pump + tank: both orifices of a chamber lose the
          * same. */
         heads[1] = (def->force + area[0] * sum) / (area[0] + area[1]);
         heads[0] = sum - heads[1];
         break;
-    case YK_HYDRAULIC_STEADY:
+    case YK_HYDRAULIC_INITIAL_STEADY:
         if (yk_cylinder_steady(&at->cylinder, drive, heads))
             break;
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
@@ -70,7 +70,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
     /* Between vapour and the end of the density law. */
     double lowest = fmin(heads[0], heads[1]);
     double highest = fmax(heads[0], heads[1]);
-    if (lowest >= self->fluid.vapour && highest < yk_fluid_limit(&self->fluid))
+    if (lowest >= self->fluid.vapor_pressure && highest < yk_fluid_limit(&self->fluid))
         return YK_OK;
     return yk_fail(self->context, YK_ERROR_ARGUMENT,
                    "%s: cylinder '%s' would start with %g and %g Pa; the force that it is to hold "
@@ -90,9 +90,9 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
         j.spool = &inputs[self->count + index];
 
     /* s0 is the length of the def, or that of the motion. */
-    *at->now = (yk_hydraulic_state){.length = at->def.actuator_length};
+    *at->now = (yk_hydraulic_state){.length = at->def.initial_actuator_length};
     *at->ledger = (yk_hydraulic_ledger){.time = t};
-    at->origin = at->def.actuator_length;
+    at->origin = at->def.initial_actuator_length;
     if (isnan(at->origin))
         at->origin = j.motion ? yk_input_scalar(j.motion, 0) : 0;
 
@@ -149,8 +149,8 @@ static yk_cylinder_drive present_drive(const yk_hydraulic *self, const yk_hydrau
         .length = s->length - at->origin,
         .rate = s->rate,
         .command = s->unknown[2],
-        .pump = yk_function_value(self->def.pump, at->ledger->time),
-        .tank = self->def.tank,
+        .pump = yk_function_value(self->def.pump_pressure, at->ledger->time),
+        .tank = self->def.tank_pressure,
     };
 }
 
@@ -186,7 +186,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)constrained;
-    if (port < 0 || port >= 2 * self->count || !(self->ports[port].causalities & causality))
+    if (port < 0 || port >= 2 * self->count || !(self->ports[port].allowed_causalities & causality))
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "%s: port %d cannot be connected like this", self->name, port);
 
@@ -210,21 +210,21 @@ static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
     size_t count = (size_t)((const yk_hydraulic *)subsystem)->count;
     return (yk_state_layout){
-        .words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS),
-        .continuous = count * YK_HYDRAULIC_STATE_WORDS,
+        .word_count = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS),
+        .continuous_count = count * YK_HYDRAULIC_STATE_WORDS,
     };
 }
 
 static void state_get(const yk_subsystem *subsystem, double *image)
 {
     memcpy(image, ((const yk_hydraulic *)subsystem)->image,
-           state_layout(subsystem).words * sizeof *image);
+           state_layout(subsystem).word_count * sizeof *image);
 }
 
 static yk_status state_set(yk_subsystem *subsystem, const double *image)
 {
     memcpy(((yk_hydraulic *)subsystem)->image, image,
-           state_layout(subsystem).words * sizeof *image);
+           state_layout(subsystem).word_count * sizeof *image);
     return YK_OK;
 }
 
@@ -248,10 +248,10 @@ static double next_event(const yk_subsystem *subsystem, double t)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
 
-    double next = yk_function_next_event(self->def.pump, t);
+    double next = yk_function_next_event(self->def.pump_pressure, t);
     for (int i = 0; i < self->count; i++) {
         if (!self->slots[i].wired)
-            next = fmin(next, yk_function_next_event(self->slots[i].def.spool, t));
+            next = fmin(next, yk_function_next_event(self->slots[i].def.spool_command, t));
     }
 
     return next;
@@ -316,21 +316,23 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
 
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
 {
-    yk_valve valve = {
-        .kind = YK_VALVE_OPEN_CENTRE, .area = 5e-4, .discharge = 0.67, .laminar = 100};
+    yk_valve valve = {.kind = YK_VALVE_OPEN_CENTER,
+                      .area = 5e-4,
+                      .discharge_coefficient = 0.67,
+                      .laminar_pressure = 100};
     yk_cylinder cylinder = {
         .area = {6.5e-3, 6.5e-3},
         .length = 0.442,
-        .fraction = 0.5,
-        .friction = 0,
-        .stop = 0.05 * 0.442,
+        .initial_fraction = 0.5,
+        .viscous_friction = 0,
+        .min_chamber_length = 0.05 * 0.442,
         .stop_stiffness = 1e8,
         .stop_damping = 1,
         .valve = valve,
     };
 
     return (yk_hydraulic_cylinder_def){
-        .cylinder = cylinder, .neutral = NAN, .actuator_length = NAN};
+        .cylinder = cylinder, .neutral_command = NAN, .initial_actuator_length = NAN};
 }
 
 static double example_pump(void *user, double t)
@@ -344,9 +346,12 @@ yk_hydraulic_def yk_hydraulic_default(void)
 {
     return (yk_hydraulic_def){
         .name = "hydraulic",
-        .fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0},
-        .pump = {.value = example_pump},
-        .tank = 1e5,
+        .fluid = {.compressibility = 6.53e-10,
+                  .compressibility_2 = -1.19e-18,
+                  .density = 850,
+                  .vapor_pressure = 0},
+        .pump_pressure = {.evaluate = example_pump},
+        .tank_pressure = 1e5,
         .pascal = 1,
     };
 }
@@ -364,18 +369,18 @@ static void destroy(yk_subsystem *subsystem)
         log_events(self);
 
     for (int i = 0; self->slots && i < self->count; i++) {
-        yk_release(context, self->slots[i].name);
-        yk_release(context, self->slots[i].spool_name);
+        yk_free(context, self->slots[i].name);
+        yk_free(context, self->slots[i].spool_name);
         for (int k = 0; k < YK_HYDRAULIC_CHANNELS; k++)
-            yk_release(context, self->slots[i].channel_names[k]);
+            yk_free(context, self->slots[i].channel_names[k]);
     }
 
-    yk_release(context, self->slots);
-    yk_release(context, self->ports);
-    yk_release(context, self->image);
-    yk_release(context, self->channels);
-    yk_release(context, self->name);
-    yk_release(context, self);
+    yk_free(context, self->slots);
+    yk_free(context, self->ports);
+    yk_free(context, self->image);
+    yk_free(context, self->channels);
+    yk_free(context, self->name);
+    yk_free(context, self);
 }
 
 static bool positive(double value)
@@ -391,18 +396,19 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     if (!name || !name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "a cylinder has no name: give it one");
 
-    if ((unsigned)valve->kind > YK_VALVE_CLOSED_CENTRE)
+    if ((unsigned)valve->kind > YK_VALVE_CLOSED_CENTER)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': there is no kind of valve with the number %d", name,
                        (int)valve->kind);
-    if ((unsigned)def->start > YK_HYDRAULIC_PRESSURE)
+    if ((unsigned)def->initial_state > YK_HYDRAULIC_INITIAL_PRESSURE)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': there is no kind of start with the number %d", name,
-                       (int)def->start);
+                       (int)def->initial_state);
 
     /* Chambers and orifices, */
     bool chambers = positive(c->area[0]) && positive(c->area[1]) && positive(c->length);
-    bool orifices = positive(valve->area) && positive(valve->discharge) && positive(valve->laminar);
+    bool orifices = positive(valve->area) && positive(valve->discharge_coefficient) &&
+                    positive(valve->laminar_pressure);
     if (!chambers || !orifices)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': areas, length, discharge coefficient and the laminar "
@@ -410,7 +416,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        name);
 
     /* losses and stops, */
-    bool losses = c->friction >= 0 && c->leakage >= 0 && valve->lag >= 0;
+    bool losses = c->viscous_friction >= 0 && c->leakage >= 0 && valve->time_constant >= 0;
     bool stops = c->stop_damping >= 0 && positive(c->stop_stiffness);
     if (!losses || !stops)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -419,12 +425,12 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        name);
 
     /* and space for the piston. */
-    double least = c->length * fmin(c->fraction, 1 - c->fraction);
-    if (!(c->stop > 0 && c->stop < least))
+    double least = c->length * fmin(c->initial_fraction, 1 - c->initial_fraction);
+    if (!(c->min_chamber_length > 0 && c->min_chamber_length < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': at the start its shorter chamber is %g m long, and the "
                        "stops are at %g m; they must leave the piston space",
-                       name, least, c->stop);
+                       name, least, c->min_chamber_length);
 
     return YK_OK;
 }
@@ -437,20 +443,21 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
 
     /* A density that rises with pressure, and a tank above the vapour pressure. */
     const yk_fluid *fluid = &def->fluid;
-    bool law = positive(fluid->a) && positive(fluid->density) && isfinite(fluid->b);
-    bool vapour = isfinite(fluid->vapour) && fluid->vapour <= def->tank &&
-                  fluid->vapour < yk_fluid_limit(fluid);
+    bool law = positive(fluid->compressibility) && positive(fluid->density) &&
+               isfinite(fluid->compressibility_2);
+    bool vapour = isfinite(fluid->vapor_pressure) && fluid->vapor_pressure <= def->tank_pressure &&
+                  fluid->vapor_pressure < yk_fluid_limit(fluid);
     if (!law || !vapour)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the fluid's density and compressibility must be positive, and its vapour "
                        "pressure (%g Pa) no more than that of the tank (%g Pa)",
-                       fluid->vapour / def->pascal, def->tank / def->pascal);
+                       fluid->vapor_pressure / def->pascal, def->tank_pressure / def->pascal);
 
     /* Zero: no step of its own, no error control. */
-    if (!(def->step >= 0) || !(def->tolerance >= 0))
+    if (!(def->max_step >= 0) || !(def->relative_tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "step (%g s) and tolerance (%g) must not be negative", def->step,
-                       def->tolerance);
+                       "step (%g s) and tolerance (%g) must not be negative", def->max_step,
+                       def->relative_tolerance);
     return YK_OK;
 }
 
@@ -497,8 +504,8 @@ void yk_hydraulic_discard(yk_hydraulic_builder *builder)
     if (!builder)
         return;
 
-    yk_release(builder->building.context, builder->cylinders);
-    yk_release(builder->building.context, builder);
+    yk_free(builder->building.context, builder->cylinders);
+    yk_free(builder->building.context, builder);
 }
 
 static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
@@ -530,8 +537,8 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
         at->ledger = &ledger[i];
 
         /* In neutral an open centre is half open to both sides, a closed one closed. */
-        if (isnan(at->def.neutral))
-            at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
+        if (isnan(at->def.neutral_command))
+            at->def.neutral_command = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTER ? 0.5 : 0;
 
         /* Two ports: its motion and its spool. */
         at->name = yk_text_copy(context, at->def.name);
@@ -542,9 +549,9 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
         if (!at->spool_name)
             return YK_ERROR_MEMORY;
 
-        self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
-        unsigned spool = YK_TAKES_SIGNAL;
-        if (at->def.spool.value)
+        self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT};
+        unsigned spool = YK_CAUSALITY_SIGNAL_INPUT;
+        if (at->def.spool_command.evaluate)
             spool |= YK_OPTIONAL_SIGNAL;
         self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, spool};
 
@@ -614,7 +621,8 @@ yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subs
 
 static const yk_rollback_ops hydraulic_rollback_ops = {
     .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
-static const yk_event_ops hydraulic_events_ops = {.size = sizeof(yk_event_ops), .next = next_event};
+static const yk_event_ops hydraulic_events_ops = {.size = sizeof(yk_event_ops),
+                                                  .next_time = next_event};
 static const yk_energy_ops hydraulic_energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
 static const yk_channel_ops hydraulic_channels_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
@@ -623,11 +631,11 @@ static const yk_subsystem_ops hydraulic_ops = {
     .kind = "hydraulic",
     .ports = get_ports,
     .connect = connect,
-    .start = start,
+    .initialize = start,
     .step = step,
-    .output = output,
+    .get_port_value = output,
     .destroy = destroy,
-    .message = message,
+    .last_message = message,
     .rollback = &hydraulic_rollback_ops,
     .energy = &hydraulic_energy_ops,
     .channels = &hydraulic_channels_ops,

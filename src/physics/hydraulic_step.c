@@ -15,8 +15,8 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
     const yk_hydraulic *self = j->self;
     const yk_hydraulic_cylinder_def *def = &j->at->def;
     double local = t - j->begin;
-    yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump, t),
-                               .tank = self->def.tank};
+    yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump_pressure, t),
+                               .tank = self->def.tank_pressure};
 
     /* Motion: of the port, or none. */
     double length = j->at->now->length;
@@ -28,9 +28,9 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
     drive.length = length - j->at->origin;
 
     /* Command: of a wire, of the function, or neutral. */
-    drive.command = def->neutral;
-    if (def->spool.value)
-        drive.command = yk_function_value(def->spool, t);
+    drive.command = def->neutral_command;
+    if (def->spool_command.evaluate)
+        drive.command = yk_function_value(def->spool_command, t);
     if (j->spool)
         drive.command = yk_input_scalar(j->spool, local);
 
@@ -75,7 +75,7 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     /* What a user is warned of, how long in all and when first. */
     const bool happens[YK_HYDRAULIC_EVENTS] = {
         [YK_BLOCKED] = flow.blocked > 0,
-        [YK_CAVITATED] = y[0] <= fluid->vapour || y[1] <= fluid->vapour,
+        [YK_CAVITATED] = y[0] <= fluid->vapor_pressure || y[1] <= fluid->vapor_pressure,
         [YK_STOPPED] = yk_cylinder_stop_force(cylinder, drive.length, drive.rate) != 0,
         [YK_LIMITED] = yk_valve_limited(cylinder->valve.kind, drive.command) != drive.command,
         [YK_BEYOND_RANGE] = fmax(y[0], y[1]) > yk_fluid_limit(fluid),
@@ -132,7 +132,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
             return YK_NOT_CONVERGED;
 
         for (int i = 0; i < problem.n; i++) {
-            double allowed = j->self->def.tolerance * (scales[i] + fabs(end[i]));
+            double allowed = j->self->def.relative_tolerance * (scales[i] + fabs(end[i]));
             *size = fmax(*size, fabs(error[i]) / allowed);
         }
 
@@ -164,8 +164,8 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
 {
     /* The factor keeps rounding from adding a part. */
     double parts = 1;
-    if (self->def.step > 0)
-        parts = fmax(1, ceil(h / self->def.step * (1 - 1e-9)));
+    if (self->def.max_step > 0)
+        parts = fmax(1, ceil(h / self->def.max_step * (1 - 1e-9)));
     double length = h / parts;
     double end = t + h;
 
@@ -204,8 +204,8 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         next = ledger->next_step;
 
     for (int attempts = 0; t < end; attempts++) {
-        if (yk_stop_asked(self->context))
-            return YK_ERROR_STOPPED;
+        if (yk_context_should_stop(self->context))
+            return YK_ERROR_ABORTED;
         if (attempts == ATTEMPTS_MAX)
             return give_up(self, j->at, t);
 
@@ -259,7 +259,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
 
     /* The pressures. */
     yk_status status = YK_OK;
-    if (self->def.tolerance > 0) {
+    if (self->def.relative_tolerance > 0) {
         status = take_controlled(self, &j, t, h);
     } else {
         status = take_fixed(self, &j, t, h);
@@ -279,7 +279,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     at->ledger->time = t + h;
 
     /* Without a lag the spool is where its command is. */
-    if (at->cylinder.valve.lag <= 0)
+    if (at->cylinder.valve.time_constant <= 0)
         at->now->unknown[2] = drive.command;
 
     /* Whether it can be believed. */

@@ -34,7 +34,7 @@ enum {
 
 typedef struct oscillator_part {
     double mass, stiffness, damping;
-    yk_function force;
+    yk_time_function force;
     double force_unit; /* of the function, in units of the oscillator */
 } oscillator_part;
 
@@ -56,7 +56,7 @@ typedef struct oscillator {
     struct {
         double step;
         double state[2][2];
-        double input[2][YK_INPUT_COEFFICIENTS];
+        double input[2][YK_INPUT_COEFFICIENT_COUNT];
     } exact;
     yk_causality causality;
     oscillator_state now;
@@ -195,13 +195,13 @@ static void semi_implicit_motion(oscillator *self, double t, double h, const yk_
 
 /* Exact ---------------------------------------------------------------------------------------- */
 
-static const double factorial[YK_INPUT_COEFFICIENTS] = {1, 1, 2, 6};
+static const double factorial[YK_INPUT_COEFFICIENT_COUNT] = {1, 1, 2, 6};
 
 /* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v)
  * as states. */
 static void exact_prepare(oscillator *self, double h)
 {
-    enum { N = 2 + YK_INPUT_COEFFICIENTS };
+    enum { N = 2 + YK_INPUT_COEFFICIENT_COUNT };
     double mass = self->def.mass;
     double a[N * N] = {0};
 
@@ -219,7 +219,7 @@ static void exact_prepare(oscillator *self, double h)
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2; j++)
             self->exact.state[i][j] = e[i * N + j];
-        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++)
+        for (int j = 0; j < YK_INPUT_COEFFICIENT_COUNT; j++)
             self->exact.input[i][j] = e[i * N + 2 + j];
     }
 
@@ -228,7 +228,7 @@ static void exact_prepare(oscillator *self, double h)
 
 static void exact_force(oscillator *self, double t, double h, const yk_input *input)
 {
-    double u[YK_INPUT_COEFFICIENTS] = {0};
+    double u[YK_INPUT_COEFFICIENT_COUNT] = {0};
 
     /* Derivatives of the input at the start of the step. */
     for (int i = 0; input && i <= input->degree; i++)
@@ -238,7 +238,7 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
      * the step stands for them. */
     bool forced = false;
     for (int i = 0; i < self->part_count; i++)
-        forced = forced || self->parts[i].force.value;
+        forced = forced || self->parts[i].force.evaluate;
     if (forced) {
         const double times[4] = {0, h / 4, 3 * h / 4, h};
         double values[4];
@@ -260,7 +260,7 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
         const double *by_state = self->exact.state[i];
         const double *by_input = self->exact.input[i];
         y[i] = by_state[0] * self->now.x + by_state[1] * self->now.v;
-        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++)
+        for (int j = 0; j < YK_INPUT_COEFFICIENT_COUNT; j++)
             y[i] += by_input[j] * u[j];
     }
 
@@ -375,7 +375,7 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
     oscillator_state s = {.x = def->position, .v = def->velocity, .time = t};
 
     /* Its motion is given: the semi-implicit method starts from its own values all the same. */
-    if (inputs && self->causality == YK_TAKES_MOTION) {
+    if (inputs && self->causality == YK_CAUSALITY_MOTION_INPUT) {
         if (def->integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
             s.x = yk_input_scalar(inputs, 0);
             s.v = yk_input_scalar_rate(inputs, 0);
@@ -389,7 +389,7 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
 
     /* Its force is given, or it is alone: the acceleration follows. */
     double own_force = external_force(self, t) - def->stiffness * s.x - def->damping * s.v;
-    if (inputs && self->causality == YK_TAKES_WRENCH)
+    if (inputs && self->causality == YK_CAUSALITY_WRENCH_INPUT)
         s.port_force = yk_input_scalar(inputs, 0);
     s.a = (own_force + s.port_force) / def->mass;
     self->now = s;
@@ -412,7 +412,7 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
     double u_begin = s->port_force;
     double u_middle = s->port_force;
     double u_end = s->port_force;
-    if (self->causality == YK_TAKES_WRENCH) {
+    if (self->causality == YK_CAUSALITY_WRENCH_INPUT) {
         u_begin = yk_input_scalar(input, 0);
         u_middle = yk_input_scalar(input, h / 2);
         u_end = yk_input_scalar(input, h);
@@ -441,8 +441,12 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
 
     /* By what the port takes, or alone. */
     switch (self->causality) {
-    case YK_TAKES_MOTION: integrators[self->def.integrator].step_motion(self, t, h, inputs); break;
-    case YK_TAKES_WRENCH: integrators[self->def.integrator].step_force(self, t, h, inputs); break;
+    case YK_CAUSALITY_MOTION_INPUT:
+        integrators[self->def.integrator].step_motion(self, t, h, inputs);
+        break;
+    case YK_CAUSALITY_WRENCH_INPUT:
+        integrators[self->def.integrator].step_force(self, t, h, inputs);
+        break;
     default: integrators[self->def.integrator].step_force(self, t, h, NULL); break;
     }
 
@@ -458,7 +462,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
 {
     oscillator *self = (oscillator *)subsystem;
 
-    if (self->causality != YK_TAKES_WRENCH)
+    if (self->causality != YK_CAUSALITY_WRENCH_INPUT)
         return oscillator_step(subsystem, t, h, inputs);
     if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h)
         exact_prepare(self, h);
@@ -479,13 +483,14 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
                                        const yk_input *inputs, yk_step_model *model)
 {
     oscillator *self = (oscillator *)subsystem;
-    if (self->causality != YK_TAKES_WRENCH || model->size != 1)
+    if (self->causality != YK_CAUSALITY_WRENCH_INPUT || model->row_count != 1)
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
-                       "oscillator: the model of a step has one velocity, not %d", model->size);
+                       "oscillator: the model of a step has one velocity, not %d",
+                       model->row_count);
 
     /* With the force of the inputs, and with one newton more. */
     oscillator_state before = self->now;
-    int steps = model->steps > 1 ? model->steps : 1;
+    int steps = model->substep_count > 1 ? model->substep_count : 1;
     double part = h / steps;
     double x[2];
     double v[2];
@@ -509,15 +514,15 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     model->velocity[0] = v[0];
     model->displacement[0] = x[0];
     model->mobility[0] = v[1] - v[0];
-    model->lead = (x[1] - x[0]) / (h * (v[1] - v[0]));
-    model->sample = 0.5 + (integrators[self->def.integrator].sample - 0.5) / steps;
+    model->theta = (x[1] - x[0]) / (h * (v[1] - v[0]));
+    model->wrench_point = 0.5 + (integrators[self->def.integrator].sample - 0.5) / steps;
 
     /* One step: without the rounding of differences. */
     if (steps == 1) {
         double response[3];
         integrators[self->def.integrator].response(self, h, 0, response);
         model->mobility[0] = response[1];
-        model->lead = response[0] / (h * response[1]);
+        model->theta = response[0] / (h * response[1]);
     }
 
     /* How forces of the steps before still act in this one. */
@@ -526,10 +531,10 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     if (remembers)
         k = two_step_at(self, h);
 
-    model->weight[0] = k.b0;
-    model->weight[1] = k.b1;
-    model->weight[2] = k.b2;
-    model->memory = k.a2;
+    model->wrench_weights[0] = k.b0;
+    model->wrench_weights[1] = k.b1;
+    model->wrench_weights[2] = k.b2;
+    model->memory_factor = k.a2;
 
     return YK_OK;
 }
@@ -561,9 +566,9 @@ static void oscillator_destroy(yk_subsystem *subsystem)
 
     /* Parts and ports are its own. */
     yk_context *context = self->context;
-    yk_release(context, self->parts);
-    yk_release(context, self->ports);
-    yk_release(context, self);
+    yk_free(context, self->parts);
+    yk_free(context, self->ports);
+    yk_free(context, self);
 }
 
 static const char *oscillator_message(const yk_subsystem *subsystem)
@@ -575,7 +580,7 @@ static const char *oscillator_message(const yk_subsystem *subsystem)
 static yk_state_layout oscillator_state_layout(const yk_subsystem *subsystem)
 {
     (void)subsystem;
-    return (yk_state_layout){.words = STATE_WORDS, .continuous = STATE_CONTINUOUS};
+    return (yk_state_layout){.word_count = STATE_WORDS, .continuous_count = STATE_CONTINUOUS};
 }
 
 static void oscillator_state_get(const yk_subsystem *subsystem, double *image)
@@ -704,8 +709,9 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     }
 
     /* One port for each part. */
-    yk_port port = {
-        .name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
+    yk_port port = {.name = "mass",
+                    .kind = YK_PORT_SCALAR,
+                    .allowed_causalities = YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT};
     for (int i = 0; i < part_count; i++)
         self->ports[i] = port;
     *made = self;
@@ -769,8 +775,8 @@ static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
         return def;
 
     /* Forces scale as mass times length, so stiffness and damping as mass does. */
-    double length = merge->transforms[part].length;
-    double mass = merge->transforms[part].mass;
+    double length = merge->transforms[part].length_unit;
+    double mass = merge->transforms[part].mass_unit;
     def.mass *= mass;
     def.stiffness *= mass;
     def.damping *= mass;
@@ -810,7 +816,7 @@ static yk_status check_merge(const yk_merge_def *merge)
         return YK_ERROR_MEMORY;
 
     bool connected = all_connected(merge->part_count, merge->joints, merge->joint_count, reached);
-    yk_release(context, reached);
+    yk_free(context, reached);
     if (!connected)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the interfaces do not join all oscillators to one");
@@ -847,8 +853,9 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     /* Each part keeps its own values: what it needs from the others follows from them. */
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
-        double unit =
-            merge->transforms ? merge->transforms[i].mass * merge->transforms[i].length : 1;
+        double unit = merge->transforms
+                          ? merge->transforms[i].mass_unit * merge->transforms[i].length_unit
+                          : 1;
         self->parts[i] = (oscillator_part){def.mass, def.stiffness, def.damping, def.force, unit};
     }
 
@@ -878,14 +885,15 @@ static const yk_rollback_ops oscillator_rollback_ops = {.size = sizeof(yk_rollba
                                                         .layout = oscillator_state_layout,
                                                         .get = oscillator_state_get,
                                                         .set = oscillator_state_set};
-static const yk_sensitivity_ops oscillator_sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
-                                                              .step = oscillator_step_sensitivity};
+static const yk_sensitivity_ops oscillator_sensitivity_ops = {
+    .size = sizeof(yk_sensitivity_ops), .step_with_sensitivity = oscillator_step_sensitivity};
 static const yk_step_model_ops oscillator_step_model_ops = {.size = sizeof(yk_step_model_ops),
                                                             .evaluate = oscillator_step_model};
-static const yk_merging_ops oscillator_merging_ops = {
-    .size = sizeof(yk_merging_ops), .merge = oscillator_merge, .free_mass = oscillator_free_mass};
+static const yk_merge_ops oscillator_merging_ops = {.size = sizeof(yk_merge_ops),
+                                                    .merge = oscillator_merge,
+                                                    .create_free_mass = oscillator_free_mass};
 static const yk_event_ops oscillator_events_ops = {.size = sizeof(yk_event_ops),
-                                                   .next = oscillator_next_event};
+                                                   .next_time = oscillator_next_event};
 static const yk_energy_ops oscillator_energy_ops = {.size = sizeof(yk_energy_ops),
                                                     .read = oscillator_energy};
 static const yk_subsystem_ops oscillator_ops = {
@@ -893,18 +901,18 @@ static const yk_subsystem_ops oscillator_ops = {
     .kind = "oscillator",
     .ports = oscillator_ports,
     .connect = oscillator_connect,
-    .start = oscillator_start,
+    .initialize = oscillator_start,
     .step = oscillator_step,
-    .output = oscillator_output,
+    .get_port_value = oscillator_output,
     .destroy = oscillator_destroy,
-    .message = oscillator_message,
+    .last_message = oscillator_message,
     .rollback = &oscillator_rollback_ops,
     .predict = oscillator_predict,
     .rho_inf = oscillator_rho_inf,
     .energy = &oscillator_energy_ops,
-    .merging = &oscillator_merging_ops,
+    .merge = &oscillator_merging_ops,
     .sensitivity = &oscillator_sensitivity_ops,
     .events = &oscillator_events_ops,
-    .input_degree = oscillator_input_degree,
+    .max_input_degree = oscillator_input_degree,
     .step_model = &oscillator_step_model_ops,
 };

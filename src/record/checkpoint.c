@@ -120,8 +120,8 @@ yk_status yk_checkpoint_write(yk_context *context, const char *path,
             yk_sync_folder(path);
     }
 
-    yk_release(context, previous);
-    yk_release(context, temporary);
+    yk_free(context, previous);
+    yk_free(context, temporary);
     return status;
 }
 
@@ -142,7 +142,7 @@ yk_status yk_checkpoint_try(yk_context *context, const char *path)
         status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
     }
 
-    yk_release(context, temporary);
+    yk_free(context, temporary);
     return status;
 }
 
@@ -157,7 +157,7 @@ void yk_checkpoint_remove(yk_context *context, const char *path)
         char *name = yk_text_join(context, path, endings[i]);
         if (name)
             unlink(name);
-        yk_release(context, name);
+        yk_free(context, name);
     }
 }
 
@@ -166,7 +166,7 @@ bool yk_checkpoint_exists(yk_context *context, const char *path)
     struct stat found;
     char *previous = yk_text_join(context, path, ".previous");
     bool exists = lstat(path, &found) == 0 || !previous || lstat(previous, &found) == 0;
-    yk_release(context, previous);
+    yk_free(context, previous);
     return exists;
 }
 
@@ -292,12 +292,12 @@ yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoin
             status = read_one(context, name, file);
         if (name && status == YK_OK)
             yk_log(context, YK_LOG_WARNING, "%s. Using '%s' instead", message, name);
-        yk_release(context, name);
+        yk_free(context, name);
     }
 
     if (status != YK_OK && message)
         status = yk_fail(context, first, "%s", message);
-    yk_release(context, message);
+    yk_free(context, message);
     return status;
 }
 
@@ -306,8 +306,8 @@ void yk_checkpoint_close(yk_context *context, yk_checkpoint_file *file)
     if (!file)
         return;
 
-    yk_release(context, file->words);
-    yk_release(context, file);
+    yk_free(context, file->words);
+    yk_free(context, file);
 }
 
 const void *yk_checkpoint_find(const yk_checkpoint_file *file, const char *name, size_t *count)

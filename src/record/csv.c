@@ -83,7 +83,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
     yk_text_add(context, &line, "time [s]");
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
-        for (int c = 0; c < channel->components; c++) {
+        for (int c = 0; c < channel->component_count; c++) {
             /* "name:label [unit]", quoted where RFC 4180 asks for it. */
             const char *label = channel->labels[c];
             bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
@@ -164,9 +164,9 @@ static void csv_destroy(yk_recorder *recorder)
     csv_writer *self = (csv_writer *)recorder;
     if (self->descriptor >= 0)
         close(self->descriptor);
-    yk_release(self->context, self->text);
-    yk_release(self->context, self->path);
-    yk_release(self->context, self);
+    yk_free(self->context, self->text);
+    yk_free(self->context, self->path);
+    yk_free(self->context, self);
 }
 
 static const yk_recorder_ops csv_ops = {
@@ -446,11 +446,11 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
                              strcmp(channels[count - 1].name, name) == 0;
 
             if (continues) {
-                channels[count - 1].components++;
+                channels[count - 1].component_count++;
                 continue;
             }
 
-            channels[count] = (yk_record_channel){.name = name, .unit = unit, .components = 1};
+            channels[count] = (yk_record_channel){.name = name, .unit = unit, .component_count = 1};
             if (labels[i])
                 channels[count].labels = (const char *const *)&labels[i];
             count++;
@@ -460,8 +460,8 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
         status = yk_recorder_begin(to, &header);
     }
 
-    yk_release(parser->context, labels);
-    yk_release(parser->context, channels);
+    yk_free(parser->context, labels);
+    yk_free(parser->context, channels);
     return status;
 }
 
@@ -514,7 +514,7 @@ static yk_status read_rows(csv_parser *parser, yk_recorder *to)
         parser->line++;
     }
 
-    yk_release(parser->context, row);
+    yk_free(parser->context, row);
     return status;
 }
 
@@ -552,9 +552,9 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
     }
 
     fclose(parser.stream);
-    yk_release(context, parser.names);
-    yk_release(context, parser.data);
-    yk_release(context, header);
+    yk_free(context, parser.names);
+    yk_free(context, parser.data);
+    yk_free(context, header);
     if (status != YK_OK)
         return status;
 

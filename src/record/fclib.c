@@ -137,7 +137,7 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
     if (dataset >= 0)
         H5Dclose(dataset);
     if (in->status != YK_OK) {
-        yk_release(in->context, values);
+        yk_free(in->context, values);
         return NULL;
     }
 
@@ -156,7 +156,7 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
         return low;
 
     int result = *value;
-    yk_release(in->context, value);
+    yk_free(in->context, value);
 
     /* A number that is refused still has a value with which the caller can go on. */
     if (result < low || result > high) {
@@ -219,9 +219,9 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
         m->count++;
     }
 
-    yk_release(in->context, x);
-    yk_release(in->context, at);
-    yk_release(in->context, p);
+    yk_free(in->context, x);
+    yk_free(in->context, at);
+    yk_free(in->context, p);
 }
 
 /* The group of the problem, as it is. */
@@ -400,7 +400,7 @@ static yk_status receive_problem(void *user, int stream)
 
         /* Where there is no rolling friction there is no list of it, not even an empty one. */
         if (in->data.dim != 5) {
-            yk_release(in->context, in->data.mu_roll);
+            yk_free(in->context, in->data.mu_roll);
             in->data.mu_roll = NULL;
         }
     }
@@ -467,8 +467,8 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
         in->status = yk_contact_problem_from_entries(context, &entries, problem);
     }
 
-    yk_release(context, q);
-    yk_release(context, entry);
+    yk_free(context, q);
+    yk_free(context, entry);
 }
 
 yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_problem *problem)
@@ -638,8 +638,8 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
         yk_hdf5_leave(&session);
     }
 
-    yk_release(context, start);
-    yk_release(context, columns);
-    yk_release(context, values);
+    yk_free(context, start);
+    yk_free(context, columns);
+    yk_free(context, values);
     return status;
 }

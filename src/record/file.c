@@ -42,7 +42,7 @@ typedef struct contents_digest {
 
 /* Contents of a journal, found when the results file was made of it. */
 typedef struct making {
-    yk_recovery contents;
+    yk_recovery_report contents;
     contents_digest digest;
 } making;
 
@@ -72,7 +72,7 @@ typedef struct file_recorder {
 static void close_journal(file_recorder *self)
 {
     yk_journal_close(&self->journal);
-    yk_release(self->context, self->rows);
+    yk_free(self->context, self->rows);
     self->rows = NULL;
     self->open = false;
 }
@@ -102,7 +102,7 @@ static yk_status flush(file_recorder *self, double now)
     yk_status status = YK_OK;
     if (self->count > 0)
         status = yk_journal_rows(&self->journal, self->rows, self->count, self->stride);
-    if (status == YK_OK && now - self->synced >= self->def.sync_seconds) {
+    if (status == YK_OK && now - self->synced >= self->def.sync_interval) {
         status = yk_journal_sync(&self->journal);
         self->synced = now;
     }
@@ -132,7 +132,7 @@ static yk_status prepare(file_recorder *self, const yk_record_header *header)
 {
     /* A recorder may be used for one record after the other. */
     self->failed = self->checkpointed = false;
-    yk_release(self->context, self->header);
+    yk_free(self->context, self->header);
     self->header = NULL;
     yk_status status = yk_header_copy(self->context, header, &self->header);
     if (status != YK_OK)
@@ -141,7 +141,7 @@ static yk_status prepare(file_recorder *self, const yk_record_header *header)
     /* Rows are collected in memory of fixed size: a run of any length needs no more. */
     self->stride = 1 + yk_header_width(self->header);
     if (self->header->scene)
-        self->frame_size = yk_scene_frame_size(self->header->scene);
+        self->frame_size = yk_scene_frame_value_count(self->header->scene);
     self->count = 0;
     self->capacity = 1;
     if (self->def.block_rows > 1)
@@ -176,7 +176,7 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
     if (status == YK_OK)
         status = yk_journal_create(self->context, self->part, self->old, &self->journal);
     if (status != YK_OK) {
-        yk_release(self->context, self->rows);
+        yk_free(self->context, self->rows);
         self->rows = NULL;
         return status;
     }
@@ -194,7 +194,7 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
     return YK_OK;
 }
 
-static yk_status file_keep(yk_recorder *recorder, yk_record_position *position)
+static yk_status file_keep(yk_recorder *recorder, yk_journal_position *position)
 {
     file_recorder *self = (file_recorder *)recorder;
     if (!self->open)
@@ -204,14 +204,14 @@ static yk_status file_keep(yk_recorder *recorder, yk_record_position *position)
     yk_status status = flush(self, INFINITY);
     self->flushed = self->synced = yk_clock_seconds();
     self->checkpointed = true;
-    *position = (yk_record_position){
+    *position = (yk_journal_position){
         .count = 1, .length = {self->journal.length}, .digest = {self->journal.digest}};
 
     return status;
 }
 
 static yk_status file_resume(yk_recorder *recorder, const yk_record_header *header,
-                             const yk_record_position *position)
+                             const yk_journal_position *position)
 {
     file_recorder *self = (file_recorder *)recorder;
     if (self->open || position->count != 1)
@@ -221,11 +221,11 @@ static yk_status file_resume(yk_recorder *recorder, const yk_record_header *head
 
     /* What the stopped run wrote after its checkpoint is cut off, and recorded again. */
     yk_status status = prepare(self, header);
-    yk_journal_position at = {.length = position->length[0], .digest = position->digest[0]};
+    yk_journal_place at = {.length = position->length[0], .digest = position->digest[0]};
     if (status == YK_OK)
         status = yk_journal_reopen(self->context, self->part, self->header, &at, &self->journal);
     if (status != YK_OK) {
-        yk_release(self->context, self->rows);
+        yk_free(self->context, self->rows);
         self->rows = NULL;
         return status;
     }
@@ -251,7 +251,7 @@ static yk_status file_sample(yk_recorder *recorder, double time, const double *r
 
     /* To the journal when the memory is full, or when rows have waited long enough. */
     double now = yk_clock_seconds();
-    if (self->count < self->capacity && now - self->flushed < self->def.flush_seconds)
+    if (self->count < self->capacity && now - self->flushed < self->def.flush_interval)
         return YK_OK;
 
     return flush(self, now);
@@ -285,7 +285,7 @@ static yk_status digest_begin(yk_recorder *recorder, const yk_record_header *hea
 {
     digester *self = (digester *)recorder;
     self->width = yk_header_width(header);
-    self->frame_size = header->scene ? yk_scene_frame_size(header->scene) : 0;
+    self->frame_size = header->scene ? yk_scene_frame_value_count(header->scene) : 0;
     self->digest = (contents_digest){.row_hash = YK_HASH_START, .frame_hash = YK_HASH_START};
     return self->to ? yk_recorder_begin(self->to, header) : YK_OK;
 }
@@ -350,15 +350,16 @@ static yk_status make_results(void *user, int stream)
 
     /* A journal without its end, or with gaps, makes a file without a summary. */
     const yk_journal *journal = &self->journal;
-    yk_recovery *contents = &self->made.contents;
+    yk_recovery_report *contents = &self->made.contents;
     digester digest = {.base.ops = &digester_ops, .to = writer};
     status = yk_journal_play(context, journal->path, journal->descriptor, self->use, &digest.base,
                              contents);
-    if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
+    if (status == YK_OK && contents->row_count == 0 && contents->frame_count == 0 &&
+        !contents->is_complete)
         status =
             yk_fail(context, YK_ERROR_INPUT,
                     "'%s' holds no samples: the run ended before its first one", journal->path);
-    if (status == YK_OK && (!contents->complete || contents->gap_count > 0))
+    if (status == YK_OK && (!contents->is_complete || contents->gap_count > 0))
         status = yk_recorder_end(writer, NULL);
     yk_recorder_destroy(writer);
     self->made.digest = digest.digest;
@@ -474,7 +475,7 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
             give_up(self, status);
     }
 
-    yk_release(self->context, copy);
+    yk_free(self->context, copy);
     if (status != YK_OK)
         return status;
 
@@ -503,18 +504,18 @@ static void file_destroy(yk_recorder *recorder)
         remove_journal(self);
     if (self->open && flush(self, self->synced) == YK_OK)
         close_journal(self);
-    yk_release(self->context, self->header);
-    yk_release(self->context, self->temporary);
-    yk_release(self->context, self->old);
-    yk_release(self->context, self->part);
-    yk_release(self->context, self->path);
-    yk_release(self->context, self);
+    yk_free(self->context, self->header);
+    yk_free(self->context, self->temporary);
+    yk_free(self->context, self->old);
+    yk_free(self->context, self->part);
+    yk_free(self->context, self->path);
+    yk_free(self->context, self);
 }
 
 #define FILE_OPS(name)                                                                             \
     {                                                                                              \
         .size = sizeof(yk_recorder_ops), .kind = name, .begin = file_begin, .sample = file_sample, \
-        .frame = file_frame, .end = file_end, .destroy = file_destroy, .keep = file_keep,          \
+        .frame = file_frame, .end = file_end, .destroy = file_destroy, .sync = file_keep,          \
         .resume = file_resume                                                                      \
     }
 
@@ -522,9 +523,14 @@ static const yk_recorder_ops csv_ops = FILE_OPS("csv");
 static const yk_recorder_ops hdf5_ops = FILE_OPS("hdf5");
 
 static const file_format formats[] = {
-    {{".csv"}, YK_RECORD_CSV, &csv_ops, yk_csv_writer_create, .frames = false, .apart = false},
+    {{".csv"},
+     YK_RECORD_FORMAT_CSV,
+     &csv_ops,
+     yk_csv_writer_create,
+     .frames = false,
+     .apart = false},
     {{".h5", ".hdf5"},
-     YK_RECORD_HDF5,
+     YK_RECORD_FORMAT_HDF5,
      &hdf5_ops,
      yk_hdf5_writer_create,
      .frames = true,
@@ -546,7 +552,7 @@ void yk_file_recorder_keep_journal(yk_recorder *recorder)
 
 yk_file_recorder_def yk_file_recorder_default(void)
 {
-    return (yk_file_recorder_def){.block_rows = 1024, .flush_seconds = 1, .sync_seconds = 5};
+    return (yk_file_recorder_def){.block_rows = 1024, .flush_interval = 1, .sync_interval = 5};
 }
 
 /* By the format that is asked for, or by the end of the name. */
@@ -555,7 +561,7 @@ static const file_format *choose_format(const char *path, yk_record_format forma
     for (int i = 0; i < FORMAT_COUNT; i++) {
         if (format == formats[i].format)
             return &formats[i];
-        if (format != YK_RECORD_BY_NAME)
+        if (format != YK_RECORD_FORMAT_FROM_NAME)
             continue;
 
         /* In upper or lower case, behind at least one other character. */
@@ -570,9 +576,9 @@ static const file_format *choose_format(const char *path, yk_record_format forma
     return NULL;
 }
 
-bool yk_record_format_known(const char *path)
+bool yk_record_is_known_format(const char *path)
 {
-    return choose_format(path, YK_RECORD_BY_NAME) != NULL;
+    return choose_format(path, YK_RECORD_FORMAT_FROM_NAME) != NULL;
 }
 
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
@@ -617,10 +623,10 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
     return YK_OK;
 }
 
-yk_status yk_record_recover(yk_context *context, const char *part, const char *path,
-                            yk_recovery *recovery)
+yk_status yk_record_recover_journal(yk_context *context, const char *part, const char *path,
+                                    yk_recovery_report *recovery)
 {
-    *recovery = (yk_recovery){0};
+    *recovery = (yk_recovery_report){0};
 
     /* A recorder that never begins: of it only names, format and writer are used. */
     yk_file_recorder_def def = yk_file_recorder_default();

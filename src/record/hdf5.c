@@ -111,7 +111,7 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
     /* Little-endian whatever the machine, so that files are the same everywhere. */
     hid_t dataset =
         H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    yk_release(context, link);
+    yk_free(context, link);
     if (group >= 0)
         H5Gclose(group);
 
@@ -169,7 +169,7 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
                 yk_hdf5_write_text(self->id, "software", software) &&
                 yk_hdf5_write_text(self->id, "title", header->title) &&
                 yk_hdf5_write_text(self->id, "command", header->command) &&
-                yk_hdf5_write_text(self->id, "scenario", header->scenario) &&
+                yk_hdf5_write_text(self->id, "scenario", header->scenario_text) &&
                 yk_hdf5_write_integer(self->id, "complete", 0);
     if (!done)
         return false;
@@ -183,7 +183,7 @@ static bool write_header(hdf5_writer *self, const yk_record_header *header)
 
     for (int i = 0; i < header->channel_count && done; i++) {
         const yk_record_channel *channel = &header->channels[i];
-        size_t columns = (size_t)channel->components;
+        size_t columns = (size_t)channel->component_count;
         hid_t dataset = create_table(self, channels, channel->name, channel->unit, i, columns);
         self->datasets[self->dataset_count] = dataset;
         self->columns[self->dataset_count++] = columns;
@@ -213,7 +213,7 @@ static yk_status hdf5_begin(yk_recorder *recorder, const yk_record_header *heade
     /* Rows are collected by the chunk; the scratch takes those of the widest dataset. */
     size_t widest = 1;
     for (size_t i = 0; i < channels; i++) {
-        size_t columns = (size_t)header->channels[i].components;
+        size_t columns = (size_t)header->channels[i].component_count;
         if (columns > widest)
             widest = columns;
     }
@@ -363,12 +363,12 @@ static void hdf5_destroy(yk_recorder *recorder)
     }
 
     yk_hdf5_close_frames(self->context, &self->frames);
-    yk_release(self->context, self->scratch);
-    yk_release(self->context, self->rows);
-    yk_release(self->context, self->columns);
-    yk_release(self->context, self->datasets);
-    yk_release(self->context, self->path);
-    yk_release(self->context, self);
+    yk_free(self->context, self->scratch);
+    yk_free(self->context, self->rows);
+    yk_free(self->context, self->columns);
+    yk_free(self->context, self->datasets);
+    yk_free(self->context, self->path);
+    yk_free(self->context, self);
 }
 
 static const yk_recorder_ops hdf5_ops = {

@@ -224,7 +224,7 @@ bool yk_hdf5_set_scale(yk_context *context, hid_t scale, const char *name, const
             write_attribute(scale, "REFERENCE_LIST", type, H5Screate_simple(1, &size, NULL), users);
     }
 
-    yk_release(context, users);
+    yk_free(context, users);
 
     return done;
 }
@@ -312,7 +312,7 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
     if (missed && current)
         current->failure = YK_HDF5_NO_MEMORY;
 
-    yk_release(context, texts);
+    yk_free(context, texts);
     if (space >= 0)
         H5Sclose(space);
     if (type >= 0)

@@ -94,8 +94,8 @@ hid_t yk_hdf5_create(const char *path, int *error);
 /* Frames are compressed in chunks, and a chunk is written once. */
 typedef struct yk_hdf5_frames {
     hid_t time;
-    hid_t table[YK_FRAME_TABLES]; /* invalid where the table has no columns */
-    size_t size[YK_FRAME_TABLES]; /* values of a table in a frame */
+    hid_t table[YK_FRAME_TABLE_COUNT]; /* invalid where the table has no columns */
+    size_t size[YK_FRAME_TABLE_COUNT]; /* values of a table in a frame */
     size_t frame_size;
     size_t capacity, waiting; /* frames */
     hsize_t written;

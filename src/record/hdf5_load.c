@@ -56,13 +56,13 @@ static void release_items(hdf5_loader *loader)
     for (int i = 0; i < loader->count; i++) {
         record_item *item = &loader->items[i];
         H5Dclose(item->dataset);
-        yk_release(loader->context, item->name);
-        yk_release(loader->context, item->unit);
-        yk_release(loader->context, item->text);
-        yk_release(loader->context, item->labels);
+        yk_free(loader->context, item->name);
+        yk_free(loader->context, item->unit);
+        yk_free(loader->context, item->text);
+        yk_free(loader->context, item->labels);
     }
 
-    yk_release(loader->context, loader->items);
+    yk_free(loader->context, loader->items);
     loader->items = NULL;
     loader->count = loader->capacity = 0;
 }
@@ -201,7 +201,7 @@ static yk_status begin_record(hdf5_loader *loader)
         const record_item *item = &loader->items[i];
         channels[i] = (yk_record_channel){.name = item->name,
                                           .unit = item->unit,
-                                          .components = (int)item->columns,
+                                          .component_count = (int)item->columns,
                                           .labels = (const char *const *)item->labels};
     }
 
@@ -210,7 +210,7 @@ static yk_status begin_record(hdf5_loader *loader)
     char *scenario = yk_hdf5_read_text(context, loader->file, "scenario");
     char *command = yk_hdf5_read_text(context, loader->file, "command");
     yk_record_header header = {.title = title,
-                               .scenario = scenario,
+                               .scenario_text = scenario,
                                .command = command,
                                .channels = channels,
                                .channel_count = loader->count};
@@ -223,10 +223,10 @@ static yk_status begin_record(hdf5_loader *loader)
     if (status == YK_OK)
         status = yk_recorder_begin(loader->to, &header);
 
-    yk_release(context, command);
-    yk_release(context, scenario);
-    yk_release(context, title);
-    yk_release(context, channels);
+    yk_free(context, command);
+    yk_free(context, scenario);
+    yk_free(context, title);
+    yk_free(context, channels);
     return status;
 }
 
@@ -326,8 +326,8 @@ static yk_status read_tables(hdf5_loader *loader, bool complete)
             status = yk_recorder_sample(loader->to, block[i * stride], &block[i * stride + 1]);
     }
 
-    yk_release(context, block);
-    yk_release(context, buffer);
+    yk_free(context, block);
+    yk_free(context, buffer);
     H5Dclose(time.dataset);
 
     return status;
@@ -358,7 +358,7 @@ static yk_status end_record(hdf5_loader *loader)
     yk_record_summary summary = {values, loader->count};
     if (status == YK_OK)
         status = yk_recorder_end(loader->to, &summary);
-    yk_release(loader->context, values);
+    yk_free(loader->context, values);
     return status;
 }
 
@@ -370,7 +370,7 @@ static yk_status load_file(hdf5_loader *loader)
     int version = 0;
     char *format = yk_hdf5_read_text(loader->context, loader->file, "format");
     bool ours = format && strcmp(format, YK_HDF5_FORMAT) == 0;
-    yk_release(loader->context, format);
+    yk_free(loader->context, format);
     if (!ours || !yk_hdf5_read_integer(loader->file, "format_version", &version))
         return yk_fail(
             loader->context, YK_ERROR_INPUT,
@@ -441,7 +441,7 @@ typedef struct sender {
     size_t stride, count, capacity;
     size_t frame_size;
     yk_recorder *to;
-    yk_recovery contents;
+    yk_recovery_report contents;
 } sender;
 
 static yk_status send_rows(sender *self)
@@ -468,7 +468,7 @@ static yk_status send_begin(yk_recorder *recorder, const yk_record_header *heade
     self->stride = 1 + yk_header_width(copy);
     self->capacity = VALUES_AT_ONCE / self->stride + 1;
     if (copy->scene)
-        self->frame_size = yk_scene_frame_size(copy->scene);
+        self->frame_size = yk_scene_frame_value_count(copy->scene);
 
     self->rows = yk_allocate(context, self->capacity, self->stride * sizeof *self->rows);
     if (self->rows)
@@ -476,7 +476,7 @@ static yk_status send_begin(yk_recorder *recorder, const yk_record_header *heade
     else
         status = YK_ERROR_MEMORY;
 
-    yk_release(context, copy);
+    yk_free(context, copy);
     return status;
 }
 
@@ -545,7 +545,7 @@ static yk_status receive_file(void *user, int stream)
                                               self->to, &self->contents);
 
     /* A stream that breaks off is for the child to explain. */
-    if (status == YK_ERROR_INPUT && self->contents.rows == 0)
+    if (status == YK_ERROR_INPUT && self->contents.row_count == 0)
         return YK_OK;
     return status;
 }
@@ -564,6 +564,6 @@ yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, b
     };
     yk_status status =
         yk_hdf5_read_apart(context, path, (double)found.st_size, send_file, receive_file, &passage);
-    *complete = passage.contents.complete;
+    *complete = passage.contents.is_complete;
     return status;
 }

@@ -9,16 +9,16 @@
 
 enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64 };
 
-static const char *const table_names[YK_FRAME_TABLES] = {
+static const char *const table_names[YK_FRAME_TABLE_COUNT] = {
     [YK_FRAME_POSITION] = "position", [YK_FRAME_ORIENTATION] = "orientation",
     [YK_FRAME_STRAIN] = "strain",     [YK_FRAME_WRENCH] = "wrench",
-    [YK_FRAME_WATCH] = "watch",       [YK_FRAME_CONTACT] = "contact",
+    [YK_FRAME_MONITOR] = "watch",     [YK_FRAME_CONTACT] = "contact",
 };
 
 /* What an entry of a table has: coordinates of a point, a quaternion, a number, three vectors. */
-static const hsize_t table_columns[YK_FRAME_TABLES] = {
+static const hsize_t table_columns[YK_FRAME_TABLE_COUNT] = {
     [YK_FRAME_POSITION] = 3, [YK_FRAME_ORIENTATION] = 4, [YK_FRAME_STRAIN] = 1,
-    [YK_FRAME_WRENCH] = 9,   [YK_FRAME_WATCH] = 1,       [YK_FRAME_CONTACT] = 9,
+    [YK_FRAME_WRENCH] = 9,   [YK_FRAME_MONITOR] = 1,     [YK_FRAME_CONTACT] = 9,
 };
 
 static hid_t create_group(hid_t parent, const char *name)
@@ -46,23 +46,23 @@ typedef struct member {
 
 static const member body_members[] = {
     MEMBER(yk_record_body, name, TEXT, 1),        MEMBER(yk_record_body, subsystem, INTEGER, 1),
-    MEMBER(yk_record_body, motion, INTEGER, 1),   MEMBER(yk_record_body, strained, FLAG, 1),
+    MEMBER(yk_record_body, motion, INTEGER, 1),   MEMBER(yk_record_body, has_strain, FLAG, 1),
     MEMBER(yk_record_body, position, NUMBERS, 3), MEMBER(yk_record_body, orientation, NUMBERS, 4),
 };
 
 static const member shape_members[] = {
     MEMBER(yk_shape, name, TEXT, 1),           MEMBER(yk_shape, kind, INTEGER, 1),
-    MEMBER(yk_shape, body, INTEGER, 1),        MEMBER(yk_shape, end, INTEGER, 1),
+    MEMBER(yk_shape, body, INTEGER, 1),        MEMBER(yk_shape, end_body, INTEGER, 1),
     MEMBER(yk_shape, position, NUMBERS, 3),    MEMBER(yk_shape, orientation, NUMBERS, 4),
-    MEMBER(yk_shape, size, NUMBERS, 3),        MEMBER(yk_shape, open, INTEGER, 1),
+    MEMBER(yk_shape, size, NUMBERS, 3),        MEMBER(yk_shape, open_walls, INTEGER, 1),
     MEMBER(yk_shape, point_count, INTEGER, 1),
 };
 
 static const member link_members[] = {
-    MEMBER(yk_record_link, name, TEXT, 1),
-    MEMBER(yk_record_link, kind, INTEGER, 1),
-    MEMBER(yk_record_link, from, INTEGER, 1),
-    MEMBER(yk_record_link, to, INTEGER, 1),
+    MEMBER(yk_record_connection, name, TEXT, 1),
+    MEMBER(yk_record_connection, kind, INTEGER, 1),
+    MEMBER(yk_record_connection, from, INTEGER, 1),
+    MEMBER(yk_record_connection, to, INTEGER, 1),
 };
 
 /* A list of the scene: its group, the size of a record, and its members. */
@@ -80,7 +80,7 @@ typedef struct list_layout {
 
 static const list_layout body_layout = LAYOUT("bodies", yk_record_body, body_members);
 static const list_layout shape_layout = LAYOUT("shapes", yk_shape, shape_members);
-static const list_layout link_layout = LAYOUT("links", yk_record_link, link_members);
+static const list_layout link_layout = LAYOUT("links", yk_record_connection, link_members);
 
 static size_t member_bytes(const member *m)
 {
@@ -161,7 +161,7 @@ static bool write_list(yk_context *context, hid_t scene, const list_layout *layo
             write_array(group, m->name, stored, type, (hsize_t)count, (hsize_t)m->columns, column);
         H5Tclose(stored);
         H5Tclose(type);
-        yk_release(context, column);
+        yk_free(context, column);
     }
 
     if (group >= 0)
@@ -183,15 +183,16 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
     char up[96];
     yk_format(up, sizeof up, "%.9g %.9g %.9g", scene->up.x, scene->up.y, scene->up.z);
 
-    bool done = yk_hdf5_write_texts(group, "subsystems", scene->subsystems, subsystems) &&
-                yk_hdf5_write_texts(group, "solvers", scene->solvers, subsystems) &&
-                yk_hdf5_write_integer(group, "subsystem_count", scene->subsystem_count) &&
-                yk_hdf5_write_integer(group, "contact_count", scene->contact_count) &&
-                yk_hdf5_write_integer(group, "watched", scene->watched) &&
-                yk_hdf5_write_text(group, "up", up) &&
-                write_list(context, group, &body_layout, scene->bodies, scene->body_count) &&
-                write_list(context, group, &shape_layout, scene->shapes, scene->shape_count) &&
-                write_list(context, group, &link_layout, scene->links, scene->link_count);
+    bool done =
+        yk_hdf5_write_texts(group, "subsystems", scene->subsystems, subsystems) &&
+        yk_hdf5_write_texts(group, "solvers", scene->solvers, subsystems) &&
+        yk_hdf5_write_integer(group, "subsystem_count", scene->subsystem_count) &&
+        yk_hdf5_write_integer(group, "contact_count", scene->contact_count) &&
+        yk_hdf5_write_integer(group, "watched", scene->monitor_version) &&
+        yk_hdf5_write_text(group, "up", up) &&
+        write_list(context, group, &body_layout, scene->bodies, scene->body_count) &&
+        write_list(context, group, &shape_layout, scene->shapes, scene->shape_count) &&
+        write_list(context, group, &link_layout, scene->connections, scene->connection_count);
 
     /* Points of all hulls, one after the other. */
     size_t count = 0;
@@ -211,7 +212,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
     }
 
     done = done && points;
-    yk_release(context, points);
+    yk_free(context, points);
     H5Gclose(group);
 
     return done;
@@ -245,12 +246,12 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
 bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene *scene,
                          yk_hdf5_frames *frames)
 {
-    static const char *const units[YK_FRAME_TABLES] = {
+    static const char *const units[YK_FRAME_TABLE_COUNT] = {
         [YK_FRAME_POSITION] = "m",
         [YK_FRAME_ORIENTATION] = "1",
         [YK_FRAME_STRAIN] = "1",
         [YK_FRAME_WRENCH] = "m, N, N m",
-        [YK_FRAME_WATCH] = "J, m/s, 1, m, rad, rad/s",
+        [YK_FRAME_MONITOR] = "J, m/s, 1, m, rad, rad/s",
         [YK_FRAME_CONTACT] = "m, 1, N",
     };
 
@@ -258,9 +259,9 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
 
     /* A chunk holds as many frames as the largest table has place for. */
     size_t widest = 1;
-    for (int i = 0; i < YK_FRAME_TABLES; i++) {
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++) {
         frames->table[i] = H5I_INVALID_HID;
-        frames->size[i] = yk_scene_table_size(scene, (yk_frame_table)i);
+        frames->size[i] = yk_scene_table_value_count(scene, (yk_frame_table)i);
         frames->frame_size += frames->size[i];
         if (frames->size[i] > widest)
             widest = frames->size[i];
@@ -286,12 +287,12 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         return false;
 
     /* Times, and the tables that the scene has something for. */
-    hid_t tables[YK_FRAME_TABLES];
+    hid_t tables[YK_FRAME_TABLE_COUNT];
     size_t table_count = 0;
     const hsize_t none[3] = {0, 1, 1}, times[3] = {1024, 1, 1};
     frames->time = create_table(group, "time", H5T_IEEE_F64LE, 1, none, times, "s");
     bool done = frames->time >= 0;
-    for (int i = 0; i < YK_FRAME_TABLES && done; i++) {
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT && done; i++) {
         if (frames->size[i] == 0)
             continue;
 
@@ -330,7 +331,7 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
 
     /* Frames come with their tables one after the other; a dataset takes one table of all. */
     const float *first = frames->values;
-    for (int i = 0; i < YK_FRAME_TABLES; i++) {
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++) {
         size_t size = frames->size[i];
         if (size == 0)
             continue;
@@ -359,9 +360,9 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
 
 void yk_hdf5_close_frames(yk_context *context, yk_hdf5_frames *frames)
 {
-    yk_release(context, frames->times);
-    yk_release(context, frames->values);
-    yk_release(context, frames->scratch);
+    yk_free(context, frames->times);
+    yk_free(context, frames->values);
+    yk_free(context, frames->scratch);
     *frames = (yk_hdf5_frames){0};
 }
 
@@ -407,7 +408,7 @@ static char **read_names(yk_context *context, hid_t dataset, hid_t type, size_t 
 
     /* Only texts of variable length can be read as pointers. */
     if (!texts || !variable || H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0) {
-        yk_release(context, texts);
+        yk_free(context, texts);
         return NULL;
     }
 
@@ -416,7 +417,7 @@ static char **read_names(yk_context *context, hid_t dataset, hid_t type, size_t 
     hid_t space = H5Dget_space(dataset);
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
     H5Sclose(space);
-    yk_release(context, texts);
+    yk_free(context, texts);
     return packed;
 }
 
@@ -475,7 +476,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
             }
         }
 
-        yk_release(context, column);
+        yk_free(context, column);
         H5Tclose(type);
         H5Dclose(dataset);
     }
@@ -483,7 +484,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
     /* Half a list is none. */
     H5Gclose(group);
     if (!sound) {
-        yk_release(context, list);
+        yk_free(context, list);
         return NULL;
     }
 
@@ -498,16 +499,16 @@ void yk_hdf5_release_scene(yk_context *context, yk_record_scene *scene)
         return;
 
     /* A scene points to constants; whoever made it may release them. */
-    const void *lists[] = {scene->bodies, scene->shapes, scene->links};
+    const void *lists[] = {scene->bodies, scene->shapes, scene->connections};
     for (int i = 0; i < 3; i++) {
-        yk_release(context, (void *)(uintptr_t)lists[i]);
-        yk_release(context, store->blocks[i]);
+        yk_free(context, (void *)(uintptr_t)lists[i]);
+        yk_free(context, store->blocks[i]);
     }
 
-    yk_release(context, store->subsystems);
-    yk_release(context, store->solvers);
-    yk_release(context, store->points);
-    yk_release(context, store);
+    yk_free(context, store->subsystems);
+    yk_free(context, store->solvers);
+    yk_free(context, store->points);
+    yk_free(context, store);
 }
 
 static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
@@ -530,8 +531,8 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     /* Records from before there were contacts, or figures of the watch, in frames have none. */
     if (!yk_hdf5_read_integer(group, "contact_count", &scene->contact_count))
         scene->contact_count = 0;
-    if (!yk_hdf5_read_integer(group, "watched", &scene->watched))
-        scene->watched = 0;
+    if (!yk_hdf5_read_integer(group, "watched", &scene->monitor_version))
+        scene->monitor_version = 0;
 
     /* Three numbers as text; z where they are not there. */
     scene->up = (yk_vec3){0, 0, 1};
@@ -542,15 +543,16 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
         scene->up.y = yk_text_number(end, &end);
         scene->up.z = yk_text_number(end, &end);
     }
-    yk_release(context, up);
+    yk_free(context, up);
 
     /* Lists of bodies, shapes and links, with the memory of their names. */
     scene->bodies = read_list(context, group, &body_layout, &scene->body_count, &store->blocks[0]);
     yk_shape *shapes =
         read_list(context, group, &shape_layout, &scene->shape_count, &store->blocks[1]);
     scene->shapes = shapes;
-    scene->links = read_list(context, group, &link_layout, &scene->link_count, &store->blocks[2]);
-    if (!scene->bodies || !shapes || !scene->links)
+    scene->connections =
+        read_list(context, group, &link_layout, &scene->connection_count, &store->blocks[2]);
+    if (!scene->bodies || !shapes || !scene->connections)
         return false;
 
     /* The points of all hulls, each of which takes as many as it counts. */
@@ -633,12 +635,12 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
     /* Every table that the scene asks for, with a row for each time. */
     hid_t group = H5Gopen2(file, "frames", H5P_DEFAULT);
     hid_t time = group < 0 ? group : H5Dopen2(group, "time", H5P_DEFAULT);
-    hid_t tables[YK_FRAME_TABLES];
+    hid_t tables[YK_FRAME_TABLE_COUNT];
     hssize_t rows = time < 0 ? -1 : count_rows(time, 1);
     bool sound = rows >= 0;
-    size_t size = yk_scene_frame_size(scene);
-    for (int i = 0; i < YK_FRAME_TABLES; i++) {
-        size_t columns = yk_scene_table_size(scene, (yk_frame_table)i);
+    size_t size = yk_scene_frame_value_count(scene);
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++) {
+        size_t columns = yk_scene_table_value_count(scene, (yk_frame_table)i);
         tables[i] = H5I_INVALID_HID;
         if (columns == 0 || !sound)
             continue;
@@ -658,8 +660,8 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
         const hsize_t one[2] = {1, 1};
         bool done = read_rows(time, 1, H5T_NATIVE_DOUBLE, (hsize_t)k, 1, one, &now);
         float *to = values;
-        for (int i = 0; i < YK_FRAME_TABLES && done; i++) {
-            size_t columns = yk_scene_table_size(scene, (yk_frame_table)i);
+        for (int i = 0; i < YK_FRAME_TABLE_COUNT && done; i++) {
+            size_t columns = yk_scene_table_value_count(scene, (yk_frame_table)i);
             if (columns == 0)
                 continue;
 
@@ -671,8 +673,8 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
         status = done ? yk_recorder_frame(recorder, now, values) : YK_ERROR_INPUT;
     }
 
-    yk_release(context, values);
-    for (int i = 0; i < YK_FRAME_TABLES; i++)
+    yk_free(context, values);
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++)
         if (tables[i] >= 0)
             H5Dclose(tables[i]);
     if (time >= 0)

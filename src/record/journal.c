@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "record/memory.h"
-#include "record/pack.h"
+#include "record/serialize.h"
 
 enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
 
@@ -398,18 +398,18 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
     }
 
     /* Interfaces and wires. */
-    yk_pack_number(pack, sizeof(yk_record_link));
-    yk_pack_number(pack, (uint64_t)scene->link_count);
-    for (int i = 0; i < scene->link_count; i++) {
-        yk_record_link link = scene->links[i];
+    yk_pack_number(pack, sizeof(yk_record_connection));
+    yk_pack_number(pack, (uint64_t)scene->connection_count);
+    for (int i = 0; i < scene->connection_count; i++) {
+        yk_record_connection link = scene->connections[i];
         link.name = NULL;
         yk_pack_bytes(pack, &link, sizeof link);
-        yk_pack_text(pack, scene->links[i].name);
+        yk_pack_text(pack, scene->connections[i].name);
     }
 
     /* How large a frame is depends on these two as well. */
     yk_pack_number(pack, (uint64_t)scene->contact_count);
-    yk_pack_number(pack, (uint64_t)scene->watched);
+    yk_pack_number(pack, (uint64_t)scene->monitor_version);
 }
 
 static yk_status append_pack(yk_journal *journal, uint32_t kind, yk_pack *pack)
@@ -424,7 +424,7 @@ static yk_status append_pack(yk_journal *journal, uint32_t kind, yk_pack *pack)
 static void pack_header(yk_pack *pack, const yk_record_header *header)
 {
     yk_pack_text(pack, header->title);
-    yk_pack_text(pack, header->scenario);
+    yk_pack_text(pack, header->scenario_text);
     yk_pack_text(pack, header->command);
 
     /* Channels with all their labels. */
@@ -433,8 +433,8 @@ static void pack_header(yk_pack *pack, const yk_record_header *header)
         const yk_record_channel *channel = &header->channels[i];
         yk_pack_text(pack, channel->name);
         yk_pack_text(pack, channel->unit);
-        yk_pack_number(pack, (uint64_t)channel->components);
-        pack_texts(pack, channel->labels, channel->components);
+        yk_pack_number(pack, (uint64_t)channel->component_count);
+        pack_texts(pack, channel->labels, channel->component_count);
     }
 
     /* A scene is optional: a number says whether one follows. */
@@ -536,9 +536,9 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         bodies[i].name = yk_unpack_text(pack);
 
         /* Any byte may be there, and a truth value must not even be read from most of them. */
-        if (from && from[offsetof(yk_record_body, strained)] > 1) {
+        if (from && from[offsetof(yk_record_body, has_strain)] > 1) {
             pack->failed = true;
-            bodies[i].strained = false;
+            bodies[i].has_strain = false;
         }
     }
 
@@ -554,7 +554,7 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
     size_t most = (pack->size - pack->at) / sizeof(yk_vec3);
     yk_vec3 *points = yk_allocate(p->context, most + 1, sizeof *points);
     if (!shapes || !points) {
-        yk_release(p->context, points);
+        yk_free(p->context, points);
         return YK_ERROR_MEMORY;
     }
 
@@ -582,10 +582,10 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
     scene->shape_count = count;
 
     /* Interfaces and wires. */
-    if (yk_unpack_number(pack) != sizeof(yk_record_link))
+    if (yk_unpack_number(pack) != sizeof(yk_record_connection))
         pack->failed = true;
-    count = yk_unpack_count(pack, sizeof(yk_record_link));
-    yk_record_link *links = take_array(p, count, sizeof *links);
+    count = yk_unpack_count(pack, sizeof(yk_record_connection));
+    yk_record_connection *links = take_array(p, count, sizeof *links);
     if (!links)
         return YK_ERROR_MEMORY;
 
@@ -596,8 +596,8 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         links[i].name = yk_unpack_text(pack);
     }
 
-    scene->links = links;
-    scene->link_count = count;
+    scene->connections = links;
+    scene->connection_count = count;
 
     /* The size of a frame depends on these: numbers out of range are refused. */
     uint64_t contacts = yk_unpack_number(pack);
@@ -607,10 +607,10 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         scene->contact_count = (int)contacts;
 
     uint64_t watched = yk_unpack_number(pack);
-    if (watched > YK_WATCHED)
+    if (watched > YK_MONITOR_VERSION)
         pack->failed = true;
     else
-        scene->watched = (int)watched;
+        scene->monitor_version = (int)watched;
 
     return YK_OK;
 }
@@ -625,7 +625,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     yk_record_header header = {0};
     yk_record_scene scene = {0};
     header.title = yk_unpack_text(pack);
-    header.scenario = yk_unpack_text(pack);
+    header.scenario_text = yk_unpack_text(pack);
     header.command = yk_unpack_text(pack);
 
     /* No channel is shorter than its three lengths, and no label than its own. */
@@ -641,9 +641,9 @@ static yk_status begin(player *p, yk_unpack *pack)
         yk_record_channel *channel = &channels[i];
         channel->name = yk_unpack_text(pack);
         channel->unit = yk_unpack_text(pack);
-        channel->components = yk_unpack_count(pack, sizeof(uint64_t));
+        channel->component_count = yk_unpack_count(pack, sizeof(uint64_t));
         channel->labels = labels;
-        for (int c = 0; c < channel->components; c++)
+        for (int c = 0; c < channel->component_count; c++)
             *labels++ = yk_unpack_text(pack);
     }
 
@@ -665,7 +665,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     p->stride = 1 + yk_header_width(&header);
     p->has_scene = header.scene != NULL;
     if (status == YK_OK && header.scene)
-        p->frame_size = yk_scene_frame_size(header.scene);
+        p->frame_size = yk_scene_frame_value_count(header.scene);
 
     return status;
 }
@@ -844,12 +844,12 @@ static block_search find_block(player *p, uint64_t offset, uint64_t size)
         }
     }
 
-    yk_release(p->context, piece);
+    yk_free(p->context, piece);
     return search;
 }
 
 /* The next sample or frame that is passed on has this time. */
-static void note_time(player *p, yk_recovery *contents, double time)
+static void note_time(player *p, yk_recovery_report *contents, double time)
 {
     if (p->gap_open && contents->gap_count <= YK_RECOVERY_GAPS)
         contents->gaps[contents->gap_count - 1].before = time;
@@ -858,7 +858,7 @@ static void note_time(player *p, yk_recovery *contents, double time)
 }
 
 /* Passes one block on. */
-static yk_status play_block(player *p, const block_head *head, yk_recovery *contents)
+static yk_status play_block(player *p, const block_head *head, yk_recovery_report *contents)
 {
     yk_unpack pack = {.data = p->payload, .size = head->bytes};
     yk_status status = YK_OK;
@@ -876,7 +876,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
             row += p->stride;
         }
 
-        contents->rows += head->items;
+        contents->row_count += head->items;
         break;
     }
     case BLOCK_FRAME: {
@@ -889,11 +889,11 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
         note_time(p, contents, time);
         status =
             yk_recorder_frame(p->to, time, (const float *)(const void *)(p->payload + sizeof time));
-        contents->frames++;
+        contents->frame_count++;
         break;
     }
     case BLOCK_SUMMARY:
-        contents->complete = true;
+        contents->is_complete = true;
 
         /* A record with gaps is not complete, and its writer must not mark it so. */
         if (contents->gap_count == 0)
@@ -904,7 +904,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
 
     /* The recorder has its copies. */
     for (int i = 0; i < p->array_count; i++)
-        yk_release(p->context, p->arrays[i]);
+        yk_free(p->context, p->arrays[i]);
     p->array_count = 0;
 
     return status;
@@ -913,7 +913,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery *cont
 /* Passes over the damaged block at *offset to the next sound one, and notes the gap. Returns false
  * at the end of the journal: what is behind the last sound block was being written when the run was
  * killed. */
-static bool skip_damage(player *p, uint64_t size, uint64_t *offset, yk_recovery *contents,
+static bool skip_damage(player *p, uint64_t size, uint64_t *offset, yk_recovery_report *contents,
                         yk_status *status)
 {
     block_search next = find_block(p, *offset + 1, size);
@@ -939,7 +939,7 @@ static bool skip_damage(player *p, uint64_t size, uint64_t *offset, yk_recovery 
     return true;
 }
 
-static yk_status play(player *p, uint64_t size, yk_recovery *contents)
+static yk_status play(player *p, uint64_t size, yk_recovery_report *contents)
 {
     /* Whether this program can read it at all. */
     yk_file_start start;
@@ -965,7 +965,7 @@ static yk_status play(player *p, uint64_t size, yk_recovery *contents)
     uint64_t offset = sizeof start;
     yk_status status = YK_OK;
     p->last_time = NAN;
-    while (offset < size && !contents->complete) {
+    while (offset < size && !contents->is_complete) {
         block_read block = read_block(p, offset, size);
         if (block.status != YK_OK)
             return block.status;
@@ -1001,7 +1001,7 @@ static yk_status play(player *p, uint64_t size, yk_recovery *contents)
     if (offset == sizeof start)
         return damaged(p, "it ends before its header");
 
-    bool whole = contents->complete && contents->damaged_bytes == 0;
+    bool whole = contents->is_complete && contents->damaged_bytes == 0;
     if (p->use == YK_JOURNAL_COMPLETE && !whole)
         return yk_fail(p->context, YK_ERROR_FILE,
                        "'%s' was written whole, and is damaged now: %llu bytes do not have their "
@@ -1017,8 +1017,8 @@ static void release_player(player *p)
 {
     /* Arrays of a block that could not be played to its end. */
     for (int i = 0; i < p->array_count; i++)
-        yk_release(p->context, p->arrays[i]);
-    yk_release(p->context, p->payload);
+        yk_free(p->context, p->arrays[i]);
+    yk_free(p->context, p->payload);
 }
 
 bool yk_is_journal(const void *start, size_t bytes)
@@ -1027,9 +1027,9 @@ bool yk_is_journal(const void *start, size_t bytes)
 }
 
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_journal_use use,
-                          yk_recorder *to, yk_recovery *contents)
+                          yk_recorder *to, yk_recovery_report *contents)
 {
-    *contents = (yk_recovery){0};
+    *contents = (yk_recovery_report){0};
     struct stat found;
     if (fstat(file, &found) != 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
@@ -1041,11 +1041,11 @@ yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_jo
 }
 
 yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_recovery *contents)
+                                 yk_recovery_report *contents)
 {
     /* Its length is not known; no single block is this long. */
     static const uint64_t longest = (uint64_t)1 << 40;
-    *contents = (yk_recovery){0};
+    *contents = (yk_recovery_report){0};
     player p = {.context = context, .path = path, .to = to, .file = pipe, .stream = true};
     yk_status status = play(&p, longest, contents);
     release_player(&p);
@@ -1053,7 +1053,7 @@ yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe
 }
 
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
-                               yk_recovery *contents)
+                               yk_recovery_report *contents)
 {
     FILE *file = yk_regular_open(context, path, YK_ERROR_FILE);
     if (!file)
@@ -1069,7 +1069,7 @@ yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorde
 
 /* Whether the first bytes of a journal are the blocks that the stopped run had written, the first of
  * them this header. */
-static yk_status check_beginning(player *p, const yk_journal_position *position,
+static yk_status check_beginning(player *p, const yk_journal_place *position,
                                  const yk_record_header *header)
 {
     /* The header as this run would write it. */
@@ -1122,7 +1122,7 @@ static yk_status check_beginning(player *p, const yk_journal_position *position,
 }
 
 yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
-                            const yk_journal_position *position, yk_journal *journal)
+                            const yk_journal_place *position, yk_journal *journal)
 {
     uint64_t length = position->length;
     *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};

@@ -1,5 +1,5 @@
 /* The journal of a run: an append-only file of blocks with checksums that holds the record while the
- * run goes on. The results file is made of it at the end, and by yk_record_recover.
+ * run goes on. The results file is made of it at the end, and by yk_record_recover_journal.
  *
  *   start     "YOKEJRNL", version, mark of the byte order, process that writes it
  *   block     kind, items, bytes, offset in the file, checksum | payload
@@ -42,9 +42,9 @@ typedef struct yk_journal {
 } yk_journal;
 
 /* How far a journal was when a checkpoint was written. */
-typedef struct yk_journal_position {
+typedef struct yk_journal_place {
     uint64_t length, digest;
-} yk_journal_position;
+} yk_journal_place;
 
 /* Opens `path` for this process alone, and writes the start of an empty journal. The journal of an
  * unfinished run is kept as `old`, or as `old`.2, `old`.3, ... if there are others. Links are not
@@ -54,7 +54,7 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
 /* Opens an existing journal, to continue it at this position. What is before it must be what the
  * stopped run had written, under the same header. */
 yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
-                            const yk_journal_position *position, yk_journal *journal);
+                            const yk_journal_place *position, yk_journal *journal);
 /* An empty journal that goes through a pipe to another process. */
 yk_status yk_journal_stream(yk_context *context, const char *path, int pipe, yk_journal *journal);
 /* Holds a journal that is there, so that nobody writes it, and changes nothing. */
@@ -88,12 +88,12 @@ typedef enum yk_journal_use {
  * complete and has no gaps. `contents` counts what was found. `path` is for messages; the file is open
  * for reading. A read error is YK_ERROR_FILE, damage is YK_ERROR_INPUT. */
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_journal_use use,
-                          yk_recorder *to, yk_recovery *contents);
+                          yk_recorder *to, yk_recovery_report *contents);
 /* The same of a journal that comes through a pipe, without any damage. */
 yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_recovery *contents);
+                                 yk_recovery_report *contents);
 /* The same as YK_JOURNAL_READ of a file that is not open yet. */
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
-                               yk_recovery *contents);
+                               yk_recovery_report *contents);
 
 #endif

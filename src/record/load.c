@@ -51,9 +51,9 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
     if (yk_hdf5_begins(start, got)) {
         status = yk_hdf5_load(context, path, to, complete);
     } else if (yk_is_journal(start, got)) {
-        yk_recovery contents;
+        yk_recovery_report contents;
         status = yk_journal_play_file(context, path, to, &contents);
-        *complete = contents.complete;
+        *complete = contents.is_complete;
     } else {
         status = yk_csv_load(context, path, to, complete);
     }
@@ -79,7 +79,7 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
     /* What a killed run has left is a record, too, closed without its end. */
     if (status == YK_OK && !complete)
         yk_record_close(made);
-    if (status == YK_OK && yk_record_rows(made) == 0)
+    if (status == YK_OK && yk_record_row_count(made) == 0)
         status = yk_fail(context, YK_ERROR_INPUT,
                          "'%s' holds no samples: the run ended before its first one", path);
     if (status != YK_OK) {
@@ -280,12 +280,12 @@ yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows
         }
     }
 
-    yk_release(context, row);
-    yk_release(context, self.first);
-    yk_release(context, self.last);
-    yk_release(context, self.low);
-    yk_release(context, self.high);
-    yk_release(context, self.low_first);
+    yk_free(context, row);
+    yk_free(context, self.first);
+    yk_free(context, self.last);
+    yk_free(context, self.low);
+    yk_free(context, self.high);
+    yk_free(context, self.low_first);
     if (status != YK_OK) {
         yk_record_destroy(self.record);
         return status;

@@ -36,9 +36,9 @@ static void destroy_columns(yk_context *context, yk_columns *data)
         return;
 
     for (size_t c = 0; c < data->width; c++)
-        yk_release(context, data->columns[c]);
-    yk_release(context, data->stage);
-    yk_release(context, data);
+        yk_free(context, data->columns[c]);
+    yk_free(context, data->stage);
+    yk_free(context, data);
 }
 
 static size_t stage_rows(size_t width)
@@ -66,7 +66,7 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
         data->width = width;
         data->stage = yk_allocate(record->context, stage_rows(width) * width, sizeof *data->stage);
         if (!data->stage) {
-            yk_release(record->context, data);
+            yk_free(record->context, data);
             return NULL;
         }
 
@@ -113,18 +113,18 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
     if (status == YK_OK)
         data = prepare_columns(record, yk_header_width(copy) + 1);
     if (!data) {
-        yk_release(record->context, summary);
-        yk_release(record->context, copy);
+        yk_free(record->context, summary);
+        yk_free(record->context, copy);
         return status == YK_OK ? YK_ERROR_MEMORY : status;
     }
 
     /* Everything is there: what the record had before goes. */
-    yk_release(record->context, record->header);
-    yk_release(record->context, record->summary);
+    yk_free(record->context, record->header);
+    yk_free(record->context, record->summary);
     record->header = copy;
     record->summary = summary;
     record->data = data;
-    record->frame_size = copy->scene ? yk_scene_frame_size(copy->scene) : 0;
+    record->frame_size = copy->scene ? yk_scene_frame_value_count(copy->scene) : 0;
     record->frame_count = 0;
     record->frame_capacity = 0; /* frames may have another size now */
     record->complete = false;
@@ -242,7 +242,7 @@ static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summ
     if (status != YK_OK)
         return status;
 
-    yk_release(record->context, record->summary);
+    yk_free(record->context, record->summary);
     record->summary = copy;
     record->complete = true;
     yk_record_close(record);
@@ -253,11 +253,11 @@ static void memory_destroy(yk_recorder *recorder)
 {
     yk_record *record = (yk_record *)recorder;
     destroy_columns(record->context, record->data);
-    yk_release(record->context, record->frame_times);
-    yk_release(record->context, record->frames);
-    yk_release(record->context, record->summary);
-    yk_release(record->context, record->header);
-    yk_release(record->context, record);
+    yk_free(record->context, record->frame_times);
+    yk_free(record->context, record->frames);
+    yk_free(record->context, record->summary);
+    yk_free(record->context, record->header);
+    yk_free(record->context, record);
 }
 
 static const yk_recorder_ops memory_ops = {
@@ -305,7 +305,7 @@ yk_recorder *yk_record_recorder(yk_record *record)
     return &record->base;
 }
 
-bool yk_record_complete(const yk_record *record)
+bool yk_record_is_complete(const yk_record *record)
 {
     return record->complete;
 }
@@ -320,12 +320,12 @@ const yk_record_summary *yk_record_get_summary(const yk_record *record)
     return record->summary;
 }
 
-size_t yk_record_rows(const yk_record *record)
+size_t yk_record_row_count(const yk_record *record)
 {
     return record->data->rows + record->data->staged;
 }
 
-const double *yk_record_time(const yk_record *record)
+const double *yk_record_times(const yk_record *record)
 {
     settle(record->data);
     return record->data->columns[0];
@@ -335,7 +335,7 @@ const double *yk_record_column(const yk_record *record, int channel, int compone
 {
     const yk_record_header *header = record->header;
     if (channel < 0 || channel >= header->channel_count || component < 0 ||
-        component >= header->channels[channel].components) {
+        component >= header->channels[channel].component_count) {
         yk_fail(record->context, YK_ERROR_ARGUMENT,
                 "%s: there is no component %d of channel %d; the record has %d channels", __func__,
                 component, channel, header->channel_count);
@@ -345,7 +345,7 @@ const double *yk_record_column(const yk_record *record, int channel, int compone
     /* Time is the first column, then the components of all channels in order. */
     size_t column = 1 + (size_t)component;
     for (int i = 0; i < channel; i++)
-        column += (size_t)record->header->channels[i].components;
+        column += (size_t)record->header->channels[i].component_count;
     settle(record->data);
     return record->data->columns[column];
 }
@@ -375,7 +375,7 @@ const float *yk_record_frame(const yk_record *record, size_t frame)
     return has_frame(record, __func__, frame) ? record->frames + frame * record->frame_size : NULL;
 }
 
-int yk_record_find(const yk_record *record, const char *name)
+int yk_record_find_channel(const yk_record *record, const char *name)
 {
     for (int i = 0; i < record->header->channel_count; i++)
         if (strcmp(record->header->channels[i].name, name) == 0)

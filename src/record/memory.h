@@ -9,7 +9,7 @@ void yk_record_close(yk_record *record);
 
 /* Checked copies of what a recorder is given at its beginning and its end (recorder.c).
  *
- * A deep copy in one block of memory, to be released with yk_release: strings "" where they were
+ * A deep copy in one block of memory, to be released with yk_free: strings "" where they were
  * NULL, labels always present (that of a lone component is "" unless given). Refuses names that
  * are missing or used twice. */
 yk_status yk_header_copy(yk_context *context, const yk_record_header *header,

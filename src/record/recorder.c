@@ -30,23 +30,23 @@ yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summar
 }
 
 /* Recorders that were compiled before there were these operations have a shorter table. */
-bool yk_recorder_resumes(const yk_recorder *recorder)
+bool yk_recorder_can_resume(const yk_recorder *recorder)
 {
     /* Recorders that were compiled before there were resumed runs have shorter tables. */
     const yk_recorder_ops *ops = recorder->ops;
-    if (ops->size < sizeof *ops || !ops->keep || !ops->resume)
+    if (ops->size < sizeof *ops || !ops->sync || !ops->resume)
         return false;
 
     return !ops->can_resume || ops->can_resume(recorder);
 }
 
-yk_status yk_recorder_keep(yk_recorder *recorder, yk_record_position *position)
+yk_status yk_recorder_sync(yk_recorder *recorder, yk_journal_position *position)
 {
-    return recorder->ops->keep(recorder, position);
+    return recorder->ops->sync(recorder, position);
 }
 
 yk_status yk_recorder_resume(yk_recorder *recorder, const yk_record_header *header,
-                             const yk_record_position *position)
+                             const yk_journal_position *position)
 {
     return recorder->ops->resume(recorder, header, position);
 }
@@ -124,15 +124,15 @@ static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary
 }
 
 /* The positions of all, one each. */
-static yk_status tee_keep(yk_recorder *recorder, yk_record_position *position)
+static yk_status tee_keep(yk_recorder *recorder, yk_journal_position *position)
 {
     tee *self = (tee *)recorder;
 
     /* The lengths of all files, one behind the other; a tee within a tee has several. */
     position->count = 0;
     for (int i = 0; i < self->count; i++) {
-        yk_record_position own = {0};
-        yk_status status = yk_recorder_keep(self->recorders[i], &own);
+        yk_journal_position own = {0};
+        yk_status status = yk_recorder_sync(self->recorders[i], &own);
         if (status != YK_OK)
             return status;
         if (own.count != 1 || position->count == YK_RECORD_FILES_MAX)
@@ -148,7 +148,7 @@ static yk_status tee_keep(yk_recorder *recorder, yk_record_position *position)
 }
 
 static yk_status tee_resume(yk_recorder *recorder, const yk_record_header *header,
-                            const yk_record_position *position)
+                            const yk_journal_position *position)
 {
     tee *self = (tee *)recorder;
     if (position->count != self->count)
@@ -158,7 +158,7 @@ static yk_status tee_resume(yk_recorder *recorder, const yk_record_header *heade
 
     /* Each at its own position; the order is that of the command line, which is kept. */
     for (int i = 0; i < self->count; i++) {
-        yk_record_position own = {
+        yk_journal_position own = {
             .count = 1, .length = {position->length[i]}, .digest = {position->digest[i]}};
         yk_status status = yk_recorder_resume(self->recorders[i], header, &own);
         if (status != YK_OK)
@@ -172,7 +172,7 @@ static bool tee_can_resume(const yk_recorder *recorder)
 {
     const tee *self = (const tee *)recorder;
     for (int i = 0; i < self->count; i++)
-        if (!yk_recorder_resumes(self->recorders[i]))
+        if (!yk_recorder_can_resume(self->recorders[i]))
             return false;
 
     return true;
@@ -182,7 +182,7 @@ static bool tee_can_resume(const yk_recorder *recorder)
 static void tee_destroy(yk_recorder *recorder)
 {
     tee *self = (tee *)recorder;
-    yk_release(self->context, self);
+    yk_free(self->context, self);
 }
 
 static const yk_recorder_ops tee_ops = {
@@ -193,7 +193,7 @@ static const yk_recorder_ops tee_ops = {
     .frame = tee_frame,
     .end = tee_end,
     .destroy = tee_destroy,
-    .keep = tee_keep,
+    .sync = tee_keep,
     .resume = tee_resume,
     .can_resume = tee_can_resume,
 };
@@ -261,7 +261,7 @@ static const char *put_text(text_store *store, const char *text)
 
 static const char **put_labels(text_store *store, const yk_record_channel *channel)
 {
-    size_t count = (size_t)channel->components;
+    size_t count = (size_t)channel->component_count;
     const char **labels = take(store, count * sizeof *labels, sizeof *labels);
     for (size_t i = 0; i < count; i++) {
         /* Where the channel does not say what its components are called, their number does. */
@@ -337,12 +337,13 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
     }
 
     /* Interfaces and wires. */
-    yk_record_link *links = take(store, (size_t)scene->link_count * sizeof *links, sizeof(void *));
-    filled.links = links;
-    for (int i = 0; i < scene->link_count; i++) {
-        const char *name = put_text(store, scene->links[i].name);
+    yk_record_connection *links =
+        take(store, (size_t)scene->connection_count * sizeof *links, sizeof(void *));
+    filled.connections = links;
+    for (int i = 0; i < scene->connection_count; i++) {
+        const char *name = put_text(store, scene->connections[i].name);
         if (links) {
-            links[i] = scene->links[i];
+            links[i] = scene->connections[i];
             links[i].name = name;
         }
     }
@@ -360,7 +361,7 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
     yk_record_channel *channels =
         take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));
     yk_record_header filled = {.title = put_text(store, header->title),
-                               .scenario = put_text(store, header->scenario),
+                               .scenario_text = put_text(store, header->scenario_text),
                                .command = put_text(store, header->command),
                                .channels = channels,
                                .channel_count = header->channel_count};
@@ -368,7 +369,7 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
         const yk_record_channel *channel = &header->channels[i];
         yk_record_channel filled_channel = {.name = put_text(store, channel->name),
                                             .unit = put_text(store, channel->unit),
-                                            .components = channel->components,
+                                            .component_count = channel->component_count,
                                             .labels = put_labels(store, channel)};
         if (channels)
             channels[i] = filled_channel;
@@ -435,8 +436,8 @@ static bool scene_is_sound(const yk_record_scene *scene)
 {
     /* From a file these may be any numbers, and lists are made by them. */
     if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
-        scene->link_count < 0 || scene->contact_count < 0 || scene->watched < 0 ||
-        scene->watched > YK_WATCHED)
+        scene->connection_count < 0 || scene->contact_count < 0 || scene->monitor_version < 0 ||
+        scene->monitor_version > YK_MONITOR_VERSION)
         return false;
 
     /* Bodies belong to subsystems, shapes and links to bodies and subsystems. */
@@ -444,56 +445,57 @@ static bool scene_is_sound(const yk_record_scene *scene)
     for (int i = 0; i < bodies; i++) {
         const yk_record_body *body = &scene->bodies[i];
         if (body->subsystem < 0 || body->subsystem >= subsystems || body->motion < 0 ||
-            body->motion > YK_BODY_MOVES)
+            body->motion > YK_SCENE_MOTION_FULL)
             return false;
     }
 
     /* The ground is no body, but shapes stand on it. */
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
-        if ((unsigned)shape->kind >= YK_SHAPES || shape->point_count < 0 ||
+        if ((unsigned)shape->kind >= YK_SHAPE_KIND_COUNT || shape->point_count < 0 ||
             shape->body < YK_SCENE_GROUND || shape->body >= bodies ||
-            shape->end < YK_SCENE_GROUND || shape->end >= bodies)
+            shape->end_body < YK_SCENE_GROUND || shape->end_body >= bodies)
             return false;
     }
 
-    for (int i = 0; i < scene->link_count; i++) {
-        const yk_record_link *link = &scene->links[i];
+    for (int i = 0; i < scene->connection_count; i++) {
+        const yk_record_connection *link = &scene->connections[i];
         if (link->from < 0 || link->from >= subsystems || link->to < 0 || link->to >= subsystems ||
-            link->kind < 0 || link->kind > YK_LINK_WIRE)
+            link->kind < 0 || link->kind > YK_CONNECTION_WIRE)
             return false;
     }
 
     return true;
 }
 
-size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
+size_t yk_scene_table_value_count(const yk_record_scene *scene, yk_frame_table table)
 {
     size_t size = 0;
 
     /* Numbers per frame: bodies only what of them changes. */
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
-        if (table == YK_FRAME_POSITION && body->motion != YK_BODY_FIXED)
+        if (table == YK_FRAME_POSITION && body->motion != YK_SCENE_MOTION_FIXED)
             size += 3;
-        if (table == YK_FRAME_ORIENTATION && body->motion == YK_BODY_MOVES)
+        if (table == YK_FRAME_ORIENTATION && body->motion == YK_SCENE_MOTION_FULL)
             size += 4;
-        if (table == YK_FRAME_STRAIN && body->strained)
+        if (table == YK_FRAME_STRAIN && body->has_strain)
             size += 1;
     }
 
     /* Interfaces of markers have a point, a force and a torque; all but wires have figures. */
-    for (int i = 0; i < scene->link_count; i++) {
-        yk_link_kind kind = scene->links[i].kind;
-        if (table == YK_FRAME_WRENCH && kind == YK_LINK_MARKERS)
+    for (int i = 0; i < scene->connection_count; i++) {
+        yk_connection_kind kind = scene->connections[i].kind;
+        if (table == YK_FRAME_WRENCH && kind == YK_CONNECTION_MARKERS)
             size += 9;
-        if (table == YK_FRAME_WATCH && scene->watched && kind != YK_LINK_WIRE)
-            size += scene->watched == 1 ? YK_WATCH_INTERFACE - 1 : YK_WATCH_INTERFACE;
+        if (table == YK_FRAME_MONITOR && scene->monitor_version && kind != YK_CONNECTION_WIRE)
+            size += scene->monitor_version == 1 ? YK_MONITOR_INTERFACE_VALUES - 1
+                                                : YK_MONITOR_INTERFACE_VALUES;
     }
 
     /* Of the subsystems, in the first layout one figure each, and the iterations. */
-    size_t figures = scene->watched == 1 ? 1 : YK_WATCH_SUBSYSTEM;
-    if (table == YK_FRAME_WATCH && scene->watched)
+    size_t figures = scene->monitor_version == 1 ? 1 : YK_MONITOR_SUBSYSTEM_VALUES;
+    if (table == YK_FRAME_MONITOR && scene->monitor_version)
         size += figures * (size_t)scene->subsystem_count + 1;
 
     /* A contact has its point, its normal and its force. */
@@ -503,11 +505,11 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
     return size;
 }
 
-size_t yk_scene_frame_size(const yk_record_scene *scene)
+size_t yk_scene_frame_value_count(const yk_record_scene *scene)
 {
     size_t size = 0;
-    for (int i = 0; i < YK_FRAME_TABLES; i++)
-        size += yk_scene_table_size(scene, (yk_frame_table)i);
+    for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++)
+        size += yk_scene_table_value_count(scene, (yk_frame_table)i);
     return size;
 }
 
@@ -527,13 +529,13 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     for (int i = 0; i < count; i++)
         names[i] = header->channels[i].name;
     yk_status status = check_names(context, "channel", names, count);
-    yk_release(context, names);
+    yk_free(context, names);
 
     for (int i = 0; i < count && status == YK_OK; i++)
-        if (header->channels[i].components < 1)
+        if (header->channels[i].component_count < 1)
             status = yk_fail(context, YK_ERROR_ARGUMENT,
                              "channel '%s' has %d components; it needs at least one",
-                             header->channels[i].name, header->channels[i].components);
+                             header->channels[i].name, header->channels[i].component_count);
     if (status != YK_OK)
         return status;
 
@@ -565,7 +567,7 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
     for (int i = 0; i < count; i++)
         names[i] = summary->values[i].name;
     yk_status status = check_names(context, "value", names, count);
-    yk_release(context, names);
+    yk_free(context, names);
     if (status != YK_OK)
         return status;
 
@@ -584,6 +586,6 @@ size_t yk_header_width(const yk_record_header *header)
 {
     size_t width = 0;
     for (int i = 0; i < header->channel_count; i++)
-        width += (size_t)header->channels[i].components;
+        width += (size_t)header->channels[i].component_count;
     return width;
 }

@@ -17,7 +17,7 @@
 
 #include "math/vec3.h"
 #include "record/hdf5_access.h"
-#include "record/pack.h"
+#include "record/serialize.h"
 #include "yoke/record.h"
 
 enum { SIDES = 24, ARCS = 6, HULL_MAX = 200, DEFLATE = 3, CHUNK_ROWS = 16384 };
@@ -146,9 +146,9 @@ static void add_cylinder(mesh *m, const yk_shape *shape)
     const double profile[4][2] = {{0, -z}, {radius, -z}, {radius, z}, {0, z}};
 
     /* Bottom, side and top, as far as they are not open. */
-    static const unsigned walls[3] = {YK_OPEN_BOTTOM, YK_OPEN_LEFT, YK_OPEN_TOP};
+    static const unsigned walls[3] = {YK_WALL_BOTTOM, YK_WALL_LEFT, YK_WALL_TOP};
     for (int i = 0; i < 3; i++)
-        if (!(shape->open & walls[i]))
+        if (!(shape->open_walls & walls[i]))
             add_revolved(m, shape, &profile[i], 2);
 }
 
@@ -165,7 +165,7 @@ static void add_box(mesh *m, const yk_shape *shape)
     static const int faces[6][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
                                     {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
     for (int i = 0; i < 6; i++) {
-        if (shape->open >> i & 1)
+        if (shape->open_walls >> i & 1)
             continue;
 
         int64_t face[4];
@@ -312,10 +312,10 @@ static void add_line(mesh *m, const yk_shape *shape)
 {
     int64_t ends[2];
     ends[0] = add_corner(m, shape, 0, 0, 0);
-    if (shape->end == shape->body)
+    if (shape->end_body == shape->body)
         ends[1] = add_corner(m, shape, shape->size.x, shape->size.y, shape->size.z);
     else
-        ends[1] = add_point(m, shape->end, shape->size, 0);
+        ends[1] = add_point(m, shape->end_body, shape->size, 0);
     add_cell(m, LINES, ends, 2);
 }
 
@@ -328,7 +328,7 @@ static void add_shape(mesh *m, const yk_shape *shape)
     /* Particles are points with a radius, which ParaView draws as spheres. */
     switch (shape->kind) {
     case YK_SHAPE_SPHERE:
-        if (body && body->motion == YK_BODY_POINT) {
+        if (body && body->motion == YK_SCENE_MOTION_POINT) {
             int64_t id = add_point(m, shape->body, shape->position, shape->size.x);
             add_cell(m, VERTICES, &id, 1);
         } else {
@@ -341,7 +341,7 @@ static void add_shape(mesh *m, const yk_shape *shape)
     case YK_SHAPE_CYLINDER:
     case YK_SHAPE_CYLINDER_CAVITY: add_cylinder(m, shape); break;
     case YK_SHAPE_LINE:
-    case YK_SHAPE_EDGE:
+    case YK_SHAPE_THIN_LINE:
     case YK_SHAPE_ACTUATOR: add_line(m, shape); break;
     case YK_SHAPE_HULL: add_hull(m, shape); break;
     case YK_SHAPE_PLANE: break; /* unbounded */
@@ -358,8 +358,9 @@ static bool find_slots(yk_context *context, mesh *m)
 
     /* One table behind the other, see yk_frame_table. */
     ptrdiff_t position = 0;
-    ptrdiff_t orientation = (ptrdiff_t)yk_scene_table_size(scene, YK_FRAME_POSITION);
-    ptrdiff_t strain = orientation + (ptrdiff_t)yk_scene_table_size(scene, YK_FRAME_ORIENTATION);
+    ptrdiff_t orientation = (ptrdiff_t)yk_scene_table_value_count(scene, YK_FRAME_POSITION);
+    ptrdiff_t strain =
+        orientation + (ptrdiff_t)yk_scene_table_value_count(scene, YK_FRAME_ORIENTATION);
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
 
@@ -367,17 +368,17 @@ static bool find_slots(yk_context *context, mesh *m)
         m->slots[i].position = -1;
         m->slots[i].orientation = -1;
         m->slots[i].strain = -1;
-        if (body->motion != YK_BODY_FIXED) {
+        if (body->motion != YK_SCENE_MOTION_FIXED) {
             m->slots[i].position = position;
             position += 3;
         }
 
-        if (body->motion == YK_BODY_MOVES) {
+        if (body->motion == YK_SCENE_MOTION_FULL) {
             m->slots[i].orientation = orientation;
             orientation += 4;
         }
 
-        if (body->strained)
+        if (body->has_strain)
             m->slots[i].strain = strain++;
     }
 
@@ -542,7 +543,7 @@ static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record 
     hsize_t steps = yk_record_frame_count(record);
     hsize_t points = count_points(m);
     const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
-    bool strained = yk_scene_table_size(m->scene, YK_FRAME_STRAIN) > 0;
+    bool strained = yk_scene_table_value_count(m->scene, YK_FRAME_STRAIN) > 0;
 
     /* Points of all steps one behind the other; radii only where particles come and go. */
     hid_t places =
@@ -667,7 +668,7 @@ static bool write_steps(hid_t root, const mesh *m, const yk_record *record, doub
     done = done && write_ids(group, "PointOffsets", ids, steps, 1);
     if (m->varies)
         done = done && write_ids(data, "radius", ids, steps, 1);
-    if (yk_scene_table_size(m->scene, YK_FRAME_STRAIN) > 0)
+    if (yk_scene_table_value_count(m->scene, YK_FRAME_STRAIN) > 0)
         done = done && write_ids(data, "strain", ids, steps, 1);
 
     if (data >= 0)
@@ -716,9 +717,9 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
             status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, reason);
     }
 
-    yk_release(context, scratch);
-    yk_release(context, times);
-    yk_release(context, ids);
+    yk_free(context, scratch);
+    yk_free(context, times);
+    yk_free(context, ids);
     return status;
 }
 
@@ -731,7 +732,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
 
     /* Whether some body is not there in some frame. */
     mesh m = {.scene = scene, .anchors = {.context = context}};
-    size_t positions = yk_scene_table_size(scene, YK_FRAME_POSITION);
+    size_t positions = yk_scene_table_value_count(scene, YK_FRAME_POSITION);
     for (size_t step = 0; !m.varies && step < yk_record_frame_count(record); step++) {
         const float *frame = yk_record_frame(record, step);
         for (size_t i = 0; i < positions; i += 3)
@@ -766,8 +767,8 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
             remove(part);
     }
 
-    yk_release(context, part);
-    yk_release(context, m.slots);
+    yk_free(context, part);
+    yk_free(context, m.slots);
     yk_pack_destroy(&m.anchors);
     for (int i = 0; i < TOPOLOGIES; i++) {
         yk_pack_destroy(&m.connectivity[i]);

@@ -170,7 +170,7 @@ bool yk_body_is_done(const yk_body *body)
 void yk_put_input(yk_body *body, const yk_input *input, bool connected)
 {
     /* Who has no partner sends the zeros that the contract promises to a port without one. */
-    static const yk_input none = {.orientation = {1, 0, 0, 0}};
+    static const yk_input none = {.base_orientation = {1, 0, 0, 0}};
     const yk_input *from = connected ? input : &none;
 
     yk_put_whole(body, (uint32_t)from->degree);
@@ -179,7 +179,7 @@ void yk_put_input(yk_body *body, const yk_input *input, bool connected)
         yk_put_numbers(body, &from->angular[i].x, 3);
     }
 
-    yk_put_numbers(body, &from->orientation.w, 4);
+    yk_put_numbers(body, &from->base_orientation.w, 4);
 }
 
 void yk_get_input(yk_body *body, yk_input *input)
@@ -199,7 +199,7 @@ void yk_get_input(yk_body *body, yk_input *input)
         yk_get_numbers(body, &input->angular[i].x, 3);
     }
 
-    yk_get_numbers(body, &input->orientation.w, 4);
+    yk_get_numbers(body, &input->base_orientation.w, 4);
 }
 
 size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int count,
@@ -207,7 +207,7 @@ size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int
 {
     size_t rows = 0;
     for (int i = 0; i < count; i++) {
-        if (causalities[i] != YK_TAKES_WRENCH)
+        if (causalities[i] != YK_CAUSALITY_WRENCH_INPUT)
             continue;
         if (ports[i].kind == YK_PORT_MARKER)
             rows += marker;
@@ -303,7 +303,7 @@ yk_status yk_partner_failed(yk_context *context, yk_status status, const char *p
 
 /* Secrets -------------------------------------------------------------------------------------- */
 
-yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_SECRET_MAX])
+yk_status yk_read_secret_file(yk_context *context, const char *path, char secret[YK_SECRET_MAX])
 {
     FILE *file = yk_regular_open(context, path, YK_ERROR_INPUT);
     if (!file)
@@ -315,12 +315,12 @@ yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_S
     /* A short secret could be found by trying all. */
     if (got)
         secret[strcspn(secret, "\r\n")] = '\0';
-    if (got && strlen(secret) >= YK_SECRET_SHORTEST)
+    if (got && strlen(secret) >= YK_SECRET_MIN)
         return YK_OK;
 
     return yk_fail(context, YK_ERROR_INPUT,
                    "the first line of %s is the secret, and has %d letters at least", path,
-                   YK_SECRET_SHORTEST);
+                   YK_SECRET_MIN);
 }
 
 void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],

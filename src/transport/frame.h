@@ -13,7 +13,7 @@
  *
  * A transport moves bytes in order and without loss between two processes, with a deadline: a
  * socket, two mailboxes in shared memory, or messages between processes that a launcher started
- * together (ranks.h). */
+ * together (mpi_ranks.h). */
 #ifndef YK_TRANSPORT_FRAME_H
 #define YK_TRANSPORT_FRAME_H
 
@@ -120,7 +120,7 @@ void yk_socket_remove(const char *address);
 /* Over a connected socket, which it closes with itself; NULL when out of memory. */
 yk_transport *yk_socket_transport(yk_context *context, int fd);
 
-/* Mailboxes in memory that both processes map. (memory.c) */
+/* Mailboxes in memory that both processes map. (shared_memory.c) */
 bool yk_memory_create(int *fd);
 /* `first`: the side that made the memory. The socket shows that the other has ended; both are
  * closed with the transport. NULL where it cannot be mapped. */
@@ -164,12 +164,12 @@ yk_status yk_remote_over(yk_context *context, const struct yk_remote_def *def,
                          yk_subsystem **subsystem);
 
 /* What a child process does first: it ends with its parent, leaves interrupts to it, and dies of
- * its own faults. (child.c) */
+ * its own faults. (child_process.c) */
 void yk_child_begin(void);
 
 /* A subsystem in a child process of its own, made there by `create`: a crash or a step that takes
  * longer than the deadline (s) ends the child and is an error here that gives the name. `release`
- * is called with `user` when the child has ended, also where the status is an error. (child.c) */
+ * is called with `user` when the child has ended, also where the status is an error. (child_process.c) */
 typedef struct yk_child_def {
     const char *name;
     double deadline;

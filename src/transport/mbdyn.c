@@ -84,7 +84,7 @@ static yk_status send_wrenches(mbdyn *m, unsigned char command)
         memcpy(torques + 3 * i, &m->wrenches[i].torque.x, 3 * sizeof *torques);
     }
 
-    double deadline = yk_clock_seconds() + m->def.deadline;
+    double deadline = yk_clock_seconds() + m->def.timeout;
     yk_status status = m->transport->ops->send(m->transport, &command, 1, m->numbers,
                                                6 * n * sizeof(double), deadline);
     if (status != YK_OK)
@@ -95,10 +95,10 @@ static yk_status send_wrenches(mbdyn *m, unsigned char command)
 static yk_quat read_rotation(const mbdyn *m, const double *r)
 {
     switch (m->def.orientation) {
-    case YK_MBDYN_VECTOR: return yk_so3_exp((yk_vec3){r[0], r[1], r[2]});
+    case YK_MBDYN_ORIENTATION_VECTOR: return yk_so3_exp((yk_vec3){r[0], r[1], r[2]});
 
     /* Degrees, about x, the new y and the newest z. */
-    case YK_MBDYN_EULER123: {
+    case YK_MBDYN_ORIENTATION_EULER123: {
         const double degree = acos(-1) / 180;
         yk_quat x = yk_so3_exp(yk_v3(degree * r[0], 0, 0));
         yk_quat y = yk_so3_exp(yk_v3(0, degree * r[1], 0));
@@ -107,7 +107,7 @@ static yk_quat read_rotation(const mbdyn *m, const double *r)
     }
 
     /* A matrix comes column by column. */
-    case YK_MBDYN_MATRIX: {
+    case YK_MBDYN_ORIENTATION_MATRIX: {
         yk_mat3 matrix;
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
@@ -129,7 +129,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
 {
     const yk_transport_ops *ops = m->transport->ops;
     size_t n = (size_t)m->count;
-    double deadline = yk_clock_seconds() + m->def.deadline;
+    double deadline = yk_clock_seconds() + m->def.timeout;
 
     /* The command says what follows; one that does not belong here comes of another coupling. */
     unsigned char command = 0;
@@ -155,10 +155,10 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
 
     /* How many numbers a node has, as both sides have agreed. */
     size_t rotation = 3;
-    if (m->def.orientation == YK_MBDYN_MATRIX)
+    if (m->def.orientation == YK_MBDYN_ORIENTATION_MATRIX)
         rotation = 9;
     size_t per_node = 3 + rotation + 6;
-    if (m->def.accelerations)
+    if (m->def.sends_accelerations)
         per_node += 6;
 
     /* All of them in one message. */
@@ -181,7 +181,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
             .angular_velocity = read_vector(spins + 3 * i),
         };
 
-        if (!m->def.accelerations)
+        if (!m->def.sends_accelerations)
             continue;
 
         motion[i].acceleration = read_vector(accelerations + 3 * i);
@@ -233,12 +233,12 @@ static void move(const mbdyn *m, const yk_motion *from, double h, yk_motion *to)
  * the first prediction comes. */
 static yk_status ensure_prediction(mbdyn *m)
 {
-    if (m->def.coupling == YK_MBDYN_STAGGERED || m->stepped)
+    if (m->def.coupling == YK_MBDYN_COUPLING_STAGGERED || m->stepped)
         return YK_OK;
 
     /* Tight coupling marks every motion as one that may be repeated. */
     unsigned char expected = DATA_AND_GO;
-    if (m->def.coupling == YK_MBDYN_TIGHT)
+    if (m->def.coupling == YK_MBDYN_COUPLING_TIGHT)
         expected = DATA;
 
     m->stepped = true;
@@ -282,7 +282,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
 
     /* The motion at t0. Until MBDyn predicts, the next one follows at constant velocities. */
     unsigned char expected = DATA_AND_GO;
-    if (m->def.coupling == YK_MBDYN_TIGHT)
+    if (m->def.coupling == YK_MBDYN_COUPLING_TIGHT)
         expected = DATA;
 
     yk_status status = receive_motion(m, expected, m->motion);
@@ -295,7 +295,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
 }
 
 static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                               yk_iteration *report)
+                               yk_iteration_report *report)
 {
     (void)t;
     mbdyn *m = (mbdyn *)self;
@@ -345,7 +345,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
     bool first = !m->stepped;
     yk_status status = YK_OK;
     switch (m->def.coupling) {
-    case YK_MBDYN_STAGGERED:
+    case YK_MBDYN_COUPLING_STAGGERED:
         /* The motion at t0 comes twice, and asks for forces twice. */
         m->stepped = true;
         keep_wrenches(m, inputs, h);
@@ -360,7 +360,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         move(m, m->motion, h, m->predicted);
         return status;
 
-    case YK_MBDYN_LOOSE:
+    case YK_MBDYN_COUPLING_LOOSE:
         status = ensure_prediction(m);
         if (status != YK_OK)
             return status;
@@ -376,8 +376,8 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         return status;
 
     /* One iteration at least, then the forces that close the step. */
-    case YK_MBDYN_TIGHT: {
-        yk_iteration report;
+    case YK_MBDYN_COUPLING_TIGHT: {
+        yk_iteration_report report;
         if (!m->iterated)
             status = mbdyn_iterate(self, t, h, inputs, &report);
         if (status != YK_OK)
@@ -430,10 +430,10 @@ static void mbdyn_destroy(yk_subsystem *self)
     }
 
     for (int i = 0; m->ports && i < m->count; i++)
-        yk_release(m->context, (void *)(uintptr_t)m->ports[i].name);
+        yk_free(m->context, (void *)(uintptr_t)m->ports[i].name);
     void *blocks[] = {m->ports, m->numbers, m->motion, m->predicted, m->wrenches, m};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(m->context, blocks[i]);
+        yk_free(m->context, blocks[i]);
 }
 
 static const yk_iteration_ops iteration_ops = {sizeof(yk_iteration_ops), mbdyn_iterate};
@@ -442,14 +442,14 @@ static const yk_iteration_ops iteration_ops = {sizeof(yk_iteration_ops), mbdyn_i
 
 yk_mbdyn_def yk_mbdyn_default(void)
 {
-    return (yk_mbdyn_def){.deadline = 30};
+    return (yk_mbdyn_def){.timeout = 30};
 }
 
 /* Connects, or waits until MBDyn does. */
 static yk_status open_socket(mbdyn *m, int *fd)
 {
-    double deadline = yk_clock_seconds() + m->def.deadline;
-    if (!m->def.listen)
+    double deadline = yk_clock_seconds() + m->def.timeout;
+    if (!m->def.mbdyn_connects)
         return yk_socket_connect(m->context, m->def.address, deadline, fd);
 
     int listening;
@@ -469,18 +469,18 @@ static yk_status negotiate(mbdyn *m)
 {
     static const uint32_t rotations[] = {MATRIX, VECTOR, EULER123};
     uint32_t flags = NODAL | rotations[m->def.orientation];
-    if (m->def.accelerations)
+    if (m->def.sends_accelerations)
         flags |= ACCELERATIONS;
 
     const uint32_t own[2] = {flags, (uint32_t)m->count};
     const yk_transport_ops *ops = m->transport->ops;
-    double deadline = yk_clock_seconds() + m->def.deadline;
+    double deadline = yk_clock_seconds() + m->def.timeout;
     unsigned char command = NEGOTIATION;
 
     yk_status status;
 
     /* MBDyn listens: it compares, and agrees or not. */
-    if (!m->def.listen) {
+    if (!m->def.mbdyn_connects) {
         status = ops->send(m->transport, &command, 1, own, sizeof own, deadline);
         if (status == YK_OK)
             status = ops->receive(m->transport, &command, 1, deadline);
@@ -492,7 +492,7 @@ static yk_status negotiate(mbdyn *m)
         yk_fail(m->context, YK_ERROR_EXTERNAL,
                 "does not agree to %d nodes with %saccelerations and this kind of orientation: "
                 "compare with the force in its input file",
-                m->count, m->def.accelerations ? "" : "no ");
+                m->count, m->def.sends_accelerations ? "" : "no ");
         return give_up(m, YK_ERROR_EXTERNAL);
     }
 
@@ -521,7 +521,7 @@ static yk_status negotiate(mbdyn *m)
 yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
-    if (!def->address || !(def->deadline > 0) || def->node_count < 1 || def->node_count > NODES_MAX)
+    if (!def->address || !(def->timeout > 0) || def->node_count < 1 || def->node_count > NODES_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a model in MBDyn needs an address, a deadline above 0 s and 1 to %d nodes",
                        NODES_MAX);
@@ -539,16 +539,16 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         .kind = "mbdyn",
         .ports = mbdyn_ports,
         .connect = mbdyn_connect,
-        .start = mbdyn_start,
+        .initialize = mbdyn_start,
         .step = mbdyn_step,
-        .output = mbdyn_output,
+        .get_port_value = mbdyn_output,
         .destroy = mbdyn_destroy,
-        .message = mbdyn_message,
+        .last_message = mbdyn_message,
         .predict = mbdyn_predict,
     };
 
     /* Only tight coupling lets a step be repeated before it is accepted. */
-    if (def->coupling == YK_MBDYN_TIGHT)
+    if (def->coupling == YK_MBDYN_COUPLING_TIGHT)
         m->ops.iteration = &iteration_ops;
     m->base.ops = &m->ops;
 
@@ -567,7 +567,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
     /* External structural forces act on nodes: MBDyn has no other causality there. */
     for (int i = 0; status == YK_OK && i < def->node_count; i++) {
         char *name = yk_text_copy(context, def->nodes[i]);
-        m->ports[i] = (yk_port){name, YK_PORT_MARKER, YK_TAKES_WRENCH};
+        m->ports[i] = (yk_port){name, YK_PORT_MARKER, YK_CAUSALITY_WRENCH_INPUT};
         m->motion[i].orientation.w = 1;
         m->count++;
         if (!name)

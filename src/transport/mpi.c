@@ -1,8 +1,8 @@
-/* The module yoke-mpi.so: MPI behind the driver of ranks.h. It alone is linked with an MPI. */
+/* The module yoke-mpi.so: MPI behind the driver of mpi_ranks.h. It alone is linked with an MPI. */
 #include <mpi.h>
 #include <string.h>
 
-#include "transport/ranks.h"
+#include "transport/mpi_ranks.h"
 
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "requests are kept in one word");
 
@@ -10,7 +10,7 @@ static MPI_Comm all = MPI_COMM_NULL;
 
 static bool open(int *rank, int *count)
 {
-    /* Threads take turns: ranks.c has the lock. */
+    /* Threads take turns: mpi_ranks.c has the lock. */
     int provided;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
         provided < MPI_THREAD_SERIALIZED)

@@ -90,7 +90,7 @@ static void write_values(precice *p, const yk_input *inputs, double time, double
         double *first = p->written + offset(p, port);
 
         /* The wrench, where the vertices are known to go. */
-        if (p->takes == YK_TAKES_WRENCH) {
+        if (p->takes == YK_CAUSALITY_WRENCH_INPUT) {
             yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
             if (port->connected && kind == YK_PORT_SCALAR)
                 wrench.force = yk_v3_scale(yk_input_scalar(&inputs[i], time), port->axis);
@@ -178,7 +178,7 @@ static void read_values(precice *p, double h)
             port->impulse = (yk_wrench){{0, 0, 0}, {0, 0, 0}};
 
         /* Forces on this system, for the step that follows; on the subsystem is their opposite. */
-        if (p->takes == YK_TAKES_MOTION) {
+        if (p->takes == YK_CAUSALITY_MOTION_INPUT) {
             yk_wrench wrench =
                 yk_vertices_reduce(&port->vertices, &port->sent, later + offset(p, port));
             port->wrench = (yk_wrench){yk_v3_neg(wrench.force), yk_v3_neg(wrench.torque)};
@@ -193,7 +193,7 @@ static void read_values(precice *p, double h)
         /* Where a window begins to which an implicit coupling may return. */
         if (p->state.begins)
             port->kept = port->motion;
-        if (p->takes == YK_TAKES_MOTION)
+        if (p->takes == YK_CAUSALITY_MOTION_INPUT)
             continue;
 
         /* Values that are the same now and later are not known ahead, or those of a system at rest:
@@ -245,7 +245,7 @@ static yk_status precice_connect(yk_subsystem *self, int port, yk_causality caus
     one_port *own = &p->ports[port];
 
     /* Forces on vertices make a torque only where they have an arm about every axis. */
-    bool torque = causality == YK_TAKES_WRENCH && p->list[port].kind == YK_PORT_MARKER &&
+    bool torque = causality == YK_CAUSALITY_WRENCH_INPUT && p->list[port].kind == YK_PORT_MARKER &&
                   constrained & YK_AXES_ROTATION;
     if (torque && !own->vertices.rotates) {
         snprintf(p->message, sizeof p->message,
@@ -279,7 +279,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     write_values(p, inputs, 0, 0);
     yk_status status = keep_message(
         p, yk_precice_initialize(p->host, coordinates, p->written, h, &p->state, p->read));
-    yk_release(p->context, coordinates);
+    yk_free(p->context, coordinates);
 
     if (status == YK_OK)
         status = check_finite(p);
@@ -419,10 +419,10 @@ static void precice_destroy(yk_subsystem *self)
     precice *p = (precice *)self;
     yk_precice_close(p->host);
     for (int i = 0; p->list && i < p->count; i++)
-        yk_release(p->context, (void *)(uintptr_t)p->list[i].name);
+        yk_free(p->context, (void *)(uintptr_t)p->list[i].name);
     void *blocks[] = {p->list, p->ports, p->points, p->written, p->read, p};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(p->context, blocks[i]);
+        yk_free(p->context, blocks[i]);
 }
 
 /* Creation ------------------------------------------------------------------------------------- */
@@ -431,16 +431,16 @@ yk_precice_def yk_precice_default(void)
 {
     return (yk_precice_def){
         .library = "libprecice.so.3",
-        .takes = YK_TAKES_MOTION,
+        .causality = YK_CAUSALITY_MOTION_INPUT,
         .displacement = "Displacement",
         .force = "Force",
-        .deadline = 600,
+        .timeout = 600,
     };
 }
 
 static yk_status check_def(yk_context *context, const yk_precice_def *def, size_t *vertices)
 {
-    if (!def->library || !def->participant || !def->configuration || !def->mesh || !def->force)
+    if (!def->library || !def->participant || !def->config_file || !def->mesh || !def->force)
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "a participant of preCICE needs a library, its name, a configuration, a mesh "
@@ -448,10 +448,10 @@ static yk_status check_def(yk_context *context, const yk_precice_def *def, size_
     if (!def->displacement && !def->velocity)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a participant of preCICE needs data for displacements, velocities or both");
-    if (def->takes != YK_TAKES_MOTION && def->takes != YK_TAKES_WRENCH)
+    if (def->causality != YK_CAUSALITY_MOTION_INPUT && def->causality != YK_CAUSALITY_WRENCH_INPUT)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "ports of a participant of preCICE take motions or wrenches");
-    if (!(def->deadline > 0) || def->port_count < 1 || def->port_count > PORTS_MAX)
+    if (!(def->timeout > 0) || def->port_count < 1 || def->port_count > PORTS_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a participant of preCICE needs a deadline above 0 s and 1 to %d ports",
                        PORTS_MAX);
@@ -493,7 +493,7 @@ static void choose_data(precice *p, const yk_precice_def *def)
     const char **forces = p->data.read;
     p->data.written_count = count;
     p->data.read_count = 1;
-    if (def->takes == YK_TAKES_WRENCH) {
+    if (def->causality == YK_CAUSALITY_WRENCH_INPUT) {
         to = p->data.read;
         forces = p->data.written;
         p->data.written_count = 1;
@@ -514,7 +514,7 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
         /* An axis makes it a scalar port. */
         bool scalar = yk_v3_norm2(from->axis) > 0;
         char *name = yk_text_copy(p->context, from->name);
-        p->list[i] = (yk_port){name, scalar ? YK_PORT_SCALAR : YK_PORT_MARKER, def->takes};
+        p->list[i] = (yk_port){name, scalar ? YK_PORT_SCALAR : YK_PORT_MARKER, def->causality};
         p->count++;
         if (!name)
             return YK_ERROR_MEMORY;
@@ -547,19 +547,19 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
 yk_status yk_precice_create(yk_context *context, const yk_precice_def *def,
                             yk_subsystem **subsystem)
 {
-    static const yk_window_ops windows = {sizeof windows, precice_repeated, precice_again};
+    static const yk_time_window_ops windows = {sizeof windows, precice_repeated, precice_again};
     static const yk_subsystem_ops ops = {
         .size = sizeof ops,
         .kind = "precice",
         .ports = precice_ports,
         .connect = precice_connect,
-        .start = precice_start,
+        .initialize = precice_start,
         .step = precice_step,
-        .output = precice_output,
+        .get_port_value = precice_output,
         .destroy = precice_destroy,
-        .message = precice_message,
+        .last_message = precice_message,
         .predict = precice_predict,
-        .windows = &windows,
+        .time_windows = &windows,
     };
 
     *subsystem = NULL;
@@ -574,7 +574,7 @@ yk_status yk_precice_create(yk_context *context, const yk_precice_def *def,
 
     p->base.ops = &ops;
     p->context = context;
-    p->takes = def->takes;
+    p->takes = def->causality;
     choose_data(p, def);
 
     /* Memory for three numbers of a vertex; a mesh may have two. */

@@ -165,7 +165,7 @@ static yk_status create_participant(child *c, answer *a)
     const char *mesh = c->def->mesh;
 
     /* A wrong name or configuration ends this process; what was printed says why. */
-    c->library.createParticipant(c->def->participant, c->def->configuration, 0, 1);
+    c->library.createParticipant(c->def->participant, c->def->config_file, 0, 1);
     c->dimensions = c->library.getMeshDimensions(mesh);
     a->state.dimensions = c->dimensions;
 
@@ -496,7 +496,7 @@ void yk_precice_close(yk_precice_host *host)
 
     if (host->printed >= 0)
         close(host->printed);
-    yk_release(host->context, host);
+    yk_free(host->context, host);
 }
 
 yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
@@ -509,7 +509,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         return YK_ERROR_MEMORY;
 
     host->context = context;
-    host->deadline = def->deadline;
+    host->deadline = def->timeout;
     host->written_count = data->written_count;
     host->read_count = data->read_count;
     snprintf(host->name, sizeof host->name, "preCICE, participant '%.100s',", def->participant);

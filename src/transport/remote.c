@@ -332,7 +332,7 @@ static void put_step(remote *r, double t, double h, const yk_input *inputs)
     yk_put_number(body, h);
     yk_put_whole(body, inputs != NULL);
     for (int i = 0; inputs && i < r->port_count; i++)
-        yk_put_input(body, &inputs[i], r->causalities[i] != YK_UNCONNECTED);
+        yk_put_input(body, &inputs[i], r->causalities[i] != YK_CAUSALITY_NONE);
 }
 
 static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
@@ -419,9 +419,9 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
  * `done` reports. */
 static void read_layout(remote *r)
 {
-    r->layout.words = yk_get_whole(&r->body);
-    r->layout.continuous = yk_get_whole(&r->body);
-    if (r->layout.continuous > r->layout.words)
+    r->layout.word_count = yk_get_whole(&r->body);
+    r->layout.continuous_count = yk_get_whole(&r->body);
+    if (r->layout.continuous_count > r->layout.word_count)
         r->body.failed = true;
 }
 
@@ -429,7 +429,7 @@ static void read_layout(remote *r)
 static bool reserve_images(remote *r)
 {
     size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
-    size_t words = r->layout.words + r->channel_words;
+    size_t words = r->layout.word_count + r->channel_words;
     return yk_body_reserve(&r->body, ports + 8 * words + YK_PARTNER_MESSAGE);
 }
 
@@ -452,7 +452,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
         return status;
 
     /* A server that keeps no marks: the image of one is kept here. */
-    double *mark = yk_reallocate(r->context, r->mark, r->layout.words + 1, sizeof *mark);
+    double *mark = yk_reallocate(r->context, r->mark, r->layout.word_count + 1, sizeof *mark);
     if (!mark)
         return YK_ERROR_MEMORY;
     r->mark = mark;
@@ -560,7 +560,7 @@ static void remote_output(const yk_subsystem *self, int port, yk_port_value *val
 }
 
 static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                                yk_iteration *report)
+                                yk_iteration_report *report)
 {
     remote *r = (remote *)self;
     ask_step(r, t, h, inputs);
@@ -595,23 +595,23 @@ static yk_status remote_interface_model(yk_subsystem *self, double t, double h,
                                         const yk_input *inputs, yk_interface_model *model)
 {
     remote *r = (remote *)self;
-    yk_put_whole(ask_step(r, t, h, inputs), (uint32_t)model->size);
+    yk_put_whole(ask_step(r, t, h, inputs), (uint32_t)model->row_count);
     yk_status status = answer(r, YK_FRAME_INTERFACE_MODEL);
     if (YK_FAILED(status))
         return status;
 
     /* Velocity rates by wrenches, and those without any. */
-    size_t n = (size_t)model->size;
+    size_t n = (size_t)model->row_count;
     yk_get_numbers(&r->body, model->inverse_mass, n * n);
-    yk_get_numbers(&r->body, model->rate, n);
-    model->lead = yk_get_number(&r->body);
+    yk_get_numbers(&r->body, model->free_acceleration, n);
+    model->theta = yk_get_number(&r->body);
     return done(r, status);
 }
 
 static void put_model(yk_body *body, const yk_step_model *model)
 {
-    yk_put_whole(body, (uint32_t)model->size);
-    yk_put_whole(body, (uint32_t)model->steps);
+    yk_put_whole(body, (uint32_t)model->row_count);
+    yk_put_whole(body, (uint32_t)model->substep_count);
 }
 
 static yk_status remote_post_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
@@ -656,14 +656,14 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
         return status;
 
     /* The numbers as the contract orders them, first what has the size of the ports. */
-    size_t n = (size_t)model->size;
+    size_t n = (size_t)model->row_count;
     yk_get_numbers(body, model->velocity, n);
     yk_get_numbers(body, model->displacement, n);
     yk_get_numbers(body, model->mobility, n * n);
-    model->lead = yk_get_number(body);
-    model->sample = yk_get_number(body);
-    yk_get_numbers(body, model->weight, 3);
-    model->memory = yk_get_number(body);
+    model->theta = yk_get_number(body);
+    model->wrench_point = yk_get_number(body);
+    yk_get_numbers(body, model->wrench_weights, 3);
+    model->memory_factor = yk_get_number(body);
     if (!yk_body_is_done(body))
         return nonsense(r);
     return status;
@@ -683,7 +683,7 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
     take_all(r);
 
     /* With the step size of the last step, as nearly always, it came with the answer. */
-    if (h == r->predicted_step && r->causalities[port] == YK_TAKES_WRENCH) {
+    if (h == r->predicted_step && r->causalities[port] == YK_CAUSALITY_WRENCH_INPUT) {
         *motion = r->predicted[port];
         return;
     }
@@ -728,12 +728,12 @@ static void remote_state_get(const yk_subsystem *self, double *image)
 {
     /* Zeros, should the partner have left: `check` says so. */
     remote *r = (remote *)(uintptr_t)self;
-    memset(image, 0, r->layout.words * sizeof *image);
+    memset(image, 0, r->layout.word_count * sizeof *image);
     ask(r);
     if (has_failed(r, answer(r, YK_FRAME_STATE_GET)))
         return;
 
-    yk_get_numbers(&r->body, image, r->layout.words);
+    yk_get_numbers(&r->body, image, r->layout.word_count);
     done(r, YK_OK);
 }
 
@@ -767,20 +767,20 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
             for (int i = 0; i < r->channel_count; i++)
                 if (all || r->read[i])
                     yk_get_numbers(body, r->samples + r->channel_first[i],
-                                   (size_t)r->channels[i].components);
+                                   (size_t)r->channels[i].component_count);
             done(r, YK_OK);
         }
     }
 
     /* Their numbers stand one after another. */
-    size_t components = (size_t)r->channels[channel].components;
+    size_t components = (size_t)r->channels[channel].component_count;
     memcpy(values, r->samples + r->channel_first[channel], components * sizeof *values);
 }
 
 static yk_status remote_state_set(yk_subsystem *self, const double *image)
 {
     remote *r = (remote *)self;
-    yk_put_numbers(ask(r), image, r->layout.words);
+    yk_put_numbers(ask(r), image, r->layout.word_count);
     r->posted = 0;
     yk_status status = answer(r, YK_FRAME_STATE_SET);
     if (YK_FAILED(status))
@@ -878,7 +878,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
     if (grown)
         r->parts = grown;
     if (!grown || !numbers) {
-        yk_release(r->context, numbers);
+        yk_free(r->context, numbers);
         return YK_ERROR_MEMORY;
     }
 
@@ -891,7 +891,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
 
     /* The state that was sent last: later questions carry only what differs from it. */
     if (!r->image)
-        r->image = yk_allocate(r->context, r->layout.words + 1, sizeof *r->image);
+        r->image = yk_allocate(r->context, r->layout.word_count + 1, sizeof *r->image);
     if (!r->image)
         return YK_ERROR_MEMORY;
     return done(r, status);
@@ -922,7 +922,7 @@ static yk_status remote_post_relax(yk_subsystem *self, int part, double t, doubl
     /* Another state ends the trial, and what was known in it. */
     yk_put_whole(body, image != NULL);
     if (image)
-        yk_put_changes(body, image, r->image, r->layout.words);
+        yk_put_changes(body, image, r->image, r->layout.word_count);
 
     /* Unknowns that were set since the last question; those of another state mean nothing now. */
     uint32_t count = 0;
@@ -1069,9 +1069,9 @@ static yk_status read_scene(remote *r)
         if (!read_name(r, &one->name))
             return YK_ERROR_MEMORY;
 
-        one->motion = (yk_body_motion)yk_get_whole(body);
-        one->part = (int)yk_get_whole(body);
-        one->strained = (int)yk_get_whole(body);
+        one->motion = (yk_scene_motion)yk_get_whole(body);
+        one->part_index = (int)yk_get_whole(body);
+        one->has_strain = (int)yk_get_whole(body);
     }
 
     /* The shapes on them, some with points of their own. */
@@ -1090,15 +1090,15 @@ static yk_status read_scene(remote *r)
             return YK_ERROR_MEMORY;
 
         one->body = (int)yk_get_whole(body);
-        one->end = (int)yk_get_whole(body);
-        one->open = yk_get_whole(body);
+        one->end_body = (int)yk_get_whole(body);
+        one->open_walls = yk_get_whole(body);
         yk_get_numbers(body, &one->position.x, 3);
         yk_get_numbers(body, &one->orientation.w, 4);
         yk_get_numbers(body, &one->size.x, 3);
 
         /* Reject an invalid kind or count before memory is allocated for it. */
         uint32_t points = yk_get_whole(body);
-        if (body->failed || kind >= YK_SHAPES || points > YK_SCENE_MAX)
+        if (body->failed || kind >= YK_SHAPE_KIND_COUNT || points > YK_SCENE_MAX)
             return nonsense(r);
         one->kind = (yk_shape_kind)kind;
         if (points == 0)
@@ -1192,31 +1192,31 @@ static void remote_destroy(yk_subsystem *self)
 
     /* Texts that were copied when they came. */
     for (int i = 0; r->ports && i < r->port_count; i++)
-        yk_release(r->context, (void *)(uintptr_t)r->ports[i].name);
+        yk_free(r->context, (void *)(uintptr_t)r->ports[i].name);
     for (int i = 0; r->channels && i < r->channel_count; i++) {
-        yk_release(r->context, (void *)(uintptr_t)r->channels[i].name);
-        yk_release(r->context, (void *)(uintptr_t)r->channels[i].unit);
+        yk_free(r->context, (void *)(uintptr_t)r->channels[i].name);
+        yk_free(r->context, (void *)(uintptr_t)r->channels[i].unit);
     }
 
     for (int i = 0; i < r->body_count; i++)
-        yk_release(r->context, (void *)(uintptr_t)r->bodies[i].name);
+        yk_free(r->context, (void *)(uintptr_t)r->bodies[i].name);
     for (int i = 0; i < r->shape_count; i++) {
-        yk_release(r->context, (void *)(uintptr_t)r->shapes[i].name);
-        yk_release(r->context, (void *)(uintptr_t)r->shapes[i].points);
+        yk_free(r->context, (void *)(uintptr_t)r->shapes[i].name);
+        yk_free(r->context, (void *)(uintptr_t)r->shapes[i].points);
     }
 
     for (int i = 0; i < r->part_count; i++)
-        yk_release(r->context, r->parts[i].reached);
-    yk_release(r->context, r->parts);
+        yk_free(r->context, r->parts[i].reached);
+    yk_free(r->context, r->parts);
     for (remote_unit *unit = r->units, *next; unit; unit = next) {
         next = unit->next;
-        yk_release(r->context, unit);
+        yk_free(r->context, unit);
     }
-    yk_release(r->context, r->image);
-    yk_release(r->context, r->read);
+    yk_free(r->context, r->image);
+    yk_free(r->context, r->read);
 
     /* A child process, or whatever else was started for it, goes with it. */
-    yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
+    yk_free(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
         r->host.release(r->host.user);
 
@@ -1225,7 +1225,7 @@ static void remote_destroy(yk_subsystem *self)
         r->samples,    r->bodies,      r->shapes,        r->channel_first, r->counts,
         r->body.bytes, r->ahead.bytes, r->counts_before, r->mark,          r};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(r->context, blocks[i]);
+        yk_free(r->context, blocks[i]);
 }
 
 static const yk_rollback_ops rollback_ops = {
@@ -1239,23 +1239,23 @@ static const yk_sensitivity_ops sensitivity_ops = {sizeof(yk_sensitivity_ops), r
 static const yk_interface_model_ops interface_model_ops = {sizeof(yk_interface_model_ops),
                                                            remote_interface_model};
 static const yk_step_model_ops step_model_ops = {sizeof(yk_step_model_ops), remote_step_model};
-static const yk_part_ops part_ops = {
-    .size = sizeof(yk_part_ops),
-    .relax = remote_relax,
-    .words = remote_part_words,
-    .get = remote_part_get,
-    .set = remote_part_set,
+static const yk_relaxed_ops part_ops = {
+    .size = sizeof(yk_relaxed_ops),
+    .relax_part = remote_relax,
+    .part_state_size = remote_part_words,
+    .get_part_state = remote_part_get,
+    .set_part_state = remote_part_set,
 };
 static const yk_event_ops event_ops = {sizeof(yk_event_ops), remote_next_event};
 static const yk_energy_ops energy_ops = {sizeof(yk_energy_ops), remote_energy};
 static const yk_remote_ops remote_ops = {
     .size = sizeof(yk_remote_ops),
-    .post = remote_post,
-    .post_model = remote_post_model,
-    .post_relax = remote_post_relax,
-    .mark = remote_mark,
-    .rewind = remote_rewind,
-    .check = remote_check,
+    .begin_step = remote_post,
+    .begin_step_model = remote_post_model,
+    .begin_relax = remote_post_relax,
+    .save_state = remote_mark,
+    .restore_state = remote_rewind,
+    .last_status = remote_check,
 };
 static const yk_scene_ops scene_ops = {
     .size = sizeof(yk_scene_ops),
@@ -1304,12 +1304,12 @@ static yk_status plain_rewind(yk_subsystem *self)
 
 static const yk_remote_ops plain_ops = {
     .size = sizeof(yk_remote_ops),
-    .post = plain_post,
-    .post_model = plain_post_model,
-    .post_relax = plain_post_relax,
-    .mark = plain_mark,
-    .rewind = plain_rewind,
-    .check = remote_check,
+    .begin_step = plain_post,
+    .begin_step_model = plain_post_model,
+    .begin_relax = plain_post_relax,
+    .save_state = plain_mark,
+    .restore_state = plain_rewind,
+    .last_status = remote_check,
 };
 
 /* Meeting -------------------------------------------------------------------------------------- */
@@ -1318,7 +1318,7 @@ static const yk_remote_ops plain_ops = {
 static yk_status meet(remote *r, const yk_remote_def *def, int socket)
 {
     /* Hello. The number of this meeting makes a proof of another one worthless. */
-    bool local = strncmp(def->address, "unix:", 5) == 0 && !def->socket_only;
+    bool local = strncmp(def->address, "unix:", 5) == 0 && !def->disable_shared_memory;
     unsigned char own[YK_NONCE];
     randombytes_buf(own, sizeof own);
 
@@ -1457,7 +1457,7 @@ static yk_status read_description(remote *r)
         if (components == 0 || components > YK_TEXT_MAX)
             return nonsense(r);
 
-        channel->components = (int)components;
+        channel->component_count = (int)components;
         r->channel_first[i] = r->channel_words;
         r->channel_words += components;
     }
@@ -1471,7 +1471,7 @@ static yk_status read_description(remote *r)
 
 yk_remote_def yk_remote_default(void)
 {
-    return (yk_remote_def){.subsystem = "", .deadline = 30};
+    return (yk_remote_def){.subsystem = "", .timeout = 30};
 }
 
 yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_transport *transport,
@@ -1491,7 +1491,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->transport = transport;
     r->body.context = context;
     r->ahead.context = context;
-    r->deadline = def->deadline;
+    r->deadline = def->timeout;
 
     /* No comparison with NaN holds: neither an event nor a prediction is known yet. */
     r->event_after = NAN;
@@ -1506,12 +1506,12 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         .size = sizeof(yk_subsystem_ops),
         .ports = remote_ports,
         .connect = remote_connect,
-        .start = remote_start,
+        .initialize = remote_start,
         .step = remote_step,
-        .output = remote_output,
+        .get_port_value = remote_output,
         .destroy = remote_destroy,
-        .message = remote_message,
-        .input_degree = remote_input_degree,
+        .last_message = remote_message,
+        .max_input_degree = remote_input_degree,
     };
 
     r->base.ops = &r->ops;
@@ -1570,10 +1570,10 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     if (r->capabilities & YK_CAN_WORK_AHEAD) {
         r->ops.remote = &remote_ops;
         if (r->capabilities & YK_CAN_RELAX)
-            r->ops.parts = &part_ops;
-        r->ops.image_is_local = remote_image_is_local;
+            r->ops.relaxed = &part_ops;
+        r->ops.is_state_process_local = remote_image_is_local;
         if (r->count_bytes > 0)
-            r->ops.counts = remote_counts;
+            r->ops.counters = remote_counts;
         if (!isnan(r->rho_inf))
             r->ops.rho_inf = remote_rho_inf;
     }
@@ -1600,13 +1600,13 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
 yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
-    if (!def->address || !(def->deadline > 0))
+    if (!def->address || !(def->timeout > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a remote subsystem needs an address and a deadline above 0 s");
 
     int socket = -1;
     yk_status status =
-        yk_socket_connect(context, def->address, yk_clock_seconds() + def->deadline, &socket);
+        yk_socket_connect(context, def->address, yk_clock_seconds() + def->timeout, &socket);
     if (status != YK_OK)
         return status;
 

@@ -76,8 +76,8 @@ static bool begin(yk_session *s, yk_status status, const char *message)
 static bool begin_with(yk_session *s, yk_status status)
 {
     const char *message = yk_status_text(status);
-    if (status != YK_OK && s->ops->message)
-        message = s->ops->message(s->subsystem);
+    if (status != YK_OK && s->ops->last_message)
+        message = s->ops->last_message(s->subsystem);
     return begin(s, status, message);
 }
 
@@ -113,7 +113,7 @@ static void put_state(yk_session *s, double h)
     yk_body *out = &s->out;
     for (int i = 0; i < s->port_count; i++) {
         yk_port_value value = {0};
-        ops->output(s->subsystem, i, &value);
+        ops->get_port_value(s->subsystem, i, &value);
         yk_put_numbers(out, &value.motion.position.x, sizeof value / sizeof(double));
     }
 
@@ -127,7 +127,7 @@ static void put_state(yk_session *s, double h)
     /* With the time that it was asked for: the client may ask for that of another. */
     if (ops->events) {
         yk_put_number(out, s->end);
-        yk_put_number(out, ops->events->next(s->subsystem, s->end));
+        yk_put_number(out, ops->events->next_time(s->subsystem, s->end));
     }
 
     /* Schemes predict with the step that was just made, nearly always. */
@@ -140,7 +140,7 @@ static void put_state(yk_session *s, double h)
     yk_put_number(out, h);
     for (int i = 0; i < s->port_count; i++) {
         yk_motion motion = {.orientation = {1, 0, 0, 0}};
-        if (s->causalities[i] == YK_TAKES_WRENCH)
+        if (s->causalities[i] == YK_CAUSALITY_WRENCH_INPUT)
             ops->predict(s->subsystem, i, h, &motion);
         yk_put_numbers(out, &motion.position.x, sizeof motion / sizeof(double));
     }
@@ -187,7 +187,7 @@ static void answer_describe(yk_session *s)
         {ops->channels, YK_CAN_BE_RECORDED},
         {ops->scene, YK_CAN_BE_SEEN},
         {ops->contact_points, YK_CAN_SHOW_CONTACTS},
-        {ops->parts && ops->rollback, YK_CAN_RELAX},
+        {ops->relaxed && ops->rollback, YK_CAN_RELAX},
         {ops->channels, YK_CAN_CHOOSE_CHANNELS},
         {ops->expect_states && ops->rollback, YK_CAN_EXPECT_STATES},
         {ops->port_unit, YK_CAN_NAME_UNITS},
@@ -201,8 +201,8 @@ static void answer_describe(yk_session *s)
 
     /* The contract's default: a step takes one value of an input, or its mean. */
     uint32_t degree = 0;
-    if (ops->input_degree)
-        degree = (uint32_t)ops->input_degree(s->subsystem);
+    if (ops->max_input_degree)
+        degree = (uint32_t)ops->max_input_degree(s->subsystem);
 
     /* The order is that of docs/protocol.md. */
     yk_body *out = &s->out;
@@ -215,7 +215,7 @@ static void answer_describe(yk_session *s)
     for (int i = 0; i < s->port_count; i++) {
         yk_put_text(out, s->ports[i].name);
         yk_put_whole(out, (uint32_t)s->ports[i].kind);
-        yk_put_whole(out, s->ports[i].causalities);
+        yk_put_whole(out, s->ports[i].allowed_causalities);
     }
 
     /* Channels with their units, so that records look as if the subsystem were in the process. */
@@ -227,7 +227,7 @@ static void answer_describe(yk_session *s)
     for (int i = 0; i < count; i++) {
         yk_put_text(out, channels[i].name);
         yk_put_text(out, channels[i].unit);
-        yk_put_whole(out, (uint32_t)channels[i].components);
+        yk_put_whole(out, (uint32_t)channels[i].component_count);
     }
 }
 
@@ -239,7 +239,8 @@ static void answer_connect(yk_session *s)
 
     /* The contract lets a port be connected once, and only as it offers itself. */
     if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count ||
-        !(s->ports[port].causalities & causality) || s->causalities[port] != YK_UNCONNECTED) {
+        !(s->ports[port].allowed_causalities & causality) ||
+        s->causalities[port] != YK_CAUSALITY_NONE) {
         refuse(s, "there is no such port, or it cannot be connected like this");
         return;
     }
@@ -285,8 +286,8 @@ static void put_layout(yk_session *s)
     yk_state_layout layout = {0};
     if (s->ops->rollback && s->started && !s->states_unused)
         layout = s->ops->rollback->layout(s->subsystem);
-    yk_put_whole(&s->out, (uint32_t)layout.words);
-    yk_put_whole(&s->out, (uint32_t)layout.continuous);
+    yk_put_whole(&s->out, (uint32_t)layout.word_count);
+    yk_put_whole(&s->out, (uint32_t)layout.continuous_count);
 }
 
 static void answer_start(yk_session *s)
@@ -298,7 +299,7 @@ static void answer_start(yk_session *s)
     }
 
     /* Inputs may be missing at the start: nobody has computed any yet. */
-    yk_status status = s->ops->start(s->subsystem, s->t, s->h, inputs);
+    yk_status status = s->ops->initialize(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
 
@@ -381,8 +382,8 @@ static void answer_steps(yk_session *s)
 
         /* As an answer of its own begins. */
         const char *message = "";
-        if (status != YK_OK && s->ops->message)
-            message = s->ops->message(s->subsystem);
+        if (status != YK_OK && s->ops->last_message)
+            message = s->ops->last_message(s->subsystem);
         yk_put_whole(&s->out, (uint32_t)status);
         yk_put_text(&s->out, message);
 
@@ -402,7 +403,7 @@ static void answer_iterate(yk_session *s)
         return;
     }
 
-    yk_iteration report = {0};
+    yk_iteration_report report = {0};
     yk_status status = s->ops->iteration->iterate(s->subsystem, s->t, s->h, inputs, &report);
     if (!begin_with(s, status))
         return;
@@ -432,7 +433,8 @@ static void answer_sensitivity(yk_session *s)
     /* It is a step as any other, with the derivatives beside it. */
     yk_status status = YK_ERROR_MEMORY;
     if (matrix)
-        status = s->ops->sensitivity->step(s->subsystem, s->t, s->h, inputs, (int)degree, matrix);
+        status = s->ops->sensitivity->step_with_sensitivity(s->subsystem, s->t, s->h, inputs,
+                                                            (int)degree, matrix);
     if (!begin_with(s, status))
         return;
 
@@ -458,13 +460,14 @@ static void answer_interface_model(yk_session *s)
         return;
     }
 
-    yk_interface_model model = {.size = (int)n, .inverse_mass = numbers, .rate = numbers + n * n};
+    yk_interface_model model = {
+        .row_count = (int)n, .inverse_mass = numbers, .free_acceleration = numbers + n * n};
     yk_status status = s->ops->interface_model->evaluate(s->subsystem, s->t, s->h, inputs, &model);
     if (!begin_with(s, status))
         return;
 
     yk_put_numbers(&s->out, numbers, n * n + n);
-    yk_put_number(&s->out, model.lead);
+    yk_put_number(&s->out, model.theta);
 }
 
 static void answer_step_model(yk_session *s)
@@ -486,7 +489,7 @@ static void answer_step_model(yk_session *s)
         return;
     }
 
-    yk_step_model model = {.size = (int)n, .steps = (int)steps};
+    yk_step_model model = {.row_count = (int)n, .substep_count = (int)steps};
     model.velocity = numbers;
     model.displacement = numbers + n;
     model.mobility = numbers + 2 * n;
@@ -496,10 +499,10 @@ static void answer_step_model(yk_session *s)
 
     /* The rest are single numbers that the balance of interfaces needs. */
     yk_put_numbers(&s->out, numbers, n * n + 2 * n);
-    yk_put_number(&s->out, model.lead);
-    yk_put_number(&s->out, model.sample);
-    yk_put_numbers(&s->out, model.weight, 3);
-    yk_put_number(&s->out, model.memory);
+    yk_put_number(&s->out, model.theta);
+    yk_put_number(&s->out, model.wrench_point);
+    yk_put_numbers(&s->out, model.wrench_weights, 3);
+    yk_put_number(&s->out, model.memory_factor);
 }
 
 static void answer_state_get(yk_session *s)
@@ -507,7 +510,7 @@ static void answer_state_get(yk_session *s)
     const yk_rollback_ops *rollback = s->ops->rollback;
     size_t words = 0;
     if (rollback)
-        words = rollback->layout(s->subsystem).words;
+        words = rollback->layout(s->subsystem).word_count;
 
     double *image = take_numbers(s, words + 1);
     if (!rollback || !image) {
@@ -525,7 +528,7 @@ static void answer_state_set(yk_session *s)
     const yk_rollback_ops *rollback = s->ops->rollback;
     size_t words = 0;
     if (rollback)
-        words = rollback->layout(s->subsystem).words;
+        words = rollback->layout(s->subsystem).word_count;
 
     /* The whole image is read before any of it is set: half of one would be no state. */
     double *image = take_numbers(s, words + 1);
@@ -550,7 +553,7 @@ static void answer_mark(yk_session *s)
     /* Memory for it is taken with the first mark: most clients set none. */
     const yk_rollback_ops *rollback = s->ops->rollback;
     if (rollback && !s->mark) {
-        size_t words = rollback->layout(s->subsystem).words;
+        size_t words = rollback->layout(s->subsystem).word_count;
         s->mark = yk_allocate(s->context, words + 1, sizeof *s->mark);
     }
 
@@ -584,7 +587,8 @@ static void answer_about(yk_session *s)
         rho_inf = s->ops->rho_inf(s->subsystem);
 
     /* Whether an image means something outside of this process, which is known after the start. */
-    bool local = s->started && s->ops->image_is_local && s->ops->image_is_local(s->subsystem);
+    bool local = s->started && s->ops->is_state_process_local &&
+                 s->ops->is_state_process_local(s->subsystem);
     begin(s, YK_OK, "");
     yk_put_number(&s->out, rho_inf);
     yk_put_whole(&s->out, local);
@@ -592,8 +596,8 @@ static void answer_about(yk_session *s)
     /* Counts travel as bytes: only the subsystem knows what they mean. */
     void *counts = NULL;
     size_t bytes = 0;
-    if (s->ops->counts)
-        bytes = s->ops->counts(s->subsystem, &counts);
+    if (s->ops->counters)
+        bytes = s->ops->counters(s->subsystem, &counts);
     yk_put_whole(&s->out, (uint32_t)bytes);
     yk_put_bytes(&s->out, counts, bytes);
 }
@@ -603,8 +607,8 @@ static void answer_counts(yk_session *s)
 {
     void *counts = NULL;
     size_t bytes = 0;
-    if (s->ops->counts)
-        bytes = s->ops->counts(s->subsystem, &counts);
+    if (s->ops->counters)
+        bytes = s->ops->counters(s->subsystem, &counts);
 
     /* They are written over the subsystem's own, so there must be as many. */
     if (yk_get_whole(&s->in) != bytes || s->in.length - s->in.at != bytes) {
@@ -638,8 +642,8 @@ static void answer_scene(yk_session *s)
     yk_scene_body *bodies = yk_allocate(s->context, (size_t)body_count + 1, sizeof *bodies);
     yk_shape *shapes = yk_allocate(s->context, (size_t)shape_count + 1, sizeof *shapes);
     if (!bodies || !shapes) {
-        yk_release(s->context, bodies);
-        yk_release(s->context, shapes);
+        yk_free(s->context, bodies);
+        yk_free(s->context, shapes);
         begin(s, YK_ERROR_MEMORY, "out of memory");
         return;
     }
@@ -656,8 +660,8 @@ static void answer_scene(yk_session *s)
     for (int i = 0; i < body_count; i++) {
         put_name(out, bodies[i].name);
         yk_put_whole(out, (uint32_t)bodies[i].motion);
-        yk_put_whole(out, (uint32_t)bodies[i].part);
-        yk_put_whole(out, (uint32_t)bodies[i].strained);
+        yk_put_whole(out, (uint32_t)bodies[i].part_index);
+        yk_put_whole(out, (uint32_t)bodies[i].has_strain);
     }
 
     yk_put_whole(out, (uint32_t)shape_count);
@@ -666,8 +670,8 @@ static void answer_scene(yk_session *s)
         yk_put_whole(out, (uint32_t)one->kind);
         put_name(out, one->name);
         yk_put_whole(out, (uint32_t)one->body);
-        yk_put_whole(out, (uint32_t)one->end);
-        yk_put_whole(out, one->open);
+        yk_put_whole(out, (uint32_t)one->end_body);
+        yk_put_whole(out, one->open_walls);
         yk_put_numbers(out, &one->position.x, 3);
         yk_put_numbers(out, &one->orientation.w, 4);
         yk_put_numbers(out, &one->size.x, 3);
@@ -675,8 +679,8 @@ static void answer_scene(yk_session *s)
         yk_put_bytes(out, one->points, (size_t)one->point_count * sizeof *one->points);
     }
 
-    yk_release(s->context, bodies);
-    yk_release(s->context, shapes);
+    yk_free(s->context, bodies);
+    yk_free(s->context, shapes);
 }
 
 static void answer_poses(yk_session *s)
@@ -748,13 +752,13 @@ static void answer_next_event(yk_session *s)
     }
 
     begin(s, YK_OK, "");
-    yk_put_number(&s->out, s->ops->events->next(s->subsystem, t));
+    yk_put_number(&s->out, s->ops->events->next_time(s->subsystem, t));
 }
 
 /* The numbers of one channel; false when out of memory. */
 static bool put_channel(yk_session *s, const yk_channel *list, int channel)
 {
-    size_t components = (size_t)list[channel].components;
+    size_t components = (size_t)list[channel].component_count;
     double *values = take_numbers(s, components);
     if (!values) {
         begin(s, YK_ERROR_MEMORY, "out of memory");
@@ -815,7 +819,7 @@ static void answer_some_channels(yk_session *s)
 static void answer_part_words(yk_session *s)
 {
     uint32_t part = yk_get_whole(&s->in);
-    if (!yk_body_is_done(&s->in) || !s->ops->parts || !s->ops->rollback ||
+    if (!yk_body_is_done(&s->in) || !s->ops->relaxed || !s->ops->rollback ||
         part > (uint32_t)s->part_count || part >= YK_PARTS_MAX) {
         refuse(s, "there is no such part");
         return;
@@ -824,7 +828,7 @@ static void answer_part_words(yk_session *s)
     /* The subsystem takes the memory for relaxing now, or says why its parts cannot be relaxed. */
     size_t words = 0;
     size_t unknowns = 0;
-    yk_status status = s->ops->parts->words(s->subsystem, (int)part, &words, &unknowns);
+    yk_status status = s->ops->relaxed->part_state_size(s->subsystem, (int)part, &words, &unknowns);
     if (!begin_with(s, status))
         return;
 
@@ -840,7 +844,7 @@ static void answer_part_words(yk_session *s)
         s->parts = grown;
     double *sent = yk_allocate(s->context, words + 1, sizeof *sent);
     if (!grown || !sent) {
-        yk_release(s->context, sent);
+        yk_free(s->context, sent);
         begin(s, YK_ERROR_MEMORY, "out of memory");
         return;
     }
@@ -862,7 +866,7 @@ static void answer_relax(yk_session *s)
 
     /* The state that the step begins with, where it is another than the one that is open. */
     if (anew) {
-        size_t words = s->ops->rollback->layout(s->subsystem).words;
+        size_t words = s->ops->rollback->layout(s->subsystem).word_count;
         if (!s->image)
             s->image = yk_allocate(s->context, words + 1, sizeof *s->image);
         if (!s->image) {
@@ -884,7 +888,7 @@ static void answer_relax(yk_session *s)
     }
 
     /* What parts have reached elsewhere: their unknowns; what else is known of them stays. */
-    const yk_part_ops *parts = s->ops->parts;
+    const yk_relaxed_ops *parts = s->ops->relaxed;
     uint32_t count = yk_get_whole(&s->in);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t other = yk_get_whole(&s->in);
@@ -897,9 +901,9 @@ static void answer_relax(yk_session *s)
             return;
         }
 
-        parts->get(s->subsystem, (int)other, words);
+        parts->get_part_state(s->subsystem, (int)other, words);
         yk_get_numbers(&s->in, words, s->parts[other].unknowns);
-        parts->set(s->subsystem, (int)other, words);
+        parts->set_part_state(s->subsystem, (int)other, words);
     }
 
     if (!yk_body_is_done(&s->in)) {
@@ -913,12 +917,12 @@ static void answer_relax(yk_session *s)
     double *words = take_numbers(s, own->words + 1);
     yk_status status = YK_ERROR_MEMORY;
     if (words)
-        status = parts->relax(s->subsystem, (int)part, s->t, s->h, inputs, &change);
+        status = parts->relax_part(s->subsystem, (int)part, s->t, s->h, inputs, &change);
     if (!begin_with(s, status))
         return;
 
     /* Of its words only those that are no longer as they were sent last. */
-    parts->get(s->subsystem, (int)part, words);
+    parts->get_part_state(s->subsystem, (int)part, words);
     yk_put_number(&s->out, change);
     yk_put_changes(&s->out, words, own->sent, own->words);
 }
@@ -1169,12 +1173,12 @@ static void release(yk_session *s)
 {
     s->transport->ops->close(s->transport);
     for (int i = 0; i < s->part_count; i++)
-        yk_release(s->context, s->parts[i].sent);
+        yk_free(s->context, s->parts[i].sent);
 
     void *blocks[] = {s->in.bytes, s->out.bytes, s->causalities, s->inputs,
                       s->numbers,  s->mark,      s->parts,       s->image};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(s->context, blocks[i]);
+        yk_free(s->context, blocks[i]);
 }
 
 /* Serves one client. */
@@ -1250,7 +1254,7 @@ void yk_session_close(yk_session *s)
         return;
 
     release(s);
-    yk_release(s->context, s);
+    yk_free(s->context, s);
 }
 
 /* Many clients --------------------------------------------------------------------------------- */
@@ -1385,18 +1389,18 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
 
     /* Looks every 50 ms whether clients have left and whether it shall end. */
     server serving = {.context = context, .def = def, .listening = listening};
-    while (!def->waiting || def->waiting(def->user, name)) {
+    while (!def->on_idle || def->on_idle(def->user, name)) {
         look_after_clients(&serving);
 
         /* A server for one client ends with it. */
         int unknown = count_clients(&serving, false);
         int known = count_clients(&serving, true);
-        if (def->once && serving.had_one && known == 0)
+        if (def->stop_after_first_client && serving.had_one && known == 0)
             break;
 
         /* With a full table, connections wait in the queue of the system. */
         bool full = unknown >= UNKNOWN_CLIENTS_MAX || unknown + known >= CLIENTS_MAX;
-        wait_for_events(&serving, !full && !(def->once && serving.had_one));
+        wait_for_events(&serving, !full && !(def->stop_after_first_client && serving.had_one));
     }
 
     /* Clients that are known are served to their end by their processes. */

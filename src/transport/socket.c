@@ -112,7 +112,7 @@ static int poll_until(const yk_context *context, int fd, short events, double de
         int ready = poll(&one, 1, milliseconds);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return ready;
-        if (yk_stop_asked(context))
+        if (yk_context_should_stop(context))
             return 0;
     }
 }
@@ -159,8 +159,8 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
 
         close(*fd);
         *fd = -1;
-        if (yk_stop_asked(context))
-            return yk_fail(context, YK_ERROR_STOPPED, "stopped while connecting to %s", address);
+        if (yk_context_should_stop(context))
+            return yk_fail(context, YK_ERROR_ABORTED, "stopped while connecting to %s", address);
 
         /* Nobody listens yet, its file is not there yet, or the queue of the server is full. */
         bool absent = error == ECONNREFUSED || error == ENOENT || error == EAGAIN;
@@ -239,8 +239,8 @@ yk_status yk_socket_accept(yk_context *context, int listening, double deadline, 
             return YK_OK;
         }
 
-        if (yk_stop_asked(context))
-            return yk_fail(context, YK_ERROR_STOPPED, "stopped while waiting for a partner");
+        if (yk_context_should_stop(context))
+            return yk_fail(context, YK_ERROR_ABORTED, "stopped while waiting for a partner");
         if (yk_clock_seconds() >= deadline)
             return yk_fail(context, YK_ERROR_EXTERNAL, "nobody has connected within the deadline");
     }
@@ -293,8 +293,8 @@ static yk_status wait_for(socket_transport *s, short events, double deadline)
     if (ready < 0)
         return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "cannot be waited for: %s",
                        strerror(errno));
-    if (yk_stop_asked(s->base.context))
-        return yk_fail(s->base.context, YK_ERROR_STOPPED,
+    if (yk_context_should_stop(s->base.context))
+        return yk_fail(s->base.context, YK_ERROR_ABORTED,
                        "was waited for until a stop was asked for");
     return yk_fail(s->base.context, YK_ERROR_EXTERNAL, "did not answer within %.3g s",
                    fmax(deadline - began, 0));
@@ -425,7 +425,7 @@ static void socket_close(yk_transport *self)
 {
     socket_transport *s = (socket_transport *)self;
     close(s->fd);
-    yk_release(s->base.context, s);
+    yk_free(s->base.context, s);
 }
 
 yk_transport *yk_socket_transport(yk_context *context, int fd)

@@ -279,7 +279,7 @@ static yk_scenario *load(const case_source *from, outcome *o)
 {
     *o = (outcome){.status = YK_ERROR_MEMORY};
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1;
+    context_def.thread_count = 1;
     o->context = yk_context_create(&context_def);
     if (!o->context)
         return NULL;
@@ -291,14 +291,14 @@ static yk_scenario *load(const case_source *from, outcome *o)
         o->status = yk_scenario_load(o->context, &from->def, diagnostics, &scenario);
     if (YK_FAILED(o->status)) {
         const char *why = yk_diagnostics_count(diagnostics)
-                              ? yk_diagnostics_get(diagnostics, 0)->message
+                              ? yk_diagnostics_at(diagnostics, 0)->message
                               : yk_last_message(o->context);
         snprintf(o->message, sizeof o->message, "%s", why);
     }
     yk_diagnostics_destroy(diagnostics);
     if (scenario) {
-        o->step = yk_scenario_get(scenario)->step;
-        o->end = yk_scenario_get(scenario)->end;
+        o->step = yk_scenario_get_info(scenario)->step;
+        o->end = yk_scenario_get_info(scenario)->end;
     }
     return scenario;
 }
@@ -317,10 +317,10 @@ static bool run_source(const case_source *from, bool tries, outcome *o)
     bool accepted = !YK_FAILED(status);
     if (accepted) {
         clock_t start = clock();
-        yk_run_def def = {
+        yk_run_options def = {
             .recorder = yk_record_recorder(o->record), .progress = within_time, .user = &start};
         if (tries)
-            def.source = &from->def;
+            def.remedy_scenario = &from->def;
         status = yk_run(o->context, scenario, &def, &o->report);
     }
     o->status = status;
@@ -345,7 +345,7 @@ static double channel_range(const yk_record *record, int channel, int components
     for (int k = 0; k < components; k++) {
         const double *x = yk_record_column(record, channel, k);
         double low = INFINITY, high = -INFINITY;
-        for (size_t i = 0; i < yk_record_rows(record); i++) {
+        for (size_t i = 0; i < yk_record_row_count(record); i++) {
             low = fmin(low, x[i]);
             high = fmax(high, x[i]);
         }
@@ -360,14 +360,14 @@ static double channel_range(const yk_record *record, int channel, int components
 static double distance(const yk_record *record, const yk_record *reference)
 {
     const yk_record_header *header = yk_record_get_header(reference);
-    const double *t = yk_record_time(record), *u = yk_record_time(reference);
-    size_t rows = yk_record_rows(record), others = yk_record_rows(reference);
+    const double *t = yk_record_times(record), *u = yk_record_times(reference);
+    size_t rows = yk_record_row_count(record), others = yk_record_row_count(reference);
     if (rows == 0 || others < 2 || t[rows - 1] < u[others - 1] - 0.5 * (u[1] - u[0]))
         return INFINITY;
 
     double worst = 0;
     for (int channel = 0; channel < header->channel_count; channel++) {
-        int components = header->channels[channel].components;
+        int components = header->channels[channel].component_count;
         double range = channel_range(reference, channel, components);
         if (!(range > 0))
             continue;
@@ -399,7 +399,7 @@ static double reach(const yk_record *record, const yk_record *reference)
     const yk_record_header *header = yk_record_get_header(reference);
     double most = 0;
     for (int channel = 0; channel < header->channel_count; channel++) {
-        int components = header->channels[channel].components;
+        int components = header->channels[channel].component_count;
         double range = channel_range(reference, channel, components);
         double here = channel_range(record, channel, components);
         if (range > 0 && !(here / range <= most))
@@ -459,7 +459,7 @@ static bool is_reported(const outcome *o, char *said, size_t size)
         return true;
     for (int i = 0; i < o->report.finding_count; i++)
         if (o->report.findings[i].serious) {
-            snprintf(said, size, "%.190s", o->report.findings[i].text);
+            snprintf(said, size, "%.190s", o->report.findings[i].message);
             return true;
         }
     return false;
@@ -510,10 +510,12 @@ static void judge_runs(work *w)
 
 static void judge_stability(work *w)
 {
-    static const char *const words[] = {
-        [YK_VERDICT_STABLE] = "stable",       [YK_VERDICT_MODEL] = "motion",
-        [YK_VERDICT_COUPLING] = "UNSTABLE",   [YK_VERDICT_SOLVER] = "SOLVER UNSTABLE",
-        [YK_VERDICT_UNDECIDED] = "undecided", [YK_VERDICT_FAILED] = "failed"};
+    static const char *const words[] = {[YK_VERDICT_STABLE] = "stable",
+                                        [YK_VERDICT_UNSTABLE_MOTION] = "motion",
+                                        [YK_VERDICT_UNSTABLE_COUPLING] = "UNSTABLE",
+                                        [YK_VERDICT_UNSTABLE_SOLVER] = "SOLVER UNSTABLE",
+                                        [YK_VERDICT_UNDECIDED] = "undecided",
+                                        [YK_VERDICT_COUPLING_BREAKDOWN] = "failed"};
     double end = fmax(w->end, LONG_RUN_STEPS * w->step);
     outcome base;
     bool known = run(w->asked, w->c, &references[w->reference], w->step, end, COARSE_FACTOR, &base);
@@ -550,15 +552,15 @@ static void judge_stability(work *w)
         describe(w->asked, w->c, &variants[v], w->step, 0, 0, &from);
         yk_scenario *scenario = load(&from, &o);
         yk_stability_report verdict;
-        yk_stability_def def = yk_stability_default();
+        yk_stability_options def = yk_stability_options_default();
         yk_status status =
-            scenario ? yk_stability(o.context, scenario, &def, &verdict) : YK_ERROR_INPUT;
+            scenario ? yk_analyze_stability(o.context, scenario, &def, &verdict) : YK_ERROR_INPUT;
         if (YK_FAILED(status)) {
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", o.context ? yk_last_message(o.context) : "");
         } else {
-            bool source = yk_verdict_unstable(verdict.verdict);
-            bool model = verdict.verdict == YK_VERDICT_MODEL;
+            bool source = yk_verdict_is_unstable(verdict.verdict);
+            bool model = verdict.verdict == YK_VERDICT_UNSTABLE_MOTION;
             r.judgement = RIGHT;
             if (away && !source)
                 r.judgement = MISS;
@@ -571,7 +573,7 @@ static void judge_stability(work *w)
             if (verdict.verdict == YK_VERDICT_UNDECIDED)
                 r.judgement = UNDECIDED;
             snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s; %.120s", words[verdict.verdict],
-                     verdict.radius, away ? "ran away" : "stayed", verdict.reason);
+                     verdict.spectral_radius, away ? "ran away" : "stayed", verdict.reason);
         }
         yk_scenario_destroy(scenario);
         release(&o);
@@ -630,20 +632,20 @@ static void judge_error(work *w)
         case_source from;
         describe(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &from);
         yk_scenario *scenario = load(&from, &loaded);
-        yk_error_def error_def = {
-            .scenario = def, .loaded = scenario, .record = o.record, .jobs = 1};
-        yk_error_report *bars = NULL;
+        yk_accuracy_options error_def = {
+            .scenario = def, .loaded_scenario = scenario, .record = o.record, .jobs = 1};
+        yk_accuracy_report *bars = NULL;
         yk_status status =
-            scenario ? yk_error_estimate(o.context, &error_def, &bars) : YK_ERROR_INPUT;
+            scenario ? yk_estimate_accuracy(o.context, &error_def, &bars) : YK_ERROR_INPUT;
         if (YK_FAILED(status) || !bars) {
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(o.context));
         } else {
             double claimed = 0;
-            for (int i = 0; i < bars->count; i++)
-                if (!bars->channels[i].exempt)
-                    claimed = fmax(claimed, bars->channels[i].relative);
-            if (!bars->known)
+            for (int i = 0; i < bars->channel_count; i++)
+                if (!bars->channels[i].excluded)
+                    claimed = fmax(claimed, bars->channels[i].relative_to_range);
+            if (!bars->is_bounded)
                 claimed = INFINITY;
             bool lost = claimed > 0.5 && r.error > 0.1; /* both say that nothing is known */
             r.judgement = RIGHT;
@@ -651,10 +653,10 @@ static void judge_error(work *w)
                 r.judgement = MISS;
             if (claimed > 0.01 && claimed > 10 * r.error && isfinite(claimed))
                 r.judgement = FALSE_ALARM;
-            snprintf(r.said, sizeof r.said, "bar %.3g: %.150s", claimed, bars->text);
+            snprintf(r.said, sizeof r.said, "bar %.3g: %.150s", claimed, bars->summary);
         }
         if (bars)
-            yk_error_report_destroy(o.context, bars);
+            yk_accuracy_report_destroy(o.context, bars);
         yk_scenario_destroy(scenario);
         release(&loaded);
         release(&o);
@@ -692,7 +694,7 @@ static void judge_remedies(work *w)
             snprintf(r.said, sizeof r.said, "%.60s %.60s %s", remedy->overrides[0],
                      remedy->override_count > 1 ? remedy->overrides[remedy->override_count - 1]
                                                 : "",
-                     remedy->tried > 0 ? "(tried)" : "(not tried)");
+                     remedy->verified_until > 0 ? "(tried)" : "(not tried)");
 
             outcome pasted;
             char said[200];
@@ -713,17 +715,17 @@ static void judge_advice(work *w)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/scenarios/%s.yaml", w->asked->folder, w->c->scenario);
-    yk_advise_def def = yk_advise_default();
+    yk_advice_options def = yk_advice_options_default();
     def.scenario.path = path;
     def.scenario.overrides = w->c->overrides;
     def.scenario.override_count = w->c->override_count;
-    def.seconds = ADVICE_SECONDS;
+    def.cpu_time_budget = ADVICE_SECONDS;
     def.jobs = 1;
 
     row r = {.question = ASK_ADVISE, .variant = -1, .judgement = BROKEN, .error = NAN};
     yk_context_def context_def = yk_context_default();
     yk_context *context = yk_context_create(&context_def);
-    yk_advice *advice = calloc(1, sizeof *advice);
+    yk_advice_report *advice = calloc(1, sizeof *advice);
     yk_diagnostics *diagnostics = NULL;
     if (context && advice && !YK_FAILED(yk_diagnostics_create(context, &diagnostics))) {
         yk_status status = yk_advise(context, &def, diagnostics, advice);
@@ -731,11 +733,11 @@ static void judge_advice(work *w)
             /* A scenario that loads and gets no advice is told why. */
             r.judgement = yk_diagnostics_count(diagnostics) > 0 ? BROKEN : UNDECIDED;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(context));
-        } else if (advice->best < 0) {
+        } else if (advice->best_row < 0) {
             r.judgement = UNDECIDED;
             snprintf(r.said, sizeof r.said, "no scheme meets the tolerance");
         } else {
-            const yk_advice_row *best = &advice->rows[advice->best];
+            const yk_advice_row *best = &advice->rows[advice->best_row];
             variant pasted = {.name = "pasted"};
             for (int i = 0; i < advice->override_count && i < YK_ADVICE_OVERRIDES_MAX; i++)
                 pasted.overrides[i] = advice->overrides[i];

@@ -8,7 +8,7 @@
 #include "test.h"
 #include "yoke/analysis.h"
 
-static yk_status advise(yk_context *context, const yk_advise_def *def, yk_advice *advice)
+static yk_status advise(yk_context *context, const yk_advice_options *def, yk_advice_report *advice)
 {
     yk_diagnostics *diagnostics = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
@@ -17,16 +17,16 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_advice
     return status;
 }
 
-static yk_advise_def question(const char *path, const char *const *overrides, int count)
+static yk_advice_options question(const char *path, const char *const *overrides, int count)
 {
-    yk_advise_def def = yk_advise_default();
+    yk_advice_options def = yk_advice_options_default();
     def.scenario.path = path;
     def.scenario.overrides = overrides, def.scenario.override_count = count;
-    def.seconds = 600, def.jobs = 1; /* time must not decide what is tried */
+    def.cpu_time_budget = 600, def.jobs = 1; /* time must not decide what is tried */
     return def;
 }
 
-static const yk_advice_row *row_of(const yk_advice *advice, const char *name)
+static const yk_advice_row *row_of(const yk_advice_report *advice, const char *name)
 {
     for (int i = 0; i < advice->count; i++)
         if (strcmp(advice->rows[i].name, name) == 0)
@@ -40,29 +40,29 @@ static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/sc
  * 5e-5 s on. Whatever is taken costs no more than that. */
 static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
 {
-    yk_advise_def def = question(oscillator, NULL, 0);
-    yk_advice *a = malloc(sizeof *a);
+    yk_advice_options def = question(oscillator, NULL, 0);
+    yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
     assert_string_equal(a->reference, "monolithic");
     assert_true(a->reference_error < 1e-5);
-    assert_near(a->stretch, 0.5, 1e-9);
-    assert_true(a->best >= 0);
-    const yk_advice_row *best = &a->rows[a->best];
-    assert_int_equal(best->outcome, YK_ADVICE_GOOD);
+    assert_near(a->duration, 0.5, 1e-9);
+    assert_true(a->best_row >= 0);
+    const yk_advice_row *best = &a->rows[a->best_row];
+    assert_int_equal(best->outcome, YK_ADVICE_ACCEPTED);
     assert_true(best->error <= 0.01);
     const yk_advice_row *plain = row_of(a, "explicit, index-1");
-    assert_int_equal(plain->outcome, YK_ADVICE_GOOD);
+    assert_int_equal(plain->outcome, YK_ADVICE_ACCEPTED);
     assert_near(plain->step, 5e-5, 1e-12);
-    assert_true(plain->calls == 20000 && best->calls <= plain->calls);
+    assert_true(plain->call_count == 20000 && best->call_count <= plain->call_count);
     assert_non_null(strstr(best->overrides[0], "coupling.scheme="));
-    assert_true(a->asked && a->stability.verdict == YK_VERDICT_STABLE);
+    assert_true(a->has_stability && a->stability.verdict == YK_VERDICT_STABLE);
     /* What is unstable is not offered, whatever its error. */
     assert_int_equal(row_of(a, "explicit, original")->outcome, YK_ADVICE_UNSTABLE);
     /* What can only meet it at more cost is said to. */
-    assert_true(row_of(a, "tight, aitken")->outcome == YK_ADVICE_GOOD ||
-                row_of(a, "tight, aitken")->calls > best->calls);
-    assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_GOOD);
-    assert_near(a->verified, 0.5, 1e-9);
+    assert_true(row_of(a, "tight, aitken")->outcome == YK_ADVICE_ACCEPTED ||
+                row_of(a, "tight, aitken")->call_count > best->call_count);
+    assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_ACCEPTED);
+    assert_near(a->verified_until, 0.5, 1e-9);
     assert_true(a->override_count > 1);
     char step[64];
     snprintf(step, sizeof step, "time.step=%g", best->step);
@@ -76,7 +76,7 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
     for (int i = 1; i < a->count; i++) {
         const yk_advice_row *before = &a->rows[i - 1], *row = &a->rows[i];
         assert_true(before->outcome <= row->outcome);
-        if (before->outcome == row->outcome && row->outcome != YK_ADVICE_GOOD)
+        if (before->outcome == row->outcome && row->outcome != YK_ADVICE_ACCEPTED)
             assert_false(row->error < before->error);
     }
     free(a);
@@ -87,17 +87,17 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
 static void heavy_partners_are_not_moved_explicitly(void **state)
 {
     static const char *const heavy[] = {"parameters.right_mass=4", "time.end=0.2"};
-    yk_advise_def def = question(oscillator, heavy, 2);
+    yk_advice_options def = question(oscillator, heavy, 2);
     def.tolerance = 0.02;
-    yk_advice *a = malloc(sizeof *a);
+    yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
     assert_int_equal(row_of(a, "explicit, index-1")->outcome, YK_ADVICE_UNSTABLE);
-    assert_int_equal(row_of(a, "tight, aitken")->outcome, YK_ADVICE_GOOD);
-    assert_true(a->best >= 0);
-    const yk_advice_row *best = &a->rows[a->best];
+    assert_int_equal(row_of(a, "tight, aitken")->outcome, YK_ADVICE_ACCEPTED);
+    assert_true(a->best_row >= 0);
+    const yk_advice_row *best = &a->rows[a->best_row];
     for (int i = 0; i < best->override_count; i++)
         assert_null(strstr(best->overrides[i], "inputs"));
-    assert_near(a->verified, 0.2, 1e-9);
+    assert_near(a->verified_until, 0.2, 1e-9);
     free(a);
 }
 
@@ -105,14 +105,15 @@ static void heavy_partners_are_not_moved_explicitly(void **state)
 static void missing_capabilities_are_named(void **state)
 {
     static const char *const end = "time.end=0.2";
-    yk_advise_def def = question(YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", &end, 1);
+    yk_advice_options def =
+        question(YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", &end, 1);
     def.tolerance = 0.05;
-    yk_advice *a = malloc(sizeof *a);
+    yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
     assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_FAILED);
     assert_non_null(strstr(row_of(a, "monolithic")->message, "cannot be merged"));
     assert_true(strcmp(a->reference, "monolithic") != 0 && a->reference_error < 0.01);
-    assert_true(a->best >= 0);
+    assert_true(a->best_row >= 0);
     free(a);
 }
 
@@ -122,12 +123,12 @@ static void the_choice_holds_to_the_end(void **state)
 {
     static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5",
                                        "record.channels=[joint.position]"};
-    yk_advise_def def = question(oscillator, sets, 3);
-    def.seconds = 20, def.tolerance = 0.02;
-    yk_advice *a = malloc(sizeof *a);
+    yk_advice_options def = question(oscillator, sets, 3);
+    def.cpu_time_budget = 20, def.tolerance = 0.02;
+    yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
-    assert_true(a->best >= 0);
-    assert_near(a->verified, 2, 1e-6);
+    assert_true(a->best_row >= 0);
+    assert_near(a->verified_until, 2, 1e-6);
     const char *overrides[16];
     int count = 0;
     for (int i = 0; i < 3; i++)
@@ -141,11 +142,11 @@ static void the_choice_holds_to_the_end(void **state)
     assert_int_equal(yk_diagnostics_create(*state, &diagnostics), YK_OK);
     assert_int_equal(yk_scenario_load(*state, &pasted, diagnostics, &scenario), YK_OK);
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
-    yk_run_def run = {.recorder = yk_record_recorder(record)};
+    yk_run_options run = {.recorder = yk_record_recorder(record)};
     assert_int_equal(yk_run(*state, scenario, &run, NULL), YK_OK);
     double omega = sqrt(5000 / 1.5), worst = 0;
-    for (size_t i = 0; i < yk_record_rows(record); i++) {
-        double t = yk_record_time(record)[i];
+    for (size_t i = 0; i < yk_record_row_count(record); i++) {
+        double t = yk_record_times(record)[i];
         worst = fmax(worst, fabs(yk_record_column(record, 0, 0)[i] - 0.1 / omega * sin(omega * t)));
     }
     assert_true(worst / (2 * 0.1 / omega) <= def.tolerance);
@@ -176,23 +177,23 @@ static void channels_that_show_nothing_do_not_count(void **state)
         "interfaces:\n"
         "  - {name: pin, between: [trolley.hook, load.top], joint: revolute, axis: [0, 1, 0]}\n"
         "coupling: {scheme: explicit}\n";
-    yk_advise_def def = question("trolley.yaml", NULL, 0);
+    yk_advice_options def = question("trolley.yaml", NULL, 0);
     def.scenario.text = text;
-    yk_advice *a = malloc(sizeof *a);
+    yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
 
     static const char *const good[] = {"tight, quasi-newton", "explicit, forces", "relaxed",
                                        "index1, degree 2", "monolithic"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_int_equal(row_of(a, good[i])->outcome, YK_ADVICE_GOOD);
+        assert_int_equal(row_of(a, good[i])->outcome, YK_ADVICE_ACCEPTED);
     assert_int_equal(row_of(a, "explicit, original")->outcome, YK_ADVICE_UNSTABLE);
     free(a);
 }
 
 static void what_cannot_be_asked_is_refused(void **state)
 {
-    yk_advice *a = malloc(sizeof *a);
-    yk_advise_def def = question(YOKE_SOURCE_DIR "/models/pendulum/scenario.yaml", NULL, 0);
+    yk_advice_report *a = malloc(sizeof *a);
+    yk_advice_options def = question(YOKE_SOURCE_DIR "/models/pendulum/scenario.yaml", NULL, 0);
     assert_int_equal(advise(*state, &def, a), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(*state), "no interfaces"));
     static const char *const still[] = {"parameters.v0=0"};

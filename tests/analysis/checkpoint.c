@@ -6,7 +6,7 @@
 
 #include "analysis/run.h"
 #include "base/text.h"
-#include "load.h"
+#include "load_scenario.h"
 #include "record/checkpoint.h"
 #include "record/folder.h"
 #include "yoke/analysis.h"
@@ -41,13 +41,13 @@ static yk_status break_end(yk_recorder *self, const yk_record_summary *summary)
     return yk_recorder_end(((breaking *)self)->to, summary);
 }
 
-static yk_status break_keep(yk_recorder *self, yk_record_position *position)
+static yk_status break_keep(yk_recorder *self, yk_journal_position *position)
 {
-    return yk_recorder_keep(((breaking *)self)->to, position);
+    return yk_recorder_sync(((breaking *)self)->to, position);
 }
 
 static yk_status break_resume(yk_recorder *self, const yk_record_header *header,
-                              const yk_record_position *position)
+                              const yk_journal_position *position)
 {
     return yk_recorder_resume(((breaking *)self)->to, header, position);
 }
@@ -59,7 +59,7 @@ static const yk_recorder_ops breaking_ops = {
     .sample = break_sample,
     .frame = break_frame,
     .end = break_end,
-    .keep = break_keep,
+    .sync = break_keep,
     .resume = break_resume,
 };
 
@@ -128,7 +128,7 @@ static opened open_scenario(const char *path, const char *text, const char *cons
                             int threads)
 {
     yk_context_def context = yk_context_default();
-    context.threads = threads;
+    context.thread_count = threads;
     opened made = {.context = yk_context_create(&context)};
     yk_scenario_def def = describe_scenario(path, text, overrides);
     def.cache = settled;
@@ -143,7 +143,7 @@ static void close_scenario(opened *o)
 }
 
 /* Runs to a file, with checkpoints there; broken off after so many samples (-1: not). */
-static yk_status run_to(opened *o, test_folder *folder, const char *file, yk_run_def *def,
+static yk_status run_to(opened *o, test_folder *folder, const char *file, yk_run_options *def,
                         int samples, yk_run_report *report)
 {
     yk_file_recorder_def to = yk_file_recorder_default();
@@ -151,7 +151,7 @@ static yk_status run_to(opened *o, test_folder *folder, const char *file, yk_run
     breaking recorder = {.base.ops = &breaking_ops, .left = samples};
     assert_int_equal(yk_file_recorder_create(o->context, &to, &recorder.to), YK_OK);
     def->recorder = &recorder.base;
-    def->frames = 7;
+    def->frame_count = 7;
     def->command = "test";
     yk_status status = yk_run(o->context, o->scenario, def, report);
     yk_recorder_destroy(recorder.to);
@@ -170,11 +170,11 @@ static void assert_same_record(test_folder *folder, const char *a_name, const ch
     yk_record *a = load_file(folder, a_name);
     yk_record *b = load_file(folder, b_name);
     const yk_record_header *header = yk_record_get_header(a);
-    size_t rows = yk_record_rows(a);
-    assert_int_equal(rows, yk_record_rows(b));
-    assert_memory_equal(yk_record_time(a), yk_record_time(b), rows * sizeof(double));
+    size_t rows = yk_record_row_count(a);
+    assert_int_equal(rows, yk_record_row_count(b));
+    assert_memory_equal(yk_record_times(a), yk_record_times(b), rows * sizeof(double));
     for (int i = 0; i < header->channel_count; i++)
-        for (int c = 0; c < header->channels[i].components; c++)
+        for (int c = 0; c < header->channels[i].component_count; c++)
             assert_memory_equal(yk_record_column(a, i, c), yk_record_column(b, i, c),
                                 rows * sizeof(double));
 
@@ -182,7 +182,7 @@ static void assert_same_record(test_folder *folder, const char *a_name, const ch
     assert_int_equal(frames, yk_record_frame_count(b));
     for (size_t i = 0; i < frames; i++)
         assert_memory_equal(yk_record_frame(a, i), yk_record_frame(b, i),
-                            yk_scene_frame_size(header->scene) * sizeof(float));
+                            yk_scene_frame_value_count(header->scene) * sizeof(float));
 
     const yk_record_summary *sums[] = {yk_record_get_summary(a), yk_record_get_summary(b)};
     assert_int_equal(sums[0]->count, sums[1]->count);
@@ -212,18 +212,18 @@ static void runs_go_on_as_if_never_stopped(void **state)
             overrides[k + 1] = c->overrides[k];
         opened whole = open_scenario(model_file(c->model), NULL, overrides, 1);
         yk_run_report expected, report;
-        yk_status outcome = run_to(&whole, folder, "a.h5", &(yk_run_def){0}, -1, &expected);
+        yk_status outcome = run_to(&whole, folder, "a.h5", &(yk_run_options){0}, -1, &expected);
         assert_false(YK_FAILED(outcome));
         close_scenario(&whole);
 
         /* Broken off, some steps after the second checkpoint. */
         opened broken = open_scenario(model_file(c->model), NULL, overrides, 1);
-        yk_run_def def = {.checkpoint = checkpoint,
-                          .checkpoint_unit = YK_CHECKPOINT_STEPS,
-                          .checkpoint_every = 2 * c->steps / 5,
-                          .note = "b.h5"};
+        yk_run_options def = {.checkpoint_path = checkpoint,
+                              .checkpoint_unit = YK_CHECKPOINT_STEPS,
+                              .checkpoint_interval = 2 * c->steps / 5,
+                              .note = "b.h5"};
         yk_status status = run_to(&broken, folder, "b.h5", &def, c->steps, &report);
-        if (status != YK_ERROR_EXTERNAL || !report.checkpointed)
+        if (status != YK_ERROR_EXTERNAL || !report.can_resume)
             fail_msg("%s: %d, %s", c->name, status, yk_last_message(broken.context));
         close_scenario(&broken);
         assert_true(file_exists(in_folder(folder, "b.h5.part")));
@@ -233,16 +233,16 @@ static void runs_go_on_as_if_never_stopped(void **state)
         yk_context *reader = yk_context_create(NULL);
         yk_checkpoint *from = NULL;
         assert_int_equal(yk_checkpoint_load(reader, checkpoint, &from), YK_OK);
-        const yk_checkpoint_info *info = yk_checkpoint_get(from);
+        const yk_checkpoint_info *info = yk_checkpoint_get_info(from);
         assert_string_equal(info->note, "b.h5");
         assert_int_equal(info->step, 2 * (2 * c->steps / 5));
-        opened resumed = open_scenario(info->path, info->scenario, NULL, 3);
-        def.resume = from;
+        opened resumed = open_scenario(info->scenario_path, info->scenario_text, NULL, 3);
+        def.resume_from = from;
         status = run_to(&resumed, folder, "b.h5", &def, -1, &report);
         if (status != outcome || report.state_hash != expected.state_hash)
             fail_msg("%s: another end: status %d and %d, %s", c->name, status, outcome,
                      yk_last_message(resumed.context));
-        assert_int_equal(report.steps, expected.steps);
+        assert_int_equal(report.step_count, expected.step_count);
         close_scenario(&resumed);
         yk_checkpoint_destroy(from);
         yk_context_destroy(reader);
@@ -265,8 +265,9 @@ static void leave_checkpoint(test_folder *folder, char *checkpoint, size_t capac
     const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
     opened broken = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
     yk_run_report report;
-    yk_run_def def = {
-        .checkpoint = checkpoint, .checkpoint_unit = YK_CHECKPOINT_TIME, .checkpoint_every = 0.01};
+    yk_run_options def = {.checkpoint_path = checkpoint,
+                          .checkpoint_unit = YK_CHECKPOINT_SIMULATED_TIME,
+                          .checkpoint_interval = 0.01};
     assert_int_equal(run_to(&broken, folder, "b.h5", &def, 300, &report), YK_ERROR_EXTERNAL);
     close_scenario(&broken);
 }
@@ -308,7 +309,7 @@ static void damaged_checkpoints_are_refused(void **state)
     yk_checkpoint *from = NULL;
     write_file(path, bytes, length / 2);
     assert_int_equal(yk_checkpoint_load(folder->context, path, &from), YK_OK);
-    assert_int_equal(yk_checkpoint_get(from)->step, 100);
+    assert_int_equal(yk_checkpoint_get_info(from)->step, 100);
     yk_checkpoint_destroy(from);
     free(bytes);
 }
@@ -322,7 +323,7 @@ static void resume_into(test_folder *folder, const char *model, const char *mess
     const char *overrides[OVERRIDES_MAX] = {"time.end=0.06"};
     opened o = open_scenario(model_file(model), NULL, overrides, 1);
     yk_run_report report;
-    yk_run_def def = {.checkpoint = checkpoint, .resume = from};
+    yk_run_options def = {.checkpoint_path = checkpoint, .resume_from = from};
     assert_int_equal(run_to(&o, folder, "b.h5", &def, -1, &report), YK_ERROR_INPUT);
     if (!strstr(yk_last_message(o.context), message))
         fail_msg("'%s' lacks '%s'", yk_last_message(o.context), message);
@@ -384,10 +385,10 @@ static void crafted_checkpoints_are_refused(void **state)
         {"watch", budget + offsetof(yk_budget, moves), &wrong_bool, 1},
         {"watch", budget + offsetof(yk_budget, not_finite), &wrong_bool, 1},
         {"watch", budget + offsetof(yk_budget, stride), &wrong_step, sizeof wrong_step},
-        {"memory", memory_failures + offsetof(yk_system_failures, fell_back), &wrong_bool, 1},
+        {"memory", memory_failures + offsetof(yk_system_failures, used_fallback), &wrong_bool, 1},
         {"memory", memory_failures + offsetof(yk_system_failures, subsystem), &large_count,
          sizeof large_count},
-        {"memory", offsetof(yk_system_statistics, worst_not_converged), &large_count,
+        {"memory", offsetof(yk_system_statistics, worst_subsystem), &large_count,
          sizeof large_count},
         {"state", 0, &not_a_number, sizeof not_a_number},
     };
@@ -457,8 +458,9 @@ static void checkpoints_are_not_overwritten_by_another_start(void **state)
     for (int i = 0; i < 3; i++) {
         opened o = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
         yk_run_report report;
-        yk_run_def def = {
-            .checkpoint = path, .checkpoint_unit = YK_CHECKPOINT_TIME, .checkpoint_every = 0.01};
+        yk_run_options def = {.checkpoint_path = path,
+                              .checkpoint_unit = YK_CHECKPOINT_SIMULATED_TIME,
+                              .checkpoint_interval = 0.01};
         assert_int_equal(run_to(&o, folder, "b.h5", &def, -1, &report), YK_ERROR_FILE);
         assert_non_null(strstr(yk_last_message(o.context), "yoke resume"));
         close_scenario(&o);
@@ -501,9 +503,9 @@ static void changed_files_are_refused(void **state)
     for (int recorded = 0; recorded < 2; recorded++) {
         opened broken = open_scenario(scenario, NULL, overrides, 1);
         yk_run_report report;
-        yk_run_def def = {.checkpoint = checkpoint,
-                          .checkpoint_unit = YK_CHECKPOINT_STEPS,
-                          .checkpoint_every = 2};
+        yk_run_options def = {.checkpoint_path = checkpoint,
+                              .checkpoint_unit = YK_CHECKPOINT_STEPS,
+                              .checkpoint_interval = 2};
         assert_int_equal(run_to(&broken, folder, "b.h5", &def, 6, &report), YK_ERROR_EXTERNAL);
         close_scenario(&broken);
 
@@ -516,14 +518,14 @@ static void changed_files_are_refused(void **state)
 
         yk_checkpoint *from = NULL;
         assert_int_equal(yk_checkpoint_load(folder->context, checkpoint, &from), YK_OK);
-        const yk_checkpoint_info *info = yk_checkpoint_get(from);
-        opened o = open_scenario(info->path, info->scenario, NULL, 1);
-        def.resume = from;
+        const yk_checkpoint_info *info = yk_checkpoint_get_info(from);
+        opened o = open_scenario(info->scenario_path, info->scenario_text, NULL, 1);
+        def.resume_from = from;
         yk_status status;
         if (recorded)
             status = run_to(&o, folder, "b.h5", &def, -1, &report);
         else
-            status = yk_run(o.context, o.scenario, &(yk_run_def){.resume = from}, &report);
+            status = yk_run(o.context, o.scenario, &(yk_run_options){.resume_from = from}, &report);
         assert_int_equal(status, YK_ERROR_INPUT);
         assert_non_null(strstr(yk_last_message(o.context), "frequencies.csv' has changed"));
         close_scenario(&o);
@@ -546,10 +548,10 @@ static void records_that_cannot_be_resumed_are_named(void **state)
     opened o = open_scenario(model_file("two-mass-oscillator"), NULL, overrides, 1);
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(o.context, &record), YK_OK);
-    yk_run_def def = {.checkpoint = checkpoint,
-                      .checkpoint_unit = YK_CHECKPOINT_STEPS,
-                      .checkpoint_every = 10,
-                      .recorder = yk_record_recorder(record)};
+    yk_run_options def = {.checkpoint_path = checkpoint,
+                          .checkpoint_unit = YK_CHECKPOINT_STEPS,
+                          .checkpoint_interval = 10,
+                          .recorder = yk_record_recorder(record)};
     assert_int_equal(yk_run(o.context, o.scenario, &def, NULL), YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(o.context), "kind memory"));
     yk_record_destroy(record);
@@ -564,13 +566,14 @@ static void subsystems_that_cannot_be_saved_are_named(void **state)
     opened o = open_scenario(model_file("two-mass-oscillator"), NULL, NULL, 1);
 
     /* Its second subsystem has no rollback. */
-    yk_subsystem *right = yk_scenario_get(o.scenario)->subsystems[1];
+    yk_subsystem *right = yk_scenario_get_info(o.scenario)->subsystems[1];
     const yk_subsystem_ops *whole = right->ops;
     yk_subsystem_ops less = *whole;
     less.rollback = NULL;
     right->ops = &less;
-    yk_run_def def = {
-        .checkpoint = checkpoint, .checkpoint_unit = YK_CHECKPOINT_STEPS, .checkpoint_every = 10};
+    yk_run_options def = {.checkpoint_path = checkpoint,
+                          .checkpoint_unit = YK_CHECKPOINT_STEPS,
+                          .checkpoint_interval = 10};
     assert_int_equal(yk_run(o.context, o.scenario, &def, NULL), YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(o.context), "'right' (oscillator)"));
     assert_non_null(strstr(yk_last_message(o.context), "run without checkpoints"));

@@ -5,20 +5,20 @@
 #include "test.h"
 #include "yoke/analysis.h"
 
-static yk_converge_def study(const double *steps, int count)
+static yk_convergence_options study(const double *steps, int count)
 {
-    yk_converge_def def = yk_converge_default();
+    yk_convergence_options def = yk_convergence_options_default();
     def.scenario.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
     def.steps = steps, def.step_count = count, def.jobs = 2;
     return def;
 }
 
-static yk_status converge(yk_context *context, const yk_converge_def *def, yk_convergence_row *rows,
-                          yk_convergence_report *report)
+static yk_status converge(yk_context *context, const yk_convergence_options *def,
+                          yk_convergence_row *rows, yk_convergence_report *report)
 {
     yk_diagnostics *diagnostics = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    yk_status status = yk_converge(context, def, diagnostics, rows, report);
+    yk_status status = yk_study_convergence(context, def, diagnostics, rows, report);
     yk_diagnostics_destroy(diagnostics);
     return status;
 }
@@ -29,8 +29,8 @@ static void errors_against_the_exact_course_are_those_of_the_paper(void **state)
 {
     const double steps[] = {1e-3, 1e-4, 1e-5};
     const char *const channel = "left.mass.position";
-    yk_converge_def def = study(steps, 3);
-    def.channels = &channel, def.channel_count = 1, def.exact = "v0/omega*sin(omega*t)";
+    yk_convergence_options def = study(steps, 3);
+    def.channels = &channel, def.channel_count = 1, def.exact_expression = "v0/omega*sin(omega*t)";
     yk_convergence_row rows[3];
     yk_convergence_report report;
     assert_int_equal(converge(*state, &def, rows, &report), YK_OK);
@@ -38,8 +38,8 @@ static void errors_against_the_exact_course_are_those_of_the_paper(void **state)
     assert_near(rows[1].error, 1.553e-2, 1e-5);
     assert_near(rows[2].error, 1.568e-3, 1e-6);
     assert_near(rows[2].order, 1.0, 0.01);
-    assert_int_equal(rows[2].steps, 50000);
-    assert_int_equal(rows[2].calls, 100000);
+    assert_int_equal(rows[2].step_count, 50000);
+    assert_int_equal(rows[2].call_count, 100000);
     assert_near(report.reference_error, 0, 0);
 }
 
@@ -55,7 +55,7 @@ static const yk_variant variants[] = {{"explicit", explicit_set, 1},
 static void orders_are_observed_for_every_variant(void **state)
 {
     const double steps[] = {1e-3, 5e-4, 2.5e-4};
-    yk_converge_def def = study(steps, 3);
+    yk_convergence_options def = study(steps, 3);
     def.variants = variants, def.variant_count = 4;
     yk_convergence_row rows[12];
     yk_convergence_report report;
@@ -64,21 +64,21 @@ static void orders_are_observed_for_every_variant(void **state)
     assert_true(report.reference_error > 0 && report.reference_error < 1e-4);
     assert_near(rows[2].order, 1, 0.06);
     assert_near(rows[5].order, 2, 0.1);
-    assert_int_equal(rows[2].outcome, YK_OUTCOME_GOOD);
+    assert_int_equal(rows[2].outcome, YK_OUTCOME_OK);
     assert_int_equal(rows[6].outcome, YK_OUTCOME_UNSTABLE);
     assert_non_null(strstr(rows[6].message, "coupling is unstable"));
     assert_true(isnan(rows[7].order));
     assert_int_equal(rows[9].outcome, YK_OUTCOME_FAILED);
     assert_non_null(strstr(rows[9].message, "alpha"));
     assert_int_equal(rows[9].variant, 3);
-    assert_int_equal(rows[3].calls, 500); /* one system instead of two */
+    assert_int_equal(rows[3].call_count, 500); /* one system instead of two */
 }
 
 static void what_cannot_be_merged_is_compared_with_the_finest_run(void **state)
 {
     const double steps[] = {4e-3, 2e-3};
     static const char *const end = "time.end=0.2";
-    yk_converge_def def = study(steps, 2);
+    yk_convergence_options def = study(steps, 2);
     def.scenario.path = YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml";
     def.scenario.overrides = &end, def.scenario.override_count = 1;
     yk_convergence_row rows[2];
@@ -96,13 +96,13 @@ static void mistakes_are_refused(void **state)
     const double rising[] = {1e-4, 1e-3}, apart[] = {1e-3, 7e-4}, good[] = {1e-3};
     yk_convergence_row rows[2];
     yk_convergence_report report;
-    yk_converge_def def = study(rising, 2);
+    yk_convergence_options def = study(rising, 2);
     assert_int_equal(converge(*state, &def, rows, &report), YK_ERROR_ARGUMENT);
     def = study(apart, 2);
     assert_int_equal(converge(*state, &def, rows, &report), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(*state), "whole part"));
     def = study(good, 1);
-    def.exact = "sin(t";
+    def.exact_expression = "sin(t";
     assert_int_equal(converge(*state, &def, rows, &report), YK_ERROR_ARGUMENT);
     const char *const channel = "left.mass.position";
     def.channels = &channel, def.channel_count = 1;

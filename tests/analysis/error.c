@@ -5,7 +5,7 @@
 
 #include "analysis/error_bars.h"
 #include "context.h"
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -45,7 +45,7 @@ static outcome judge(double (*value)(double t, double h), double h, int runs)
         largest = fmax(largest, error);
     }
     o.covered /= ROWS;
-    o.ratio = o.error.largest / largest;
+    o.ratio = o.error.max_error / largest;
     return o;
 }
 
@@ -77,7 +77,7 @@ static void orders_are_measured_and_bars_hold(void **state)
             continue; /* phases are too far apart there for an order */
         assert_near(one.error.order, 1, 0.1);
         assert_near(two.error.order, 2, 0.1);
-        assert_int_equal(one.error.accuracy, YK_ACCURACY_REGULAR);
+        assert_int_equal(one.error.accuracy, YK_ACCURACY_MEASURED_ORDER);
     }
     outcome mixed = judge(mixed_orders, 0.1, 3);
     assert_true(mixed.covered == 1 && mixed.ratio < 2);
@@ -87,7 +87,7 @@ static void two_runs_take_order_one(void **state)
 {
     (void)state;
     outcome one = judge(first_order, 0.01, 2), two = judge(second_order, 0.01, 2);
-    assert_int_equal(one.error.accuracy, YK_ACCURACY_ASSUMED);
+    assert_int_equal(one.error.accuracy, YK_ACCURACY_ASSUMED_ORDER);
     assert_true(one.covered == 1 && one.ratio < 1.5);
     assert_true(two.covered == 1 && two.ratio < 2.2);
 }
@@ -96,22 +96,22 @@ static void torques_count_beside_forces_at_the_arm_of_the_motion(void **state)
 {
     (void)state;
     yk_channel_error channels[] = {
-        {.unit = "m", .range = 2, .size = 5},
-        {.unit = "N", .range = 1e3, .size = 1e4},
-        {.unit = "N m", .range = 3e-3, .size = 3e-3}, /* of 2e4 N m nothing */
-        {.unit = "N m", .range = 3, .size = 3},
+        {.unit = "m", .range = 2, .max_abs = 5},
+        {.unit = "N", .range = 1e3, .max_abs = 1e4},
+        {.unit = "N m", .range = 3e-3, .max_abs = 3e-3}, /* of 2e4 N m nothing */
+        {.unit = "N m", .range = 3, .max_abs = 3},
     };
     yk_error_exempt_resting(channels, 3, 1);
-    assert_false(channels[0].exempt);
-    assert_false(channels[1].exempt);
-    assert_true(channels[2].exempt);
+    assert_false(channels[0].excluded);
+    assert_false(channels[1].excluded);
+    assert_true(channels[2].excluded);
     yk_error_exempt_resting(channels, 4, 1);
-    assert_false(channels[3].exempt);
+    assert_false(channels[3].excluded);
 
     /* Where nothing moves there is no arm, and a torque counts by itself. */
-    channels[2].exempt = false;
+    channels[2].excluded = false;
     yk_error_exempt_resting(channels + 1, 2, 1);
-    assert_false(channels[2].exempt);
+    assert_false(channels[2].excluded);
 }
 
 /* A rate counts by what it amounts to in the time of the run, beside the size of what it changes. */
@@ -119,22 +119,25 @@ static void rates_count_by_what_they_amount_to(void **state)
 {
     (void)state;
     yk_channel_error channels[] = {
-        {.unit = "m", .range = 2, .size = 5},   {.unit = "m/s", .range = 4e-9, .size = 4e-9},
-        {.unit = "kg", .range = 1, .size = 1},  {.unit = "kg/s", .range = 1e-8, .size = 1e-8},
-        {.unit = "rad", .range = 1, .size = 1}, {.unit = "rad/s^2", .range = 2e-10, .size = 2e-10},
+        {.unit = "m", .range = 2, .max_abs = 5},
+        {.unit = "m/s", .range = 4e-9, .max_abs = 4e-9},
+        {.unit = "kg", .range = 1, .max_abs = 1},
+        {.unit = "kg/s", .range = 1e-8, .max_abs = 1e-8},
+        {.unit = "rad", .range = 1, .max_abs = 1},
+        {.unit = "rad/s^2", .range = 2e-10, .max_abs = 2e-10},
     };
     yk_error_exempt_resting(channels, 6, 1);
-    assert_false(channels[0].exempt);
-    assert_true(channels[1].exempt);  /* 4e-9 of 5 */
-    assert_false(channels[3].exempt); /* 1e-8 of 1 */
-    assert_true(channels[5].exempt);  /* 2e-10 of 1 */
+    assert_false(channels[0].excluded);
+    assert_true(channels[1].excluded);  /* 4e-9 of 5 */
+    assert_false(channels[3].excluded); /* 1e-8 of 1 */
+    assert_true(channels[5].excluded);  /* 2e-10 of 1 */
 
     /* Ten times as long: 4e-8 of 5, and 2e-8 of 1 by the square. */
-    channels[1].exempt = false;
-    channels[5].exempt = false;
+    channels[1].excluded = false;
+    channels[5].excluded = false;
     yk_error_exempt_resting(channels, 6, 10);
-    assert_false(channels[1].exempt);
-    assert_false(channels[5].exempt);
+    assert_false(channels[1].excluded);
+    assert_false(channels[5].excluded);
 }
 
 /* A velocity that changes sign at an impact, whose time is wrong by a few steps. */
@@ -147,9 +150,9 @@ static void a_jump_counts_by_its_mean(void **state)
 {
     (void)state;
     outcome o = judge(impact, 0.008, 3);
-    assert_int_equal(o.error.accuracy, YK_ACCURACY_JUMPS);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_DISCONTINUOUS);
     assert_true(o.covered == 1);
-    assert_true(o.error.relative >= 1 && o.error.error < 0.05);
+    assert_true(o.error.relative_to_range >= 1 && o.error.error < 0.05);
     assert_true(o.error.error >= 3 * 0.008 * 2 / 4); /* the true mean error */
 }
 
@@ -163,9 +166,9 @@ static void a_transient_without_impacts_counts_by_its_peak(void **state)
 {
     (void)state;
     outcome o = judge(transient, 0.005, 3);
-    assert_int_equal(o.error.accuracy, YK_ACCURACY_REGULAR);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_MEASURED_ORDER);
     assert_true(o.covered == 1);
-    assert_true(o.error.error >= 0.05 && o.error.error == o.error.relative);
+    assert_true(o.error.error >= 0.05 && o.error.error == o.error.relative_to_range);
 }
 
 /* The logistic map: nearby starts part by a factor of about 60 per second, whatever the step. */
@@ -181,9 +184,9 @@ static void chaos_is_reported_with_its_time(void **state)
 {
     (void)state;
     outcome o = judge(chaos, 0.01, 3);
-    assert_int_equal(o.error.accuracy, YK_ACCURACY_LOST);
-    assert_true(o.error.horizon > 0.5 && o.error.horizon < 3);
-    assert_true(o.error.relative >= 1);
+    assert_int_equal(o.error.accuracy, YK_ACCURACY_UNPREDICTABLE);
+    assert_true(o.error.predictable_until > 0.5 && o.error.predictable_until < 3);
+    assert_true(o.error.relative_to_range >= 1);
     assert_true(o.covered >= 0.95);
 }
 
@@ -197,7 +200,7 @@ static void rounding_is_no_error(void **state)
     (void)state;
     outcome o = judge(exact, 0.01, 3);
     assert_int_equal(o.error.accuracy, YK_ACCURACY_ROUNDING);
-    assert_true(o.covered == 1 && o.error.relative < 1e-13);
+    assert_true(o.covered == 1 && o.error.relative_to_range < 1e-13);
 }
 
 /* Scenarios ------------------------------------------------------------------------------------ */
@@ -221,23 +224,24 @@ static void refinement_divides_all_steps(void **state)
     static const char *const sets[] = {"time.tolerance=1e-4", "time.smallest=1e-6",
                                        "record.every=5", "coupling.scheme=tight", NULL};
     loaded l = load(*state, sets, 4);
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_near(info->step, 2.5e-5, 1e-18);
-    assert_near(info->control.smallest, 2.5e-7, 1e-20);
-    assert_near(info->control.tolerance, 1e-4 / 64, 1e-18);
+    assert_near(info->step_control.min_step, 2.5e-7, 1e-20);
+    assert_near(info->step_control.relative_tolerance, 1e-4 / 64, 1e-18);
     assert_near(((const yk_tight_options *)info->scheme.options)->tolerance, 1e-6 / 4, 1e-18);
-    assert_int_equal(info->record_every, 20);
-    assert_int_equal(info->steps, 20000);
+    assert_int_equal(info->record_interval, 20);
+    assert_int_equal(info->step_count, 20000);
     yk_scenario_destroy(l.scenario);
 }
 
-static yk_error_report *estimate(yk_context *context, const loaded *l, yk_record *record)
+static yk_accuracy_report *estimate(yk_context *context, const loaded *l, yk_record *record)
 {
-    yk_run_def run = {.recorder = yk_record_recorder(record)};
+    yk_run_options run = {.recorder = yk_record_recorder(record)};
     assert_int_equal(yk_run(context, l->scenario, &run, NULL), YK_OK);
-    yk_error_def def = {.scenario = l->def, .loaded = l->scenario, .record = record, .jobs = 1};
-    yk_error_report *report;
-    assert_int_equal(yk_error_estimate(context, &def, &report), YK_OK);
+    yk_accuracy_options def = {
+        .scenario = l->def, .loaded_scenario = l->scenario, .record = record, .jobs = 1};
+    yk_accuracy_report *report;
+    assert_int_equal(yk_estimate_accuracy(context, &def, &report), YK_OK);
     return report;
 }
 
@@ -255,19 +259,19 @@ static void the_oscillator_lies_inside_its_bars(void **state)
         loaded l = load(*state, sets, 0);
         yk_record *record;
         assert_int_equal(yk_record_create(*state, &record), YK_OK);
-        yk_error_report *report = estimate(*state, &l, record);
-        assert_true(report->known && report->worst >= 0 && *report->text);
+        yk_accuracy_report *report = estimate(*state, &l, record);
+        assert_true(report->is_bounded && report->worst_channel >= 0 && *report->summary);
         double omega = sqrt(5000 / 1.3), largest = 0;
-        int channel = yk_record_find(record, "left.mass.position");
+        int channel = yk_record_find_channel(record, "left.mass.position");
         assert_int_equal(channel, 0);
-        for (size_t i = 0; i < yk_record_rows(record); i++) {
+        for (size_t i = 0; i < yk_record_row_count(record); i++) {
             double error = fabs(yk_record_column(record, channel, 0)[i] -
-                                0.1 / omega * sin(omega * yk_record_time(record)[i]));
-            assert_true(error <= report->bars[0][i]);
+                                0.1 / omega * sin(omega * yk_record_times(record)[i]));
+            assert_true(error <= report->error_bars[0][i]);
             largest = fmax(largest, error);
         }
-        assert_true(report->channels[channel].largest < 2.5 * largest);
-        yk_error_report_destroy(*state, report);
+        assert_true(report->channels[channel].max_error < 2.5 * largest);
+        yk_accuracy_report_destroy(*state, report);
         yk_record_destroy(record);
         yk_scenario_destroy(l.scenario);
     }
@@ -282,9 +286,9 @@ static void finer_runs_that_fail_leave_nothing_known(void **state)
     loaded l = load(*state, sets, 0);
     yk_record *record;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
-    yk_error_report *report = estimate(*state, &l, record);
-    assert_true(!report->known || report->error > 1);
-    yk_error_report_destroy(*state, report);
+    yk_accuracy_report *report = estimate(*state, &l, record);
+    assert_true(!report->is_bounded || report->error > 1);
+    yk_accuracy_report_destroy(*state, report);
     yk_record_destroy(record);
     yk_scenario_destroy(l.scenario);
 }
@@ -296,23 +300,24 @@ static void bars_go_to_the_record(void **state)
     yk_record *record, *copy;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     assert_int_equal(yk_record_create(*state, &copy), YK_OK);
-    yk_error_report *report = estimate(*state, &l, record);
-    assert_int_equal(yk_error_record(*state, record, report, yk_record_recorder(copy)), YK_OK);
+    yk_accuracy_report *report = estimate(*state, &l, record);
+    assert_int_equal(yk_accuracy_report_write(*state, record, report, yk_record_recorder(copy)),
+                     YK_OK);
     assert_int_equal(yk_record_get_header(copy)->channel_count,
                      2 * yk_record_get_header(record)->channel_count);
-    int bar = yk_record_find(copy, "error.left.mass.velocity"),
-        channel = yk_record_find(copy, "left.mass.velocity");
+    int bar = yk_record_find_channel(copy, "error.left.mass.velocity"),
+        channel = yk_record_find_channel(copy, "left.mass.velocity");
     assert_true(bar >= 0 && channel >= 0);
-    size_t last = yk_record_rows(copy) - 1;
-    assert_true(last + 1 == yk_record_rows(record));
-    assert_true(yk_record_column(copy, bar, 0)[last] == report->channels[1].largest);
+    size_t last = yk_record_row_count(copy) - 1;
+    assert_true(last + 1 == yk_record_row_count(record));
+    assert_true(yk_record_column(copy, bar, 0)[last] == report->channels[1].max_error);
     bool reported = false;
     const yk_record_summary *summary = yk_record_get_summary(copy);
     for (int i = 0; i < summary->count; i++)
         reported = reported || (strcmp(summary->values[i].name, "error") == 0 &&
                                 summary->values[i].value == report->error);
     assert_true(reported);
-    yk_error_report_destroy(*state, report);
+    yk_accuracy_report_destroy(*state, report);
     yk_record_destroy(record);
     yk_record_destroy(copy);
     yk_scenario_destroy(l.scenario);

@@ -25,12 +25,12 @@ static void prescribed_motions_are_counted(void **state)
         def.path = YOKE_SOURCE_DIR "/models/hinged-links/scenario.yaml";
         def.overrides = overrides;
         def.override_count = cases[k / 2].post ? 3 : 2;
-        yk_freedoms freedoms;
-        assert_int_equal(yk_scenario_freedoms(*state, &def, 1, &freedoms), YK_OK);
-        if (freedoms.independent != cases[k / 2].independent)
+        yk_prescribed_dofs freedoms;
+        assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, 1, &freedoms), YK_OK);
+        if (freedoms.independent_count != cases[k / 2].independent)
             print_error("%s\n", set);
-        assert_int_equal(freedoms.prescribed, cases[k / 2].prescribed);
-        assert_int_equal(freedoms.independent, cases[k / 2].independent);
+        assert_int_equal(freedoms.prescribed_count, cases[k / 2].prescribed);
+        assert_int_equal(freedoms.independent_count, cases[k / 2].independent);
     }
 }
 
@@ -58,10 +58,10 @@ static void lengths_are_counted(void **state)
         def.text = text;
         def.overrides = overrides;
         def.override_count = 1;
-        yk_freedoms freedoms;
-        assert_int_equal(yk_scenario_freedoms(*state, &def, 1, &freedoms), YK_OK);
-        assert_int_equal(freedoms.prescribed, 1);
-        assert_int_equal(freedoms.independent, along);
+        yk_prescribed_dofs freedoms;
+        assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, 1, &freedoms), YK_OK);
+        assert_int_equal(freedoms.prescribed_count, 1);
+        assert_int_equal(freedoms.independent_count, along);
     }
 }
 
@@ -69,14 +69,14 @@ static void lengths_are_counted(void **state)
 static void what_has_no_interface_model_is_refused(void **state)
 {
     yk_scenario_def def = yk_scenario_default();
-    yk_freedoms freedoms = {7, 7};
+    yk_prescribed_dofs freedoms = {7, 7};
     def.path = YOKE_SOURCE_DIR "/models/controlled-arm/scenario.yaml";
-    assert_int_equal(yk_scenario_freedoms(*state, &def, 2, &freedoms), YK_ERROR_CAPABILITY);
-    assert_int_equal(freedoms.prescribed, 0);
-    assert_int_equal(freedoms.independent, 0);
+    assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, 2, &freedoms), YK_ERROR_CAPABILITY);
+    assert_int_equal(freedoms.prescribed_count, 0);
+    assert_int_equal(freedoms.independent_count, 0);
 
     def.path = YOKE_SOURCE_DIR "/models/controlled-arm/no-such-scenario.yaml";
-    assert_true(YK_FAILED(yk_scenario_freedoms(*state, &def, 0, &freedoms)));
+    assert_true(YK_FAILED(yk_scenario_prescribed_dofs(*state, &def, 0, &freedoms)));
 }
 
 int main(void)

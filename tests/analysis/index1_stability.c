@@ -1,6 +1,6 @@
 /* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper,
  * through the running code. */
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/analysis.h"
@@ -30,22 +30,23 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
                                  mass_with(r->mass, real * r->real, imaginary * r->imaginary)};
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &masses[i]), YK_OK);
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = masses,
                                  .names = names,
                                  .subsystem_count = 2,
                                  .interfaces = &joint,
                                  .interface_count = 1,
                                  .step = 1};
-    yk_index1_options options = yk_index1_default();
-    options.degree = degree;
-    options.jacobian = YK_JACOBIAN_FRESH;
+    yk_index1_options options = yk_index1_options_default();
+    options.polynomial_degree = degree;
+    options.jacobian_update = YK_JACOBIAN_UPDATE_EVERY_STEP;
     options.tolerance = 0, options.relative_tolerance = 1e-12;
     def.scheme = (yk_scheme_def){yk_scheme_index1(), &options};
     yk_system *system;
     double radius = NAN;
     assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
-    yk_status status = yk_stability_radius(context, system, true, &radius);
+    yk_status status = yk_spectral_radius(context, system, true, &radius);
     if (status != YK_OK)
         print_error("%g %g: %s\n", real, imaginary, yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -70,7 +71,7 @@ static int unstable_points(int degree, double range, const ratios *r, bool edge)
         for (int j = 0; j < POINTS; j++) {
             double real = edge ? 0 : -range * (i + 1) / POINTS,
                    imaginary = range * (j + 0.5) / POINTS;
-            count += !(radius_of(degree, real, imaginary, r) <= YK_STABILITY_LIMIT);
+            count += !(radius_of(degree, real, imaginary, r) <= YK_SPECTRAL_RADIUS_LIMIT);
         }
     }
     return count;

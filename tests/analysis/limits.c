@@ -6,9 +6,9 @@
 
 #include "analysis/run.h"
 #include "context.h"
-#include "coupling/description.h"
-#include "damper.h"
-#include "load.h"
+#include "coupling/system_arrays.h"
+#include "load_scenario.h"
+#include "massless_damper.h"
 #include "math/eigen.h"
 #include "test.h"
 #include "yoke/analysis.h"
@@ -16,7 +16,7 @@
 
 /* The report of the start of a scenario, with overrides up to a NULL. */
 static yk_run_report *ask(yk_context *context, const char *text, const char *const *overrides,
-                          yk_interface_probe *probes)
+                          yk_interface_masses *probes)
 {
     yk_scenario *scenario = load_scenario(context, "limits.yaml", text, overrides);
     yk_system *system = NULL;
@@ -24,10 +24,10 @@ static yk_run_report *ask(yk_context *context, const char *text, const char *con
     if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
-    assert_true(!YK_FAILED(yk_system_start(system)));
+    assert_true(!YK_FAILED(yk_system_initialize(system)));
     yk_run_report *report = calloc(1, sizeof *report);
-    assert_int_equal(yk_limits_find(context, system, yk_scenario_get(scenario), report, probes),
-                     YK_OK);
+    assert_int_equal(
+        yk_limits_find(context, system, yk_scenario_get_info(scenario), report, probes), YK_OK);
     yk_scenario_destroy(scenario);
     return report;
 }
@@ -36,7 +36,7 @@ static double reported_limit(const yk_run_report *report)
 {
     if (report->finding_count == 0)
         return INFINITY;
-    const char *at = strstr(report->findings[0].text, "bears up to ");
+    const char *at = strstr(report->findings[0].message, "bears up to ");
     return at ? strtod(at + strlen("bears up to "), NULL) : NAN;
 }
 
@@ -45,7 +45,7 @@ static bool offers_a_step(const yk_finding *finding)
 {
     for (int i = 0; i < finding->remedy_count; i++) {
         const yk_remedy *remedy = &finding->remedies[i];
-        if (remedy->kind == YK_REMEDY_STEP)
+        if (remedy->kind == YK_REMEDY_SMALLER_STEP)
             return true;
         for (int k = 0; k < remedy->override_count; k++)
             if (strstr(remedy->overrides[k], "time.step"))
@@ -88,7 +88,7 @@ static void limits_are_those_of_the_integrators(void **state)
         yk_run_report *report = ask(*state, two_masses, overrides, NULL);
         assert_relative(report->mass_ratio, 3.0, 1e-3);
         assert_relative(reported_limit(report), known[i].limit, 0.02);
-        assert_non_null(strstr(report->findings[0].text, "at every step"));
+        assert_non_null(strstr(report->findings[0].message, "at every step"));
         assert_false(offers_a_step(&report->findings[0]));
         free(report);
     }
@@ -107,7 +107,7 @@ static void what_is_borne_is_not_reported(void **state)
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
         yk_run_report *report = ask(*state, two_masses, sound[i], NULL);
         if (report->finding_count)
-            print_error("%s\n", report->findings[0].text);
+            print_error("%s\n", report->findings[0].message);
         assert_int_equal(report->finding_count, 0);
         free(report);
     }
@@ -135,7 +135,7 @@ static void records_have_the_ratio_that_is_borne(void **state)
             load_scenario(context, "limits.yaml", two_masses, cases[i].overrides);
         yk_record *record = NULL;
         assert_int_equal(yk_record_create(context, &record), YK_OK);
-        yk_run_def run = {.recorder = yk_record_recorder(record), .frames = 10};
+        yk_run_options run = {.recorder = yk_record_recorder(record), .frame_count = 10};
         assert_int_equal(yk_run(context, scenario, &run, NULL), YK_OK);
 
         double limit = 0;
@@ -162,7 +162,7 @@ static void plain_iterations_have_a_limit(void **state)
     yk_run_report *report = ask(*state, two_masses, overrides, NULL);
     assert_int_equal(report->finding_count, 1);
     assert_non_null(
-        strstr(report->findings[0].text, "the iterations of the coupling do not converge"));
+        strstr(report->findings[0].message, "the iterations of the coupling do not converge"));
     assert_string_equal(report->findings[0].remedies[0].overrides[0],
                         "coupling.acceleration=quasi-newton");
     free(report);
@@ -176,8 +176,8 @@ static void springs_are_distinguished_from_masses(void **state)
     yk_run_report *report = ask(*state, two_masses, overrides, NULL);
     assert_int_equal(report->finding_count, 1);
     assert_int_equal(report->findings[0].kind, YK_FINDING_MASS_RATIO);
-    assert_null(strstr(report->findings[0].text, "at every step"));
-    assert_non_null(strstr(report->findings[0].text, "with its springs"));
+    assert_null(strstr(report->findings[0].message, "at every step"));
+    assert_non_null(strstr(report->findings[0].message, "with its springs"));
     free(report);
 }
 
@@ -252,9 +252,9 @@ static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
             snprintf(scenario, sizeof scenario, text, solvers[pair / 2], millimetres ? "mm" : "m",
                      millimetres ? "2e4, 4e4, 6e4" : "0.02, 0.04, 0.06",
                      millimetres ? "300" : "0.3", solvers[pair % 2], joints[j].name);
-            yk_interface_probe probe;
+            yk_interface_masses probe;
             free(ask(*state, scenario, NULL, &probe));
-            double ratio = probe.ratio;
+            double ratio = probe.mass_ratio;
             double expected = true_ratio(*state, joints[j].mask, ya, yb);
             if (fabs(ratio / expected - 1) > 0.01)
                 print_error("%s\n", scenario);
@@ -279,11 +279,11 @@ static void partners_behind_other_interfaces_count(void **state)
     static const char *const solvers[] = {"smooth", "nonsmooth"};
     for (int i = 0; i < 2; i++) {
         char scenario[2000];
-        yk_interface_probe probes[2];
+        yk_interface_masses probes[2];
         snprintf(scenario, sizeof scenario, text, solvers[i], solvers[i], solvers[i]);
         free(ask(*state, scenario, NULL, probes));
-        assert_relative(probes[0].ratio, 3.0 / 5, 0.01);
-        assert_relative(probes[1].ratio, 1.0 / 7, 0.01);
+        assert_relative(probes[0].mass_ratio, 3.0 / 5, 0.01);
+        assert_relative(probes[1].mass_ratio, 1.0 / 7, 0.01);
     }
 }
 
@@ -319,7 +319,7 @@ static void clamped_chains_have_no_algebraic_loop(void **state)
                  solvers[i >> 2 & 1]);
         yk_run_report *report = ask(*state, scenario, NULL, NULL);
         for (int k = 0; k < report->finding_count; k++)
-            assert_int_not_equal(report->findings[k].kind, YK_FINDING_FEEDTHROUGH);
+            assert_int_not_equal(report->findings[k].kind, YK_FINDING_ALGEBRAIC_LOOP);
         free(report);
     }
 }
@@ -330,7 +330,7 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
 {
     static const char *const names[] = {"damper", "mass"};
     static const yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     for (int remedy = 0; remedy < 2; remedy++) {
         damper left = {.base = {&damper_ops}, .preload = 20};
         yk_oscillator_def mass = yk_oscillator_default();
@@ -347,11 +347,11 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
             def.scheme.ops = yk_scheme_tight();
         yk_system *system = NULL;
         assert_int_equal(yk_system_make(*state, &def, &system), YK_OK);
-        assert_int_equal(yk_system_start(system), YK_OK);
+        assert_int_equal(yk_system_initialize(system), YK_OK);
 
         yk_scenario_info info = {.step = 1e-3,
                                  .subsystem_count = 2,
-                                 .names = names,
+                                 .subsystem_names = names,
                                  .subsystems = parts,
                                  .interface_count = 1,
                                  .interfaces = &joint,
@@ -360,14 +360,14 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
         assert_int_equal(yk_limits_find(*state, system, &info, report, NULL), YK_OK);
         assert_int_equal(report->finding_count, 1 - remedy);
         if (!remedy) {
-            assert_int_equal(report->findings[0].kind, YK_FINDING_FEEDTHROUGH);
+            assert_int_equal(report->findings[0].kind, YK_FINDING_ALGEBRAIC_LOOP);
             assert_string_equal(report->findings[0].remedies[0].overrides[0],
                                 "coupling.scheme=tight");
             assert_false(offers_a_step(&report->findings[0]));
         } else {
             for (int i = 0; i < 100; i++)
                 assert_int_equal(yk_system_step(system, NULL), YK_OK);
-            double v = yk_system_output(system, 1, 0)->motion.velocity.x;
+            double v = yk_system_port_value(system, 1, 0)->motion.velocity.x;
             assert_near(v, 2 * (1 - exp(-10 * 0.1)), 0.02);
         }
         free(report);

@@ -1,6 +1,6 @@
 /* Analyses with an allocator that fails at the n-th request, for every n: an error each time,
  * never a crash or a leak. */
-#include "budget.h"
+#include "failing_allocator.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -38,7 +38,8 @@ static yk_status run(yk_context *context)
     if (status == YK_OK)
         status = yk_record_create(context, &record);
     if (status == YK_OK) {
-        yk_run_def run_def = {.recorder = yk_record_recorder(record), .frames = 1, .contacts = 1};
+        yk_run_options run_def = {
+            .recorder = yk_record_recorder(record), .frame_count = 1, .max_contacts_per_frame = 1};
         status = yk_run(context, scenario, &run_def, &report);
     }
 
@@ -53,12 +54,12 @@ static yk_status sweep(yk_context *context)
     static const char *const values[] = {"1", "2"};
     static const yk_sweep_axis axis = {"subsystems.left.mass", values, 2};
     static const char *const measure = "peak(left.mass.velocity)";
-    yk_sweep_def def = {.scenario = def_of(parts),
-                        .axes = &axis,
-                        .axis_count = 1,
-                        .measures = &measure,
-                        .measure_count = 1,
-                        .jobs = 1};
+    yk_sweep_options def = {.scenario = def_of(parts),
+                            .axes = &axis,
+                            .axis_count = 1,
+                            .measures = &measure,
+                            .measure_count = 1,
+                            .jobs = 1};
     yk_diagnostics *diagnostics = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
     double results[2] = {NAN, NAN};
@@ -79,9 +80,9 @@ static yk_status sweep(yk_context *context)
 static yk_status count_freedoms(yk_context *context)
 {
     yk_scenario_def def = yk_scenario_default();
-    yk_freedoms freedoms;
+    yk_prescribed_dofs freedoms;
     def.path = YOKE_SOURCE_DIR "/models/hinged-links/scenario.yaml";
-    return yk_scenario_freedoms(context, &def, 1, &freedoms);
+    return yk_scenario_prescribed_dofs(context, &def, 1, &freedoms);
 }
 
 /* With all that come after it, and alone: then a run may do without what it asked for. */

@@ -2,7 +2,7 @@
  * nothing else is serious, and the motion is that of the same parts as one system. */
 #include <string.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -80,17 +80,17 @@ typedef struct raised {
 } raised;
 
 static const raised cases[] = {
-    {masses, YK_FINDING_ENERGY, {"coupling.inputs=original"}},
-    {masses, YK_FINDING_ENERGY, {"coupling.order=jacobi", "coupling.exchange=motion"}},
-    {masses, YK_FINDING_ENERGY, {"coupling.scheme=loose", "coupling.exchange=motion"}},
+    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.inputs=original"}},
+    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.order=jacobi", "coupling.exchange=motion"}},
+    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=loose", "coupling.exchange=motion"}},
     {masses, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.acceleration=none"}},
-    {masses, YK_FINDING_FAILED, {"time.end=10", "coupling.inputs=original"}},
-    {micro, YK_FINDING_ENERGY, {"coupling.scheme=tight"}},
-    {micro, YK_FINDING_ENERGY, {"coupling.acceleration=aitken", "time.step=5e-3"}},
-    {pendulum, YK_FINDING_ENERGY, {"coupling.scheme=loose", "coupling.exchange=motion"}},
-    {pendulum, YK_FINDING_ENERGY, {"coupling.order=jacobi", "coupling.exchange=motion"}},
+    {masses, YK_FINDING_RUN_FAILED, {"time.end=10", "coupling.inputs=original"}},
+    {micro, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=tight"}},
+    {micro, YK_FINDING_ENERGY_ERROR, {"coupling.acceleration=aitken", "time.step=5e-3"}},
+    {pendulum, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=loose", "coupling.exchange=motion"}},
+    {pendulum, YK_FINDING_ENERGY_ERROR, {"coupling.order=jacobi", "coupling.exchange=motion"}},
     {pendulum, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.acceleration=none"}},
-    {pendulum, YK_FINDING_FAILED, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
+    {pendulum, YK_FINDING_RUN_FAILED, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
     {masses,
      YK_FINDING_MASS_RATIO,
      {"subsystems.left.integrator=exact", "subsystems.right.integrator=exact",
@@ -161,12 +161,12 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
                 if (YK_FAILED(mended.status) || serious || !(off < 0.03))
                     print_error("case %d, %s: status %d, %s, off by %.3g\n", (int)c,
                                 remedy->overrides[0], mended.status,
-                                serious ? mended.report.findings[0].text : "", off);
+                                serious ? mended.report.findings[0].message : "", off);
                 assert_true(!YK_FAILED(mended.status));
                 assert_false(serious);
                 const yk_finding *left = find(&mended.report, now->kind);
                 if (left)
-                    print_error("case %d, %s: %s\n", (int)c, remedy->overrides[0], left->text);
+                    print_error("case %d, %s: %s\n", (int)c, remedy->overrides[0], left->message);
                 assert_null(left);
                 assert_true(off < 0.03);
                 yk_trial_release(&mended);
@@ -198,8 +198,8 @@ static void remedies_that_fail_are_not_recommended(void **state)
         yk_run_report untried, tried;
         yk_finding_kind kind;
         assert_int_equal(yk_scenario_load(context, &source, NULL, &scenario), YK_OK);
-        yk_run(context, scenario, &(yk_run_def){0}, &untried);
-        yk_run(context, scenario, &(yk_run_def){.source = &source}, &tried);
+        yk_run(context, scenario, &(yk_run_options){0}, &untried);
+        yk_run(context, scenario, &(yk_run_options){.remedy_scenario = &source}, &tried);
         assert_true(yk_report_serious(&tried, &kind));
         assert_int_equal(untried.finding_count, tried.finding_count);
 
@@ -208,7 +208,7 @@ static void remedies_that_fail_are_not_recommended(void **state)
             assert_true(f->remedy_count > 0);
             const yk_remedy *remedy = &f->remedies[0];
             assert_true(remedy->override_count > 0);
-            assert_float_equal(remedy->tried, 4, 1e-9);
+            assert_float_equal(remedy->verified_until, 4, 1e-9);
             yk_trial mended;
             run(crane, (const char *const[OVERRIDES_MAX]){schemes[c]}, remedy, NULL, &mended);
             assert_int_equal(mended.status, YK_OK);
@@ -217,7 +217,7 @@ static void remedies_that_fail_are_not_recommended(void **state)
         }
         for (int i = 0; i < untried.finding_count; i++)
             for (int k = 0; k < untried.findings[i].remedy_count; k++)
-                assert_true(untried.findings[i].remedies[k].tried == 0);
+                assert_true(untried.findings[i].remedies[k].verified_until == 0);
         yk_scenario_destroy(scenario);
         yk_context_destroy(context);
     }
@@ -235,7 +235,7 @@ static void trials_end_in_the_midst_of_a_step(void **state)
 {
     (void)state;
     yk_context_def context_def = yk_context_default();
-    context_def.stop = always;
+    context_def.should_stop = always;
     yk_context *impatient = yk_context_create(&context_def);
     yk_scenario_def scenario = yk_scenario_default();
     scenario.path = "model.yaml";
@@ -248,7 +248,7 @@ static void trials_end_in_the_midst_of_a_step(void **state)
         yk_trial trial;
         yk_trial_run(&defs[i], &trial);
         assert_int_equal(trial.status, YK_INTERRUPTED);
-        assert_int_equal(trial.report.steps, 0);
+        assert_int_equal(trial.report.step_count, 0);
         assert_non_null(strstr(trial.message, "in the midst of step 1"));
         yk_trial_release(&trial);
     }

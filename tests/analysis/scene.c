@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "context.h"
-#include "load.h"
+#include "load_scenario.h"
 #include "math/vec3.h"
 #include "test.h"
 #include "yoke/analysis.h"
@@ -18,7 +18,8 @@ static yk_record *run(yk_context *context, const char *path, const char *text,
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(context, &record), YK_OK);
     yk_run_report report;
-    yk_run_def run_def = {.recorder = yk_record_recorder(record), .frames = 1, .contacts = 3};
+    yk_run_options run_def = {
+        .recorder = yk_record_recorder(record), .frame_count = 1, .max_contacts_per_frame = 3};
     assert_int_equal(yk_run(context, scenario, &run_def, &report), YK_OK);
     assert_int_equal(yk_record_frame_count(record), 2);
     yk_scenario_destroy(scenario);
@@ -30,7 +31,7 @@ static const float *table_of(const yk_record *record, size_t frame, yk_frame_tab
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
     const float *values = yk_record_frame(record, frame);
     for (int i = 0; i < (int)table; i++)
-        values += yk_scene_table_size(scene, (yk_frame_table)i);
+        values += yk_scene_table_value_count(scene, (yk_frame_table)i);
     return values;
 }
 
@@ -79,14 +80,14 @@ static void scenes_of_subsystems_are_one(void **state)
 
     /* Bodies with their owners; up is against the weight of the first that has one. */
     assert_int_equal(scene->subsystem_count, 5);
-    assert_true(scene->watched);
+    assert_true(scene->monitor_version);
     assert_near(scene->up.x, 0, 1e-12);
     assert_near(scene->up.y, 1, 1e-12);
     assert_near(scene->up.z, 0, 1e-12);
     const yk_record_body *ball = &scene->bodies[0];
     assert_string_equal(ball->name, "ball");
     assert_int_equal(ball->subsystem, 0);
-    assert_int_equal(ball->motion, YK_BODY_MOVES);
+    assert_int_equal(ball->motion, YK_SCENE_MOTION_FULL);
     assert_near(ball->position.x, 1.02, 1e-12);
     assert_near(ball->position.y, 2.1, 1e-12);
     assert_near(ball->position.z, 3.01, 1e-12);
@@ -117,15 +118,15 @@ static void scenes_of_subsystems_are_one(void **state)
 
     /* Links, of which that between markers has a wrench: the second block takes half of the first's
      * weight. */
-    assert_int_equal(scene->link_count, 2);
-    assert_string_equal(scene->links[0].name, "cut");
-    assert_int_equal(scene->links[0].kind, YK_LINK_MARKERS);
-    assert_int_equal(scene->links[0].from, 1);
-    assert_int_equal(scene->links[0].to, 2);
-    assert_int_equal(scene->links[1].kind, YK_LINK_SCALAR);
-    assert_int_equal(scene->links[1].from, 3);
-    assert_int_equal(scene->links[1].to, 4);
-    assert_int_equal(yk_scene_table_size(scene, YK_FRAME_WRENCH), 9);
+    assert_int_equal(scene->connection_count, 2);
+    assert_string_equal(scene->connections[0].name, "cut");
+    assert_int_equal(scene->connections[0].kind, YK_CONNECTION_MARKERS);
+    assert_int_equal(scene->connections[0].from, 1);
+    assert_int_equal(scene->connections[0].to, 2);
+    assert_int_equal(scene->connections[1].kind, YK_CONNECTION_SCALAR);
+    assert_int_equal(scene->connections[1].from, 3);
+    assert_int_equal(scene->connections[1].to, 4);
+    assert_int_equal(yk_scene_table_value_count(scene, YK_FRAME_WRENCH), 9);
     const float *wrench = table_of(record, 1, YK_FRAME_WRENCH);
     assert_vector(wrench, 5, -0.5 * 5 * 0.01, 0);
     assert_vector(wrench + 3, 0, 5, 0);
@@ -158,19 +159,19 @@ static void frames_have_what_is_watched(void **state)
 {
     yk_record *record = run(*state, "file.yaml", parts, (const char *[]){NULL});
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
-    const int interfaces = 5 * YK_WATCH_SUBSYSTEM;
-    const int last = interfaces + 2 * YK_WATCH_INTERFACE;
-    assert_int_equal(yk_scene_table_size(scene, YK_FRAME_WATCH), last + 1);
-    const float *watch = table_of(record, 1, YK_FRAME_WATCH);
+    const int interfaces = 5 * YK_MONITOR_SUBSYSTEM_VALUES;
+    const int last = interfaces + 2 * YK_MONITOR_INTERFACE_VALUES;
+    assert_int_equal(yk_scene_table_value_count(scene, YK_FRAME_MONITOR), last + 1);
+    const float *watch = table_of(record, 1, YK_FRAME_MONITOR);
 
     /* Energies that integration made are rounding for bodies at rest and in free fall. */
     for (int i = 0; i < 3; i++)
-        assert_near(watch[i * YK_WATCH_SUBSYSTEM], 0, 1e-4);
+        assert_near(watch[i * YK_MONITOR_SUBSYSTEM_VALUES], 0, 1e-4);
 
     /* Gaps that the tight scheme leaves, and the energy that it made of them; it iterates. */
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 5; k++)
-            assert_near(watch[interfaces + i * YK_WATCH_INTERFACE + k], 0, 1e-4);
+            assert_near(watch[interfaces + i * YK_MONITOR_INTERFACE_VALUES + k], 0, 1e-4);
     assert_true(watch[last] >= 1);
 
     yk_record_destroy(record);
@@ -198,12 +199,12 @@ static void wires_are_links(void **state)
     yk_record *record = run(*state, YOKE_SOURCE_DIR "/models/controlled-arm/scenario.yaml", NULL,
                             (const char *[]){"time.end=2e-3", NULL});
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
-    assert_int_equal(scene->link_count, 4);
-    assert_int_equal(scene->links[0].kind, YK_LINK_MARKERS);
-    assert_string_equal(scene->links[3].name, "torque");
-    assert_int_equal(scene->links[3].kind, YK_LINK_WIRE);
-    assert_int_equal(scene->links[3].from, 2);
-    assert_int_equal(scene->links[3].to, 0);
+    assert_int_equal(scene->connection_count, 4);
+    assert_int_equal(scene->connections[0].kind, YK_CONNECTION_MARKERS);
+    assert_string_equal(scene->connections[3].name, "torque");
+    assert_int_equal(scene->connections[3].kind, YK_CONNECTION_WIRE);
+    assert_int_equal(scene->connections[3].from, 2);
+    assert_int_equal(scene->connections[3].to, 0);
     yk_record_destroy(record);
 }
 

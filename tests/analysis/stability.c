@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "math/integrators.h"
@@ -26,7 +26,7 @@ typedef struct masses {
     double m2, k1, c1, k2, c2; /* m1 = 1, h = 1 */
 } masses;
 
-static masses masses_of(const yk_two_mass *p)
+static masses masses_of(const yk_two_mass_model *p)
 {
     double w1 = p->omega_h, w2 = p->frequency_ratio * w1;
     return (masses){.m2 = p->mass_ratio,
@@ -77,29 +77,29 @@ static void add_predicted_position(recurrence *r, int row, double factor, yk_two
 
 /* Inputs of the explicit scheme, and the weights that they stand for; the macro step is 1 s. */
 typedef struct inputs {
-    yk_explicit_inputs kind;
+    yk_modified_inputs kind;
     double alpha, beta, gamma;
 } inputs;
 
-#define ORIGINAL                             \
-    {                                        \
-        YK_EXPLICIT_INPUTS_ORIGINAL, 0, 0, 0 \
+#define ORIGINAL                         \
+    {                                    \
+        YK_MODIFIED_INPUTS_NONE, 0, 0, 0 \
     }
 #define INDEX_1                             \
     {                                       \
-        YK_EXPLICIT_INPUTS_INDEX_1, 2, 2, 1 \
+        YK_MODIFIED_INPUTS_INDEX_1, 2, 2, 1 \
     }
 #define INDEX_2                             \
     {                                       \
-        YK_EXPLICIT_INPUTS_INDEX_2, 1, 1, 0 \
+        YK_MODIFIED_INPUTS_INDEX_2, 1, 1, 0 \
     }
 #define INDEX_3                             \
     {                                       \
-        YK_EXPLICIT_INPUTS_INDEX_3, 1, 0, 0 \
+        YK_MODIFIED_INPUTS_INDEX_3, 1, 0, 0 \
     }
-#define weighted(a, b, c)           \
-    {                               \
-        YK_INPUTS_WEIGHTED, a, b, c \
+#define weighted(a, b, c)                    \
+    {                                        \
+        YK_MODIFIED_INPUTS_WEIGHTED, a, b, c \
     }
 
 static void set_inputs(any_scheme *scheme, inputs of)
@@ -116,7 +116,7 @@ static any_scheme converged(void)
     return scheme;
 }
 
-static yk_status radius_with(yk_two_mass p, const any_scheme *scheme, double *radius)
+static yk_status radius_with(yk_two_mass_model p, const any_scheme *scheme, double *radius)
 {
     any_options room;
     p.scheme = any_scheme_def(scheme, &room);
@@ -133,7 +133,7 @@ static void constraint_row(recurrence *r, const any_scheme *s, const masses *m, 
     } else if (s->ops == yk_scheme_tight()) { /* tight (30) */
         r->a2[LAMBDA][X2] = -1;
         add_predicted_position(r, LAMBDA, 1, k);
-    } else if (s->inputs == YK_EXPLICIT_INPUTS_ORIGINAL) { /* explicit (39) */
+    } else if (s->inputs == YK_MODIFIED_INPUTS_NONE) { /* explicit (39) */
         r->a2[LAMBDA][X1] = 1, r->a2[LAMBDA][X2] = -1;
         add_predicted_velocity(r, LAMBDA, 1);
     } else { /* explicit (42c) */
@@ -167,13 +167,13 @@ static double spectral_radius(recurrence *r)
     return radius;
 }
 
-static double radius_by_hand(const yk_two_mass *p, const any_scheme *scheme)
+static double radius_by_hand(const yk_two_mass_model *p, const any_scheme *scheme)
 {
     masses m = masses_of(p);
     yk_two_step k = yk_two_step_coefficients(p->rho_inf);
     recurrence r = common_rows(&m, k);
     r.a1[U][U] = 1; /* the input of mass 1: explicit (39a), or one step late */
-    if (scheme->ops == yk_scheme_explicit() && scheme->order == YK_ORDER_JACOBI)
+    if (scheme->ops == yk_scheme_explicit() && scheme->order == YK_SEQUENCE_JACOBI)
         r.a2[U][LAMBDA] = 1;
     else
         r.a1[U][LAMBDA] = -1;
@@ -194,7 +194,7 @@ static void radius_agrees_with_the_recurrence_equations(void **state)
         ORIGINAL, INDEX_1, INDEX_2, INDEX_3, weighted(0.2, 0.2, 1), weighted(7, 0.3, 0.05)};
     unsigned seed = 5;
     for (int trial = 0; trial < 300; trial++) {
-        yk_two_mass p = yk_two_mass_default();
+        yk_two_mass_model p = yk_two_mass_default();
         p.rho_inf = random_between(&seed, 0, 1);
         p.omega_h = pow(10, random_between(&seed, -3, 1));
         p.mass_ratio = pow(10, random_between(&seed, -2, 2));
@@ -203,7 +203,7 @@ static void radius_agrees_with_the_recurrence_equations(void **state)
         p.damping_ratio = random_between(&seed, 0, 2);
         any_scheme scheme = converged();
         scheme.ops = trial % 3 == 0 ? yk_scheme_tight() : yk_scheme_explicit();
-        scheme.order = trial % 5 == 0 ? YK_ORDER_JACOBI : YK_ORDER_GAUSS_SEIDEL;
+        scheme.order = trial % 5 == 0 ? YK_SEQUENCE_JACOBI : YK_SEQUENCE_GAUSS_SEIDEL;
         set_inputs(&scheme, of[trial % 6]);
         if (trial % 6 == 0)
             scheme.iterations = 0;
@@ -231,7 +231,7 @@ static void printed_numbers_are_reproduced(void **state)
         {yk_scheme_tight(), 100, ORIGINAL, 0.6, 1e-3, 0.99999988, 1e-8},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        yk_two_mass p = yk_two_mass_default();
+        yk_two_mass_model p = yk_two_mass_default();
         p.rho_inf = rows[i].rho_inf, p.omega_h = rows[i].omega_h;
         any_scheme scheme = converged();
         scheme.ops = rows[i].scheme, scheme.iterations = rows[i].iterations;
@@ -242,7 +242,7 @@ static void printed_numbers_are_reproduced(void **state)
     }
 }
 
-static double fraction(yk_two_mass p, const any_scheme *scheme)
+static double fraction(yk_two_mass_model p, const any_scheme *scheme)
 {
     any_options room;
     p.scheme = any_scheme_def(scheme, &room);
@@ -277,7 +277,7 @@ static void stable_fractions_are_reproduced(void **state)
         {INDEX_1, 2, 0.653},
     };
     for (size_t i = 0; i < sizeof explicit_rows / sizeof *explicit_rows; i++) {
-        yk_two_mass p = yk_two_mass_default();
+        yk_two_mass_model p = yk_two_mass_default();
         any_scheme scheme = converged();
         set_inputs(&scheme, explicit_rows[i].inputs);
         p.mass_ratio = explicit_rows[i].mass_ratio;
@@ -285,7 +285,7 @@ static void stable_fractions_are_reproduced(void **state)
     }
     const double tight_rows[][2] = {{0, 1}, {0.1, 1}, {0.3, 0.970}, {0.5, 0.862}, {0.7, 0.685}};
     for (size_t i = 0; i < sizeof tight_rows / sizeof *tight_rows; i++) {
-        yk_two_mass p = yk_two_mass_default();
+        yk_two_mass_model p = yk_two_mass_default();
         any_scheme scheme = converged();
         scheme.ops = yk_scheme_tight();
         p.frequency_ratio = tight_rows[i][0];
@@ -298,7 +298,7 @@ static void monolithic_reference_is_never_unstable(void **state)
     (void)state;
     unsigned seed = 9;
     for (int trial = 0; trial < 50; trial++) {
-        yk_two_mass p = yk_two_mass_default();
+        yk_two_mass_model p = yk_two_mass_default();
         p.scheme.ops = yk_scheme_monolithic();
         p.rho_inf = random_between(&seed, 0, 1);
         p.omega_h = pow(10, random_between(&seed, -3, 2));
@@ -309,7 +309,7 @@ static void monolithic_reference_is_never_unstable(void **state)
     }
     /* At high frequency the two-step method's radius is rho_inf; a double root, so known to the
      * square root of rounding only. */
-    yk_two_mass p = yk_two_mass_default();
+    yk_two_mass_model p = yk_two_mass_default();
     p.scheme.ops = yk_scheme_monolithic(), p.rho_inf = 0.3, p.omega_h = 1e6;
     double radius;
     assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_OK);
@@ -326,7 +326,7 @@ static void forces_bear_any_ratio_of_masses(void **state)
     for (int exponent = -3; exponent <= 3; exponent++) {
         for (double omega_h = 1e-3; omega_h < 50; omega_h *= 3) {
             for (int stiff = 0; stiff < 2; stiff++) {
-                yk_two_mass model = yk_two_mass_default();
+                yk_two_mass_model model = yk_two_mass_default();
                 model.mass_ratio = pow(10, exponent);
                 model.omega_h = omega_h;
                 model.frequency_ratio = stiff ? 2 : 0;
@@ -339,7 +339,7 @@ static void forces_bear_any_ratio_of_masses(void **state)
                 assert_int_equal(radius_with(model, &scheme, &whole), YK_OK);
                 assert_near(coupled, whole, 1e-7);
                 scheme.ops = yk_scheme_explicit();
-                scheme.order = YK_ORDER_JACOBI;
+                scheme.order = YK_SEQUENCE_JACOBI;
                 assert_int_equal(radius_with(model, &scheme, &whole), YK_OK);
                 assert_near(coupled, whole, 0);
             }
@@ -357,7 +357,7 @@ static void forces_between_methods_add_no_energy(void **state)
     for (int pair = 0; pair < 9; pair++) {
         for (int exponent = -3; exponent <= 3; exponent++) {
             for (double omega_h = 0.01; omega_h < 0.2; omega_h *= 2) {
-                yk_two_mass model = yk_two_mass_default();
+                yk_two_mass_model model = yk_two_mass_default();
                 model.mass_ratio = pow(10, exponent);
                 model.omega_h = omega_h;
                 model.frequency_ratio = 0.5;
@@ -393,8 +393,10 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     assert_int_equal(yk_oscillator_create(context, &spring, &parts[1]), YK_OK);
     static const char *const names[2] = {"mass", "spring"};
     int substeps[2] = {1, exchanges_of(omega_h)};
-    yk_interface_def joint = {
-        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint",
+                              .wrench_subsystem = 0,
+                              .motion_subsystem = 1,
+                              .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -406,7 +408,7 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     yk_system *system;
     double radius = NAN;
     assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
-    assert_int_equal(yk_stability_radius(context, system, false, &radius), YK_OK);
+    assert_int_equal(yk_spectral_radius(context, system, false, &radius), YK_OK);
     yk_system_destroy(system);
     for (int i = 0; i < 2; i++)
         parts[i]->ops->destroy(parts[i]);
@@ -440,7 +442,7 @@ static void reduced_models_bear_every_step(void **state)
 static void iterations_that_do_not_converge_are_reported(void **state)
 {
     (void)state;
-    yk_two_mass p = yk_two_mass_default();
+    yk_two_mass_model p = yk_two_mass_default();
     any_scheme plain = converged();
     any_options room;
     plain.ops = yk_scheme_tight(), plain.acceleration = YK_ACCELERATION_NONE;
@@ -464,7 +466,7 @@ static void axes_have_their_ends(void **state)
     assert_near(yk_map_axis_value(&axis, 3), 10, 0);
     axis = (yk_map_axis){"nonsense", 0, 1, 2, false};
     double radii[4];
-    yk_two_mass p = yk_two_mass_default();
+    yk_two_mass_model p = yk_two_mass_default();
     assert_int_equal(yk_two_mass_map(context, &p, &axis, &axis, radii, NULL, NULL),
                      YK_ERROR_ARGUMENT);
 }

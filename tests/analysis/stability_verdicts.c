@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "context.h"
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -140,7 +140,7 @@ static yk_scenario *load(yk_context *context, const verdict_case *c, const char 
     assert_true(count <= OVERRIDES_MAX);
 
     yk_scenario_def def = describe_scenario(path, NULL, overrides);
-    def.to_rounding = true;
+    def.iterate_to_rounding = true;
     return load_described(context, &def);
 }
 
@@ -148,11 +148,11 @@ static yk_stability_report ask(yk_context *context, const verdict_case *c, const
                                bool remedies)
 {
     yk_scenario *scenario = load(context, c, more);
-    yk_stability_def def = yk_stability_default();
-    def.seconds = 300;
-    def.remedies = remedies;
+    yk_stability_options def = yk_stability_options_default();
+    def.cpu_time_budget = 300;
+    def.find_remedies = remedies;
     yk_stability_report r;
-    assert_int_equal(yk_stability(context, scenario, &def, &r), YK_OK);
+    assert_int_equal(yk_analyze_stability(context, scenario, &def, &r), YK_OK);
     yk_scenario_destroy(scenario);
     return r;
 }
@@ -160,10 +160,10 @@ static yk_stability_report ask(yk_context *context, const verdict_case *c, const
 static truth said(yk_verdict verdict)
 {
     switch (verdict) {
-    case YK_VERDICT_MODEL: return MOTION;
-    case YK_VERDICT_SOLVER: return SOLVER;
-    case YK_VERDICT_COUPLING:
-    case YK_VERDICT_FAILED: return COUPLING;
+    case YK_VERDICT_UNSTABLE_MOTION: return MOTION;
+    case YK_VERDICT_UNSTABLE_SOLVER: return SOLVER;
+    case YK_VERDICT_UNSTABLE_COUPLING:
+    case YK_VERDICT_COUPLING_BREAKDOWN: return COUPLING;
     default: return STABLE;
     }
 }
@@ -176,7 +176,7 @@ static void verdicts_are_right(void **state)
         yk_stability_report r = ask(*state, c, NULL, false);
         truth expected = c->truth;
         if (expected == BY_RADIUS)
-            expected = r.radius > 1 + 1e-4 ? COUPLING : STABLE;
+            expected = r.spectral_radius > 1 + 1e-4 ? COUPLING : STABLE;
 
         bool good = said(r.verdict) == expected;
         if (r.verdict == YK_VERDICT_UNDECIDED)
@@ -187,14 +187,14 @@ static void verdicts_are_right(void **state)
             wrong++;
         if (!good || r.verdict == YK_VERDICT_UNDECIDED)
             print_message("%s %s: verdict %d, radius %.9g, rate %g 1/s, reference %s %g 1/s; %s\n",
-                          c->model, c->overrides, r.verdict, r.radius, r.rates[0].rate, r.reference,
-                          r.reference_rate.rate, r.reason);
+                          c->model, c->overrides, r.verdict, r.spectral_radius, r.rates[0].rate,
+                          r.reference, r.reference_rate.rate, r.reason);
 
         /* A verdict does not contradict the radius beside it. */
-        if (r.verdict == YK_VERDICT_COUPLING || r.verdict == YK_VERDICT_SOLVER)
-            assert_true(r.radius > 1 && r.coupling > 1);
+        if (r.verdict == YK_VERDICT_UNSTABLE_COUPLING || r.verdict == YK_VERDICT_UNSTABLE_SOLVER)
+            assert_true(r.spectral_radius > 1 && r.coupling_growth > 1);
         if (r.verdict == YK_VERDICT_STABLE)
-            assert_true(r.coupling <= 1);
+            assert_true(r.coupling_growth <= 1);
     }
     print_message("%d right, %d wrong, %d undecided of %d\n", right, wrong, undecided, CASES);
     assert_int_equal(wrong, 0);
@@ -226,10 +226,11 @@ static void remedies_work(void **state)
     };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         yk_stability_report r = ask(*state, &asked[i], NULL, true);
-        assert_true(yk_verdict_unstable(r.verdict));
+        assert_true(yk_verdict_is_unstable(r.verdict));
         assert_true(*r.remedy != '\0');
         yk_stability_report remedied = ask(*state, &asked[i], r.remedy, false);
-        assert_true(remedied.verdict == YK_VERDICT_STABLE || remedied.verdict == YK_VERDICT_MODEL);
+        assert_true(remedied.verdict == YK_VERDICT_STABLE ||
+                    remedied.verdict == YK_VERDICT_UNSTABLE_MOTION);
     }
 }
 
@@ -238,7 +239,7 @@ static void stable_steps_are_stable(void **state)
 {
     const verdict_case ratio = {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=3"};
     yk_stability_report r = ask(*state, &ratio, NULL, true);
-    assert_true(r.every_step && isnan(r.stable_step));
+    assert_true(r.unstable_at_every_step && isnan(r.stable_step));
 
     const verdict_case delay = {COUPLING, "servo", "time.step=2e-2"};
     r = ask(*state, &delay, NULL, true);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -18,7 +18,7 @@ static uint64_t hash_of(const char *model, const char *const *overrides)
     assert_int_equal(yk_record_create(context, &record), YK_OK);
 
     yk_run_report report;
-    yk_run_def run = {.recorder = yk_record_recorder(record)};
+    yk_run_options run = {.recorder = yk_record_recorder(record)};
     assert_true(!YK_FAILED(yk_run(context, scenario, &run, &report)));
 
     const yk_record_summary *summary = yk_record_get_summary(record);

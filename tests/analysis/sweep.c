@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -85,16 +85,16 @@ static const yk_sweep_axis axes[] = {{"coupling.scheme", schemes, 2},
                                      {"parameters.stiffness", stiffnesses, 3}};
 static const char *const measures[] = {"frequency(left.mass.position)", "peak(left.mass.velocity)"};
 
-static yk_sweep_def make_sweep(void)
+static yk_sweep_options make_sweep(void)
 {
-    yk_sweep_def def = {
+    yk_sweep_options def = {
         .axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 1};
     def.scenario = yk_scenario_default();
     def.scenario.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
     return def;
 }
 
-static yk_status run_sweep(const yk_sweep_def *def, double *results)
+static yk_status run_sweep(const yk_sweep_options *def, double *results)
 {
     yk_diagnostics *diagnostics = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
@@ -106,11 +106,11 @@ static yk_status run_sweep(const yk_sweep_def *def, double *results)
 static void every_combination_is_run_and_threads_change_nothing(void **state)
 {
     (void)state;
-    yk_sweep_def def = make_sweep();
+    yk_sweep_options def = make_sweep();
     double one[12], two[12];
-    char units[4][YK_SWEEP_UNIT];
+    char units[4][YK_SWEEP_UNIT_MAX];
     def.units = units;
-    assert_int_equal(yk_sweep_runs(&def), 6);
+    assert_int_equal(yk_sweep_run_count(&def), 6);
     assert_string_equal(yk_sweep_value(&def, 4, 0), "tight");
     assert_string_equal(yk_sweep_value(&def, 4, 1), "4500");
     assert_int_equal(run_sweep(&def, one), YK_OK);
@@ -146,7 +146,7 @@ static void a_stopped_sweep_is_taken_up_from_its_journal(void **state)
     int file = mkstemp(journal);
     assert_true(file >= 0);
     close(file);
-    yk_sweep_def def = make_sweep();
+    yk_sweep_options def = make_sweep();
     double whole[12], resumed[12];
     assert_int_equal(run_sweep(&def, whole), YK_OK);
     def.journal = journal;
@@ -178,7 +178,7 @@ static void damaged_lines_of_a_journal_are_run_again(void **state)
     int file = mkstemp(journal);
     assert_true(file >= 0);
     close(file);
-    yk_sweep_def def = make_sweep();
+    yk_sweep_options def = make_sweep();
     double whole[12], again[12];
     def.journal = journal;
     assert_int_equal(run_sweep(&def, whole), YK_OK);
@@ -246,7 +246,7 @@ static void a_changed_data_file_is_run_again(void **state)
     static const char *const ends[] = {"0.02"};
     static const char *const peak[] = {"max(strip.strip.amplitude_1)"};
     yk_sweep_axis axis = {"time.end", ends, 1};
-    yk_sweep_def def = {.axes = &axis, .axis_count = 1, .measures = peak, .measure_count = 1};
+    yk_sweep_options def = {.axes = &axis, .axis_count = 1, .measures = peak, .measure_count = 1};
     def.scenario = yk_scenario_default();
     def.scenario.path = path;
     def.journal = journal;
@@ -284,7 +284,7 @@ static void failed_runs_are_named_and_the_others_stand(void **state)
     static const char *const unstable[] = {"coupling.inputs=original", "time.end=20",
                                            "record.every=100"};
     yk_sweep_axis axis = {"time.step", steps, 1};
-    yk_sweep_def def = make_sweep();
+    yk_sweep_options def = make_sweep();
     def.axes = &axis, def.axis_count = 1;
     def.scenario.overrides = unstable, def.scenario.override_count = 3;
     double results[4];
@@ -300,7 +300,7 @@ static void failed_runs_are_named_and_the_others_stand(void **state)
 static void mistakes_are_found_before_anything_runs(void **state)
 {
     (void)state;
-    yk_sweep_def def = make_sweep();
+    yk_sweep_options def = make_sweep();
     yk_sweep_axis wrong = {"coupling.shceme", schemes, 2};
     def.axes = &wrong, def.axis_count = 1;
     double results[12];
@@ -320,8 +320,8 @@ static void stability_can_be_swept(void **state)
     static const char *const radius[] = {"radius", "coupling"};
     const char *const step = "time.step=1e-3";
     yk_sweep_axis axis = {"coupling.inputs", inputs, 2};
-    yk_stability_def stability = yk_stability_default();
-    yk_sweep_def def = make_sweep();
+    yk_stability_options stability = yk_stability_options_default();
+    yk_sweep_options def = make_sweep();
     def.axes = &axis, def.axis_count = 1;
     def.measures = radius, def.measure_count = 2;
     def.scenario.overrides = &step, def.scenario.override_count = 1;

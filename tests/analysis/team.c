@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -65,19 +65,19 @@ static yk_status take_bytes(void *user, int from, void *bytes, size_t count)
     return YK_OK;
 }
 
-static void open_team(side sides[2], yk_team teams[2], double deadline)
+static void open_team(side sides[2], yk_process_group teams[2], double deadline)
 {
     int ends[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     for (int i = 0; i < 2; i++) {
         sides[i] = (side){.socket = ends[i], .rank = i};
-        teams[i] = (yk_team){.rank = i,
-                             .count = 2,
-                             .send = send_bytes,
-                             .wait = wait_for_bytes,
-                             .take = take_bytes,
-                             .user = &sides[i],
-                             .deadline = deadline};
+        teams[i] = (yk_process_group){.rank = i,
+                                      .count = 2,
+                                      .send = send_bytes,
+                                      .probe = wait_for_bytes,
+                                      .receive = take_bytes,
+                                      .user = &sides[i],
+                                      .timeout = deadline};
     }
 }
 
@@ -148,7 +148,7 @@ static void note_warning(void *user, yk_log_level level, const char *message)
 static void share(exchange *x)
 {
     side sides[2];
-    yk_team teams[2];
+    yk_process_group teams[2];
     open_team(sides, teams, x->deadline);
     if (x->size_of_partner > 0)
         sides[0].received = &x->go;
@@ -256,7 +256,7 @@ static const yk_sweep_axis axis = {"parameters.stiffness", stiffnesses, 3};
 static const char *const measures[] = {"frequency(left.mass.position)", "peak(left.mass.velocity)"};
 
 typedef struct sweeping {
-    yk_sweep_def def;
+    yk_sweep_options def;
     double results[6];
     yk_status status;
 } sweeping;
@@ -289,7 +289,7 @@ static sweeping make_sweep(const char *journal)
 static void sweep_with_a_partner(const char *journal, sweeping *s)
 {
     side sides[2];
-    yk_team teams[2];
+    yk_process_group teams[2];
     open_team(sides, teams, 0);
     sweeping other = make_sweep(journal);
     *s = make_sweep(journal);
@@ -349,8 +349,8 @@ static void parts_of_a_sweep_are_gathered(void **state)
     close(file);
     for (int part = 1; part <= 2; part++) {
         sweeping s = make_sweep(journal);
-        s.def.parts = 2;
-        s.def.part = part;
+        s.def.part_count = 2;
+        s.def.part_index = part;
         sweep(&s);
         assert_int_equal(s.status, YK_OK);
         for (int run = 0; run < 3; run++)
@@ -359,7 +359,7 @@ static void parts_of_a_sweep_are_gathered(void **state)
 
     struct stat gathered;
     sweeping all = make_sweep(journal);
-    all.def.parts = 2;
+    all.def.part_count = 2;
     sweep(&all);
     assert_int_equal(all.status, YK_OK);
     assert_memory_equal(all.results, alone.results, sizeof alone.results);

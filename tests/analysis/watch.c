@@ -5,7 +5,7 @@
 
 #include "analysis/run.h"
 #include "context.h"
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -17,7 +17,7 @@ static yk_run_report run_text(yk_context *context, const char *path, const char 
 {
     yk_scenario *scenario = load_scenario(context, path, text, overrides);
     yk_run_report report;
-    yk_run_def run_def = {.recorder = record ? yk_record_recorder(record) : NULL};
+    yk_run_options run_def = {.recorder = record ? yk_record_recorder(record) : NULL};
     yk_run(context, scenario, &run_def, &report);
     yk_scenario_destroy(scenario);
     return report;
@@ -107,24 +107,24 @@ static void a_run_that_goes_wrong_falls_back_in_time(void **state)
 {
     const char *const alone[] = {"parameters.right_mass=1.9", NULL};
     yk_run_report r = run(*state, alone, NULL);
-    assert_true(find(&r, YK_FINDING_ENERGY)->serious);
+    assert_true(find(&r, YK_FINDING_ENERGY_ERROR)->serious);
 
     const char *const policy[] = {"parameters.right_mass=1.9",
                                   "coupling.on_failure={type: fall-back, scheme: tight}", NULL};
     yk_record *record;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     r = run(*state, policy, record);
-    const yk_finding *mended = find(&r, YK_FINDING_MENDED);
+    const yk_finding *mended = find(&r, YK_FINDING_RECOVERED);
     assert_non_null(mended);
-    assert_non_null(strstr(mended->text, "from scheme explicit to tight at t = 0.0"));
-    assert_non_null(strstr(mended->text, "interface 'joint'"));
+    assert_non_null(strstr(mended->message, "from scheme explicit to tight at t = 0.0"));
+    assert_non_null(strstr(mended->message, "interface 'joint'"));
     for (int i = 0; i < r.finding_count; i++)
         assert_false(r.findings[i].serious);
 
     /* x = v0 / omega sin(omega t), at 0.5 s; what the coupling made until it was left, up to a tenth of
      * the energy, is a twentieth of the motion. */
     double omega = sqrt(5000 / 2.9);
-    size_t last = yk_record_rows(record) - 1;
+    size_t last = yk_record_row_count(record) - 1;
     double end = yk_record_column(record, 0, 0)[last];
     assert_near(end, 0.1 / omega * sin(0.5 * omega), 0.05 * 0.1 / omega);
     yk_record_destroy(record);
@@ -134,9 +134,9 @@ static void a_run_that_goes_wrong_falls_back_in_time(void **state)
     const char *const late[] = {"parameters.right_mass=10", "time.end=0.02",
                                 "coupling.on_failure={type: fall-back, scheme: tight}", NULL};
     r = run(*state, late, NULL);
-    const yk_finding *energy = find(&r, YK_FINDING_ENERGY);
+    const yk_finding *energy = find(&r, YK_FINDING_ENERGY_ERROR);
     assert_non_null(energy);
-    const char *grew = strstr(energy->text, "the energy grew to ");
+    const char *grew = strstr(energy->message, "the energy grew to ");
     assert_non_null(grew);
     assert_true(strtod(grew + strlen("the energy grew to "), NULL) > 1);
 }
@@ -148,7 +148,7 @@ static void a_port_that_cannot_move_is_no_algebraic_loop(void **state)
     const char *const overrides[] = {"time.end=0.1", NULL};
     yk_run_report r =
         run_model(*state, YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", overrides, NULL);
-    assert_null(find(&r, YK_FINDING_FEEDTHROUGH));
+    assert_null(find(&r, YK_FINDING_ALGEBRAIC_LOOP));
 }
 
 static void an_unstable_coupling_is_named_with_its_growth(void **state)
@@ -157,13 +157,14 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     yk_run_report r = run(*state, overrides, record);
-    const yk_finding *ripple = find(&r, YK_FINDING_RIPPLE), *energy = find(&r, YK_FINDING_ENERGY);
+    const yk_finding *ripple = find(&r, YK_FINDING_GROWING_OSCILLATION),
+                     *energy = find(&r, YK_FINDING_ENERGY_ERROR);
     assert_non_null(ripple);
     assert_non_null(energy);
     assert_true(ripple->serious && energy->serious);
     assert_near(ripple->value, 1.105324, 0.005); /* the spectral radius */
-    assert_non_null(strstr(ripple->text, "'joint'"));
-    assert_non_null(strstr(ripple->text, "coupling is unstable"));
+    assert_non_null(strstr(ripple->message, "'joint'"));
+    assert_non_null(strstr(ripple->message, "coupling is unstable"));
     /* Its cause comes first: these masses are beyond what this scheme bears. And the record has
      * it, in words. */
     assert_int_equal(r.findings[0].kind, YK_FINDING_MASS_RATIO);
@@ -171,7 +172,7 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     bool named = false;
     for (int i = 0; i < summary->count; i++)
         named = named || (strcmp(summary->values[i].name, "finding_2_ripple") == 0 &&
-                          strcmp(summary->values[i].text, ripple->text) == 0);
+                          strcmp(summary->values[i].text, ripple->message) == 0);
     assert_true(named);
     yk_record_destroy(record);
 }
@@ -227,10 +228,10 @@ static void iterations_that_do_not_converge_are_reported(void **state)
                                  "parameters.right_mass=6", NULL};
     r = run(*state, heavy, NULL);
     assert_int_equal(r.findings[0].kind, YK_FINDING_MASS_RATIO);
-    assert_non_null(strstr(r.findings[0].text, "iterations of the coupling do not converge"));
+    assert_non_null(strstr(r.findings[0].message, "iterations of the coupling do not converge"));
     assert_true(find(&r, YK_FINDING_NOT_CONVERGED)->serious);
     assert_true(find(&r, YK_FINDING_NOT_CONVERGED)->value > 0.5);
-    assert_non_null(find(&r, YK_FINDING_FAILED));
+    assert_non_null(find(&r, YK_FINDING_RUN_FAILED));
 }
 
 /* Inputs that only look at accelerations let position and velocity go. */
@@ -241,7 +242,7 @@ static void drift_is_reported(void **state)
     yk_run_report r = run(*state, overrides, NULL);
     const yk_finding *drift = find(&r, YK_FINDING_DRIFT);
     assert_non_null(drift);
-    assert_non_null(strstr(drift->text, "drift apart"));
+    assert_non_null(strstr(drift->message, "drift apart"));
 }
 
 /* A ball of radius 0.1 m falls on a rod that prescribes its motion, first above the floor and
@@ -254,16 +255,16 @@ static void bodies_that_pass_through_the_floor_are_found(void **state)
                                                             "record.channels=[ball.top.position]",
                                                             NULL};
     yk_run_report r = run_model(*state, path, above, NULL);
-    assert_null(find(&r, YK_FINDING_PASSAGE));
+    assert_null(find(&r, YK_FINDING_PENETRATION));
 
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     r = run_model(*state, path, through, record);
     double lowest = INFINITY;
-    for (size_t i = 0; i < yk_record_rows(record); i++)
+    for (size_t i = 0; i < yk_record_row_count(record); i++)
         lowest = fmin(lowest, yk_record_column(record, 0, 2)[i]);
     yk_record_destroy(record);
-    const yk_finding *passage = find(&r, YK_FINDING_PASSAGE);
+    const yk_finding *passage = find(&r, YK_FINDING_PENETRATION);
     assert_non_null(passage);
     assert_true(passage->serious);
     assert_true(passage->value > 0.2);
@@ -284,17 +285,17 @@ static void emitters_that_fall_short_are_found(void **state)
     assert_int_equal(r.finding_count, 0);
 
     r = run_model(*state, path, few, NULL);
-    const yk_finding *found = find(&r, YK_FINDING_EMITTER);
+    const yk_finding *found = find(&r, YK_FINDING_EMITTER_SHORTFALL);
     assert_non_null(found);
     assert_false(found->serious);
     assert_true(found->value > 0.5 && found->value < 1);
-    assert_non_null(strstr(found->text, "raise its capacity"));
-    assert_null(find(&r, YK_FINDING_ENERGY));
+    assert_non_null(strstr(found->message, "raise its capacity"));
+    assert_null(find(&r, YK_FINDING_ENERGY_ERROR));
 
     r = run_model(*state, path, crowded, NULL);
-    found = find(&r, YK_FINDING_EMITTER);
+    found = find(&r, YK_FINDING_EMITTER_SHORTFALL);
     assert_non_null(found);
-    assert_non_null(strstr(found->text, "no place in its region was free"));
+    assert_non_null(strstr(found->message, "no place in its region was free"));
 }
 
 /* Twenty boxes under a load of 1000 kg: they stand with the default solver, and with one that does
@@ -309,7 +310,7 @@ static void contacts_that_were_not_solved_are_found(void **state)
     assert_int_equal(r.finding_count, 0);
 
     r = run_model(*state, path, sweeps, NULL);
-    const yk_finding *contact = find(&r, YK_FINDING_CONTACT);
+    const yk_finding *contact = find(&r, YK_FINDING_CONTACT_RESIDUAL);
     assert_ptr_equal(contact, &r.findings[0]);
     assert_true(contact->serious);
     assert_true(contact->value > 10);
@@ -330,19 +331,20 @@ static void numbers_that_overflowed_are_serious(void **state)
     yk_scenario *scenario = load_scenario(context, model_file("two-mass-oscillator"), NULL, NULL);
     yk_system *system = NULL;
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
 
     for (int which = 0; which < 3; which++) {
         yk_watch watch = {0};
         yk_run_report report = {0};
-        assert_int_equal(yk_watch_open(context, system, yk_scenario_get(scenario), &watch), YK_OK);
+        assert_int_equal(yk_watch_open(context, system, yk_scenario_get_info(scenario), &watch),
+                         YK_OK);
         yk_watched *w = &watch.interfaces[0];
         if (which != 1)
             w->gap_squares = INFINITY;
         if (which != 2)
             w->speed_squares = INFINITY;
         yk_watch_conclude(&watch, YK_OK, &report);
-        const yk_finding *gap = find(&report, YK_FINDING_GAP);
+        const yk_finding *gap = find(&report, YK_FINDING_INTERFACE_GAP);
         assert_non_null(gap);
         assert_true(gap->serious);
         yk_watch_close(&watch);
@@ -357,13 +359,13 @@ static void an_explosion_ends_the_run(void **state)
     yk_context *context = *state;
     yk_run_report report =
         run(context, (const char *[]){"parameters.right_mass=10", "time.end=0.02", NULL}, NULL);
-    assert_true(report.steps > 3 && report.steps < 60);
+    assert_true(report.step_count > 3 && report.step_count < 60);
     assert_non_null(strstr(yk_last_message(context), "the run explodes: at t = "));
     assert_non_null(strstr(yk_last_message(context), "; use coupling.scheme "));
     assert_non_null(
         strstr(yk_last_message(context), "interface 'joint' between 'left' and 'right'"));
-    assert_non_null(find(&report, YK_FINDING_ENERGY));
-    assert_non_null(find(&report, YK_FINDING_FAILED));
+    assert_non_null(find(&report, YK_FINDING_ENERGY_ERROR));
+    assert_non_null(find(&report, YK_FINDING_RUN_FAILED));
 }
 
 /* A block falls on a tray that is fixed to a table on a spring. Iterated to the end the interface
@@ -392,12 +394,12 @@ static void energy_is_named_after_who_made_it(void **state)
         "coupling: {scheme: tight}\n";
     const char *const none[] = {NULL};
     yk_run_report r = run_text(*state, "tray.yaml", text, none, NULL);
-    const yk_finding *energy = find(&r, YK_FINDING_ENERGY);
+    const yk_finding *energy = find(&r, YK_FINDING_ENERGY_ERROR);
     assert_non_null(energy);
     assert_false(energy->serious);
-    assert_non_null(strstr(energy->text, "coupling and integration create energy"));
-    assert_non_null(strstr(energy->text, "the integration of 'table'"));
-    assert_null(strstr(energy->text, "mount"));
+    assert_non_null(strstr(energy->message, "coupling and integration create energy"));
+    assert_non_null(strstr(energy->message, "the integration of 'table'"));
+    assert_null(strstr(energy->message, "mount"));
 }
 
 /* Models at rest, whose motion is rounding and settling, are no reason for mistrust. */
@@ -469,7 +471,7 @@ static void models_at_rest_are_trusted(void **state)
         yk_run_report report = run_text(*state, "model.yaml", cases[i].model, overrides, NULL);
         for (int k = 0; k < report.finding_count; k++)
             if (report.findings[k].serious)
-                fail_msg("%s: %s", scheme, report.findings[k].text);
+                fail_msg("%s: %s", scheme, report.findings[k].message);
     }
 }
 

@@ -5,19 +5,19 @@
 
 #include "test.h"
 #include "yoke/coupling.h"
+#include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
-#include "yoke/smooth.h"
 
 static yk_subsystem *rod(yk_context *context, const char *model, const char *port)
 {
-    yk_smooth_def def = yk_smooth_default();
+    yk_multibody_def def = yk_multibody_default();
     def.name = model;
-    yk_smooth_builder *builder = yk_smooth_begin(context, &def);
-    yk_smooth_body_def body =
-        yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
-    int id = yk_smooth_add_body(builder, &body);
-    yk_smooth_add_marker(builder, port, id, yk_marker_default());
-    return yk_smooth_finish(builder);
+    yk_multibody_builder *builder = yk_multibody_begin(context, &def);
+    yk_multibody_body_def body =
+        yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
+    int id = yk_multibody_add_body(builder, &body);
+    yk_multibody_add_marker_port(builder, port, id, yk_marker_default());
+    return yk_multibody_create_or_null(builder);
 }
 
 static yk_subsystem *box(yk_context *context)
@@ -26,8 +26,8 @@ static yk_subsystem *box(yk_context *context)
     yk_nonsmooth_body_def body =
         yk_nonsmooth_body_named("box", 2, yk_inertia_box(2, 1, 1, 1), (yk_vec3){0, 0, 1});
     int id = yk_nonsmooth_add_body(builder, &body);
-    yk_nonsmooth_add_marker(builder, "lid", id, yk_marker_default());
-    return yk_nonsmooth_finish(builder);
+    yk_nonsmooth_add_marker_port(builder, "lid", id, yk_marker_default());
+    return yk_nonsmooth_create_or_null(builder);
 }
 
 /* A failure is reported with the name of one subsystem: the text must be its own, whichever failed
@@ -43,13 +43,14 @@ static void test_each_solver_keeps_its_own_message(void **state)
 
     for (int i = 0; i < COUNT; i++) {
         const yk_subsystem_ops *ops = solvers[i]->ops;
-        yk_status status = i < 2 ? ops->step(solvers[i], 0, 1e-3, NULL)
-                                 : ops->connect(solvers[i], 7, YK_TAKES_WRENCH, YK_AXES_ALL);
+        yk_status status =
+            i < 2 ? ops->step(solvers[i], 0, 1e-3, NULL)
+                  : ops->connect(solvers[i], 7, YK_CAUSALITY_WRENCH_INPUT, YK_AXES_ALL);
         assert_int_equal(status, YK_ERROR_ARGUMENT);
     }
 
     for (int i = 0; i < COUNT; i++) {
-        const char *message = solvers[i]->ops->message(solvers[i]);
+        const char *message = solvers[i]->ops->last_message(solvers[i]);
         if (!strstr(message, named[i]))
             fail_msg("solver %d says: %s", i, message);
         for (int k = 0; k < COUNT; k++)
@@ -91,25 +92,25 @@ static yk_status redundant_status;
 static void start_redundant_model(void)
 {
     yk_context *context = yk_context_create(NULL);
-    yk_smooth_builder *builder = yk_smooth_begin(context, NULL);
-    yk_smooth_body_def body =
-        yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
-    int id = yk_smooth_add_body(builder, &body);
+    yk_multibody_builder *builder = yk_multibody_begin(context, NULL);
+    yk_multibody_body_def body =
+        yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
+    int id = yk_multibody_add_body(builder, &body);
     for (int i = 0; i < 2; i++) {
         yk_marker axis = yk_marker_along((yk_vec3){0, 0.1 * i, 0}, (yk_vec3){0, 1, 0});
         yk_joint_def pin =
             yk_joint_at(i ? "second pin" : "pin", YK_JOINT_REVOLUTE, YK_GROUND, id, axis);
-        yk_smooth_add_joint(builder, &pin);
+        yk_multibody_add_joint(builder, &pin);
     }
 
     yk_system_def def = yk_system_default();
-    def.step = 1e-3;
+    def.macro_step = 1e-3;
     yk_system_builder *whole = yk_system_begin(context, &def);
-    yk_system_adopt(whole, "pendulum", yk_smooth_finish(builder));
+    yk_system_add_owned_subsystem(whole, "pendulum", yk_multibody_create_or_null(builder));
     yk_system *system = NULL;
     redundant_status = yk_system_create(whole, &system);
     if (redundant_status == YK_OK)
-        redundant_status = yk_system_start(system);
+        redundant_status = yk_system_initialize(system);
     yk_system_destroy(system);
     yk_context_destroy(context);
 }

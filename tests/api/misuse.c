@@ -12,11 +12,11 @@
 #include "test.h"
 #include "yoke/analysis.h"
 #include "yoke/coupling.h"
-#include "yoke/model.h"
+#include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
 #include "yoke/physics.h"
 #include "yoke/record.h"
-#include "yoke/smooth.h"
+#include "yoke/scenario.h"
 #include "yoke/transport.h"
 
 typedef struct misuse {
@@ -41,7 +41,7 @@ static yk_subsystem *oscillator(yk_context *context)
 static yk_system_builder *begin(yk_context *context)
 {
     yk_system_def def = yk_system_default();
-    def.step = 1e-3;
+    def.macro_step = 1e-3;
     return yk_system_begin(context, &def);
 }
 
@@ -49,9 +49,9 @@ static yk_system_builder *begin(yk_context *context)
 static yk_system *pair(yk_context *context)
 {
     yk_system_builder *builder = begin(context);
-    yk_system_adopt(builder, "left", oscillator(context));
-    yk_system_adopt(builder, "right", oscillator(context));
-    yk_system_clamp(builder, "clamp", 0, 0, 1, 0);
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "right", oscillator(context));
+    yk_system_connect_ports(builder, "clamp", 0, 0, 1, 0);
     yk_system *system = NULL;
     yk_system_create(builder, &system);
     return system;
@@ -60,7 +60,7 @@ static yk_system *pair(yk_context *context)
 static yk_system *started(yk_context *context)
 {
     yk_system *system = pair(context);
-    yk_system_start(system);
+    yk_system_initialize(system);
     return system;
 }
 
@@ -79,10 +79,10 @@ static void drop(yk_subsystem *subsystem)
         subsystem->ops->destroy(subsystem);
 }
 
-static yk_status create_smooth(yk_smooth_builder *builder)
+static yk_status create_smooth(yk_multibody_builder *builder)
 {
     yk_subsystem *made = NULL;
-    yk_status status = yk_smooth_create(builder, &made);
+    yk_status status = yk_multibody_create(builder, &made);
     drop(made);
     return status;
 }
@@ -95,12 +95,12 @@ static yk_status create_nonsmooth(yk_nonsmooth_builder *builder)
     return status;
 }
 
-static yk_smooth_builder *rod(yk_context *context, int *body)
+static yk_multibody_builder *rod(yk_context *context, int *body)
 {
-    yk_smooth_builder *model = yk_smooth_begin(context, NULL);
-    yk_smooth_body_def def =
-        yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
-    *body = yk_smooth_add_body(model, &def);
+    yk_multibody_builder *model = yk_multibody_begin(context, NULL);
+    yk_multibody_body_def def =
+        yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
+    *body = yk_multibody_add_body(model, &def);
     return model;
 }
 
@@ -145,17 +145,18 @@ static double one(void *user, double t)
 
 RETURN(step_before_start, pair, yk_system_step(system, NULL))
 RETURN(hash_before_start, pair, yk_system_state_hash(system, &(uint64_t){0}))
-RETURN(probe_before_start, pair, yk_system_probe(system, 1e-3, (yk_interface_probe[1]){{0}}))
-ASK(state_get_before_start, pair, yk_system_state_get(system, (double[64]){0}))
-RETURN(state_set_before_start, pair, yk_system_state_set(system, (double[64]){0}))
+RETURN(probe_before_start, pair,
+       yk_system_probe_interfaces(system, 1e-3, (yk_interface_masses[1]){{0}}))
+ASK(state_get_before_start, pair, yk_system_get_state(system, (double[64]){0}))
+RETURN(state_set_before_start, pair, yk_system_set_state(system, (double[64]){0}))
 ASK(output_before_start, pair,
-    assert_true(isnan(yk_system_output(system, 0, 0)->motion.position.x)))
+    assert_true(isnan(yk_system_port_value(system, 0, 0)->motion.position.x)))
 ASK(energy_before_start, pair, yk_energy e; assert_false(yk_system_energy(system, 0, &e)))
-ASK(balance_before_start, pair, assert_false(yk_system_balance(system, 0).known))
-ASK(gap_before_start, pair, assert_true(isnan(yk_system_interface_error(system, 0).position)))
-ASK(memory_before_start, pair, yk_system_memory_save(system, (double[4096]){0}))
-RETURN(fall_back_without_scheme, started, yk_system_fall_back(system, "test"))
-RETURN(fall_back_without_reason, started, yk_system_fall_back(system, NULL))
+ASK(balance_before_start, pair, assert_false(yk_system_energy_balance(system, 0).known))
+ASK(gap_before_start, pair, assert_true(isnan(yk_system_interface_gap(system, 0).position)))
+ASK(memory_before_start, pair, yk_system_get_checkpoint_data(system, (double[4096]){0}))
+RETURN(fall_back_without_scheme, started, yk_system_switch_to_fallback(system, "test"))
+RETURN(fall_back_without_reason, started, yk_system_switch_to_fallback(system, NULL))
 
 static yk_status null_system(yk_context *context)
 {
@@ -163,54 +164,57 @@ static yk_status null_system(yk_context *context)
     yk_energy energy;
     yk_transform transform;
     int part;
-    bool refused =
-        yk_system_start(NULL) == YK_ERROR_ARGUMENT && yk_system_run(NULL, 1) == YK_ERROR_ARGUMENT &&
-        yk_system_state_set(NULL, NULL) == YK_ERROR_ARGUMENT &&
-        yk_system_state_hash(NULL, &(uint64_t){0}) == YK_ERROR_ARGUMENT &&
-        yk_system_state_layout(NULL).words == 0 && yk_system_steps(NULL) == 0 &&
-        yk_system_find_port(NULL, 0, "mass") == -1 && isnan(yk_system_time(NULL)) &&
-        isnan(yk_system_wire(NULL, 0)) && !yk_system_energy(NULL, 0, &energy) &&
-        !yk_system_balance(NULL, 0).known && !yk_system_shown(NULL, 0, &part, &transform);
+    bool refused = yk_system_initialize(NULL) == YK_ERROR_ARGUMENT &&
+                   yk_system_run(NULL, 1) == YK_ERROR_ARGUMENT &&
+                   yk_system_set_state(NULL, NULL) == YK_ERROR_ARGUMENT &&
+                   yk_system_state_hash(NULL, &(uint64_t){0}) == YK_ERROR_ARGUMENT &&
+                   yk_system_state_layout(NULL).word_count == 0 &&
+                   yk_system_step_count(NULL) == 0 && yk_system_find_port(NULL, 0, "mass") == -1 &&
+                   isnan(yk_system_time(NULL)) && isnan(yk_system_wire_value(NULL, 0)) &&
+                   !yk_system_energy(NULL, 0, &energy) &&
+                   !yk_system_energy_balance(NULL, 0).known &&
+                   !yk_system_visible_subsystem(NULL, 0, &part, &transform);
     yk_system_destroy(NULL);
     return refused ? yk_system_step(NULL, NULL) : YK_OK;
 }
 
 /* Systems: ids --------------------------------------------------------------------------------- */
 
-ASK(output_of_no_subsystem, started, yk_system_output(system, 7, 0))
-ASK(output_of_subsystem_below_zero, started, yk_system_output(system, -1, 0))
-ASK(output_of_no_port, started, yk_system_output(system, 0, 12))
-ASK(output_of_no_id, started, yk_system_output(system, 0, YK_NO_ID))
-ASK(channel_of_no_subsystem, started, yk_system_channel(system, 2, 0, (double[9]){0}))
-ASK(channel_of_no_channel, started, yk_system_channel(system, 0, 99, (double[9]){0}))
-ASK(no_wire, started, assert_true(isnan(yk_system_wire(system, 0))))
+ASK(output_of_no_subsystem, started, yk_system_port_value(system, 7, 0))
+ASK(output_of_subsystem_below_zero, started, yk_system_port_value(system, -1, 0))
+ASK(output_of_no_port, started, yk_system_port_value(system, 0, 12))
+ASK(output_of_no_id, started, yk_system_port_value(system, 0, YK_NO_ID))
+ASK(channel_of_no_subsystem, started, yk_system_read_channel(system, 2, 0, (double[9]){0}))
+ASK(channel_of_no_channel, started, yk_system_read_channel(system, 0, 99, (double[9]){0}))
+ASK(no_wire, started, assert_true(isnan(yk_system_wire_value(system, 0))))
 ASK(energy_of_no_subsystem, started, yk_energy e; yk_system_energy(system, 5, &e))
-ASK(balance_of_no_subsystem, started, yk_system_balance(system, 5))
+ASK(balance_of_no_subsystem, started, yk_system_energy_balance(system, 5))
 ASK(statistics_of_no_subsystem, started, yk_system_subsystem_statistics(system, 5))
 ASK(statistics_of_no_interface, started, yk_system_interface_statistics(system, 1))
-ASK(gap_of_no_interface, started, yk_system_interface_error(system, -1))
-ASK(prescribes_at_no_interface, started, yk_system_prescribes_motion(system, 3))
+ASK(gap_of_no_interface, started, yk_system_interface_gap(system, -1))
+ASK(prescribes_at_no_interface, started, yk_system_is_motion_prescribed(system, 3))
 ASK(port_of_no_subsystem, started, yk_system_find_port(system, 9, "mass"))
 ASK(port_without_name, started, yk_system_find_port(system, 0, NULL))
 ASK(shown_of_no_subsystem, started, int part; yk_transform t;
-    assert_null(yk_system_shown(system, 4, &part, &t)))
-RETURN(probe_without_step, started, yk_system_probe(system, -1, (yk_interface_probe[1]){{0}}))
+    assert_null(yk_system_visible_subsystem(system, 4, &part, &t)))
+RETURN(probe_without_step, started,
+       yk_system_probe_interfaces(system, -1, (yk_interface_masses[1]){{0}}))
 RETURN(run_to_nowhere, started, yk_system_run(system, NAN))
 
 /* Systems: states ------------------------------------------------------------------------------ */
 
-RETURN(state_of_zeros, started, yk_system_state_set(system, (double[256]){0}))
-RETURN(state_from_nowhere, started, yk_system_state_set(system, NULL))
-ASK(state_to_nowhere, started, yk_system_state_get(system, NULL))
+RETURN(state_of_zeros, started, yk_system_set_state(system, (double[256]){0}))
+RETURN(state_from_nowhere, started, yk_system_set_state(system, NULL))
+ASK(state_to_nowhere, started, yk_system_get_state(system, NULL))
 
 static yk_status state_that_is_not_finite(yk_context *context)
 {
     yk_system *system = started(context);
-    size_t words = yk_system_state_layout(system).words;
+    size_t words = yk_system_state_layout(system).word_count;
     double *image = calloc(words, sizeof *image);
-    yk_system_state_get(system, image);
+    yk_system_get_state(system, image);
     image[0] = NAN;
-    yk_status status = yk_system_state_set(system, image);
+    yk_status status = yk_system_set_state(system, image);
     free(image);
     yk_system_destroy(system);
     return status;
@@ -221,16 +225,16 @@ static yk_status state_of_another_system(yk_context *context)
     /* The image has the same number of words, but another subsystem name. */
     yk_system *system = started(context);
     yk_system_builder *builder = begin(context);
-    yk_system_adopt(builder, "left", oscillator(context));
-    yk_system_adopt(builder, "other", oscillator(context));
-    yk_system_clamp(builder, "clamp", 0, 0, 1, 0);
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "other", oscillator(context));
+    yk_system_connect_ports(builder, "clamp", 0, 0, 1, 0);
     yk_system *other = NULL;
     yk_system_create(builder, &other);
-    yk_system_start(other);
-    size_t words = yk_system_state_layout(other).words;
+    yk_system_initialize(other);
+    size_t words = yk_system_state_layout(other).word_count;
     double *image = calloc(words, sizeof *image);
-    yk_system_state_get(other, image);
-    yk_status status = yk_system_state_set(system, image);
+    yk_system_get_state(other, image);
+    yk_status status = yk_system_set_state(system, image);
     free(image);
     yk_system_destroy(other);
     yk_system_destroy(system);
@@ -240,8 +244,8 @@ static yk_status state_of_another_system(yk_context *context)
 /* A state of zeros has no orientations: neither mechanism may take it. */
 static yk_status zeros_to(yk_subsystem *made)
 {
-    made->ops->start(made, 0, 1e-3, NULL);
-    size_t words = made->ops->rollback->layout(made).words;
+    made->ops->initialize(made, 0, 1e-3, NULL);
+    size_t words = made->ops->rollback->layout(made).word_count;
     double *image = calloc(words, sizeof *image);
     yk_status status = made->ops->rollback->set(made, image);
     free(image);
@@ -252,13 +256,13 @@ static yk_status zeros_to(yk_subsystem *made)
 static yk_status smooth_state_of_zeros(yk_context *context)
 {
     int body;
-    return zeros_to(yk_smooth_finish(rod(context, &body)));
+    return zeros_to(yk_multibody_create_or_null(rod(context, &body)));
 }
 
 static yk_status nonsmooth_state_of_zeros(yk_context *context)
 {
     int body;
-    return zeros_to(yk_nonsmooth_finish(box(context, &body)));
+    return zeros_to(yk_nonsmooth_create_or_null(box(context, &body)));
 }
 
 /* Systems: building ---------------------------------------------------------------------------- */
@@ -267,8 +271,8 @@ static yk_status adopted_twice(yk_context *context)
 {
     yk_system_builder *builder = begin(context);
     yk_subsystem *same = oscillator(context);
-    yk_system_adopt(builder, "left", same);
-    yk_system_adopt(builder, "right", same);
+    yk_system_add_owned_subsystem(builder, "left", same);
+    yk_system_add_owned_subsystem(builder, "right", same);
     return create_system(builder);
 }
 
@@ -288,14 +292,14 @@ static yk_status added_twice(yk_context *context)
 static yk_status adopted_nothing(yk_context *context)
 {
     yk_system_builder *builder = begin(context);
-    yk_system_adopt(builder, "left", NULL);
+    yk_system_add_owned_subsystem(builder, "left", NULL);
     return create_system(builder);
 }
 
 static yk_status subsystem_without_name(yk_context *context)
 {
     yk_system_builder *builder = begin(context);
-    yk_system_adopt(builder, NULL, oscillator(context));
+    yk_system_add_owned_subsystem(builder, NULL, oscillator(context));
     return create_system(builder);
 }
 
@@ -308,42 +312,42 @@ static yk_status subsystem_without_table(yk_context *context)
     return create_system(builder);
 }
 
-#define BUILD(name, ...)                                        \
-    static yk_status name(yk_context *context)                  \
-    {                                                           \
-        yk_system_builder *builder = begin(context);            \
-        yk_system_adopt(builder, "left", oscillator(context));  \
-        yk_system_adopt(builder, "right", oscillator(context)); \
-        __VA_ARGS__;                                            \
-        return create_system(builder);                          \
+#define BUILD(name, ...)                                                      \
+    static yk_status name(yk_context *context)                                \
+    {                                                                         \
+        yk_system_builder *builder = begin(context);                          \
+        yk_system_add_owned_subsystem(builder, "left", oscillator(context));  \
+        yk_system_add_owned_subsystem(builder, "right", oscillator(context)); \
+        __VA_ARGS__;                                                          \
+        return create_system(builder);                                        \
     }
 
 BUILD(subsystem_without_def, yk_system_add_subsystem(builder, NULL))
 BUILD(interface_without_def, yk_system_add_interface(builder, NULL))
 BUILD(wire_without_def, yk_system_add_wire(builder, NULL))
-BUILD(interface_to_no_subsystem, yk_system_clamp(builder, "clamp", 0, 0, 5, 0))
-BUILD(interface_to_no_port, yk_system_clamp(builder, "clamp", 0, 3, 1, 0))
-BUILD(interface_with_itself, yk_system_clamp(builder, "clamp", 0, 0, 0, 0))
+BUILD(interface_to_no_subsystem, yk_system_connect_ports(builder, "clamp", 0, 0, 5, 0))
+BUILD(interface_to_no_port, yk_system_connect_ports(builder, "clamp", 0, 3, 1, 0))
+BUILD(interface_with_itself, yk_system_connect_ports(builder, "clamp", 0, 0, 0, 0))
 BUILD(wire_to_no_port, yk_wire_def wire = yk_wire_default(); wire.name = "wire";
       wire.target_port = 9; yk_system_add_wire(builder, &wire))
 BUILD(wire_of_no_component, yk_wire_def wire = yk_wire_default(); wire.name = "wire";
-      wire.component = 999; yk_system_add_wire(builder, &wire))
+      wire.component_index = 999; yk_system_add_wire(builder, &wire))
 BUILD(wire_that_is_not_finite, yk_wire_def wire = yk_wire_default(); wire.name = "wire";
       wire.gain = NAN; yk_system_add_wire(builder, &wire))
 BUILD(drive_without_function, yk_interface_def def = yk_interface_between("clamp", 0, 0, 1, 0);
-      def.constrained = 1u << 20; yk_system_add_interface(builder, &def))
+      def.constrained_axes = 1u << 20; yk_system_add_interface(builder, &def))
 
 static yk_status system_to_nowhere(yk_context *context)
 {
     yk_system_builder *builder = begin(context);
-    yk_system_adopt(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     return yk_system_create(builder, NULL);
 }
 
 static yk_status system_without_step(yk_context *context)
 {
     yk_system_builder *builder = yk_system_begin(context, NULL);
-    yk_system_adopt(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     return create_system(builder);
 }
 
@@ -356,114 +360,117 @@ static yk_status no_builder(yk_context *context)
 {
     /* `create` reports that there was no memory for a builder. */
     yk_system_builder *builder = yk_system_begin(NULL, NULL);
-    yk_system_adopt(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     return create_system(builder);
 }
 
 static yk_status option_of_no_word(yk_context *context)
 {
-    yk_explicit_options options = yk_explicit_default();
-    options.order = (yk_order)7;
+    yk_explicit_options options = yk_explicit_options_default();
+    options.sequence = (yk_sequence)7;
     yk_system_def def = yk_system_default();
-    def.step = 1e-3;
+    def.macro_step = 1e-3;
     def.scheme = (yk_scheme_def){yk_scheme_explicit(), &options};
     yk_system_builder *builder = yk_system_begin(context, &def);
-    yk_system_adopt(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     return create_system(builder);
 }
 
 static yk_status option_out_of_range(yk_context *context)
 {
-    yk_tight_options options = yk_tight_default();
+    yk_tight_options options = yk_tight_options_default();
     options.tolerance = -1;
     yk_system_def def = yk_system_default();
-    def.step = 1e-3;
+    def.macro_step = 1e-3;
     def.scheme = (yk_scheme_def){yk_scheme_tight(), &options};
     yk_system_builder *builder = yk_system_begin(context, &def);
-    yk_system_adopt(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     return create_system(builder);
 }
 
 static yk_status option_that_is_not_there(yk_context *context)
 {
-    yk_tight_options options = yk_tight_default();
-    return yk_scheme_set(context, yk_scheme_tight(), &options, "colour", "blue");
+    yk_tight_options options = yk_tight_options_default();
+    return yk_scheme_set_option(context, yk_scheme_tight(), &options, "colour", "blue");
 }
 
 static yk_status scheme_without_operations(yk_context *context)
 {
     static const yk_scheme_ops empty = {.size = sizeof empty, .name = "empty"};
     yk_system_def def = yk_system_default();
-    def.step = 1e-3;
+    def.macro_step = 1e-3;
     def.scheme.ops = &empty;
     yk_system_builder *builder = yk_system_begin(context, &def);
-    yk_system_adopt(builder, "left", oscillator(context));
+    yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     return create_system(builder);
 }
 
 /* Smooth --------------------------------------------------------------------------------------- */
 
-#define SMOOTH(name, ...)                               \
-    static yk_status name(yk_context *context)          \
-    {                                                   \
-        int body;                                       \
-        yk_smooth_builder *model = rod(context, &body); \
-        __VA_ARGS__;                                    \
-        return create_smooth(model);                    \
+#define SMOOTH(name, ...)                                  \
+    static yk_status name(yk_context *context)             \
+    {                                                      \
+        int body;                                          \
+        yk_multibody_builder *model = rod(context, &body); \
+        __VA_ARGS__;                                       \
+        return create_smooth(model);                       \
     }
 
-SMOOTH(smooth_body_without_def, yk_smooth_add_body(model, NULL))
-SMOOTH(smooth_joint_without_def, yk_smooth_add_joint(model, NULL))
-SMOOTH(smooth_force_without_def, yk_smooth_add_force(model, NULL))
+SMOOTH(smooth_body_without_def, yk_multibody_add_body(model, NULL))
+SMOOTH(smooth_joint_without_def, yk_multibody_add_joint(model, NULL))
+SMOOTH(smooth_force_without_def, yk_multibody_add_force(model, NULL))
 SMOOTH(smooth_joint_of_no_kind,
        yk_joint_def joint = yk_joint_named("pin", (yk_joint_kind)99, YK_GROUND, body);
-       yk_smooth_add_joint(model, &joint))
+       yk_multibody_add_joint(model, &joint))
 SMOOTH(smooth_joint_to_no_body,
-       yk_joint_def joint = yk_joint_named("pin", YK_JOINT_CLAMP, 12, body);
-       yk_smooth_add_joint(model, &joint))
+       yk_joint_def joint = yk_joint_named("pin", YK_JOINT_FIXED, 12, body);
+       yk_multibody_add_joint(model, &joint))
 SMOOTH(smooth_drive_without_function,
        yk_joint_def joint = yk_joint_named("motor", YK_JOINT_DRIVEN_ROTATION, YK_GROUND, body);
-       yk_smooth_add_joint(model, &joint))
+       yk_multibody_add_joint(model, &joint))
 SMOOTH(smooth_force_on_ground, yk_force_def force = yk_force_default(); force.name = "push";
-       force.vector.x = 1; yk_smooth_add_force(model, &force))
+       force.vector.x = 1; yk_multibody_add_force(model, &force))
 SMOOTH(smooth_force_without_second_body, yk_force_def force = yk_force_default();
-       force.name = "push"; force.body[0] = body; yk_smooth_add_force(model, &force))
-SMOOTH(smooth_load_and_input, yk_port_def port = yk_signal_port("command");
-       yk_force_def force = yk_force_default(); force.name = "push"; force.body[1] = body;
-       force.input = yk_smooth_add_port(model, &port); force.load.value = one;
-       yk_smooth_add_force(model, &force))
+       force.name = "push"; force.bodies[0] = body; yk_multibody_add_force(model, &force))
+SMOOTH(smooth_load_and_input, yk_port_def port = yk_port_signal("command");
+       yk_force_def force = yk_force_default(); force.name = "push"; force.bodies[1] = body;
+       force.signal_port = yk_multibody_add_port(model, &port); force.load.evaluate = one;
+       yk_multibody_add_force(model, &force))
 SMOOTH(smooth_force_of_no_kind, yk_force_def force = yk_force_default(); force.name = "push";
-       force.kind = (yk_force_kind)42; force.body[1] = body; yk_smooth_add_force(model, &force))
+       force.kind = (yk_force_kind)42; force.bodies[1] = body;
+       yk_multibody_add_force(model, &force))
 SMOOTH(smooth_force_with_no_input, yk_force_def force = yk_force_default(); force.name = "push";
-       force.body[1] = body; force.input = 77; yk_smooth_add_force(model, &force))
+       force.bodies[1] = body; force.signal_port = 77; yk_multibody_add_force(model, &force))
 SMOOTH(smooth_input_below_none, yk_force_def force = yk_force_default(); force.name = "push";
-       force.body[1] = body; force.input = -5; yk_smooth_add_force(model, &force))
-SMOOTH(smooth_port_of_no_kind, yk_port_def port = yk_marker_port("tip", body, yk_marker_default());
-       port.kind = (yk_port_kind)9; yk_smooth_add_port(model, &port))
-SMOOTH(smooth_port_without_name, yk_smooth_add_marker(model, NULL, body, yk_marker_default()))
-SMOOTH(smooth_beam_without_nodes, yk_smooth_beam_def beam = yk_smooth_beam_default();
-       beam.name = "boom"; beam.node[1] = 50; yk_smooth_add_beam(model, &beam))
-SMOOTH(smooth_beam_axes_without_def, yk_smooth_beam_axes(model, NULL, (yk_vec3){0, 0, 1}))
+       force.bodies[1] = body; force.signal_port = -5; yk_multibody_add_force(model, &force))
+SMOOTH(smooth_port_of_no_kind, yk_port_def port = yk_port_marker("tip", body, yk_marker_default());
+       port.kind = (yk_port_kind)9; yk_multibody_add_port(model, &port))
+SMOOTH(smooth_port_without_name,
+       yk_multibody_add_marker_port(model, NULL, body, yk_marker_default()))
+SMOOTH(smooth_beam_without_nodes, yk_multibody_beam_def beam = yk_multibody_beam_default();
+       beam.name = "boom"; beam.nodes[1] = 50; yk_multibody_add_beam(model, &beam))
+SMOOTH(smooth_beam_axes_without_def,
+       yk_multibody_orient_beam_sections(model, NULL, (yk_vec3){0, 0, 1}))
 SMOOTH(smooth_negative_mass,
-       yk_smooth_body_def def = yk_smooth_body_named("bob", -2, yk_inertia_sphere(1, 1),
-                                                     (yk_vec3){0, 0, 0});
-       yk_smooth_add_body(model, &def))
+       yk_multibody_body_def def = yk_multibody_body_named("bob", -2, yk_inertia_sphere(1, 1),
+                                                           (yk_vec3){0, 0, 0});
+       yk_multibody_add_body(model, &def))
 
 static yk_status smooth_option_of_no_kind(yk_context *context)
 {
-    yk_smooth_def def = yk_smooth_default();
-    def.options.integrator = (yk_smooth_integrator)9;
-    yk_smooth_builder *model = yk_smooth_begin(context, &def);
-    yk_smooth_node_def node = yk_smooth_node_default();
+    yk_multibody_def def = yk_multibody_default();
+    def.options.integrator = (yk_multibody_integrator)9;
+    yk_multibody_builder *model = yk_multibody_begin(context, &def);
+    yk_multibody_node_def node = yk_multibody_node_default();
     node.name = "node";
-    yk_smooth_add_node(model, &node);
+    yk_multibody_add_node(model, &node);
     return create_smooth(model);
 }
 
 static yk_status smooth_to_nowhere(yk_context *context)
 {
     int body;
-    return yk_smooth_create(rod(context, &body), NULL);
+    return yk_multibody_create(rod(context, &body), NULL);
 }
 
 /* Nonsmooth ------------------------------------------------------------------------------------ */
@@ -486,7 +493,7 @@ NONSMOOTH(nonsmooth_drive_without_function,
           yk_joint_def joint = yk_joint_named("motor", YK_JOINT_DRIVEN_ROTATION, YK_GROUND, body);
           yk_nonsmooth_add_joint(model, &joint))
 NONSMOOTH(nonsmooth_joint_without_axes,
-          yk_joint_def joint = yk_joint_named("guide", YK_JOINT_AXES, YK_GROUND, body);
+          yk_joint_def joint = yk_joint_named("guide", YK_JOINT_CUSTOM, YK_GROUND, body);
           yk_nonsmooth_add_joint(model, &joint))
 NONSMOOTH(nonsmooth_joint_without_length,
           yk_joint_def joint = yk_joint_named("link", YK_JOINT_DISTANCE, YK_GROUND, body);
@@ -494,21 +501,22 @@ NONSMOOTH(nonsmooth_joint_without_length,
 NONSMOOTH(nonsmooth_force_on_ground, yk_force_def force = yk_force_default(); force.name = "push";
           force.vector.x = 1; yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_force_without_second_body, yk_force_def force = yk_force_default();
-          force.name = "push"; force.body[0] = body; yk_nonsmooth_add_force(model, &force))
-NONSMOOTH(nonsmooth_load_and_input, yk_port_def port = yk_signal_port("command");
-          yk_force_def force = yk_force_default(); force.name = "push"; force.body[1] = body;
-          force.input = yk_nonsmooth_add_port(model, &port); force.load.value = one;
+          force.name = "push"; force.bodies[0] = body; yk_nonsmooth_add_force(model, &force))
+NONSMOOTH(nonsmooth_load_and_input, yk_port_def port = yk_port_signal("command");
+          yk_force_def force = yk_force_default(); force.name = "push"; force.bodies[1] = body;
+          force.signal_port = yk_nonsmooth_add_port(model, &port); force.load.evaluate = one;
           yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_force_of_no_kind, yk_force_def force = yk_force_default(); force.name = "push";
-          force.kind = (yk_force_kind)42; force.body[1] = body;
+          force.kind = (yk_force_kind)42; force.bodies[1] = body;
           yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_shape_of_no_kind, yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
           shape.kind = (yk_solid_kind)99; shape.body = body; yk_nonsmooth_add_shape(model, &shape))
 NONSMOOTH(nonsmooth_mesh_of_no_points, yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-          shape.kind = YK_SOLID_TRIANGLE; shape.triangle_count = 4;
+          shape.kind = YK_SOLID_MESH; shape.triangle_count = 4;
           yk_nonsmooth_add_shape(model, &shape))
-NONSMOOTH(nonsmooth_port_to_no_body, yk_nonsmooth_add_marker(model, "tip", 44, yk_marker_default()))
-NONSMOOTH(nonsmooth_motion_without_function, yk_nonsmooth_prescribe(model, body, NULL, NULL))
+NONSMOOTH(nonsmooth_port_to_no_body,
+          yk_nonsmooth_add_marker_port(model, "tip", 44, yk_marker_default()))
+NONSMOOTH(nonsmooth_motion_without_function, yk_nonsmooth_prescribe_motion(model, body, NULL, NULL))
 NONSMOOTH(nonsmooth_path_to_nowhere, yk_nonsmooth_prescribe_path(model, body, NULL))
 NONSMOOTH(nonsmooth_sphere_without_size,
           yk_nonsmooth_add_sphere(model, (yk_vec3){0, 0, 0}, -1, 1000, (yk_material){0}))
@@ -516,7 +524,7 @@ NONSMOOTH(nonsmooth_particles_without_count, yk_particles_def p = yk_particles_d
           p.packing.count = -4; yk_nonsmooth_add_particles(model, &p))
 NONSMOOTH(nonsmooth_fill_no_body,
           yk_particles_def p = yk_particles_in_box(4, 0.01, (yk_vec3){1, 1, 1});
-          yk_nonsmooth_fill(model, 31, &p))
+          yk_nonsmooth_add_particles_in_body(model, 31, &p))
 NONSMOOTH(nonsmooth_sink_of_no_kind, yk_sink_def sink = yk_sink_default(); sink.name = "drain";
           sink.kind = YK_SOLID_HULL; yk_nonsmooth_add_sink(model, &sink))
 NONSMOOTH(nonsmooth_emitter_without_rate, yk_emitter_def e = yk_emitter_default(); e.name = "spout";
@@ -525,7 +533,7 @@ NONSMOOTH(nonsmooth_emitter_without_rate, yk_emitter_def e = yk_emitter_default(
 static yk_status nonsmooth_method_of_no_kind(yk_context *context)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.solver.method = (yk_contact_method)77;
+    def.contact_options.method = (yk_contact_method)77;
     return create_nonsmooth(yk_nonsmooth_begin(context, &def));
 }
 
@@ -580,7 +588,7 @@ static yk_status control_of_no_form(yk_context *context)
 {
     yk_control_loop_def loop = yk_control_loop_default();
     loop.name = "loop";
-    loop.form = (yk_control_form)8;
+    loop.output = (yk_control_output)8;
     return control(context, &loop);
 }
 
@@ -588,8 +596,8 @@ static yk_status control_without_range(yk_context *context)
 {
     yk_control_loop_def loop = yk_control_loop_default();
     loop.name = "loop";
-    loop.low = 2;
-    loop.high = 1;
+    loop.min_command = 2;
+    loop.max_command = 1;
     return control(context, &loop);
 }
 
@@ -620,7 +628,7 @@ static yk_status hydraulic_start_of_no_kind(yk_context *context)
 {
     yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
     ram.name = "ram";
-    ram.start = (yk_hydraulic_start)6;
+    ram.initial_state = (yk_hydraulic_initial_state)6;
     return hydraulic(context, &ram);
 }
 
@@ -662,7 +670,7 @@ static yk_status scenario_that_is_not_there(yk_context *context)
 static yk_status sample_before_start(yk_context *context)
 {
     yk_scenario *loaded = scenario(context);
-    yk_scenario_sample(loaded, (double[16]){0});
+    yk_scenario_read_sample(loaded, (double[16]){0});
     yk_status status = yk_last_status(context);
     yk_scenario_destroy(loaded);
     return status;
@@ -681,7 +689,7 @@ static yk_status limits_before_start(yk_context *context)
 {
     yk_scenario *loaded = scenario(context);
     yk_run_report report;
-    yk_status status = yk_limits(context, loaded, &report);
+    yk_status status = yk_check_coupling_limits(context, loaded, &report);
     yk_scenario_destroy(loaded);
     return status;
 }
@@ -705,9 +713,9 @@ static yk_status residual_of_no_subsystem(yk_context *context)
 {
     yk_scenario *loaded = scenario(context);
     yk_run_report report;
-    yk_run(context, loaded, &(yk_run_def){0}, &report);
+    yk_run(context, loaded, &(yk_run_options){0}, &report);
     double residual;
-    bool known = yk_run_contact_residual(loaded, 12, &residual);
+    bool known = yk_run_max_contact_residual(loaded, 12, &residual);
     yk_status status = known ? YK_OK : yk_last_status(context);
     yk_scenario_destroy(loaded);
     return status;
@@ -804,8 +812,8 @@ static yk_status checkpoint_without_path(yk_context *context)
 
 static yk_status two_mass_of_no_method(yk_context *context)
 {
-    yk_two_mass model = yk_two_mass_default();
-    *yk_two_mass_parameter(&model, yk_two_mass_parameters()[0]) = NAN;
+    yk_two_mass_model model = yk_two_mass_default();
+    *yk_two_mass_find_parameter(&model, yk_two_mass_parameter_names()[0]) = NAN;
     double radius;
     return yk_two_mass_radius(context, &model, &radius);
 }
@@ -819,16 +827,16 @@ static yk_status two_mass_of_no_method(yk_context *context)
 #define WRONG(use, named) ROW(use, YK_ERROR_ARGUMENT, named)
 
 static const misuse table[] = {
-    WRONG(step_before_start, "yk_system_start"),
-    WRONG(hash_before_start, "yk_system_start"),
-    WRONG(probe_before_start, "yk_system_start"),
-    WRONG(state_get_before_start, "yk_system_start"),
-    WRONG(state_set_before_start, "yk_system_start"),
-    WRONG(output_before_start, "yk_system_start"),
-    WRONG(energy_before_start, "yk_system_start"),
-    WRONG(balance_before_start, "yk_system_start"),
-    WRONG(gap_before_start, "yk_system_start"),
-    WRONG(memory_before_start, "yk_system_start"),
+    WRONG(step_before_start, "yk_system_initialize"),
+    WRONG(hash_before_start, "yk_system_initialize"),
+    WRONG(probe_before_start, "yk_system_initialize"),
+    WRONG(state_get_before_start, "yk_system_initialize"),
+    WRONG(state_set_before_start, "yk_system_initialize"),
+    WRONG(output_before_start, "yk_system_initialize"),
+    WRONG(energy_before_start, "yk_system_initialize"),
+    WRONG(balance_before_start, "yk_system_initialize"),
+    WRONG(gap_before_start, "yk_system_initialize"),
+    WRONG(memory_before_start, "yk_system_initialize"),
     WRONG(null_system, NULL),
     ROW(fall_back_without_scheme, YK_ERROR_CAPABILITY, "fall back"),
     WRONG(fall_back_without_reason, "reason"),

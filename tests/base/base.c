@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/building.h"
+#include "base/builder.h"
 #include "base/context.h"
 #include "base/pool.h"
 #include "base/text.h"
@@ -270,7 +270,7 @@ static void scratch_takes_memory_once(void **state)
             assert_int_equal(a[i], 0);
             a[i] = (unsigned char)i;
         }
-        yk_release(context, b);
+        yk_free(context, b);
         a = yk_reallocate(context, a, 5000, 1);
         assert_non_null(a);
         for (int i = 0; i < 100; i++)
@@ -338,12 +338,12 @@ static void a_caller_can_ask_to_stop(void **state)
     (void)state;
     bool stop = false;
     yk_context_def def = yk_context_default();
-    def.stop = always;
-    def.stop_user = &stop;
+    def.should_stop = always;
+    def.should_stop_user = &stop;
     yk_context *context = yk_context_create(&def);
-    assert_false(yk_stop_asked(context));
+    assert_false(yk_context_should_stop(context));
     stop = true;
-    assert_true(yk_stop_asked(context));
+    assert_true(yk_context_should_stop(context));
     yk_context_destroy(context);
 }
 
@@ -361,7 +361,7 @@ static void buildings_keep_their_parts(void **state)
     for (int i = 0; i < 100; i++)
         assert_int_equal(parts[i], i * i);
     assert_int_equal(yk_building_finish(&building), YK_OK);
-    yk_release(*state, parts);
+    yk_free(*state, parts);
 
     const char *const names[] = {"a", NULL, "", "b", "", "b", "a"};
     assert_true(yk_building_unique(&building, "parts", names, 5, sizeof *names));

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "coupling/system.h"
+#include "inputs.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "math/vec3.h"
-#include "signals.h"
 #include "test.h"
 
 enum { PORTS_MAX = 64 };
@@ -44,7 +44,7 @@ static void bed_open(bed *b, const conformance_case *c)
     yk_context_def def = yk_context_default();
     def.allocate = count_allocation;
     def.allocate_user = &b->counter;
-    def.threads = 1;
+    def.thread_count = 1;
     b->context = yk_context_create(&def);
     assert_non_null(b->context);
     yk_status status = c->create(b->context, c->user, &b->subsystem);
@@ -81,24 +81,24 @@ static void drive(bed *b, double t, double h, const yk_motion *origin)
                   a * w * sin(w * (t + h)), cubic);
     yk_input *input = &b->inputs[c->port];
     input->degree = 3;
-    input->orientation = origin->orientation;
+    input->base_orientation = origin->orientation;
     for (int i = 0; i < 4; i++) {
         input->linear[i] = masked(c->constrained, cubic[i]);
         input->angular[i] = masked(c->constrained >> 3, cubic[i]);
     }
-    if (c->causality == YK_TAKES_MOTION)
+    if (c->causality == YK_CAUSALITY_MOTION_INPUT)
         input->linear[0] = yk_v3_add(input->linear[0], origin->position);
 }
 
 static void bed_start(bed *b, double h, yk_motion *origin)
 {
     const yk_subsystem_ops *ops = b->subsystem->ops;
-    assert_int_equal(ops->start(b->subsystem, 0, h, NULL), YK_OK);
+    assert_int_equal(ops->initialize(b->subsystem, 0, h, NULL), YK_OK);
     yk_port_value value = {.motion.orientation.w = 1};
-    ops->output(b->subsystem, b->c->port, &value);
+    ops->get_port_value(b->subsystem, b->c->port, &value);
     *origin = value.motion;
     drive(b, 0, h, origin);
-    assert_int_equal(ops->start(b->subsystem, 0, h, b->inputs), YK_OK);
+    assert_int_equal(ops->initialize(b->subsystem, 0, h, b->inputs), YK_OK);
 }
 
 static void bed_steps(bed *b, int first, int count, double h, const yk_motion *origin)
@@ -106,8 +106,8 @@ static void bed_steps(bed *b, int first, int count, double h, const yk_motion *o
     for (int i = first; i < first + count; i++) {
         drive(b, i * h, h, origin);
         yk_status status = b->subsystem->ops->step(b->subsystem, i * h, h, b->inputs);
-        if (YK_FAILED(status) && b->subsystem->ops->message)
-            print_error("step %d: %s\n", i, b->subsystem->ops->message(b->subsystem));
+        if (YK_FAILED(status) && b->subsystem->ops->last_message)
+            print_error("step %d: %s\n", i, b->subsystem->ops->last_message(b->subsystem));
         assert_true(!YK_FAILED(status));
     }
 }
@@ -116,7 +116,7 @@ static void read_all(const bed *b, yk_port_value *values)
 {
     memset(values, 0, PORTS_MAX * sizeof *values);
     for (int i = 0; i < b->port_count; i++)
-        b->subsystem->ops->output(b->subsystem, i, &values[i]);
+        b->subsystem->ops->get_port_value(b->subsystem, i, &values[i]);
 }
 
 static void table_of_operations_is_complete(void **state)
@@ -132,10 +132,12 @@ static void table_of_operations_is_complete(void **state)
     const yk_port *ports;
     for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
         assert_non_null(ports[i].name);
-        unsigned power = YK_TAKES_WRENCH | YK_TAKES_MOTION,
-                 input = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL | YK_OPTIONAL_SIGNAL;
-        assert_in_range(ports[i].causalities, 1, power | input);
-        assert_int_equal((ports[i].causalities & input) != 0, ports[i].kind == YK_PORT_SIGNAL);
+        unsigned power = YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT,
+                 input =
+                     YK_CAUSALITY_SIGNAL_INPUT | YK_CAUSALITY_SIGNAL_OUTPUT | YK_OPTIONAL_SIGNAL;
+        assert_in_range(ports[i].allowed_causalities, 1, power | input);
+        assert_int_equal((ports[i].allowed_causalities & input) != 0,
+                         ports[i].kind == YK_PORT_SIGNAL);
     }
     bed_close(&b);
 }
@@ -160,16 +162,16 @@ static void the_scene_is_sound(void **state)
         assert_int_equal(scene->shapes(b.subsystem, shapes, shape_count), shape_count);
         scene->poses(b.subsystem, poses);
         for (int i = 0; i < body_count; i++) {
-            assert_in_range(bodies[i].motion, YK_BODY_FIXED, YK_BODY_MOVES);
+            assert_in_range(bodies[i].motion, YK_SCENE_MOTION_FIXED, YK_SCENE_MOTION_FULL);
             if (bodies[i].name) /* particles may be absent */
                 assert_true(yk_v3_finite(poses[i].position));
             const yk_quat *q = &poses[i].orientation;
             assert_near(q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z, 1, 1e-9);
         }
         for (int i = 0; i < shape_count; i++) {
-            assert_in_range(shapes[i].kind, 0, YK_SHAPES - 1);
+            assert_in_range(shapes[i].kind, 0, YK_SHAPE_KIND_COUNT - 1);
             assert_in_range(shapes[i].body + 1, 0, body_count);
-            assert_in_range(shapes[i].end + 1, 0, body_count);
+            assert_in_range(shapes[i].end_body + 1, 0, body_count);
         }
         free(bodies), free(poses), free(shapes);
     }
@@ -206,9 +208,10 @@ static void rollback_is_bit_exact(void **state)
     bed_start(&b, c->step, &origin);
     bed_steps(&b, 0, c->steps / 2, c->step, &origin);
     yk_state_layout layout = ops->rollback->layout(b.subsystem);
-    assert_true(layout.continuous <= layout.words && layout.words > 0);
-    double *mark = malloc(layout.words * sizeof *mark), *one = malloc(layout.words * sizeof *one),
-           *two = malloc(layout.words * sizeof *two);
+    assert_true(layout.continuous_count <= layout.word_count && layout.word_count > 0);
+    double *mark = malloc(layout.word_count * sizeof *mark),
+           *one = malloc(layout.word_count * sizeof *one),
+           *two = malloc(layout.word_count * sizeof *two);
     yk_port_value at_mark[PORTS_MAX], restored[PORTS_MAX], end_one[PORTS_MAX], end_two[PORTS_MAX];
     ops->rollback->get(b.subsystem, mark);
     read_all(&b, at_mark);
@@ -221,7 +224,7 @@ static void rollback_is_bit_exact(void **state)
     bed_steps(&b, c->steps / 2, 7, c->step, &origin);
     ops->rollback->get(b.subsystem, two);
     read_all(&b, end_two);
-    assert_memory_equal(one, two, layout.words * sizeof *one);
+    assert_memory_equal(one, two, layout.word_count * sizeof *one);
     assert_memory_equal(end_one, end_two, sizeof end_one);
     free(mark), free(one), free(two);
     bed_close(&b);
@@ -233,7 +236,7 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->iteration || !ops->rollback || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->iteration || !ops->rollback || c->causality != YK_CAUSALITY_WRENCH_INPUT) {
         bed_close(&b);
         skip();
     }
@@ -242,11 +245,11 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     bed_start(&b, c->step, &origin);
     bed_steps(&b, 0, 4, c->step, &origin);
     yk_state_layout layout = ops->rollback->layout(b.subsystem);
-    double *mark = malloc(layout.words * sizeof *mark);
+    double *mark = malloc(layout.word_count * sizeof *mark);
     ops->rollback->get(b.subsystem, mark);
     bed_steps(&b, 4, 1, c->step, &origin);
     read_all(&b, direct);
-    yk_iteration report;
+    yk_iteration_report report;
     ops->rollback->set(b.subsystem, mark);
     assert_true(ops->iteration->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report) >= 0);
     ops->rollback->set(b.subsystem, mark);
@@ -286,7 +289,7 @@ static double answer(const conformance_case *c, int refine, double *balance)
     read_all(&b, values);
     const yk_port_value *v = &values[c->port + c->answer];
     yk_vec3 axis = yk_v3_unit(masked(c->constrained & 7 ? c->constrained : c->constrained >> 3, 1));
-    bool wrench = c->causality == YK_TAKES_MOTION;
+    bool wrench = c->causality == YK_CAUSALITY_MOTION_INPUT;
     double result;
     if (c->constrained & 7)
         result = yk_v3_dot(axis, wrench ? v->wrench.force
@@ -362,7 +365,7 @@ static void prediction_approaches_the_step(void **state)
     for (int refine = 0; refine < 2; refine++) {
         bed b;
         bed_open(&b, c);
-        if (!b.subsystem->ops->predict || c->causality != YK_TAKES_WRENCH ||
+        if (!b.subsystem->ops->predict || c->causality != YK_CAUSALITY_WRENCH_INPUT ||
             !(c->constrained & 7)) {
             bed_close(&b);
             skip();
@@ -393,7 +396,7 @@ enum { MOTIONS = 18, SCALAR_MOTIONS = 3, WRENCHES = 6, DEGREE = 3 };
 static yk_quat motion_rows(const bed *b, bool scalar, const yk_quat *from, double rows[MOTIONS])
 {
     yk_port_value value = {.motion.orientation.w = 1};
-    b->subsystem->ops->output(b->subsystem, b->c->port, &value);
+    b->subsystem->ops->get_port_value(b->subsystem, b->c->port, &value);
     const yk_motion *m = &value.motion;
     yk_vec3 rotation =
         from ? yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from))) : yk_v3(0, 0, 0);
@@ -454,7 +457,7 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->sensitivity || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->sensitivity || c->causality != YK_CAUSALITY_WRENCH_INPUT) {
         bed_close(&b);
         skip();
     }
@@ -469,13 +472,14 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed_steps(&b, 0, steps, c->step, &origin);
     drive(&b, t, c->step, &origin);
     yk_state_layout layout = ops->rollback->layout(b.subsystem);
-    double *mark = malloc(layout.words * sizeof *mark);
+    double *mark = malloc(layout.word_count * sizeof *mark);
     ops->rollback->get(b.subsystem, mark);
     yk_port_value plain[PORTS_MAX], with_sensitivity[PORTS_MAX];
     assert_true(ops->step(b.subsystem, t, c->step, b.inputs) >= 0);
     read_all(&b, plain);
     ops->rollback->set(b.subsystem, mark);
-    assert_true(ops->sensitivity->step(b.subsystem, t, c->step, b.inputs, DEGREE, matrix) >= 0);
+    assert_true(ops->sensitivity->step_with_sensitivity(b.subsystem, t, c->step, b.inputs, DEGREE,
+                                                        matrix) >= 0);
     read_all(&b, with_sensitivity);
     assert_memory_equal(plain, with_sensitivity, sizeof plain);
     for (int power = 0; power <= DEGREE; power++) {
@@ -496,7 +500,7 @@ static void interface_models_are_reported_without_a_trace(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->interface_model || !ops->rollback || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->interface_model || !ops->rollback || c->causality != YK_CAUSALITY_WRENCH_INPUT) {
         bed_close(&b);
         skip();
     }
@@ -509,16 +513,16 @@ static void interface_models_are_reported_without_a_trace(void **state)
     for (int asking = 0; asking < 2; asking++) {
         bed_start(&b, c->step, &origin);
         bed_steps(&b, 0, 5, c->step, &origin);
-        size_t words = ops->rollback->layout(b.subsystem).words;
+        size_t words = ops->rollback->layout(b.subsystem).word_count;
         double *before = malloc(words * sizeof *before), *after = malloc(words * sizeof *after);
         ops->rollback->get(b.subsystem, before);
         for (int i = 0; i < 2 * asking; i++) {
             yk_interface_model model = {
-                .size = size, .inverse_mass = inverse_mass[i], .rate = rate[i]};
+                .row_count = size, .inverse_mass = inverse_mass[i], .free_acceleration = rate[i]};
             assert_int_equal(
                 ops->interface_model->evaluate(b.subsystem, 5 * c->step, c->step, b.inputs, &model),
                 YK_OK);
-            assert_true(model.lead >= 0.5 && model.lead <= 1);
+            assert_true(model.theta >= 0.5 && model.theta <= 1);
         }
         ops->rollback->get(b.subsystem, after);
         assert_memory_equal(before, after, words * sizeof *before);
@@ -543,25 +547,25 @@ static void free_masses_move_as_masses_do(void **state)
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
     int made = 0;
-    for (int k = 0; ops->merging && k < 2; k++) {
+    for (int k = 0; ops->merge && k < 2; k++) {
         yk_port_kind kind = k == 0 ? YK_PORT_SCALAR : YK_PORT_MARKER;
         yk_subsystem *mass = NULL;
-        yk_status status = ops->merging->free_mass(b.subsystem, 3, kind, &mass);
+        yk_status status = ops->merge->create_free_mass(b.subsystem, 3, kind, &mass);
         if (status == YK_ERROR_CAPABILITY)
             continue;
         assert_int_equal(status, YK_OK);
         const yk_port *ports;
         assert_int_equal(mass->ops->ports(mass, &ports), 1);
         assert_int_equal(ports[0].kind, kind);
-        assert_int_equal(mass->ops->connect(mass, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
-        yk_input input = {.linear = {{6, 0, 0}}, .orientation = {1, 0, 0, 0}};
-        assert_true(mass->ops->start(mass, 0, 1e-3, &input) >= 0);
+        assert_int_equal(mass->ops->connect(mass, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X), YK_OK);
+        yk_input input = {.linear = {{6, 0, 0}}, .base_orientation = {1, 0, 0, 0}};
+        assert_true(mass->ops->initialize(mass, 0, 1e-3, &input) >= 0);
         yk_port_value value;
-        mass->ops->output(mass, 0, &value);
+        mass->ops->get_port_value(mass, 0, &value);
         assert_near(value.motion.position.x, kind == YK_PORT_SCALAR ? 1 : 0, 1e-12);
         for (int i = 0; i < 50; i++)
             assert_int_equal(mass->ops->step(mass, i * 1e-3, 1e-3, &input), YK_OK);
-        mass->ops->output(mass, 0, &value);
+        mass->ops->get_port_value(mass, 0, &value);
         assert_near(value.motion.velocity.x, 0.1, 1e-9);
         mass->ops->destroy(mass);
         made++;
@@ -579,7 +583,7 @@ static void models_of_the_step_predict_it(void **state)
     bed b;
     bed_open(&b, c);
     const yk_subsystem_ops *ops = b.subsystem->ops;
-    if (!ops->step_model || c->causality != YK_TAKES_WRENCH) {
+    if (!ops->step_model || c->causality != YK_CAUSALITY_WRENCH_INPUT) {
         bed_close(&b);
         skip();
     }
@@ -589,15 +593,17 @@ static void models_of_the_step_predict_it(void **state)
     int size = scalar ? 1 : WRENCHES, steps = c->steps / 2;
     double t = steps * c->step, h = c->step;
     double velocity[WRENCHES], displacement[WRENCHES], mobility[WRENCHES * WRENCHES];
-    yk_step_model model = {
-        .size = size, .velocity = velocity, .displacement = displacement, .mobility = mobility};
+    yk_step_model model = {.row_count = size,
+                           .velocity = velocity,
+                           .displacement = displacement,
+                           .mobility = mobility};
     yk_motion origin;
     bed_start(&b, h, &origin);
     bed_steps(&b, 0, steps, h, &origin);
     drive(&b, t, h, &origin);
     b.inputs[c->port].degree = 0;
 
-    size_t words = ops->rollback->layout(b.subsystem).words;
+    size_t words = ops->rollback->layout(b.subsystem).word_count;
     double *before = malloc(words * sizeof *before), *after = malloc(words * sizeof *after);
     double begin[MOTIONS] = {0}, end[MOTIONS] = {0}, column[MOTIONS];
     yk_port_value shown[2][PORTS_MAX];
@@ -609,8 +615,8 @@ static void models_of_the_step_predict_it(void **state)
     ops->rollback->get(b.subsystem, after);
     assert_memory_equal(before, after, words * sizeof *before);
     assert_memory_equal(shown[0], shown[1], sizeof shown[0]);
-    assert_true(model.lead >= 0.4 && model.lead <= 1 + 1e-12 && model.sample >= 0 &&
-                model.sample <= 1);
+    assert_true(model.theta >= 0.4 && model.theta <= 1 + 1e-12 && model.wrench_point >= 0 &&
+                model.wrench_point <= 1);
 
     assert_true(ops->step(b.subsystem, t, h, b.inputs) >= 0);
     motion_rows(&b, scalar, &from, end);
@@ -623,7 +629,7 @@ static void models_of_the_step_predict_it(void **state)
 
     /* Implicit steps by a correction of their own; others by one evaluation in the middle, at
      * steps that are long for the springs of these models. */
-    double tolerance = model.sample == 1 ? 0.02 : 0.3;
+    double tolerance = model.wrench_point == 1 ? 0.02 : 0.3;
     double gained = 0;
     for (int k = 0; k < size; k++) {
         double change =
@@ -640,7 +646,7 @@ static void models_of_the_step_predict_it(void **state)
             scale = fmax(scale, fabs(column[size + i]));
         for (int i = 0; i < size; i++) {
             assert_near(mobility[i * size + j], column[size + i], tolerance * scale + 1e-14);
-            assert_near(model.lead * h * mobility[i * size + j], column[i],
+            assert_near(model.theta * h * mobility[i * size + j], column[i],
                         tolerance * h * scale + 1e-14);
         }
     }

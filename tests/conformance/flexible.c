@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-#include "smooth/smooth.h"
+#include "multibody/def.h"
 
 static yk_beam_section_def rubber(void)
 {
     yk_beam_section_def section = yk_beam_section_default();
-    section.young = 2e7, section.poisson = 0.3, section.density = 1000;
-    section.damping_ratio = 1e-3;
-    yk_beam_section_rectangle(&section, 0.02, 0.03);
+    section.young_modulus = 2e7, section.poisson_ratio = 0.3, section.density = 1000;
+    section.rayleigh_beta = 1e-3;
+    yk_beam_section_set_rectangle(&section, 0.02, 0.03);
     return section;
 }
 
@@ -32,8 +32,8 @@ static yk_status make_body(yk_context *context, bool modal, yk_flexible **body)
 
 typedef struct variant {
     bool modal;
-    yk_smooth_integrator integrator;
-    yk_smooth_form form;
+    yk_multibody_integrator integrator;
+    yk_multibody_formulation form;
 } variant;
 
 /* A block on a bushing, the rod clamped to it. */
@@ -46,31 +46,31 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     *subsystem = NULL;
     if (status != YK_OK)
         return status;
-    yk_smooth_node_def nodes[2] = {yk_smooth_node_default(), yk_smooth_node_default()};
+    yk_multibody_node_def nodes[2] = {yk_multibody_node_default(), yk_multibody_node_default()};
     nodes[0].name = "block", nodes[1].name = "float";
-    yk_smooth_body_def block = yk_smooth_body_default();
+    yk_multibody_body_def block = yk_multibody_body_default();
     block.name = "block", block.node = 0, block.mass = 2,
     block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
     yk_force_def mount = yk_force_default();
-    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.body[1] = 0;
+    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.bodies[1] = 0;
     for (int k = 0; k < 6; k++) {
         mount.bushing_stiffness[k][k] = k < 3 ? 800 : 40;
         mount.bushing_damping[k][k] = k < 3 ? 4 : 0.2;
     }
-    yk_smooth_flexible_def flexible = yk_smooth_flexible_default();
+    yk_multibody_flexible_def flexible = yk_multibody_flexible_default();
     flexible.name = "rod", flexible.body = rod, flexible.node = 1;
-    const yk_smooth_attachment_def attachments[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
+    const yk_multibody_attachment_def attachments[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
     int node_count = modal ? 2 : 1;
     yk_joint_def clamp = yk_joint_default();
-    clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.body[0] = 0,
-    clamp.body[1] = node_count;
+    clamp.name = "clamp", clamp.kind = YK_JOINT_FIXED, clamp.bodies[0] = 0,
+    clamp.bodies[1] = node_count;
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
-    ports[0].name = "tip", ports[0].body[0] = node_count + 1,
-    ports[0].marker[0] = yk_marker_at(0.02, 0.01, 0.03);
+    ports[0].name = "tip", ports[0].bodies[0] = node_count + 1,
+    ports[0].markers[0] = yk_marker_at(0.02, 0.01, 0.03);
     ports[1].name = "actuator", ports[1].kind = YK_PORT_SCALAR;
-    ports[1].body[0] = 0, ports[1].body[1] = node_count + 1;
-    ports[1].marker[0] = yk_marker_at(0.1, 0.3, 0);
-    yk_smooth_description def = yk_smooth_description_empty();
+    ports[1].bodies[0] = 0, ports[1].bodies[1] = node_count + 1;
+    ports[1].markers[0] = yk_marker_at(0.1, 0.3, 0);
+    yk_multibody_description def = yk_multibody_description_empty();
     def.name = "flexible";
     def.gravity = yk_v3(0, 0, -1);
     def.nodes = nodes, def.node_count = node_count;
@@ -80,25 +80,29 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     def.flexibles = &flexible, def.flexible_count = 1;
     def.attachments = attachments, def.attachment_count = 2;
     def.ports = ports, def.port_count = 2;
-    def.options.static_start = true;
+    def.options.start_in_equilibrium = true;
     def.options.integrator = v->integrator;
-    def.options.form = v->form;
-    yk_smooth *model;
-    status = yk_smooth_make(context, &def, &model);
+    def.options.formulation = v->form;
+    yk_multibody *model;
+    status = yk_multibody_make(context, &def, &model);
     if (status == YK_OK)
-        *subsystem = yk_smooth_subsystem(model);
+        *subsystem = yk_multibody_subsystem(model);
     yk_flexible_release(rod);
     return status;
 }
 
 static const variant modes = {.modal = true}, rod = {.modal = false};
-static const variant alpha_modes = {true, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_DAE};
-static const variant alpha_rod = {false, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_DAE};
-static const variant ode_modes = {true, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_ODE};
-static const variant ode_rod = {false, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_ODE};
+static const variant alpha_modes = {true, YK_MULTIBODY_GENERALIZED_ALPHA,
+                                    YK_MULTIBODY_FORMULATION_INDEX_3};
+static const variant alpha_rod = {false, YK_MULTIBODY_GENERALIZED_ALPHA,
+                                  YK_MULTIBODY_FORMULATION_INDEX_3};
+static const variant ode_modes = {true, YK_MULTIBODY_GENERALIZED_ALPHA,
+                                  YK_MULTIBODY_FORMULATION_STABILIZED_ODE};
+static const variant ode_rod = {false, YK_MULTIBODY_GENERALIZED_ALPHA,
+                                YK_MULTIBODY_FORMULATION_STABILIZED_ODE};
 
-#define WRENCH .causality = YK_TAKES_WRENCH, .amplitude = 2, .frequency = 8
-#define MOTION .causality = YK_TAKES_MOTION, .amplitude = 0.01, .frequency = 8
+#define WRENCH .causality = YK_CAUSALITY_WRENCH_INPUT, .amplitude = 2, .frequency = 8
+#define MOTION .causality = YK_CAUSALITY_MOTION_INPUT, .amplitude = 0.01, .frequency = 8
 #define STEPS .step = 5e-4, .steps = 50, .order = 2, .energy_order = 2, .scale = 1
 
 static const conformance_case cases[] = {

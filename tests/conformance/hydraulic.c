@@ -10,7 +10,7 @@
 static yk_hydraulic_cylinder_def example_cylinder(void)
 {
     yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();
-    def.cylinder.friction = 1e5;
+    def.cylinder.viscous_friction = 1e5;
     return def;
 }
 
@@ -25,17 +25,17 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_hydraulic_cylinder_def cylinders[2] = {example_cylinder(), example_cylinder()};
     cylinders[0].name = "other", cylinders[1].name = "driven";
     for (int i = 0; i < 2; i++) {
-        cylinders[i].spool.value = swing;
-        cylinders[i].actuator_length = 0.8;
+        cylinders[i].spool_command.evaluate = swing;
+        cylinders[i].initial_actuator_length = 0.8;
     }
     yk_hydraulic_def def = *(const yk_hydraulic_def *)user;
-    if (def.tank > 1e5) {
+    if (def.tank_pressure > 1e5) {
         yk_cylinder *c = &cylinders[1].cylinder;
         c->area[0] = 4e-3;
         c->leakage = 1e-11;
-        c->valve.lag = 0.05;
-        c->valve.backflow = true;
-        cylinders[1].start = YK_HYDRAULIC_FORCE;
+        c->valve.time_constant = 0.05;
+        c->valve.allow_backflow = true;
+        cylinders[1].initial_state = YK_HYDRAULIC_INITIAL_FORCE;
         cylinders[1].force = 5e3;
     }
     def.name = "hydraulic";
@@ -51,18 +51,22 @@ static double pump(void *user, double t)
     return 7.6e6 + 1e5 * sin(5 * t);
 }
 
-#define FLUID                                         \
-    {                                                 \
-        .a = 6.53e-10, .b = -1.19e-18, .density = 850 \
+#define FLUID                                                                       \
+    {                                                                               \
+        .compressibility = 6.53e-10, .compressibility_2 = -1.19e-18, .density = 850 \
     }
-static const yk_hydraulic_def plain = {.fluid = FLUID, .pump = {.value = pump}, .tank = 1e5};
-static const yk_hydraulic_def rich = {.fluid = FLUID, .pump = {.value = pump}, .tank = 2e5};
-static const yk_hydraulic_def adaptive = {
-    .fluid = FLUID, .pump = {.value = pump}, .tank = 1e5, .tolerance = 1e-6};
+static const yk_hydraulic_def plain = {
+    .fluid = FLUID, .pump_pressure = {.evaluate = pump}, .tank_pressure = 1e5};
+static const yk_hydraulic_def rich = {
+    .fluid = FLUID, .pump_pressure = {.evaluate = pump}, .tank_pressure = 2e5};
+static const yk_hydraulic_def adaptive = {.fluid = FLUID,
+                                          .pump_pressure = {.evaluate = pump},
+                                          .tank_pressure = 1e5,
+                                          .relative_tolerance = 1e-6};
 
-#define MOTION                                                                            \
-    .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X, .amplitude = 0.05, \
-    .frequency = 9
+#define MOTION                                                                   \
+    .port = 1, .causality = YK_CAUSALITY_MOTION_INPUT, .constrained = YK_AXIS_X, \
+    .amplitude = 0.05, .frequency = 9
 
 static const conformance_case cases[] = {
     /* The cubic between the ends of a step is off by O(h^4), and what the method of order 5 makes

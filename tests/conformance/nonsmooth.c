@@ -18,7 +18,7 @@ static yk_status add_sprung_body(yk_nonsmooth *world)
     int block = yk_world_add_body(world, &body);
     yk_force_def bushing = yk_force_default();
     bushing.kind = YK_FORCE_BUSHING;
-    bushing.body[1] = block;
+    bushing.bodies[1] = block;
     for (int i = 0; i < 6; i++) {
         bushing.bushing_stiffness[i][i] = i < 3 ? 300 : 5;
         bushing.bushing_damping[i][i] = i < 3 ? 1.5 : 0.02;
@@ -81,7 +81,8 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     bool has_can = kind != SPRING;
     def.gravity = yk_v3(0, 0, has_can ? -9.81 : 0);
     if (kind == SLEEPING_CAN)
-        def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
+        def.sleeping = (yk_sleep_options){
+            .speed_threshold = 1e-2, .angular_speed_threshold = 1, .delay = 0.01};
     yk_nonsmooth *world;
     yk_status status = yk_world_create(context, &def, &world);
     if (YK_FAILED(status))
@@ -97,21 +98,22 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     return YK_OK;
 }
 
-#define MOTION(axes) \
-    .port = 0, .causality = YK_TAKES_MOTION, .constrained = axes, .amplitude = 0.02, .frequency = 9
+#define MOTION(axes)                                                                           \
+    .port = 0, .causality = YK_CAUSALITY_MOTION_INPUT, .constrained = axes, .amplitude = 0.02, \
+    .frequency = 9
 
 static const conformance_case cases[] = {
-    {"spring, wrench", create, &spring, .port = 0, .causality = YK_TAKES_WRENCH,
+    {"spring, wrench", create, &spring, .port = 0, .causality = YK_CAUSALITY_WRENCH_INPUT,
      .constrained = YK_AXES_ALL, .amplitude = 0.5, .frequency = 9, .step = 1e-3, .steps = 400,
      .order = 1, .energy_order = 1, .scale = 1},
     {"spring, all motions", create, &spring, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 400,
      .order = 1, .energy_order = 1, .scale = 1},
     {"spring, one motion", create, &spring, MOTION(YK_AXIS_X), .step = 1e-3, .steps = 400,
      .order = 1, .energy_order = 1, .scale = 1},
-    {"actuator, force", create, &spring, .port = 1, .causality = YK_TAKES_WRENCH,
+    {"actuator, force", create, &spring, .port = 1, .causality = YK_CAUSALITY_WRENCH_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 3, .frequency = 9, .step = 1e-3, .steps = 400,
      .order = 1, .energy_order = 1, .scale = 1},
-    {"actuator, length", create, &spring, .port = 1, .causality = YK_TAKES_MOTION,
+    {"actuator, length", create, &spring, .port = 1, .causality = YK_CAUSALITY_MOTION_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 1e-3, .steps = 400,
      .order = 1, .energy_order = 1, .scale = 1},
     /* Impacts: no order, the energy balance is tested with the module. */
@@ -120,7 +122,7 @@ static const conformance_case cases[] = {
     {"fed can, all motions", create, &fed_can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200,
      .order = -1, .energy_order = -1, .scale = 1},
     /* The can holds still, and the bed falls asleep in it. */
-    {"sleeping can", create, &sleeping_can, .port = 0, .causality = YK_TAKES_MOTION,
+    {"sleeping can", create, &sleeping_can, .port = 0, .causality = YK_CAUSALITY_MOTION_INPUT,
      .constrained = YK_AXES_ALL, .amplitude = 0, .frequency = 9, .step = 1e-3, .steps = 400,
      .order = -1, .energy_order = -1, .scale = 1},
 };

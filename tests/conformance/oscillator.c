@@ -18,12 +18,12 @@ static const yk_oscillator_def two_step = DEF(YK_OSCILLATOR_TWO_STEP);
 static const yk_oscillator_def semi_implicit = DEF(YK_OSCILLATOR_SEMI_IMPLICIT);
 static const yk_oscillator_def exact = DEF(YK_OSCILLATOR_EXACT);
 
-#define WRENCH                                                                         \
-    .port = 0, .causality = YK_TAKES_WRENCH, .constrained = YK_AXIS_X, .amplitude = 5, \
+#define WRENCH                                                                                   \
+    .port = 0, .causality = YK_CAUSALITY_WRENCH_INPUT, .constrained = YK_AXIS_X, .amplitude = 5, \
     .frequency = 9
-#define MOTION                                                                            \
-    .port = 0, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X, .amplitude = 0.02, \
-    .frequency = 9
+#define MOTION                                                                   \
+    .port = 0, .causality = YK_CAUSALITY_MOTION_INPUT, .constrained = YK_AXIS_X, \
+    .amplitude = 0.02, .frequency = 9
 
 static const conformance_case cases[] = {
     {"two-step, wrench", create, &two_step, WRENCH, .step = 4e-3, .steps = 100, .order = 2,

@@ -35,7 +35,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_remote_def def = yk_remote_default();
     def.address = server.address;
     def.subsystem = p->name;
-    def.socket_only = p->socket_only;
+    def.disable_shared_memory = p->socket_only;
     return yk_remote_create(context, &def, subsystem);
 }
 
@@ -60,19 +60,19 @@ static const place two_step = {"two-step", false};
 static const place exact = {"exact", true};
 
 static const conformance_case cases[] = {
-    {"two-step, wrench, by memory", create, &two_step, .causality = YK_TAKES_WRENCH,
+    {"two-step, wrench, by memory", create, &two_step, .causality = YK_CAUSALITY_WRENCH_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 5, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 2, .energy_order = 2, .scale = 1},
-    {"two-step, motion, by memory", create, &two_step, .causality = YK_TAKES_MOTION,
+    {"two-step, motion, by memory", create, &two_step, .causality = YK_CAUSALITY_MOTION_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 2, .energy_order = 2, .scale = 1},
-    {"exact, wrench, by socket", create, &exact, .causality = YK_TAKES_WRENCH,
+    {"exact, wrench, by socket", create, &exact, .causality = YK_CAUSALITY_WRENCH_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 5, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 4, .energy_order = 4, .scale = 1},
-    {"two-step, wrench, by rank", create_by_rank, NULL, .causality = YK_TAKES_WRENCH,
+    {"two-step, wrench, by rank", create_by_rank, NULL, .causality = YK_CAUSALITY_WRENCH_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 5, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 2, .energy_order = 2, .scale = 1},
-    {"two-step, motion, by rank", create_by_rank, NULL, .causality = YK_TAKES_MOTION,
+    {"two-step, motion, by rank", create_by_rank, NULL, .causality = YK_CAUSALITY_MOTION_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 2, .energy_order = 2, .scale = 1},
 };

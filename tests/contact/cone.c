@@ -103,7 +103,8 @@ static void newton_equation_matches_differences(void **state)
 {
     (void)state;
     stream s = {7};
-    const yk_friction_model models[] = {YK_FRICTION_CONE, YK_FRICTION_COULOMB, YK_FRICTION_BOX};
+    const yk_friction_model models[] = {YK_FRICTION_CONVEX_CONE, YK_FRICTION_COULOMB,
+                                        YK_FRICTION_PYRAMID};
     int compared = 0;
     for (int trial = 0; trial < 1500; trial++) {
         yk_cone cone = random_cone(&s, dims[trial % DIMS]);

@@ -1,12 +1,12 @@
 /* Out of memory at every single allocation: an error each time, nothing lost, nothing touched
  * that is not there. */
-#include "budget.h"
 #include "contact/mlcp.h"
 #include "contact/network.h"
 #include "contact/problems.h"
 #include "contact/read.h"
 #include "contact/response.h"
 #include "contact/solver.h"
+#include "failing_allocator.h"
 
 typedef yk_status (*trial)(yk_context *context);
 
@@ -81,7 +81,7 @@ static yk_status solve_with(yk_context *context, yk_contact_method method,
         return status;
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
-    options.friction = friction;
+    options.friction_model = friction;
     yk_contact_report report;
     double r[3];
     status = yk_contact_solve(context, &problem, &options, r, NULL, &report);
@@ -91,17 +91,17 @@ static yk_status solve_with(yk_context *context, yk_contact_method method,
 
 static yk_status solve_accurate(yk_context *context)
 {
-    return solve_with(context, YK_CONTACT_ACCURATE, YK_FRICTION_COULOMB);
+    return solve_with(context, YK_CONTACT_INTERIOR_POINT, YK_FRICTION_COULOMB);
 }
 
 static yk_status solve_gradient(yk_context *context)
 {
-    return solve_with(context, YK_CONTACT_PROJECTED_GRADIENT, YK_FRICTION_CONE);
+    return solve_with(context, YK_CONTACT_PROJECTED_GRADIENT, YK_FRICTION_CONVEX_CONE);
 }
 
 static yk_status solve_pivot(yk_context *context)
 {
-    return solve_with(context, YK_CONTACT_PIVOT, YK_FRICTION_BOX);
+    return solve_with(context, YK_CONTACT_PIVOTING, YK_FRICTION_PYRAMID);
 }
 
 /* Two spheres, a floor, a general contact and a joint. */
@@ -143,7 +143,7 @@ static yk_status solve_network(yk_context *context, yk_contact_method method)
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
     options.tolerance = 1e-6;
-    options.iterations = 400;
+    options.max_iterations = 400;
     yk_contact_report report;
     if (status == YK_OK)
         status = yk_network_solve(network, &options, &report);
@@ -163,7 +163,7 @@ static yk_status descend_network(yk_context *context)
 
 static yk_status assemble_network(yk_context *context)
 {
-    return solve_network(context, YK_CONTACT_ACCURATE);
+    return solve_network(context, YK_CONTACT_INTERIOR_POINT);
 }
 
 static yk_status respond(yk_context *context)

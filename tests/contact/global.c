@@ -122,8 +122,8 @@ static void solve(yk_context *context, const char *text, double *r, double *u)
     if (yk_contact_parse(context, "text", text, strlen(text), &problem) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     yk_contact_options options = yk_contact_options_default();
-    options.method = YK_CONTACT_ACCURATE;
-    options.friction = YK_FRICTION_COULOMB;
+    options.method = YK_CONTACT_INTERIOR_POINT;
+    options.friction_model = YK_FRICTION_COULOMB;
     options.tolerance = 1e-10;
     yk_contact_report report;
     assert_int_equal(yk_contact_solve(context, &problem, &options, r, u, &report), YK_OK);

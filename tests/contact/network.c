@@ -10,9 +10,9 @@ static yk_contact_report solve(yk_context *context, yk_network *network, yk_cont
 {
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
-    options.friction = friction;
+    options.friction_model = friction;
     options.tolerance = tolerance;
-    options.iterations = iterations;
+    options.max_iterations = iterations;
     options.check_interval = 20;
     yk_contact_report report;
     yk_status status = yk_network_solve(network, &options, &report);
@@ -80,7 +80,7 @@ static void three_balls(void **state)
     yk_contact first = {.normal = {-1, 0, 0}}, second = {.normal = {1, 0, 0}};
     yk_network_set(network, 0, &first);
     yk_network_set(network, 1, &second);
-    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-14, 500);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 1e-14, 500);
     for (int i = 0; i < 3; i++)
         assert_near(nodes[i].velocity.x, 1. / 3, 1e-13);
     yk_network_destroy(network);
@@ -192,13 +192,13 @@ static void explain_velocities(yk_context *context, cloud c, bool improved)
     yk_network *network = make_network(context, NULL, false);
     yk_network_node *nodes = fill(network, &c);
     yk_contact_report report =
-        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 0, 10);
+        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 0, 10);
     if (improved) {
         yk_contact_options options = yk_contact_options_default();
-        options.friction = YK_FRICTION_CONE;
+        options.friction_model = YK_FRICTION_CONVEX_CONE;
         report.residual = INFINITY;
         assert_int_equal(yk_network_improve(network, &options, 1e-10, &report), YK_OK);
-        assert_int_equal(report.method, YK_CONTACT_ACCURATE);
+        assert_int_equal(report.method, YK_CONTACT_INTERIOR_POINT);
         assert_true(report.residual <= 1e-10);
     }
     yk_network_node *sum = calloc(c.nodes, sizeof *sum);
@@ -250,7 +250,7 @@ static void assembled_and_swept_agree(void **state)
         yk_network *descended = make_network(context, NULL, false);
         yk_network_node *a = fill(swept, &c), *b = fill(exact, &c), *d = fill(descended, &c);
         solve(context, swept, YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 1e-9, 20000);
-        solve(context, exact, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-9, 0);
+        solve(context, exact, YK_CONTACT_INTERIOR_POINT, (yk_friction_model)model, 1e-9, 0);
         yk_contact_report report = solve(context, descended, YK_CONTACT_PROJECTED_GRADIENT,
                                          (yk_friction_model)model, 1e-8, 20000);
         assert_true(report.iterations < 5000);
@@ -278,7 +278,7 @@ static void general_and_round_agree(void **state)
     yk_network *round = make_network(context, NULL, false),
                *general = make_network(context, NULL, false);
     yk_network_node *a = fill(round, &c);
-    solve(context, round, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
+    solve(context, round, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 1e-10, 20000);
     yk_network_node *b = yk_network_nodes(general, c.nodes);
     for (size_t i = 0; i < c.nodes; i++) {
         b[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
@@ -299,7 +299,7 @@ static void general_and_round_agree(void **state)
     assert_int_equal(yk_network_plan(general, c.pairs, c.contacts), YK_OK);
     for (size_t i = 0; i < c.contacts; i++)
         yk_network_set(general, i, &c.data[i]);
-    solve(context, general, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
+    solve(context, general, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 1e-10, 20000);
     for (size_t i = 0; i < c.nodes; i++)
         assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-6);
     yk_network_destroy(general);
@@ -445,7 +445,7 @@ static void softness_yields(void **state)
         yk_network_set(network, 0, &contact);
         yk_contact_options options = yk_contact_options_default();
         options.method = kind < 4 ? YK_CONTACT_GAUSS_SEIDEL : YK_CONTACT_PROJECTED_GRADIENT;
-        options.iterations = 200;
+        options.max_iterations = 200;
         options.tolerance = 1e-11;
         options.relaxation_factor = kind == 3 ? 1.3 : 1;
         yk_contact_report report;
@@ -536,7 +536,7 @@ static void box_friction(void **state)
     assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
     yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .tangent = {1, 0, 0}};
     yk_network_set(network, 0, &contact);
-    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_BOX, 1e-12, 50);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_PYRAMID, 1e-12, 50);
     assert_near(nodes[0].velocity.x, 2.5, 1e-13);
     assert_near(nodes[0].velocity.y, 0.5, 1e-13);
     yk_network_destroy(network);
@@ -550,7 +550,7 @@ static void joints_and_contacts_together(void **state)
     (void)state;
     yk_context *context = make_context();
     const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT,
-                                         YK_CONTACT_ACCURATE};
+                                         YK_CONTACT_INTERIOR_POINT};
     for (int m = 0; m < 3; m++) {
         yk_network *network = make_network(context, NULL, false);
         yk_network_node *nodes = yk_network_nodes(network, 2);
@@ -594,7 +594,7 @@ static void bounded_rows(void **state)
         .a = 0, .b = YK_NETWORK_NONE, .angular_a = {0, 0, 1}, .bias = -5, .lower = -2, .upper = 2};
     assert_int_equal(yk_network_plan(network, NULL, 0), YK_OK);
     assert_int_equal(yk_network_joints(network, &row, 1), YK_OK);
-    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-12, 10);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 1e-12, 10);
     assert_near(row.impulse, 2, 0);
     assert_near(nodes[0].spin.z, 2, 1e-15);
     row.upper = 1;
@@ -611,7 +611,7 @@ static void soft_rows(void **state)
     (void)state;
     yk_context *context = make_context();
     const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT,
-                                         YK_CONTACT_ACCURATE};
+                                         YK_CONTACT_INTERIOR_POINT};
     for (int m = 0; m < 3; m++) {
         yk_network *network = make_network(context, NULL, false);
         yk_network_node *nodes = yk_network_nodes(network, 2);
@@ -667,7 +667,7 @@ static void heavy_column(void **state)
         yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5};
         yk_network_set(network, (size_t)i, &contact);
     }
-    solve(context, network, YK_CONTACT_ACCURATE, YK_FRICTION_COULOMB, 1e-10, 0);
+    solve(context, network, YK_CONTACT_INTERIOR_POINT, YK_FRICTION_COULOMB, 1e-10, 0);
     for (int i = 0; i < N; i++)
         assert_relative(yk_network_impulse(network, (size_t)i).z, 9.81 * (1000 + 9 - i), 1e-9);
     yk_network_destroy(network);
@@ -695,7 +695,7 @@ static void crowded_node(void **state)
     yk_contact contact = {.normal = {0, 0, 1}};
     for (size_t i = 0; i < N; i++)
         yk_network_set(network, i, &contact);
-    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 200);
+    solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 1e-8, 200);
     assert_near(nodes[N].velocity.z, -0.5, 1e-6);
     for (int i = 0; i < N; i++)
         assert_near(nodes[i].velocity.z, -0.5, 1e-6);
@@ -713,15 +713,15 @@ static void warm_start_continues(void **state)
     yk_network *network = make_network(context, NULL, false);
     fill(network, &c);
     yk_contact_report cold =
-        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 20000);
+        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONVEX_CONE, 1e-8, 20000);
     for (size_t i = 0; i < c.contacts; i++)
         c.data[i].impulse = yk_network_impulse(network, i);
     fill(network, &c);
     yk_contact_options options = yk_contact_options_default();
     options.method = YK_CONTACT_GAUSS_SEIDEL;
-    options.friction = YK_FRICTION_CONE;
+    options.friction_model = YK_FRICTION_CONVEX_CONE;
     options.warm_start = true;
-    options.iterations = 1000;
+    options.max_iterations = 1000;
     yk_contact_report warm;
     assert_int_equal(yk_network_solve(network, &options, &warm), YK_OK);
     assert_true(warm.iterations <= 2 && cold.iterations > 20);
@@ -741,12 +741,12 @@ static bool stop_soon(void *user)
 static void a_stop_ends_iterations(void **state)
 {
     (void)state;
-    static const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL,
-                                                YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_ACCURATE};
+    static const yk_contact_method methods[] = {
+        YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_INTERIOR_POINT};
     int questions = 0;
     yk_context_def def = yk_context_default();
-    def.stop = stop_soon;
-    def.stop_user = &questions;
+    def.should_stop = stop_soon;
+    def.should_stop_user = &questions;
     yk_context *context = yk_context_create(&def);
     assert_non_null(context);
 
@@ -760,14 +760,14 @@ static void a_stop_ends_iterations(void **state)
         fill(network, &c);
         yk_contact_options options = yk_contact_options_default();
         options.method = methods[i / WAYS];
-        options.friction = YK_FRICTION_COULOMB;
+        options.friction_model = YK_FRICTION_COULOMB;
         options.tolerance = tolerances[i % WAYS];
-        options.iterations = 1 << 30;
+        options.max_iterations = 1 << 30;
         options.check_interval = intervals[i % WAYS];
         questions = 0;
         yk_contact_report report;
         yk_status status = yk_network_solve(network, &options, &report);
-        if (status != YK_ERROR_STOPPED)
+        if (status != YK_ERROR_ABORTED)
             fail_msg("method %d, way %d: %s", (int)methods[i / WAYS], (int)(i % WAYS),
                      yk_last_message(context));
         assert_true(report.iterations < 1000);
@@ -798,7 +798,7 @@ static void mistakes_are_refused(void **state)
     yk_contact_options options = yk_contact_options_default();
     yk_contact_report report;
     assert_int_equal(yk_network_solve(network, &options, &report), YK_ERROR_NOT_FINITE);
-    options.friction = YK_FRICTION_BOX;
+    options.friction_model = YK_FRICTION_PYRAMID;
     assert_int_equal(yk_network_solve(network, &options, &report), YK_ERROR_ARGUMENT);
     yk_network_destroy(network);
     yk_context_destroy(context);

@@ -44,14 +44,14 @@ static void residual_of_known_solution(void **state)
     assert_near(u[1], 2, 0);
     /* box friction agrees as it slides along an axis; the convex cone lifts the mass off: u_N =
      * mu |u_T| */
-    assert_near(yk_contact_residual(&problem, YK_FRICTION_BOX, r, u), 0, 1e-15);
-    assert_true(yk_contact_residual(&problem, YK_FRICTION_CONE, r, u) > 0.1);
+    assert_near(yk_contact_residual(&problem, YK_FRICTION_PYRAMID, r, u), 0, 1e-15);
+    assert_true(yk_contact_residual(&problem, YK_FRICTION_CONVEX_CONE, r, u) > 0.1);
     double lifted[] = {2.8, -1.4, 0};
-    assert_near(yk_contact_residual(&problem, YK_FRICTION_CONE, lifted, u), 0, 1e-15);
+    assert_near(yk_contact_residual(&problem, YK_FRICTION_CONVEX_CONE, lifted, u), 0, 1e-15);
     assert_near(u[0], 0.8, 1e-15);
     /* the residual of r = 0 is the projection of -q: (2.8, -1.4, 0) over |q| */
     double zero[] = {0, 0, 0};
-    assert_near(yk_contact_residual(&problem, YK_FRICTION_CONE, zero, u),
+    assert_near(yk_contact_residual(&problem, YK_FRICTION_CONVEX_CONE, zero, u),
                 sqrt((2.8 * 2.8 + 1.4 * 1.4) / 13), 1e-15);
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);

@@ -32,7 +32,7 @@ static void solve_file(yk_context *context, const char *path, const yk_contact_o
            *u = calloc((size_t)problem.row_count, sizeof *u);
     yk_contact_report report;
     yk_status status = yk_contact_solve(context, &problem, options, r, u, &report);
-    double residual = yk_contact_residual(&problem, options->friction, r, u);
+    double residual = yk_contact_residual(&problem, options->friction_model, r, u);
     if (status != YK_OK || !(residual <= tolerance))
         fail_msg("%s: %s, residual %g, reported %g", path, yk_last_message(context), residual,
                  report.residual);
@@ -70,7 +70,7 @@ static void convex_problems(void **state)
 {
     (void)state;
     yk_contact_options options = yk_contact_options_default();
-    options.friction = YK_FRICTION_CONE;
+    options.friction_model = YK_FRICTION_CONVEX_CONE;
     solve_all(&options, 1e-8);
 }
 
@@ -78,7 +78,7 @@ static void box_friction(void **state)
 {
     (void)state;
     yk_contact_options options = yk_contact_options_default();
-    options.friction = YK_FRICTION_BOX;
+    options.friction_model = YK_FRICTION_PYRAMID;
     solve_all(&options, 1e-8);
 }
 
@@ -89,7 +89,7 @@ static void projected_gradient(void **state)
     options.method = YK_CONTACT_PROJECTED_GRADIENT;
     options.tolerance = 1e-4;
     solve_all(&options, 1e-4);
-    options.friction = YK_FRICTION_CONE;
+    options.friction_model = YK_FRICTION_CONVEX_CONE;
     solve_all(&options, 1e-4);
 }
 

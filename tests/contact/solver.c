@@ -10,9 +10,10 @@ static yk_contact_report solve(yk_context *context, const yk_contact_problem *pr
 {
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
-    options.friction = friction;
+    options.friction_model = friction;
     options.tolerance = tolerance;
-    options.iterations = method == YK_CONTACT_ACCURATE || method == YK_CONTACT_PIVOT ? 0 : 100000;
+    options.max_iterations =
+        method == YK_CONTACT_INTERIOR_POINT || method == YK_CONTACT_PIVOTING ? 0 : 100000;
     yk_contact_report report;
     yk_status status = yk_contact_solve(context, problem, &options, r, u, &report);
     if (status != YK_OK)
@@ -22,9 +23,8 @@ static yk_contact_report solve(yk_context *context, const yk_contact_problem *pr
     return report;
 }
 
-static const yk_contact_method cone_methods[] = {YK_CONTACT_ACCURATE, YK_CONTACT_GAUSS_SEIDEL,
-                                                 YK_CONTACT_PROJECTED_GRADIENT,
-                                                 YK_CONTACT_AUTOMATIC};
+static const yk_contact_method cone_methods[] = {YK_CONTACT_INTERIOR_POINT, YK_CONTACT_GAUSS_SEIDEL,
+                                                 YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_AUTO};
 enum { CONE_METHODS = sizeof cone_methods / sizeof *cone_methods };
 
 /* Mass 1 pushed down by 2 and aside by (3, 4), mu 0.5: true Coulomb friction slides on with speed
@@ -44,13 +44,13 @@ static void sliding_block(void **state)
         assert_near(r[2], -0.8, 1e-10);
         assert_near(u[0], 0, 1e-10);
         /* convex: r = projection of -q on the cone */
-        solve(context, &problem, cone_methods[m], YK_FRICTION_CONE, 1e-12, r, u);
+        solve(context, &problem, cone_methods[m], YK_FRICTION_CONVEX_CONE, 1e-12, r, u);
         assert_near(r[0], (2 + 0.5 * 5) / 1.25, 1e-10);
         assert_near(u[0], 0.5 * hypot(u[1], u[2]), 1e-10);
         /* box: each component on its own */
         if (cone_methods[m] == YK_CONTACT_PROJECTED_GRADIENT)
             continue;
-        solve(context, &problem, cone_methods[m], YK_FRICTION_BOX, 1e-12, r, u);
+        solve(context, &problem, cone_methods[m], YK_FRICTION_PYRAMID, 1e-12, r, u);
         assert_near(r[1], -1, 1e-10);
         assert_near(r[2], -1, 1e-10);
     }
@@ -76,7 +76,7 @@ static void solvers_agree(void **state)
                        &problem);
         for (int model = 0; model < 2; model++) {
             double reference[64], r[64], u[64];
-            solve(context, &problem, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-10, r,
+            solve(context, &problem, YK_CONTACT_INTERIOR_POINT, (yk_friction_model)model, 1e-10, r,
                   reference);
             for (int m = 1; m < CONE_METHODS; m++) {
                 solve(context, &problem, cone_methods[m], (yk_friction_model)model, 1e-8, r, u);
@@ -101,7 +101,7 @@ static void accurate_takes_few_steps(void **state)
         random_problem(context, &s, 3, 40, 0, 82, 0.3, &problem);
         for (int model = 0; model < 2; model++) {
             double r[120], u[120];
-            yk_contact_report report = solve(context, &problem, YK_CONTACT_ACCURATE,
+            yk_contact_report report = solve(context, &problem, YK_CONTACT_INTERIOR_POINT,
                                              (yk_friction_model)model, 1e-10, r, u);
             assert_in_range(report.iterations, 1, 25);
         }
@@ -189,7 +189,7 @@ static void planar_coulomb_equals_enumeration(void **state)
         yk_contact_problem problem;
         assert_int_equal(yk_contact_problem_from_dense(context, 2, CONTACTS, 0, w, q, mu, &problem),
                          YK_OK);
-        solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-11, r, u);
+        solve(context, &problem, YK_CONTACT_AUTO, YK_FRICTION_COULOMB, 1e-11, r, u);
         double nearest = INFINITY;
         for (int number = 0; number < 64; number++) {
             double v[N], distance = 0;
@@ -237,7 +237,7 @@ static void heavy_stack(void **state)
     double above[BOXES], r[BOXES], u[BOXES];
     make_stack(context, &problem, above);
     yk_contact_report report =
-        solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-12, r, u);
+        solve(context, &problem, YK_CONTACT_AUTO, YK_FRICTION_COULOMB, 1e-12, r, u);
     assert_true(report.iterations < 40);
     for (int i = 0; i < BOXES; i++)
         assert_relative(r[i], 9.81 * above[i], 1e-8);
@@ -245,8 +245,7 @@ static void heavy_stack(void **state)
     /* Sweeps would need thousands: a loose tolerance tries twenty before the accurate method. */
     int most = report.iterations + 20;
     for (double tolerance = 1e-4; tolerance < 0.05; tolerance *= 10) {
-        report =
-            solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, tolerance, r, u);
+        report = solve(context, &problem, YK_CONTACT_AUTO, YK_FRICTION_COULOMB, tolerance, r, u);
         assert_in_range(report.iterations, 1, most);
     }
     yk_contact_problem_destroy(context, &problem);
@@ -266,7 +265,7 @@ static void iterations_are_limited(void **state)
         for (double tolerance = 1e-12; tolerance < 1e-3; tolerance *= 1e8) {
             yk_contact_options options = yk_contact_options_default();
             options.tolerance = tolerance;
-            options.iterations = limits[i];
+            options.max_iterations = limits[i];
             yk_contact_report report;
             yk_status status = yk_contact_solve(context, &problem, &options, r, u, &report);
             assert_int_equal(status, YK_NOT_CONVERGED);
@@ -359,7 +358,7 @@ static void rolling_friction(void **state)
         assert_near(r[4], -0.03, 1e-9); /* rolls on: 0.05 against (3, -4) / 5 */
         assert_near(r[5], 0.04, 1e-9);
         assert_near(u[3], 0.75, 1e-9);
-        solve(context, &problem, cone_methods[m], YK_FRICTION_CONE, 1e-11, r, u);
+        solve(context, &problem, cone_methods[m], YK_FRICTION_CONVEX_CONE, 1e-11, r, u);
         yk_cone cone = yk_problem_cone(&problem, 0);
         assert_near(u[0], yk_cone_lift(&cone, u), 1e-8); /* the convex problem lifts it */
     }
@@ -379,7 +378,7 @@ static void softness_yields(void **state)
     problem.softness[0] = 0.5;
     for (int m = 0; m < CONE_METHODS; m++) {
         double r[1], u[1];
-        solve(context, &problem, cone_methods[m], YK_FRICTION_CONE, 1e-11, r, u);
+        solve(context, &problem, cone_methods[m], YK_FRICTION_CONVEX_CONE, 1e-11, r, u);
         assert_near(r[0], 2, 1e-9);
     }
     yk_contact_problem_destroy(context, &problem);
@@ -414,9 +413,9 @@ static void failure_is_reported(void **state)
     double r[18], history[4];
     yk_contact_report report;
     options.method = YK_CONTACT_GAUSS_SEIDEL;
-    options.iterations = 3;
-    options.history = history;
-    options.history_capacity = 4;
+    options.max_iterations = 3;
+    options.residual_history = history;
+    options.residual_history_capacity = 4;
     assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report),
                      YK_NOT_CONVERGED);
     assert_int_equal(report.iterations, 3);
@@ -444,7 +443,7 @@ static void warm_start_helps(void **state)
     yk_contact_report report;
     for (int m = 0; m < CONE_METHODS; m++) {
         options.method = cone_methods[m];
-        options.iterations = 0;
+        options.max_iterations = 0;
         assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report), YK_OK);
         assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report), YK_OK);
         assert_int_equal(report.iterations, 0);
@@ -463,11 +462,11 @@ static void box_solvers_agree(void **state)
         yk_contact_problem problem;
         random_problem(context, &s, 3, 4, trial % 3, 18, 0.2, &problem);
         double r[16], u[16], reference[16];
-        solve(context, &problem, YK_CONTACT_PIVOT, YK_FRICTION_BOX, 1e-10, r, reference);
-        solve(context, &problem, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_BOX, 1e-10, r, u);
+        solve(context, &problem, YK_CONTACT_PIVOTING, YK_FRICTION_PYRAMID, 1e-10, r, reference);
+        solve(context, &problem, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_PYRAMID, 1e-10, r, u);
         for (int k = 0; k < problem.row_count; k++)
             assert_near(u[k], reference[k], 1e-7);
-        solve(context, &problem, YK_CONTACT_ACCURATE, YK_FRICTION_BOX, 1e-10, r, u);
+        solve(context, &problem, YK_CONTACT_INTERIOR_POINT, YK_FRICTION_PYRAMID, 1e-10, r, u);
         for (int k = 0; k < problem.row_count; k++)
             assert_near(u[k], reference[k], 1e-7);
         yk_contact_problem_destroy(context, &problem);
@@ -480,8 +479,8 @@ static void default_is_coulomb_friction(void **state)
 {
     (void)state;
     yk_contact_options options = yk_contact_options_default();
-    assert_int_equal(options.method, YK_CONTACT_AUTOMATIC);
-    assert_int_equal(options.friction, YK_FRICTION_COULOMB);
+    assert_int_equal(options.method, YK_CONTACT_AUTO);
+    assert_int_equal(options.friction_model, YK_FRICTION_COULOMB);
     assert_true(options.tolerance == 1e-8);
 }
 

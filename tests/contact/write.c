@@ -54,7 +54,7 @@ static void joints_are_eliminated(void **state)
     assert_int_equal(reduced.row_count, 18);
 
     yk_contact_options options = yk_contact_options_default();
-    options.friction = YK_FRICTION_CONE;
+    options.friction_model = YK_FRICTION_CONVEX_CONE;
     options.tolerance = 1e-11;
     yk_contact_report report;
     double r[22], u[22], q[18], v[18];

@@ -1,6 +1,6 @@
 /* Acceleration of fixed points whose answer is known: linear maps, and the corners of the least
  * squares. */
-#include "coupling/unknowns.h"
+#include "coupling/interface_fixed_point.h"
 
 #include <stdlib.h>
 

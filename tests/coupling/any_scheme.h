@@ -3,25 +3,25 @@
 #ifndef YK_TESTS_ANY_SCHEME_H
 #define YK_TESTS_ANY_SCHEME_H
 
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 
 typedef struct any_scheme {
     const yk_scheme_ops *ops;
-    yk_order order;
+    yk_sequence order;
     yk_exchange exchange;
-    yk_explicit_inputs inputs;
+    yk_modified_inputs inputs;
     double alpha, beta, gamma;
     int iterations; /* of relaxed: sweeps */
     double tolerance, relative_tolerance;
     yk_acceleration acceleration;
-    yk_tight_velocity velocity;
+    yk_prescribed_velocity velocity;
     int halvings, threads;
     int degree;
-    yk_index1_jacobian jacobian;
+    yk_jacobian_update jacobian;
     yk_extrapolation extrapolation;
-    yk_rim_models models;
-    yk_rim_wrenches wrenches;
-    yk_rim_positions positions;
+    yk_interface_model_source models;
+    yk_slow_wrench wrenches;
+    yk_position_update positions;
     int exchanges;
     yk_subsystem_list fast;
 } any_scheme;
@@ -30,7 +30,7 @@ typedef struct any_scheme {
 static inline any_scheme any_scheme_default(void)
 {
     return (any_scheme){.ops = yk_scheme_explicit(),
-                        .inputs = YK_EXPLICIT_INPUTS_INDEX_1,
+                        .inputs = YK_MODIFIED_INPUTS_INDEX_1,
                         .iterations = 20,
                         .tolerance = 1e-6,
                         .acceleration = YK_ACCELERATION_QUASI_NEWTON,
@@ -51,46 +51,46 @@ typedef union any_options {
 static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *room)
 {
     if (s->ops == yk_scheme_explicit())
-        room->explicit_scheme = (yk_explicit_options){.order = s->order,
+        room->explicit_scheme = (yk_explicit_options){.sequence = s->order,
                                                       .exchange = s->exchange,
-                                                      .inputs = s->inputs,
+                                                      .modified_inputs = s->inputs,
                                                       .alpha = s->alpha,
                                                       .beta = s->beta,
                                                       .gamma = s->gamma,
-                                                      .threads = s->threads};
+                                                      .thread_count = s->threads};
     if (s->ops == yk_scheme_tight() || s->ops == yk_scheme_loose())
         room->tight =
-            (yk_tight_options){.iterations = s->ops == yk_scheme_tight() ? s->iterations : 0,
+            (yk_tight_options){.max_iterations = s->ops == yk_scheme_tight() ? s->iterations : 0,
                                .tolerance = s->tolerance,
                                .relative_tolerance = s->relative_tolerance,
                                .acceleration = s->acceleration,
-                               .velocity = s->velocity,
-                               .halvings = s->halvings,
+                               .prescribed_velocity = s->velocity,
+                               .max_halvings = s->halvings,
                                .exchange = s->exchange};
     if (s->ops == yk_scheme_monolithic())
-        room->monolithic = (yk_monolithic_options){.iterations = s->iterations};
+        room->monolithic = (yk_monolithic_options){.max_iterations = s->iterations};
     if (s->ops == yk_scheme_index1())
-        room->index1 = (yk_index1_options){.degree = s->degree,
-                                           .iterations = s->iterations,
+        room->index1 = (yk_index1_options){.polynomial_degree = s->degree,
+                                           .max_iterations = s->iterations,
                                            .tolerance = s->tolerance,
                                            .relative_tolerance = s->relative_tolerance,
-                                           .jacobian = s->jacobian,
-                                           .threads = s->threads};
+                                           .jacobian_update = s->jacobian,
+                                           .thread_count = s->threads};
     if (s->ops == yk_scheme_rim())
-        room->rim = (yk_rim_options){.order = s->order,
+        room->rim = (yk_rim_options){.sequence = s->order,
                                      .exchange = s->exchange,
                                      .extrapolation = s->extrapolation,
-                                     .models = s->models,
-                                     .wrenches = s->wrenches,
-                                     .positions = s->positions,
-                                     .exchanges = s->exchanges,
-                                     .fast = s->fast};
+                                     .interface_models = s->models,
+                                     .slow_wrench = s->wrenches,
+                                     .position_update = s->positions,
+                                     .exchanges_per_step = s->exchanges,
+                                     .fast_subsystems = s->fast};
     if (s->ops == yk_scheme_relaxed())
-        room->relaxed = (yk_relaxed_options){.order = s->order,
+        room->relaxed = (yk_relaxed_options){.sequence = s->order,
                                              .acceleration = s->acceleration,
                                              .relative_tolerance = s->relative_tolerance,
-                                             .sweeps = s->iterations,
-                                             .threads = s->threads};
+                                             .max_sweeps = s->iterations,
+                                             .thread_count = s->threads};
     return (yk_scheme_def){.ops = s->ops, .options = room};
 }
 
@@ -111,7 +111,7 @@ static inline double scheme_statistic(const yk_system *system, const char *text)
     yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
     int count = yk_system_scheme_statistics(system, rows);
     for (int i = 0; i < count; i++) {
-        const char *a = rows[i].text, *b = text;
+        const char *a = rows[i].name, *b = text;
         while (*b && *a == *b)
             a++, b++;
         if (!*b)

@@ -10,7 +10,8 @@
 /* A motion with all its rates, as a polynomial in time about a turned frame. */
 static yk_motion motion_at(double t, double seed)
 {
-    yk_input path = {.degree = 3, .orientation = yk_so3_exp(yk_v3(0.3 * seed, -0.7, 0.2 + seed))};
+    yk_input path = {.degree = 3,
+                     .base_orientation = yk_so3_exp(yk_v3(0.3 * seed, -0.7, 0.2 + seed))};
     for (int i = 0; i <= path.degree; i++) {
         double k = i + 1;
         path.linear[i] = yk_v3(0.5 * sin(k + seed), cos(2 * k * seed), 0.3 * k - seed);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/physics.h"
@@ -32,7 +32,7 @@ static yk_status connect_port(yk_subsystem *self, int port, yk_causality causali
 static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     yk_subsystem *mass = ((brittle *)self)->mass;
-    return mass->ops->start(mass, t, h, inputs);
+    return mass->ops->initialize(mass, t, h, inputs);
 }
 
 static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
@@ -48,7 +48,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
 static void output(const yk_subsystem *self, int port, yk_port_value *value)
 {
     const brittle *b = (const brittle *)self;
-    b->mass->ops->output(b->mass, port, value);
+    b->mass->ops->get_port_value(b->mass, port, value);
     if (b->broken)
         value->motion.position.x = NAN;
 }
@@ -86,9 +86,9 @@ static const yk_subsystem_ops brittle_ops = {
     .kind = "brittle",
     .ports = ports,
     .connect = connect_port,
-    .start = start,
+    .initialize = start,
     .step = step,
-    .output = output,
+    .get_port_value = output,
     .destroy = destroy,
     .rollback = &rollback,
 };
@@ -97,9 +97,9 @@ static const yk_subsystem_ops fixed_ops = {
     .kind = "brittle",
     .ports = ports,
     .connect = connect_port,
-    .start = start,
+    .initialize = start,
     .step = step,
-    .output = output,
+    .get_port_value = output,
     .destroy = destroy,
 };
 
@@ -124,9 +124,10 @@ typedef struct pair {
 static const double STEP = 0.01;
 static const char *const names[] = {"brittle", "carried"};
 static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
 
-static const yk_explicit_options by_motion = {.inputs = YK_EXPLICIT_INPUTS_INDEX_1, .threads = 1};
+static const yk_explicit_options by_motion = {.modified_inputs = YK_MODIFIED_INPUTS_INDEX_1,
+                                              .thread_count = 1};
 
 typedef struct pair_def {
     yk_failure_policy policy;
@@ -165,9 +166,9 @@ static yk_status try_pair(pair *p, const pair_def *d)
     };
     if (d->merged)
         def.scheme = (yk_scheme_def){.ops = yk_scheme_monolithic()};
-    def.control.tolerance = d->tolerance;
+    def.control.relative_tolerance = d->tolerance;
     yk_status status = yk_system_make(context, &def, &p->system);
-    return status == YK_OK ? yk_system_start(p->system) : status;
+    return status == YK_OK ? yk_system_initialize(p->system) : status;
 }
 
 static void open_pair(pair *p, const pair_def *d)
@@ -218,7 +219,7 @@ static void stopping_is_the_default(void **state)
     assert_int_equal(steps(&p, 10), YK_OK);
     assert_int_equal(yk_system_step(p.system, NULL), YK_ERROR_DIVERGED);
     assert_non_null(strstr(yk_last_message(context), "brittle"));
-    assert_true(yk_system_failures_get(p.system).count == 0);
+    assert_true(yk_system_get_failures(p.system).count == 0);
     close_pair(&p);
 }
 
@@ -235,23 +236,23 @@ static void halved_steps_pass_and_grow_again(void **state)
         assert_int_equal(steps(&p, 40), YK_OK);
         assert_near(yk_system_time(p.system), 0.4, 1e-15);
 
-        yk_system_failures f = yk_system_failures_get(p.system);
+        yk_system_failures f = yk_system_get_failures(p.system);
         assert_true(f.count >= 3 && f.count < 8);
-        assert_near(f.first, 0.1, 1e-12);
-        assert_true(f.last < 0.15);
-        assert_near(f.smallest, STEP / 4, 1e-15);
+        assert_near(f.first_time, 0.1, 1e-12);
+        assert_true(f.last_time < 0.15);
+        assert_near(f.min_step, STEP / 4, 1e-15);
         assert_int_equal(f.subsystem, 0);
-        assert_false(f.fell_back);
-        assert_non_null(strstr(f.reason, "brittle"));
+        assert_false(f.used_fallback);
+        assert_non_null(strstr(f.first_message, "brittle"));
 
         /* 10 whole steps, the bad time in quarters, and 8 halves before wholes come again. */
-        yk_system_statistics s = yk_system_statistics_get(p.system);
-        assert_near(s.smallest_step, STEP / 4, 1e-15);
-        assert_near(s.largest_step, STEP, 1e-15);
+        yk_system_statistics s = yk_system_get_statistics(p.system);
+        assert_near(s.min_step, STEP / 4, 1e-15);
+        assert_near(s.max_step, STEP, 1e-15);
         assert_true(s.steps > 40 + 15 && s.steps < 80);
         int64_t before = s.steps;
         assert_int_equal(steps(&p, 5), YK_OK);
-        assert_true(yk_system_statistics_get(p.system).steps == before + 5);
+        assert_true(yk_system_get_statistics(p.system).steps == before + 5);
         close_pair(&p);
     }
 }
@@ -268,8 +269,8 @@ static void results_are_those_of_the_motion(void **state)
     open_pair(&b, &whole);
     assert_int_equal(steps(&a, 40), YK_OK);
     assert_int_equal(steps(&b, 40), YK_OK);
-    double with = yk_system_output(a.system, 0, 0)->motion.position.x;
-    double without = yk_system_output(b.system, 0, 0)->motion.position.x;
+    double with = yk_system_port_value(a.system, 0, 0)->motion.position.x;
+    double without = yk_system_port_value(b.system, 0, 0)->motion.position.x;
     assert_true(with != without);
     assert_relative(with, without, 0.02);
 
@@ -278,7 +279,7 @@ static void results_are_those_of_the_motion(void **state)
     pair c;
     open_pair(&c, &whole);
     assert_int_equal(steps(&c, 40), YK_OK);
-    assert_true(without == yk_system_output(c.system, 0, 0)->motion.position.x);
+    assert_true(without == yk_system_port_value(c.system, 0, 0)->motion.position.x);
     close_pair(&a);
     close_pair(&b);
     close_pair(&c);
@@ -288,7 +289,7 @@ static void a_limit_of_halvings_ends_the_run(void **state)
 {
     (void)state;
     pair_def d = hard_to_pass(YK_ON_FAILURE_HALVE);
-    d.policy.halvings = 1;
+    d.policy.max_halvings = 1;
     pair p;
     open_pair(&p, &d);
     assert_int_equal(steps(&p, 10), YK_OK);
@@ -301,9 +302,9 @@ static yk_tight_options tight_options;
 
 static pair_def falling_back(void)
 {
-    pair_def d = hard_to_pass(YK_ON_FAILURE_FALL_BACK);
-    tight_options = yk_tight_default();
-    d.policy.fall_back = (yk_scheme_def){.ops = yk_scheme_tight(), .options = &tight_options};
+    pair_def d = hard_to_pass(YK_ON_FAILURE_FALLBACK);
+    tight_options = yk_tight_options_default();
+    d.policy.fallback_scheme = (yk_scheme_def){.ops = yk_scheme_tight(), .options = &tight_options};
     return d;
 }
 
@@ -315,12 +316,12 @@ static void the_other_scheme_goes_on(void **state)
     pair p;
     open_pair(&p, &d);
     assert_int_equal(steps(&p, 10), YK_OK);
-    assert_false(yk_system_failures_get(p.system).fell_back);
-    assert_int_equal(yk_system_statistics_get(p.system).largest_iterations, 1);
+    assert_false(yk_system_get_failures(p.system).used_fallback);
+    assert_int_equal(yk_system_get_statistics(p.system).max_iterations, 1);
 
     /* The brittle one fails whoever asks: that ends the run. */
     assert_int_equal(yk_system_step(p.system, NULL), YK_ERROR_DIVERGED);
-    assert_true(yk_system_failures_get(p.system).fell_back);
+    assert_true(yk_system_get_failures(p.system).used_fallback);
     assert_non_null(strstr(yk_last_message(context), "tight"));
     close_pair(&p);
 
@@ -328,20 +329,20 @@ static void the_other_scheme_goes_on(void **state)
     open_pair(&p, &d);
     assert_int_equal(steps(&p, 10), YK_OK);
     p.brittle->to = 0;
-    assert_int_equal(yk_system_fall_back(p.system, "seen from outside"), YK_OK);
-    assert_int_equal(yk_system_fall_back(p.system, "again"), YK_ERROR_CAPABILITY);
+    assert_int_equal(yk_system_switch_to_fallback(p.system, "seen from outside"), YK_OK);
+    assert_int_equal(yk_system_switch_to_fallback(p.system, "again"), YK_ERROR_CAPABILITY);
     assert_int_equal(steps(&p, 30), YK_OK);
-    assert_true(yk_system_statistics_get(p.system).largest_iterations > 1);
-    yk_system_failures f = yk_system_failures_get(p.system);
-    assert_near(f.first, 0.1, 1e-12);
-    assert_string_equal(f.reason, "seen from outside");
+    assert_true(yk_system_get_statistics(p.system).max_iterations > 1);
+    yk_system_failures f = yk_system_get_failures(p.system);
+    assert_near(f.first_time, 0.1, 1e-12);
+    assert_string_equal(f.first_message, "seen from outside");
 
     /* Started again, it is with the first scheme and repeats to the bit. */
     uint64_t hash = hash_of(&p);
-    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_int_equal(yk_system_initialize(p.system), YK_OK);
     assert_int_equal(steps(&p, 10), YK_OK);
-    assert_int_equal(yk_system_statistics_get(p.system).largest_iterations, 1);
-    assert_int_equal(yk_system_fall_back(p.system, "seen from outside"), YK_OK);
+    assert_int_equal(yk_system_get_statistics(p.system).max_iterations, 1);
+    assert_int_equal(yk_system_switch_to_fallback(p.system, "seen from outside"), YK_OK);
     assert_int_equal(steps(&p, 30), YK_OK);
     assert_true(hash == hash_of(&p));
     close_pair(&p);
@@ -359,21 +360,21 @@ static void images_know_where_a_policy_is(void **state)
         open_pair(&p, &policies[k]);
         open_pair(&q, &policies[k]);
         yk_state_layout size = yk_system_state_layout(p.system);
-        double *image = calloc(size.words, sizeof *image);
+        double *image = calloc(size.word_count, sizeof *image);
         for (int at = 8; at <= 24; at += 8) {
-            assert_int_equal(yk_system_start(p.system), YK_OK);
+            assert_int_equal(yk_system_initialize(p.system), YK_OK);
             for (int i = 0; i < 40; i++) {
                 if (i == at)
-                    yk_system_state_get(p.system, image);
+                    yk_system_get_state(p.system, image);
                 if (k == 1 && i == 12)
-                    assert_int_equal(yk_system_fall_back(p.system, "now"), YK_OK);
+                    assert_int_equal(yk_system_switch_to_fallback(p.system, "now"), YK_OK);
                 assert_int_equal(steps(&p, 1), YK_OK);
             }
 
-            assert_int_equal(yk_system_state_set(q.system, image), YK_OK);
+            assert_int_equal(yk_system_set_state(q.system, image), YK_OK);
             for (int i = at; i < 40; i++) {
                 if (k == 1 && i == 12)
-                    assert_int_equal(yk_system_fall_back(q.system, "now"), YK_OK);
+                    assert_int_equal(yk_system_switch_to_fallback(q.system, "now"), YK_OK);
                 assert_int_equal(steps(&q, 1), YK_OK);
             }
 
@@ -400,10 +401,10 @@ static void misuse_is_refused_before_the_run(void **state)
 {
     (void)state;
     pair_def d = hard_to_pass(YK_ON_FAILURE_HALVE);
-    d.policy.halvings = 21;
+    d.policy.max_halvings = 21;
     refuse(&d, YK_ERROR_ARGUMENT, "1 to 20");
     d = hard_to_pass(YK_ON_FAILURE_HALVE);
-    d.policy.good_steps = 0;
+    d.policy.steps_before_doubling = 0;
     refuse(&d, YK_ERROR_ARGUMENT, "good");
     d = hard_to_pass(YK_ON_FAILURE_HALVE);
     d.tolerance = 1e-3;
@@ -412,15 +413,15 @@ static void misuse_is_refused_before_the_run(void **state)
     d.fixed = true;
     refuse(&d, YK_ERROR_CAPABILITY, "cannot return to an earlier state");
 
-    d = hard_to_pass(YK_ON_FAILURE_FALL_BACK);
+    d = hard_to_pass(YK_ON_FAILURE_FALLBACK);
     refuse(&d, YK_ERROR_ARGUMENT, "name one");
-    d.policy.fall_back.ops = yk_scheme_explicit();
+    d.policy.fallback_scheme.ops = yk_scheme_explicit();
     refuse(&d, YK_ERROR_ARGUMENT, "name another");
-    d.policy.fall_back.ops = yk_scheme_monolithic();
+    d.policy.fallback_scheme.ops = yk_scheme_monolithic();
     refuse(&d, YK_ERROR_CAPABILITY, "merge");
-    d.policy.fall_back.ops = yk_scheme_index1();
+    d.policy.fallback_scheme.ops = yk_scheme_index1();
     refuse(&d, YK_ERROR_CAPABILITY, "a wrench to both sides with the second");
-    d.policy.fall_back.ops = yk_scheme_tight();
+    d.policy.fallback_scheme.ops = yk_scheme_tight();
     d.merged = true;
     refuse(&d, YK_ERROR_CAPABILITY, "merge");
 }

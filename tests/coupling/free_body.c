@@ -45,7 +45,7 @@ static int ports(const yk_subsystem *self, const yk_port **list)
 static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
 {
     (void)constrained;
-    of(self)->connected[port] = causality == YK_TAKES_WRENCH;
+    of(self)->connected[port] = causality == YK_CAUSALITY_WRENCH_INPUT;
     return YK_OK;
 }
 
@@ -162,7 +162,7 @@ static yk_state_layout state_layout(const yk_subsystem *self)
 {
     (void)self;
     size_t words = sizeof(body_state) / sizeof(double);
-    return (yk_state_layout){.words = words, .continuous = words};
+    return (yk_state_layout){.word_count = words, .continuous_count = words};
 }
 
 static void state_get(const yk_subsystem *self, double *image)
@@ -198,13 +198,13 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "free body",
                                             .ports = ports,
                                             .connect = connect,
-                                            .start = start,
+                                            .initialize = start,
                                             .step = step,
-                                            .output = output,
+                                            .get_port_value = output,
                                             .destroy = destroy,
                                             .rollback = &rollback_ops,
                                             .energy = &energy_ops,
-                                            .input_degree = input_degree};
+                                            .max_input_degree = input_degree};
 
 yk_subsystem *free_body_create(const free_body_def *def)
 {
@@ -219,7 +219,7 @@ yk_subsystem *free_body_create(const free_body_def *def)
         static const char *const names[FREE_BODY_PORTS] = {"first", "second", "third"};
         if (yk_q_norm(b->def.rotation[i]) == 0)
             b->def.rotation[i] = yk_q_identity();
-        b->ports[i] = (yk_port){names[i], YK_PORT_MARKER, YK_TAKES_WRENCH};
+        b->ports[i] = (yk_port){names[i], YK_PORT_MARKER, YK_CAUSALITY_WRENCH_INPUT};
     }
     return &b->base;
 }

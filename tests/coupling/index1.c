@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/physics.h"
@@ -18,7 +18,7 @@ typedef struct chain {
 } chain;
 
 static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
 static const char *const names[] = {"one", "two"};
 
 static any_scheme index1(int degree)
@@ -60,7 +60,7 @@ static void open_pair(chain *c, const yk_oscillator_def *defs, const any_scheme 
                                  .interface_count = 1,
                                  .step = h};
     assert_int_equal(any_scheme_create(context, &def, scheme, &c->system), YK_OK);
-    assert_int_equal(yk_system_start(c->system), YK_OK);
+    assert_int_equal(yk_system_initialize(c->system), YK_OK);
 }
 
 static void close_chain(chain *c)
@@ -72,7 +72,7 @@ static void close_chain(chain *c)
 
 static const yk_port_value *mass(const chain *c, int i)
 {
-    return yk_system_output(c->system, i, 0);
+    return yk_system_port_value(c->system, i, 0);
 }
 
 /* Both masses as one: 3 x'' + 20 x' + 2000 x = 0 from x = 0 with 100 m/s. */
@@ -171,7 +171,7 @@ static double low_order_error(int degree, double h)
                                  .step = h};
     any_scheme scheme = index1(degree);
     assert_int_equal(any_scheme_create(context, &def, &scheme, &c.system), YK_OK);
-    assert_int_equal(yk_system_start(c.system), YK_OK);
+    assert_int_equal(yk_system_initialize(c.system), YK_OK);
     double largest = 0;
     for (int i = 0; i < lround(0.5 / h); i++) {
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
@@ -206,9 +206,9 @@ static void differences_give_the_jacobian_of_the_sensitivities(void **state)
 {
     (void)state;
     any_scheme reported = index1(3), measured = index1(3);
-    measured.jacobian = YK_JACOBIAN_DIFFERENCES;
+    measured.jacobian = YK_JACOBIAN_UPDATE_FINITE_DIFFERENCES;
     for (int reuse = 0; reuse < 2; reuse++) {
-        reported.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_FRESH;
+        reported.jacobian = reuse ? YK_JACOBIAN_UPDATE_REUSE : YK_JACOBIAN_UPDATE_EVERY_STEP;
         assert_relative(largest_error(&measured, 1e-2, 1), largest_error(&reported, 1e-2, 1), 1e-4);
     }
 }
@@ -222,13 +222,13 @@ static void a_kept_jacobian_is_computed_once(void **state)
         yk_oscillator_def defs[2];
         paper_masses(defs);
         any_scheme scheme = index1(3);
-        scheme.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_DIFFERENCES;
+        scheme.jacobian = reuse ? YK_JACOBIAN_UPDATE_REUSE : YK_JACOBIAN_UPDATE_FINITE_DIFFERENCES;
         silent = reuse;
         open_pair(&c, defs, &scheme, 1e-2);
         silent = false;
         for (int i = 0; i < 50; i++)
             assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
-        yk_system_statistics s = yk_system_statistics_get(c.system);
+        yk_system_statistics s = yk_system_get_statistics(c.system);
         assert_int_equal((int)scheme_statistic(c.system, "coupling Jacobians"), reuse ? 1 : 50);
         /* Three parameters on either side. */
         assert_int_equal((int)scheme_statistic(c.system, "calls of subsystems"), reuse ? 6 : 300);
@@ -297,22 +297,22 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
         paper_masses(defs);
         defs[0].integrator = YK_OSCILLATOR_TWO_STEP;
         any_scheme scheme = index1(2);
-        scheme.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_FRESH;
+        scheme.jacobian = reuse ? YK_JACOBIAN_UPDATE_REUSE : YK_JACOBIAN_UPDATE_EVERY_STEP;
         open_pair(&c, defs, &scheme, 1e-3);
         yk_state_layout layout = yk_system_state_layout(c.system);
-        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words,
-               *two = one + layout.words;
+        double *mark = malloc(3 * layout.word_count * sizeof *mark),
+               *one = mark + layout.word_count, *two = one + layout.word_count;
         for (int i = 0; i < 7; i++)
             yk_system_step(c.system, NULL);
-        yk_system_state_get(c.system, mark);
+        yk_system_get_state(c.system, mark);
         for (int i = 0; i < 9; i++)
             yk_system_step(c.system, NULL);
-        yk_system_state_get(c.system, one);
-        assert_int_equal(yk_system_state_set(c.system, mark), YK_OK);
+        yk_system_get_state(c.system, one);
+        assert_int_equal(yk_system_set_state(c.system, mark), YK_OK);
         for (int i = 0; i < 9; i++)
             yk_system_step(c.system, NULL);
-        yk_system_state_get(c.system, two);
-        assert_memory_equal(one, two, layout.words * sizeof *one);
+        yk_system_get_state(c.system, two);
+        assert_memory_equal(one, two, layout.word_count * sizeof *one);
         free(mark);
         close_chain(&c);
     }
@@ -342,7 +342,7 @@ static void stepping_allocates_nothing(void **state)
         yk_oscillator_def defs[2];
         paper_masses(defs);
         any_scheme scheme = index1(3);
-        scheme.jacobian = (yk_index1_jacobian)displacement;
+        scheme.jacobian = (yk_jacobian_update)displacement;
         open_pair(&c, defs, &scheme, 1e-2);
         assert_int_equal(yk_system_step(c.system, NULL),
                          YK_OK); /* the first factorisation takes its memory */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "free_body.h"
 #include "math/so3.h"
 #include "test.h"
@@ -49,7 +49,7 @@ static yk_interface_def *join(bed *b, int from, int port_a, int to, int port_b, 
                                     .wrench_port = port_a,
                                     .motion_subsystem = to,
                                     .motion_port = port_b,
-                                    .constrained = axes};
+                                    .constrained_axes = axes};
     return interface;
 }
 
@@ -63,7 +63,7 @@ static void open_bed(bed *b, const any_scheme *scheme, double h)
                                  .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
     if (status == YK_OK)
-        status = yk_system_start(b->system);
+        status = yk_system_initialize(b->system);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -168,7 +168,8 @@ static double tip_error(const any_scheme *scheme, unsigned axes, int steps, doub
     run(&b, steps);
     exact_pendulum(end, y);
     yk_vec3 tip = {cos(y[0]) + cos(y[1]), sin(y[0]) + sin(y[1]), 0};
-    double error = yk_v3_norm(yk_v3_sub(yk_system_output(b.system, 2, 1)->motion.position, tip));
+    double error =
+        yk_v3_norm(yk_v3_sub(yk_system_port_value(b.system, 2, 1)->motion.position, tip));
     close_bed(&b);
     return error;
 }
@@ -246,7 +247,7 @@ static void run_top(unsigned axes, const yk_relative_motion *drive, const any_sc
     bed b;
     open_top(&b, axes, drive, scheme, 0.4 / steps);
     run(&b, steps);
-    *m = yk_system_output(b.system, 2, 0)->motion;
+    *m = yk_system_port_value(b.system, 2, 0)->motion;
     close_bed(&b);
 }
 
@@ -308,8 +309,8 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
     open_top(&b, YK_AXES_ALL, drive, &scheme, 0.01);
     for (int n = 1; n <= 40; n++) {
         run(&b, 1);
-        const yk_motion *to = &yk_system_output(b.system, 2, 0)->motion,
-                        *from = &yk_system_output(b.system, 1, 1)->motion;
+        const yk_motion *to = &yk_system_port_value(b.system, 2, 0)->motion,
+                        *from = &yk_system_port_value(b.system, 1, 1)->motion;
         yk_vec3 displacement =
             yk_q_rotate_back(from->orientation, yk_v3_sub(to->position, from->position));
         yk_vec3 angle = yk_so3_log(yk_q_mul(yk_q_conjugate(from->orientation), to->orientation));
@@ -320,7 +321,7 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
                     1e-11);
     }
     yk_interface_statistics s = yk_system_interface_statistics(b.system, 1);
-    assert_near(s.largest.position + s.largest.rotation, 0,
+    assert_near(s.max_gap.position + s.max_gap.rotation, 0,
                 1e-11);                     /* the prescribed motion is no gap, */
     assert_near(s.energy_created, 0, 1e-9); /* and its work not that of the coupling */
     close_bed(&b);
@@ -337,8 +338,8 @@ static void what_one_side_receives_the_other_gives(void **state)
         open_top(&b, joints[i], NULL, &scheme, 0.01);
         for (int n = 0; n < 40; n++) {
             run(&b, 1);
-            const yk_port_value *to = yk_system_output(b.system, 2, 0),
-                                *from = yk_system_output(b.system, 1, 1);
+            const yk_port_value *to = yk_system_port_value(b.system, 2, 0),
+                                *from = yk_system_port_value(b.system, 1, 1);
             yk_vec3 arm = yk_v3_sub(to->motion.position, from->motion.position);
             yk_vec3 moment =
                 yk_v3_add(from->wrench.torque,
@@ -367,9 +368,9 @@ static chain_cost run_chain(int rods, int threads, int steps, double end, double
     hang_chain(&b, rods, 0.2, YK_AXES_ALL & ~YK_AXIS_RZ);
     open_bed(&b, &scheme, end / steps);
     run(&b, steps);
-    yk_vec3 place = yk_system_output(b.system, rods, 1)->motion.position;
+    yk_vec3 place = yk_system_port_value(b.system, rods, 1)->motion.position;
     tip[0] = place.x, tip[1] = place.y, tip[2] = place.z;
-    chain_cost cost = {.iterations = yk_system_statistics_get(b.system).iterations,
+    chain_cost cost = {.iterations = yk_system_get_statistics(b.system).iterations,
                        .jacobians = scheme_statistic(b.system, "coupling Jacobians"),
                        .difference_runs = scheme_statistic(b.system, "calls of subsystems")};
     close_bed(&b);
@@ -400,12 +401,12 @@ static void straight_chains_need_the_same_iterations(void **state)
     for (int i = 0; i < 3; i++) {
         bed b;
         any_scheme scheme = index1(3);
-        scheme.jacobian = YK_JACOBIAN_FRESH;
+        scheme.jacobian = YK_JACOBIAN_UPDATE_EVERY_STEP;
         scheme.tolerance = 1e-6, scheme.relative_tolerance = 1e-9;
         hang_rods(&b, rods[i], -1.4, -1.4, YK_AXES_ALL & ~YK_AXIS_RZ);
         open_bed(&b, &scheme, 0.01);
         run(&b, STEPS);
-        assert_in_range(yk_system_statistics_get(b.system).iterations, 2 * STEPS, 2 * STEPS + 1);
+        assert_in_range(yk_system_get_statistics(b.system).iterations, 2 * STEPS, 2 * STEPS + 1);
         close_bed(&b);
     }
 }
@@ -420,8 +421,8 @@ static void the_jacobian_of_turning_bodies_lasts(void **state)
     hang_rods(&b, 2, 0, -0.1, YK_AXES_ALL & ~YK_AXIS_RZ);
     open_bed(&b, &scheme, 0.005);
     run(&b, 120);
-    assert_true(yk_system_output(b.system, 1, 1)->motion.position.y < -0.9);
-    yk_system_statistics s = yk_system_statistics_get(b.system);
+    assert_true(yk_system_port_value(b.system, 1, 1)->motion.position.y < -0.9);
+    yk_system_statistics s = yk_system_get_statistics(b.system);
     assert_in_range((int)scheme_statistic(b.system, "coupling Jacobians"), 1, 3);
     assert_true(s.iterations < 4 * 120);
     close_bed(&b);
@@ -465,7 +466,7 @@ static void redundant_joints_share_their_wrenches(void **state)
     open_bed(&b, &scheme, 0.01);
     run(&b, 50);
     for (int i = 0; i < 4; i++) {
-        yk_interface_error gap = yk_system_interface_error(b.system, i);
+        yk_interface_gap gap = yk_system_interface_gap(b.system, i);
         assert_near(gap.position + gap.rotation, 0, 1e-9);
     }
     /* A parallelogram: the coupler stays parallel to the ground, and the energy is kept. */
@@ -475,7 +476,7 @@ static void redundant_joints_share_their_wrenches(void **state)
         assert_true(yk_system_energy(b.system, i, &e));
         sum.kinetic += e.kinetic, sum.potential += e.potential;
     }
-    assert_near(yk_system_output(b.system, 2, 0)->motion.orientation.z, 0, 1e-8);
+    assert_near(yk_system_port_value(b.system, 2, 0)->motion.orientation.z, 0, 1e-8);
     assert_near(sum.kinetic + sum.potential, GRAVITY * 2 * sin(2.0), 1e-7);
     close_bed(&b);
 }
@@ -489,8 +490,8 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         bed b;
         hang_chain(&b, 1, 0.4, YK_AXES_TRANSLATION);
         free_body_def def = rod(-0.4, yk_v3(cos(0.4), sin(0.4), 0));
-        yk_transform places[3] = {yk_transform_default(), yk_transform_default(),
-                                  yk_transform_default()};
+        yk_transform places[3] = {yk_transform_identity(), yk_transform_identity(),
+                                  yk_transform_identity()};
         if (i == 1) {
             yk_transform *p = &places[2];
             *p = (yk_transform){{0.3, -0.2, 0.7}, yk_so3_exp(yk_v3(0.5, 1.1, -0.3)), 1e-3, 1e-3};
@@ -514,9 +515,9 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
                                         .interface_count = b.interface_count,
                                         .step = 0.01};
         assert_int_equal(any_scheme_create(context, &system, &scheme, &b.system), YK_OK);
-        assert_int_equal(yk_system_start(b.system), YK_OK);
+        assert_int_equal(yk_system_initialize(b.system), YK_OK);
         run(&b, 30);
-        *(i ? &placed : &plain) = yk_system_output(b.system, 2, 1)->motion;
+        *(i ? &placed : &plain) = yk_system_port_value(b.system, 2, 1)->motion;
         close_bed(&b);
     }
     assert_near(distance(&plain, &placed), 0, 1e-10);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/polynomial.h"
 #include "test.h"
 #include "the_context.h"
@@ -22,8 +22,8 @@ enum { LAW_END, LAW_FORCE };
 
 static int law_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[] = {{"end", YK_PORT_SCALAR, YK_TAKES_MOTION},
-                                    {"force", YK_PORT_SIGNAL, YK_TAKES_SIGNAL}};
+    static const yk_port ports[] = {{"end", YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT},
+                                    {"force", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_INPUT}};
     (void)self;
     *list = ports;
     return 2;
@@ -98,9 +98,9 @@ static const yk_subsystem_ops law_ops = {
     .kind = "law",
     .ports = law_ports,
     .connect = law_connect,
-    .start = law_start,
+    .initialize = law_start,
     .step = law_step,
-    .output = law_output,
+    .get_port_value = law_output,
     .destroy = law_destroy,
     .rollback = &law_rollback_ops,
 };
@@ -123,8 +123,8 @@ enum { GAIN_INPUT, GAIN_OUTPUT };
 
 static int gain_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[] = {{"input", YK_PORT_SIGNAL, YK_TAKES_SIGNAL},
-                                    {"output", YK_PORT_SIGNAL, YK_GIVES_SIGNAL}};
+    static const yk_port ports[] = {{"input", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_INPUT},
+                                    {"output", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_OUTPUT}};
     (void)self;
     *list = ports;
     return 2;
@@ -181,9 +181,9 @@ static const yk_subsystem_ops gain_ops = {
     .kind = "gain",
     .ports = gain_ports,
     .connect = connect_anything,
-    .start = gain_start,
+    .initialize = gain_start,
     .step = gain_step,
-    .output = gain_output,
+    .get_port_value = gain_output,
     .destroy = law_destroy,
     .rollback = &gain_rollback_ops,
 };
@@ -205,8 +205,8 @@ typedef struct cart {
 
 static int cart_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[] = {{"front", YK_PORT_SCALAR, YK_TAKES_WRENCH},
-                                    {"back", YK_PORT_SCALAR, YK_TAKES_WRENCH}};
+    static const yk_port ports[] = {{"front", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT},
+                                    {"back", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT}};
     (void)self;
     *list = ports;
     return 2;
@@ -277,12 +277,12 @@ static const yk_subsystem_ops cart_ops = {.size = sizeof(yk_subsystem_ops),
                                           .kind = "cart",
                                           .ports = cart_ports,
                                           .connect = connect_anything,
-                                          .start = cart_start,
+                                          .initialize = cart_start,
                                           .step = cart_step,
-                                          .output = cart_output,
+                                          .get_port_value = cart_output,
                                           .destroy = law_destroy,
                                           .rollback = &cart_rollback_ops,
-                                          .input_degree = cart_degree};
+                                          .max_input_degree = cart_degree};
 
 static yk_subsystem *create_cart(double mass, double velocity)
 {
@@ -325,8 +325,8 @@ static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps,
                      const yk_wire_def *wires, int wire_count)
 {
     const yk_interface_def interfaces[] = {
-        {.name = "law", .motion_subsystem = 1, .constrained = YK_AXIS_X},
-        {.name = "joint", .wrench_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
+        {.name = "law", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X},
+        {.name = "joint", .wrench_subsystem = 2, .motion_port = 1, .constrained_axes = YK_AXIS_X}};
     const int steps[] = {1, substeps, 1, 1};
     yk_system_description def = {.subsystems = b->parts,
                                  .names = names,
@@ -339,7 +339,7 @@ static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps,
                                  .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
     if (status == YK_OK)
-        status = yk_system_start(b->system);
+        status = yk_system_initialize(b->system);
     if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -364,7 +364,7 @@ static void run(bed *b, int steps)
 
 static double place(const bed *b, int part)
 {
-    return yk_system_output(b->system, part, 0)->motion.position.x;
+    return yk_system_port_value(b->system, part, 0)->motion.position.x;
 }
 
 /* m x'' + c x' + k x = 0 from x = 0 with velocity v. */
@@ -415,7 +415,7 @@ static void stiff_laws_are_stable(void **state)
             open_bed(&b, &scheme, 0.01, 8, NULL, 0);
             run(&b, 200);
             assert_true(fabs(place(&b, 0)) <= fmax(0.02, 1 / sqrt(stiffness)));
-            assert_true(fabs(yk_system_output(b.system, 0, 0)->motion.velocity.x) <= 1);
+            assert_true(fabs(yk_system_port_value(b.system, 0, 0)->motion.velocity.x) <= 1);
             if (degree > 0 && stiffness > 1e4)
                 assert_near(place(&b, 0), 0, 1e-9);
             close_bed(&b);
@@ -435,7 +435,7 @@ static void laws_and_constraints_are_solved_together(void **state)
         assert_near(place(&b, 0), swing(3, 6, 900, 1, i * 0.005), 5e-6);
         assert_near(place(&b, 2), place(&b, 0), 1e-12);
     }
-    yk_system_statistics s = yk_system_statistics_get(b.system);
+    yk_system_statistics s = yk_system_get_statistics(b.system);
     assert_true(s.iterations <= 3 * s.steps);
     assert_in_range((int)scheme_statistic(b.system, "coupling Jacobians"), 1, 2);
     close_bed(&b);
@@ -447,7 +447,7 @@ static void open_loop_of(bed *b, double factor, double h)
     static const yk_wire_def wires[] = {{.name = "speed",
                                          .source_subsystem = 1,
                                          .source_port = LAW_END,
-                                         .component = 3,
+                                         .component_index = 3,
                                          .target_subsystem = 3},
                                         {.name = "force",
                                          .source_subsystem = 3,
@@ -470,7 +470,7 @@ static double error_in_loop(double factor, double h)
         run(&b, 1);
         largest = fmax(largest, fabs(place(&b, 0) - swing(3, 6 + factor, 900, 1, i * h)));
     }
-    yk_system_statistics s = yk_system_statistics_get(b.system);
+    yk_system_statistics s = yk_system_get_statistics(b.system);
     assert_true(s.iterations <= 3 * s.steps + 2);
     close_bed(&b);
     return largest;
@@ -487,7 +487,7 @@ static void loops_of_wires_are_solved_with_the_wrenches(void **state)
     bed b;
     open_loop_of(&b, 3e4, 0.01);
     run(&b, 100);
-    assert_true(fabs(yk_system_output(b.system, 0, 0)->motion.velocity.x) < 0.1);
+    assert_true(fabs(yk_system_port_value(b.system, 0, 0)->motion.velocity.x) < 0.1);
     close_bed(&b);
 }
 
@@ -497,15 +497,15 @@ static void a_step_repeated_from_an_image_is_the_same(void **state)
     bed b;
     open_loop_of(&b, 12, 0.005);
     run(&b, 7);
-    size_t words = yk_system_state_layout(b.system).words;
+    size_t words = yk_system_state_layout(b.system).word_count;
     double *image = calloc(3 * words, sizeof *image);
     assert_non_null(image);
-    yk_system_state_get(b.system, image);
+    yk_system_get_state(b.system, image);
     run(&b, 3);
-    yk_system_state_get(b.system, image + words);
-    assert_int_equal(yk_system_state_set(b.system, image), YK_OK);
+    yk_system_get_state(b.system, image + words);
+    assert_int_equal(yk_system_set_state(b.system, image), YK_OK);
     run(&b, 3);
-    yk_system_state_get(b.system, image + 2 * words);
+    yk_system_get_state(b.system, image + 2 * words);
     assert_memory_equal(image + words, image + 2 * words, words * sizeof *image);
     free(image);
     close_bed(&b);
@@ -523,7 +523,7 @@ static void laws_cannot_be_driven(void **state)
     yk_subsystem *parts[] = {create_mass(1, 0, 0), create_law(1, 1)};
     const yk_relative_motion drive[6] = {{sway, NULL}};
     const yk_interface_def interface = {
-        .name = "rod", .motion_subsystem = 1, .constrained = YK_AXIS_X, .drive = drive};
+        .name = "rod", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X, .drive = drive};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 2,

@@ -61,11 +61,12 @@ static void free_rotations_are_no_error(void **state)
         yk_motion a = b;
         a.orientation =
             yk_q_mul(b.orientation, yk_q_mul(yk_so3_exp(tilt), yk_so3_exp(yk_v3_scale(2.5, axis))));
-        yk_interface_error hinge =
-            yk_interface_gap(YK_PORT_MARKER, YK_AXES_ALL & ~free_axis[k], &a, &b);
+        yk_interface_gap hinge =
+            yk_compute_interface_gap(YK_PORT_MARKER, YK_AXES_ALL & ~free_axis[k], &a, &b);
         assert_near(hinge.rotation, 1e-3, 1e-12);
-        assert_true(yk_interface_gap(YK_PORT_MARKER, YK_AXES_ALL, &a, &b).rotation > 2.4);
-        assert_near(yk_interface_gap(YK_PORT_MARKER, YK_AXES_TRANSLATION, &a, &b).rotation, 0, 0);
+        assert_true(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXES_ALL, &a, &b).rotation > 2.4);
+        assert_near(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXES_TRANSLATION, &a, &b).rotation,
+                    0, 0);
     }
 }
 
@@ -82,14 +83,16 @@ static void universal_joint_keeps_a_right_angle(void **state)
         yk_quat rotated =
             yk_q_mul(yk_so3_exp(yk_v3_scale(0.7, first)), yk_so3_exp(yk_v3_scale(-0.4, second)));
         a.orientation = yk_q_mul(b.orientation, rotated);
-        assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation, 0, 1e-14);
+        assert_near(yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation, 0,
+                    1e-14);
         /* About the third axis it must not. */
         a.orientation = yk_q_mul(b.orientation, yk_so3_exp(yk_v3_scale(0.02, third)));
-        assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation, 0.02, 1e-14);
+        assert_near(yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation, 0.02,
+                    1e-14);
         /* Axes that have become parallel are 90 degrees off. */
         a.orientation = yk_q_mul(b.orientation, yk_so3_exp(yk_v3_scale(YK_PI / 2, third)));
-        assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation, YK_PI / 2,
-                    1e-7);
+        assert_near(yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b).rotation,
+                    YK_PI / 2, 1e-7);
     }
 }
 
@@ -156,8 +159,8 @@ static yk_motion coasted(const yk_motion *motion, double t)
 
 /* Norms of the rows of the joint that a smooth or nonsmooth subsystem keeps at a port that takes
  * motion: mechanics/joint.h with side B as its first marker. */
-static yk_interface_error enforced_by_a_solver(unsigned constrained, const yk_motion *a,
-                                               const yk_motion *b)
+static yk_interface_gap enforced_by_a_solver(unsigned constrained, const yk_motion *a,
+                                             const yk_motion *b)
 {
     yk_marker origin = yk_marker_default();
     yk_joint joint = yk_joint_of_axes(constrained, &origin, &origin);
@@ -170,7 +173,7 @@ static yk_interface_error enforced_by_a_solver(unsigned constrained, const yk_mo
                               .angular_velocity = sides[i]->angular_velocity};
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(&joint, &frame[0], &frame[1], NULL, &kinematics);
-    yk_interface_error sum = {0};
+    yk_interface_gap sum = {0};
     for (int i = 0; i < joint.row_count; i++) {
         double value = yk_row_value(&joint.row[i], &kinematics),
                rate = yk_row_rate(&joint.row[i], &kinematics);
@@ -178,31 +181,31 @@ static yk_interface_error enforced_by_a_solver(unsigned constrained, const yk_mo
         *(rotates ? &sum.rotation : &sum.position) += value * value;
         *(rotates ? &sum.angular_velocity : &sum.velocity) += rate * rate;
     }
-    return (yk_interface_error){sqrt(sum.position), sqrt(sum.rotation), sqrt(sum.velocity),
-                                sqrt(sum.angular_velocity)};
+    return (yk_interface_gap){sqrt(sum.position), sqrt(sum.rotation), sqrt(sum.velocity),
+                              sqrt(sum.angular_velocity)};
 }
 
 /* The same of the rows that schemes with wrenches on both sides solve for. */
-static yk_interface_error enforced_by_a_scheme(unsigned constrained, const yk_motion *a,
-                                               const yk_motion *b)
+static yk_interface_gap enforced_by_a_scheme(unsigned constrained, const yk_motion *a,
+                                             const yk_motion *b)
 {
     yk_constraint constraint = yk_constraint_make(YK_PORT_MARKER, constrained, NULL);
     yk_constraint_kinematics kinematics;
     yk_constraint_kinematics_at(&constraint, 0, a, b, &kinematics);
     double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
     yk_constraint_value(&constraint, &kinematics, g);
-    yk_interface_error sum = {0};
+    yk_interface_gap sum = {0};
     for (int i = 0; i < constraint.row_count; i++) {
         bool rotates = constraint.row[i].kind == YK_ROW_AXES;
         *(rotates ? &sum.rotation : &sum.position) += g[0][i] * g[0][i];
         *(rotates ? &sum.angular_velocity : &sum.velocity) += g[1][i] * g[1][i];
     }
-    return (yk_interface_error){sqrt(sum.position), sqrt(sum.rotation), sqrt(sum.velocity),
-                                sqrt(sum.angular_velocity)};
+    return (yk_interface_gap){sqrt(sum.position), sqrt(sum.rotation), sqrt(sum.velocity),
+                              sqrt(sum.angular_velocity)};
 }
 
-typedef yk_interface_error residual_function(unsigned constrained, const yk_motion *a,
-                                             const yk_motion *b);
+typedef yk_interface_gap residual_function(unsigned constrained, const yk_motion *a,
+                                           const yk_motion *b);
 static residual_function *const enforced[] = {enforced_by_a_solver, enforced_by_a_scheme};
 
 static int constrained_rotations(unsigned constrained)
@@ -221,14 +224,15 @@ static void gap_is_the_residual_of_the_enforced_rows(void **state)
         for (int trial = 0; trial < 50; trial++) {
             yk_motion one = random_motion(), other = random_motion(),
                       joined = joined_motion(constrained, &one);
-            yk_interface_error gap = yk_interface_gap(YK_PORT_MARKER, constrained, &joined, &one);
+            yk_interface_gap gap =
+                yk_compute_interface_gap(YK_PORT_MARKER, constrained, &joined, &one);
             assert_near(gap.position + gap.rotation, 0, 1e-7);
 
             const yk_motion *pairs[3][2] = {{&one, &other}, {&other, &one}, {&joined, &one}};
             for (int i = 0; i < 6; i++) {
                 const yk_motion *a = pairs[i / 2][0], *b = pairs[i / 2][1];
-                gap = yk_interface_gap(YK_PORT_MARKER, constrained, a, b);
-                yk_interface_error row = enforced[i % 2](constrained, a, b);
+                gap = yk_compute_interface_gap(YK_PORT_MARKER, constrained, a, b);
+                yk_interface_gap row = enforced[i % 2](constrained, a, b);
                 assert_near(gap.position, row.position, 1e-13);
                 assert_near(gap.velocity, row.velocity, 1e-12);
                 if (constrained_rotations(constrained) < 3)
@@ -242,7 +246,7 @@ static void gap_is_the_residual_of_the_enforced_rows(void **state)
             yk_motion off = joined;
             yk_vec3 tilt = random_vector(1e-5);
             off.orientation = yk_q_mul(yk_so3_exp(tilt), joined.orientation);
-            gap = yk_interface_gap(YK_PORT_MARKER, constrained, &off, &one);
+            gap = yk_compute_interface_gap(YK_PORT_MARKER, constrained, &off, &one);
             for (int i = 0; i < 2; i++)
                 assert_near(gap.rotation, enforced[i](constrained, &off, &one).rotation, 1e-9);
         }
@@ -261,19 +265,19 @@ static void rate_is_the_derivative_of_the_gap(void **state)
         bool one_translation = (translations & (translations - 1)) == 0;
         for (int trial = 0; trial < 50; trial++) {
             yk_motion b = random_motion(), a = joined_motion(constrained, &b);
-            yk_interface_error rate = yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b);
+            yk_interface_gap rate = yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b);
             yk_motion a_next = coasted(&a, dt), b_next = coasted(&b, dt);
-            yk_interface_error next =
-                yk_interface_gap(YK_PORT_MARKER, constrained, &a_next, &b_next);
+            yk_interface_gap next =
+                yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a_next, &b_next);
             assert_near(next.position / dt, rate.velocity, 1e-3);
             assert_near(next.rotation / dt, rate.angular_velocity, 1e-3);
 
             a = random_motion();
-            rate = yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b);
-            yk_interface_error side[2];
+            rate = yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b);
+            yk_interface_gap side[2];
             for (int i = 0; i < 2; i++) {
                 a_next = coasted(&a, i ? dt : -dt), b_next = coasted(&b, i ? dt : -dt);
-                side[i] = yk_interface_gap(YK_PORT_MARKER, constrained, &a_next, &b_next);
+                side[i] = yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a_next, &b_next);
             }
             /* Next to kinks of the norm, and at the largest angles, differences say nothing. */
             double largest = constrained_rotations(constrained) == 3 ? YK_PI : YK_PI / 2;
@@ -309,9 +313,10 @@ static void position_weight_alone_closes_the_joint(void **state)
                               &input);
             yk_motion start = yk_input_motion(&input, YK_PORT_MARKER, 0),
                       end = yk_input_motion(&input, YK_PORT_MARKER, h);
-            yk_interface_error gap = yk_interface_gap(YK_PORT_MARKER, constrained, &start, &b);
+            yk_interface_gap gap =
+                yk_compute_interface_gap(YK_PORT_MARKER, constrained, &start, &b);
             assert_near(gap.position + gap.rotation, 0, 1e-7);
-            gap = yk_interface_gap(YK_PORT_MARKER, constrained, &a_end, &end);
+            gap = yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a_end, &end);
             assert_near(gap.position + gap.rotation, 0, 1e-7);
         }
     }
@@ -351,11 +356,11 @@ static void opposite_axes_are_parallel(void **state)
     yk_quat turned = yk_so3_exp(yk_v3(YK_PI, 0, 0));
     a.orientation = yk_q_mul(b.orientation, turned);
     unsigned hinge = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ;
-    assert_near(yk_interface_gap(YK_PORT_MARKER, hinge, &a, &b).rotation, 0, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, hinge, &a, &b).rotation, 0, 1e-14);
     a.orientation = yk_q_mul(a.orientation, yk_so3_exp(yk_v3(1e-3, 0, 0)));
     a.orientation = yk_q_mul(a.orientation, yk_so3_exp(yk_v3(0, 0, 0.8)));
-    assert_near(yk_interface_gap(YK_PORT_MARKER, hinge, &a, &b).rotation, 1e-3, 1e-14);
-    assert_true(yk_interface_gap(YK_PORT_MARKER, YK_AXES_ALL, &a, &b).rotation > 2);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, hinge, &a, &b).rotation, 1e-3, 1e-14);
+    assert_true(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXES_ALL, &a, &b).rotation > 2);
 }
 
 static void gaps_are_measured_along_constrained_axes_of_b(void **state)
@@ -364,10 +369,11 @@ static void gaps_are_measured_along_constrained_axes_of_b(void **state)
     yk_motion b = motion_at(yk_v3(0, 0, 0), yk_v3(0, 0, YK_PI / 2)), a = b;
     a.position = yk_v3(3, 4, 12); /* in b's axes: (4, -3, 12) */
     a.velocity = yk_v3(0, 2, 0);
-    assert_near(yk_interface_gap(YK_PORT_MARKER, YK_AXIS_X, &a, &b).position, 4, 1e-14);
-    assert_near(yk_interface_gap(YK_PORT_MARKER, YK_AXIS_X | YK_AXIS_Y, &a, &b).position, 5, 1e-14);
-    assert_near(yk_interface_gap(YK_PORT_MARKER, YK_AXES_ALL, &a, &b).position, 13, 1e-14);
-    assert_near(yk_interface_gap(YK_PORT_MARKER, YK_AXIS_Y, &a, &b).velocity, 0, 1e-15);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXIS_X, &a, &b).position, 4, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXIS_X | YK_AXIS_Y, &a, &b).position, 5,
+                1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXES_ALL, &a, &b).position, 13, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, YK_AXIS_Y, &a, &b).velocity, 0, 1e-15);
 }
 
 /* A sleeve 0.3 m out on a rod that turns about its end with 5 rad/s, sliding outwards with 2 m/s:
@@ -384,9 +390,9 @@ static void sliding_out_on_a_turning_rod_is_no_gap(void **state)
     a.position = yk_v3_scale(0.3, along);
     a.velocity = yk_v3_add(b.velocity, yk_v3_axpy(2, along, yk_v3_scale(1.5, across)));
     unsigned sleeve = YK_AXES_ALL & ~(unsigned)YK_AXIS_X;
-    assert_near(yk_interface_gap(YK_PORT_MARKER, sleeve, &a, &b).velocity, 0, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, sleeve, &a, &b).velocity, 0, 1e-14);
     a.velocity = yk_v3_axpy(0.1, across, a.velocity);
-    assert_near(yk_interface_gap(YK_PORT_MARKER, sleeve, &a, &b).velocity, 0.1, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, sleeve, &a, &b).velocity, 0.1, 1e-14);
 }
 
 /* A bent universal joint: turning about x of side B or y of side A is free, about their normal it
@@ -399,9 +405,11 @@ static void turning_about_the_arms_of_a_universal_joint_is_no_gap(void **state)
     unsigned constrained = YK_AXES_TRANSLATION | YK_AXIS_RZ;
     yk_vec3 on_a = yk_q_rotate(bent, yk_v3(0, 1, 0)), on_b = yk_v3(1, 0, 0);
     a.angular_velocity = yk_v3_axpy(3, on_a, yk_v3_scale(-2, on_b));
-    assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).angular_velocity, 0, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b).angular_velocity, 0,
+                1e-14);
     a.angular_velocity = yk_v3_cross(on_a, on_b);
-    assert_near(yk_interface_gap(YK_PORT_MARKER, constrained, &a, &b).angular_velocity, 1, 1e-14);
+    assert_near(yk_compute_interface_gap(YK_PORT_MARKER, constrained, &a, &b).angular_velocity, 1,
+                1e-14);
 }
 
 /* No momentum is made: forces cancel, and so do the torques about any point. */

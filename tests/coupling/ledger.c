@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "yoke/physics.h"
 
@@ -12,7 +12,7 @@ static yk_context *context;
 
 static const char *const names[] = {"a", "b"};
 static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
 
 static double push(void *user, double t)
 {
@@ -40,7 +40,7 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
         def.mass = i ? 0.1 : 1, def.stiffness = i ? 40 : 400, def.damping = i ? 0.2 : 0.5;
         def.position = 0.05, def.velocity = 0.3;
         if (i == 0)
-            def.force = (yk_function){.value = push};
+            def.force = (yk_time_function){.evaluate = push};
         assert_int_equal(yk_oscillator_create(context, &def, &masses[i]), YK_OK);
     }
     yk_system_description def = {.subsystems = masses,
@@ -52,22 +52,22 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
                                  .step = h};
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, scheme, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int n = 0; n < (int)(1 / h + 0.5); n++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
 
     sums s = {.created = yk_system_interface_statistics(system, 0).energy_created};
     for (int i = 0; i < 2; i++) {
-        yk_energy_balance b = yk_system_balance(system, i);
+        yk_energy_balance b = yk_system_energy_balance(system, i);
         yk_energy energy;
         assert_true(yk_system_energy(system, i, &energy));
         assert_true(b.known);
         /* The definition, and the account of the subsystem itself. */
-        assert_near(b.kinetic + b.potential - b.start + b.dissipated,
-                    b.external + b.interfaces + b.numerical, 1e-12);
-        assert_near(b.external, energy.work - energy.port_work, 1e-14);
+        assert_near(b.kinetic + b.potential - b.initial + b.dissipated,
+                    b.external_work + b.interface_work + b.numerical, 1e-12);
+        assert_near(b.external_work, energy.work - energy.port_work, 1e-14);
         s.numerical += fabs(b.numerical);
-        s.external += b.external;
+        s.external += b.external_work;
         s.dissipated += b.dissipated;
         s.stored += b.kinetic + b.potential;
     }
@@ -111,8 +111,8 @@ static void list_schemes(any_scheme list[SCHEMES], const char *name[SCHEMES])
     for (int i = 0; i < SCHEMES; i++)
         list[i] = any_scheme_default();
     name[0] = "explicit, index-1";
-    name[1] = "explicit, original", list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
-    name[2] = "jacobi", list[2].order = YK_ORDER_JACOBI;
+    name[1] = "explicit, original", list[1].inputs = YK_MODIFIED_INPUTS_NONE;
+    name[2] = "jacobi", list[2].order = YK_SEQUENCE_JACOBI;
     for (int i = 3; i < 6; i++)
         list[i].ops = yk_scheme_tight(), list[i].tolerance = 1e-9;
     name[3] = "loose", list[3].iterations = 0;
@@ -121,9 +121,9 @@ static void list_schemes(any_scheme list[SCHEMES], const char *name[SCHEMES])
     name[6] = "index1", list[6].ops = yk_scheme_index1(), list[6].relative_tolerance = 1e-10;
     name[7] = "rim", list[7].ops = yk_scheme_rim();
     for (int i = 0; i < 8; i++)
-        list[i].exchange = YK_EXCHANGE_MOTION;
-    name[8] = "explicit, forces", list[8].exchange = YK_EXCHANGE_FORCES;
-    name[9] = "loose, forces", list[9].exchange = YK_EXCHANGE_FORCES;
+        list[i].exchange = YK_EXCHANGE_FORCE_MOTION;
+    name[8] = "explicit, forces", list[8].exchange = YK_EXCHANGE_FORCE_FORCE;
+    name[9] = "loose, forces", list[9].exchange = YK_EXCHANGE_FORCE_FORCE;
     list[9].ops = yk_scheme_tight(), list[9].iterations = 0;
 }
 
@@ -187,7 +187,7 @@ static void a_partner_without_energy_is_still_watched(void **state)
 
     /* Two-step with two-step and equal masses: unstable whatever the step. */
     any_scheme scheme = any_scheme_default();
-    scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL, scheme.exchange = YK_EXCHANGE_MOTION;
+    scheme.inputs = YK_MODIFIED_INPUTS_NONE, scheme.exchange = YK_EXCHANGE_FORCE_MOTION;
     yk_system_description def = {.subsystems = masses,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -196,13 +196,14 @@ static void a_partner_without_energy_is_still_watched(void **state)
                                  .step = 1e-3};
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int n = 0; n < 60; n++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
-    yk_energy_balance a = yk_system_balance(system, 0), b = yk_system_balance(system, 1);
+    yk_energy_balance a = yk_system_energy_balance(system, 0),
+                      b = yk_system_energy_balance(system, 1);
     yk_interface_statistics face = yk_system_interface_statistics(system, 0);
     assert_true(a.known && !b.known);
-    assert_near(b.external, -face.work[1], 0);
+    assert_near(b.external_work, -face.work[1], 0);
     /* 1 J at the start. */
     assert_true(a.numerical + face.energy_created > 10);
     yk_system_destroy(system);

@@ -36,9 +36,9 @@ static yk_subsystem *controller(const gain *g)
     loop.name = "y";
     loop.proportional = g->proportional;
     loop.integral = g->integral;
-    loop.reference.value = g->reference;
+    loop.reference.evaluate = g->reference;
     if (g->high > 0)
-        loop.high = g->high;
+        loop.max_command = g->high;
     yk_control_add_loop(builder, &loop);
     yk_subsystem *made = NULL;
     assert_int_equal(yk_control_create(builder, &made), YK_OK);
@@ -62,12 +62,12 @@ static void add_masses(yk_system_builder *builder, int first)
     for (int i = 0; i < 2; i++, mass.mass = 0.5) {
         yk_subsystem *made = NULL;
         assert_int_equal(yk_oscillator_create(context, &mass, &made), YK_OK);
-        yk_system_adopt(builder, i ? "light" : "heavy", made);
+        yk_system_add_owned_subsystem(builder, i ? "light" : "heavy", made);
     }
     yk_interface_def joint = yk_interface_default();
     joint.name = "joint";
     joint.wrench_subsystem = first, joint.motion_subsystem = first + 1;
-    joint.constrained = YK_AXIS_X;
+    joint.constrained_axes = YK_AXIS_X;
     yk_system_add_interface(builder, &joint);
 }
 
@@ -76,11 +76,11 @@ static yk_system *build_with(bool masses, const yk_scheme_ops *scheme, const voi
                              int wire_count)
 {
     yk_system_def def = yk_system_default();
-    def.step = 1e-2;
+    def.macro_step = 1e-2;
     def.scheme = (yk_scheme_def){scheme, options};
     yk_system_builder *builder = yk_system_begin(context, &def);
     for (int i = 0; i < gain_count; i++)
-        yk_system_adopt(builder, gains[i].name, controller(&gains[i]));
+        yk_system_add_owned_subsystem(builder, gains[i].name, controller(&gains[i]));
     if (masses)
         add_masses(builder, gain_count);
     for (int i = 0; i < wire_count; i++) {
@@ -90,7 +90,7 @@ static yk_system *build_with(bool masses, const yk_scheme_ops *scheme, const voi
         wire.source_port = COMMAND;
         wire.target_subsystem = wires[i].to;
         wire.target_port = wires[i].port;
-        wire.hold = wires[i].hold;
+        wire.sample_and_hold = wires[i].hold;
         yk_system_add_wire(builder, &wire);
     }
     yk_system *system = NULL;
@@ -106,7 +106,7 @@ static yk_system *build(const yk_scheme_ops *scheme, const void *options, const 
 
 static double command(const yk_system *system, int subsystem)
 {
-    return yk_system_output(system, subsystem, COMMAND)->motion.position.x;
+    return yk_system_port_value(system, subsystem, COMMAND)->motion.position.x;
 }
 
 static const connection pair_wires[] = {{"ab", 0, 1, MEASURED, false},
@@ -117,8 +117,8 @@ static void test_two_gains_have_their_closed_form(void **state)
 {
     (void)state;
     static const double gains[][2] = {{2, -3}, {0.5, 0.8}, {0.9, 1.1}, {-2, 3}, {40, -50}, {2, 2}};
-    yk_explicit_options jacobi = yk_explicit_default();
-    jacobi.order = YK_ORDER_JACOBI;
+    yk_explicit_options jacobi = yk_explicit_options_default();
+    jacobi.sequence = YK_SEQUENCE_JACOBI;
     const struct {
         const yk_scheme_ops *ops;
         const void *options;
@@ -137,7 +137,7 @@ static void test_two_gains_have_their_closed_form(void **state)
             yk_system *system = build_with(masses, schemes[s / 2].ops, schemes[s / 2].options,
                                            parts, 2, pair_wires, 2);
             assert_int_equal(yk_system_loop_count(system), 1);
-            assert_int_equal(yk_system_start(system), YK_OK);
+            assert_int_equal(yk_system_initialize(system), YK_OK);
             double exact = k1 / (1 - k1 * k2);
             for (int step = 0; step < 10; step++) {
                 /* The iterations of index1 leave 1e-9 of 1 + |signal| at most. */
@@ -162,7 +162,7 @@ static void test_loop_follows_its_reference(void **state)
     (void)state;
     const gain parts[] = {{"a", 0.5, 0, ramp, 0}, {"b", 0.8, 0, NULL, 0}};
     yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 20; i++) {
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
         assert_near(command(system, 0), 0.5 * yk_system_time(system) / 0.6, 1e-11);
@@ -181,7 +181,7 @@ static void test_nested_loops_are_solved_together(void **state)
                                 {"cb", 2, 1, REFERENCE, false}};
     yk_system *system = build(yk_scheme_explicit(), NULL, parts, 3, wires, 4);
     assert_int_equal(yk_system_loop_count(system), 1);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     assert_int_equal(yk_system_step(system, NULL), YK_OK);
 
     /* c = -b / 2, b = -3 (c - a) = 3 a + 1.5 b: b = -6 a, c = 3 a, a = 2 (1 - 3 a) = 2 / 7. */
@@ -197,7 +197,7 @@ static void test_limits_inside_a_loop(void **state)
     (void)state;
     const gain parts[] = {{"a", 2, 0, one, 0}, {"b", -3, 0, NULL, 0.5}};
     yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     assert_int_equal(yk_system_step(system, NULL), YK_OK);
     assert_near(command(system, 0), 1, 1e-10);
     assert_relative(command(system, 1), 0.5, 1e-10);
@@ -209,7 +209,7 @@ static void test_loop_gain_of_one_is_an_error(void **state)
     (void)state;
     const gain parts[] = {{"a", 2, 0, one, 0}, {"b", 0.5, 0, NULL, 0}};
     yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
-    assert_int_equal(yk_system_start(system), YK_ERROR_SINGULAR);
+    assert_int_equal(yk_system_initialize(system), YK_ERROR_SINGULAR);
     const char *message = yk_last_message(context);
     assert_non_null(strstr(message, "'a.y' -> 'b.y.measured'"));
     assert_non_null(strstr(message, "'b.y' -> 'a.y.measured'"));
@@ -235,7 +235,7 @@ static void test_what_is_no_loop(void **state)
     const connection chain[] = {{"bc", 1, 2, MEASURED, false}, {"ab", 0, 1, MEASURED, false}};
     system = build(yk_scheme_explicit(), NULL, gains, 3, chain, 2);
     assert_int_equal(yk_system_loop_count(system), 0);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
         assert_relative(command(system, 2), 24 * yk_system_time(system), 1e-13);
@@ -249,16 +249,16 @@ static void test_loops_keep_nothing_between_steps(void **state)
     (void)state;
     const gain parts[] = {{"a", 2, 0.3, ramp, 0}, {"b", -3, 0, NULL, 0}};
     yk_system *system = build(yk_scheme_explicit(), NULL, parts, 2, pair_wires, 2);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 3; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
 
     double image[256];
-    assert_true(yk_system_state_layout(system).words <= 256);
-    assert_int_equal(yk_system_state_get(system, image), YK_OK);
+    assert_true(yk_system_state_layout(system).word_count <= 256);
+    assert_int_equal(yk_system_get_state(system, image), YK_OK);
     uint64_t hash[2];
     for (int run = 0; run < 2; run++) {
-        assert_int_equal(yk_system_state_set(system, image), YK_OK);
+        assert_int_equal(yk_system_set_state(system, image), YK_OK);
         for (int i = 0; i < 5; i++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
         assert_int_equal(yk_system_state_hash(system, &hash[run]), YK_OK);
@@ -279,8 +279,8 @@ enum { MASS, IN, OUT };
 static int amplifier_ports(const yk_subsystem *self, const yk_port **list)
 {
     static yk_port ports[] = {{NULL, YK_PORT_SCALAR, 0},
-                              {"in", YK_PORT_SIGNAL, YK_TAKES_SIGNAL},
-                              {"out", YK_PORT_SIGNAL, YK_GIVES_SIGNAL}};
+                              {"in", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_INPUT},
+                              {"out", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_OUTPUT}};
     const yk_port *own;
     const yk_subsystem *mass = ((const amplifier *)self)->mass;
     mass->ops->ports(mass, &own);
@@ -300,7 +300,7 @@ static yk_status amplifier_start(yk_subsystem *self, double t, double h, const y
 {
     amplifier *a = (amplifier *)self;
     a->out = 1 + (inputs ? a->factor * inputs[IN].linear[0].x : 0);
-    return a->mass->ops->start(a->mass, t, h, inputs);
+    return a->mass->ops->initialize(a->mass, t, h, inputs);
 }
 
 static yk_status amplifier_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
@@ -315,7 +315,7 @@ static void amplifier_output(const yk_subsystem *self, int port, yk_port_value *
 {
     const amplifier *a = (const amplifier *)self;
     if (port == MASS)
-        a->mass->ops->output(a->mass, port, value);
+        a->mass->ops->get_port_value(a->mass, port, value);
     else
         value->motion.position.x = port == OUT ? a->out : 0;
 }
@@ -323,7 +323,7 @@ static void amplifier_output(const yk_subsystem *self, int port, yk_port_value *
 static yk_state_layout amplifier_layout(const yk_subsystem *self)
 {
     const yk_subsystem *mass = ((const amplifier *)self)->mass;
-    return (yk_state_layout){.words = mass->ops->rollback->layout(mass).words + 1};
+    return (yk_state_layout){.word_count = mass->ops->rollback->layout(mass).word_count + 1};
 }
 
 static void amplifier_get(const yk_subsystem *self, double *image)
@@ -354,9 +354,9 @@ static const yk_subsystem_ops amplifier_ops = {.size = sizeof(yk_subsystem_ops),
                                                .kind = "amplifier",
                                                .ports = amplifier_ports,
                                                .connect = amplifier_connect,
-                                               .start = amplifier_start,
+                                               .initialize = amplifier_start,
                                                .step = amplifier_step,
-                                               .output = amplifier_output,
+                                               .get_port_value = amplifier_output,
                                                .destroy = amplifier_destroy,
                                                .rollback = &amplifier_rollback};
 
@@ -367,17 +367,17 @@ static yk_system *build_amplifiers(const yk_scheme_ops *scheme, amplifier pair[2
     mass.integrator = YK_OSCILLATOR_EXACT;
     mass.stiffness = 100, mass.velocity = 0.1;
     yk_system_def def = yk_system_default();
-    def.step = 1e-2;
+    def.macro_step = 1e-2;
     def.scheme.ops = scheme;
     yk_system_builder *builder = yk_system_begin(context, &def);
     for (int i = 0; i < 2; i++, mass.mass = 0.1) {
         pair[i].subsystem.ops = &amplifier_ops;
         assert_int_equal(yk_oscillator_create(context, &mass, &pair[i].mass), YK_OK);
-        yk_system_adopt(builder, i ? "v" : "u", &pair[i].subsystem);
+        yk_system_add_owned_subsystem(builder, i ? "v" : "u", &pair[i].subsystem);
     }
     yk_interface_def joint = yk_interface_default();
     joint.name = "joint";
-    joint.wrench_subsystem = 0, joint.motion_subsystem = 1, joint.constrained = YK_AXIS_X;
+    joint.wrench_subsystem = 0, joint.motion_subsystem = 1, joint.constrained_axes = YK_AXIS_X;
     yk_system_add_interface(builder, &joint);
     for (int i = 0; i < 2; i++) {
         yk_wire_def wire = yk_wire_default();
@@ -405,7 +405,7 @@ static void test_gain_of_loops_that_are_not_solved(void **state)
         double g = factors[i][1];
         amplifier pair[2] = {{.factor = f}, {.factor = g}};
         yk_system *system = build_amplifiers(yk_scheme_explicit(), pair);
-        assert_false(YK_FAILED(yk_system_start(system)));
+        assert_false(YK_FAILED(yk_system_initialize(system)));
         uint64_t before, after;
         assert_int_equal(yk_system_state_hash(system, &before), YK_OK);
         assert_int_equal(yk_system_loop_count(system), 1);

@@ -45,7 +45,8 @@ static yk_motion motion_at(const moving *m, double t)
 
 static int ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"marker", YK_PORT_MARKER, YK_TAKES_WRENCH | YK_TAKES_MOTION};
+    static const yk_port port = {"marker", YK_PORT_MARKER,
+                                 YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -92,9 +93,9 @@ static const yk_subsystem_ops plain_ops = {.size = sizeof(yk_subsystem_ops),
                                            .kind = "moving",
                                            .ports = ports,
                                            .connect = connect,
-                                           .start = start,
+                                           .initialize = start,
                                            .step = step,
-                                           .output = output,
+                                           .get_port_value = output,
                                            .destroy = destroy};
 
 /* What is predicted for the end of the third macro step, at 3 h, and from which motions at h and 2 h. */
@@ -105,7 +106,7 @@ static yk_motion predicted(yk_subsystem *of, yk_subsystem *partner, yk_port_kind
     static const char *const names[2] = {"a", "b"};
     static const int substeps[2] = {2, 1};
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1};
-    joint.constrained = kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
+    joint.constrained_axes = kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
     yk_system_description def = {.subsystems = both,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -116,13 +117,13 @@ static yk_motion predicted(yk_subsystem *of, yk_subsystem *partner, yk_port_kind
     any_scheme scheme = any_scheme_default();
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
-    assert_true(!YK_FAILED(yk_system_start(system)));
+    assert_true(!YK_FAILED(yk_system_initialize(system)));
     for (int n = 0; n < 2; n++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
 
     yk_system_keep_start(system);
     yk_motion motion;
-    yk_system_predict(system, 0, &motion);
+    yk_system_predict_motion(system, 0, &motion);
     known[0] = system->participants[0].earlier[0];
     known[1] = system->participants[0].before[0];
     yk_system_destroy(system);

@@ -1,13 +1,13 @@
 /* What interfaces join: masses that are known, and an algebraic loop. */
 #include "context.h"
-#include "coupling/description.h"
-#include "damper.h"
+#include "coupling/system_arrays.h"
+#include "massless_damper.h"
 #include "test.h"
 #include "yoke/physics.h"
 
 static const char *const names[] = {"left", "right"};
 static const yk_interface_def joint = {
-    .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
 
 static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right,
                        const yk_scheme_ops *kind)
@@ -22,7 +22,7 @@ static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *ri
     def.scheme.ops = kind; /* which exchanges motions where nothing else is asked for */
     yk_system *system = NULL;
     assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     return system;
 }
 
@@ -46,11 +46,11 @@ static void masses_are_those_of_the_sides(void **state)
         yk_system *system = join(*state, left, right, yk_scheme_explicit());
         for (int k = 0; k < 7; k++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
-        yk_interface_probe probe;
-        assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
+        yk_interface_masses probe;
+        assert_int_equal(yk_system_probe_interfaces(system, 1e-4, &probe), YK_OK);
         assert_int_equal(probe.axis, 0);
         assert_relative(probe.wrench_mass, 0.5, 1e-3);
-        assert_relative(probe.ratio, 6.0, 1e-3);
+        assert_relative(probe.mass_ratio, 6.0, 1e-3);
         yk_system_destroy(system);
         left->ops->destroy(left), right->ops->destroy(right);
     }
@@ -65,13 +65,13 @@ static void probing_changes_nothing(void **state)
         yk_subsystem *left = mass(*state, 1, 5000, YK_OSCILLATOR_TWO_STEP),
                      *right = mass(*state, 1, 0, YK_OSCILLATOR_SEMI_IMPLICIT);
         yk_system *system = join(*state, left, right, yk_scheme_tight());
-        yk_interface_probe probe;
+        yk_interface_masses probe;
         for (int k = 0; k < 20; k++) {
             if (probed)
-                assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
+                assert_int_equal(yk_system_probe_interfaces(system, 1e-4, &probe), YK_OK);
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
         }
-        position[probed] = yk_system_output(system, 0, 0)->motion.position.x;
+        position[probed] = yk_system_port_value(system, 0, 0)->motion.position.x;
         calls[probed] = yk_system_subsystem_statistics(system, 1).calls;
         yk_system_destroy(system);
         left->ops->destroy(left), right->ops->destroy(right);
@@ -88,11 +88,11 @@ static void what_has_no_mass_is_lighter_in_shorter_steps(void **state)
     yk_subsystem *right = NULL;
     assert_int_equal(yk_oscillator_create(*state, &def, &right), YK_OK);
     yk_system *system = join(*state, &left.base, right, yk_scheme_explicit());
-    yk_interface_probe probe;
-    assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
-    double longer = probe.ratio;
-    assert_int_equal(yk_system_probe(system, 1e-5, &probe), YK_OK);
-    assert_relative(probe.ratio, 10 * longer, 1e-6); /* m / (c h), and two steps */
+    yk_interface_masses probe;
+    assert_int_equal(yk_system_probe_interfaces(system, 1e-4, &probe), YK_OK);
+    double longer = probe.mass_ratio;
+    assert_int_equal(yk_system_probe_interfaces(system, 1e-5, &probe), YK_OK);
+    assert_relative(probe.mass_ratio, 10 * longer, 1e-6); /* m / (c h), and two steps */
     assert_relative(longer, 1 * 0.1 / 2e-4, 1e-6);
     yk_system_destroy(system);
     right->ops->destroy(right);
@@ -103,9 +103,9 @@ static void what_cannot_be_tried_is_unknown(void **state)
     yk_subsystem *left = mass(*state, 1, 5000, YK_OSCILLATOR_TWO_STEP),
                  *right = mass(*state, 1, 0, YK_OSCILLATOR_TWO_STEP);
     yk_system *system = join(*state, left, right, yk_scheme_monolithic());
-    yk_interface_probe probe = {.ratio = NAN};
-    assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
-    assert_true(isnan(probe.ratio));
+    yk_interface_masses probe = {.mass_ratio = NAN};
+    assert_int_equal(yk_system_probe_interfaces(system, 1e-4, &probe), YK_OK);
+    assert_true(isnan(probe.mass_ratio));
     yk_system_destroy(system);
     left->ops->destroy(left), right->ops->destroy(right);
 }

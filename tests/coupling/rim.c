@@ -5,7 +5,7 @@
 
 #include "any_scheme.h"
 #include "context.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 
 /* A slow partner: masses with scalar ports and semi-implicit Euler, coupled by an inverse mass
@@ -22,8 +22,8 @@ typedef struct slow {
     double wrench[PORTS_MAX];
 } slow;
 
-static const yk_port slow_ports[PORTS_MAX] = {{"a", YK_PORT_SCALAR, YK_TAKES_WRENCH},
-                                              {"b", YK_PORT_SCALAR, YK_TAKES_WRENCH}};
+static const yk_port slow_ports[PORTS_MAX] = {{"a", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT},
+                                              {"b", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT}};
 
 static int slow_list(const yk_subsystem *self, const yk_port **list)
 {
@@ -96,13 +96,13 @@ static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_inp
 {
     const slow *s = (const slow *)self;
     (void)t, (void)h, (void)inputs;
-    assert_int_equal(model->size, s->count);
-    model->lead = 1;
+    assert_int_equal(model->row_count, s->count);
+    model->theta = 1;
     for (int i = 0; i < s->count; i++) {
-        model->rate[i] = 0;
+        model->free_acceleration[i] = 0;
         for (int j = 0; j < s->count; j++) {
             model->inverse_mass[i * s->count + j] = s->inverse_mass[i][j];
-            model->rate[i] += s->inverse_mass[i][j] * s->load[j];
+            model->free_acceleration[i] += s->inverse_mass[i][j] * s->load[j];
         }
     }
     return YK_OK;
@@ -123,10 +123,10 @@ static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const 
     return slow_step(self, t, h, inputs);
 }
 
-#define SLOW_OPS                                                                           \
-    .size = sizeof(yk_subsystem_ops), .kind = "masses", .ports = slow_list,                \
-    .connect = any_connect, .start = slow_start, .step = slow_step, .output = slow_output, \
-    .destroy = nothing
+#define SLOW_OPS                                                            \
+    .size = sizeof(yk_subsystem_ops), .kind = "masses", .ports = slow_list, \
+    .connect = any_connect, .initialize = slow_start, .step = slow_step,    \
+    .get_port_value = slow_output, .destroy = nothing
 
 static const yk_rollback_ops slow_rollback = {
     .size = sizeof(yk_rollback_ops), .layout = slow_layout, .get = slow_get, .set = slow_set};
@@ -136,7 +136,7 @@ static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_int
 static const yk_subsystem_ops reporting = {SLOW_OPS, .rollback = &slow_rollback,
                                            .interface_model = &interface_model_ops};
 static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
-                                                   .step = slow_sensitivity};
+                                                   .step_with_sensitivity = slow_sensitivity};
 static const yk_subsystem_ops differentiable = {SLOW_OPS, .rollback = &slow_rollback,
                                                 .sensitivity = &sensitivity_ops};
 static const yk_subsystem_ops reversible = {SLOW_OPS, .rollback = &slow_rollback};
@@ -159,7 +159,7 @@ typedef struct fast {
     double state[3]; /* position, velocity, wrench */
 } fast;
 
-static const yk_port fast_port = {"end", YK_PORT_SCALAR, YK_TAKES_MOTION};
+static const yk_port fast_port = {"end", YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT};
 
 static int fast_list(const yk_subsystem *self, const yk_port **list)
 {
@@ -221,9 +221,9 @@ static const yk_subsystem_ops fast_ops = {
     .kind = "spring",
     .ports = fast_list,
     .connect = any_connect,
-    .start = fast_start,
+    .initialize = fast_start,
     .step = fast_step,
-    .output = fast_output,
+    .get_port_value = fast_output,
     .destroy = nothing,
     .rollback = &fast_rollback_ops,
 };
@@ -260,12 +260,12 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
                                           .wrench_subsystem = 0,
                                           .wrench_port = 0,
                                           .motion_subsystem = 1,
-                                          .constrained = YK_AXIS_X},
+                                          .constrained_axes = YK_AXIS_X},
                                          {.name = "second",
                                           .wrench_subsystem = 0,
                                           .wrench_port = 1,
                                           .motion_subsystem = 2,
-                                          .constrained = YK_AXIS_X}};
+                                          .constrained_axes = YK_AXIS_X}};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 1 + b->mass.count,
@@ -281,7 +281,7 @@ static yk_system *bench_start(yk_context *context, bench *b)
     yk_system *system;
     if (bench_create(context, b, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
-    if (yk_system_start(system) != YK_OK)
+    if (yk_system_initialize(system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     return system;
 }
@@ -303,12 +303,12 @@ static void hand_step(const bench *b, hand *m)
 {
     double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps,
            w = m->v, displacement = 0, mean = 0, v0 = m->v;
-    int degree = (int)b->scheme.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
+    int degree = (int)b->scheme.extrapolation - (int)YK_EXTRAPOLATION_CONSTANT;
     if (degree > m->known)
         degree = m->known;
     for (int i = 0; i < b->substeps; i++) {
         double tau = i * h, reported = w, at = m->x + tau * w;
-        if (b->scheme.positions == YK_RIM_POSITIONS_INTEGRAL)
+        if (b->scheme.positions == YK_POSITION_UPDATE_INTEGRAL)
             at = m->x + displacement;
         if (degree >= 0) {
             double slope = degree > 0 ? (v0 - m->past[0]) / b->h : 0, bend = 0;
@@ -337,7 +337,7 @@ static void compare_with_hand(yk_context *context, bench *b, int steps)
     for (int i = 0; i < steps; i++) {
         step(context, system);
         hand_step(b, &m);
-        const yk_motion *motion = &yk_system_output(system, 0, 0)->motion;
+        const yk_motion *motion = &yk_system_port_value(system, 0, 0)->motion;
         double size = 1 + fabs(m.x) + fabs(m.v);
         assert_near(motion->position.x, m.x, 1e-9 * size);
         assert_near(motion->velocity.x, m.v, 1e-9 * size);
@@ -349,14 +349,15 @@ static void compare_with_hand(yk_context *context, bench *b, int steps)
 
 static void test_every_extrapolation(void **state)
 {
-    for (yk_extrapolation kind = YK_EXTRAPOLATION_RIM; kind <= YK_EXTRAPOLATION_QUADRATIC; kind++) {
+    for (yk_extrapolation kind = YK_EXTRAPOLATION_INTERFACE_MODEL;
+         kind <= YK_EXTRAPOLATION_QUADRATIC; kind++) {
         bench b = bench_of(&reporting, 300, 5, 0.02, 10);
         b.mass.load[0] = 3;
         b.scheme.extrapolation = kind;
         compare_with_hand(*state, &b, 60);
     }
     bench b = bench_of(&reporting, 300, 5, 0.02, 10);
-    b.scheme.positions = YK_RIM_POSITIONS_INTEGRAL;
+    b.scheme.positions = YK_POSITION_UPDATE_INTEGRAL;
     compare_with_hand(*state, &b, 60);
     b = bench_of(&reporting, 300, 5, 0.005, 1);
     compare_with_hand(*state, &b, 60);
@@ -370,11 +371,11 @@ static void test_models_are_identified(void **state)
     for (int i = 0; i < 4; i++) {
         bench b = bench_of(kinds[i], 300, 5, 0.02, 10);
         b.mass.load[0] = 3;
-        b.scheme.models = i == 3 ? YK_RIM_MODELS_IDENTIFIED : YK_RIM_MODELS_REPORTED;
+        b.scheme.models = i == 3 ? YK_INTERFACE_MODEL_IDENTIFIED : YK_INTERFACE_MODEL_REPORTED;
         yk_system *system = bench_start(*state, &b);
         for (int k = 0; k < 50; k++)
             step(*state, system);
-        end[i] = yk_system_output(system, 0, 0)->motion.position.x;
+        end[i] = yk_system_port_value(system, 0, 0)->motion.position.x;
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, 0);
         assert_int_equal(s.calls, 50);
         assert_int_equal(s.model_calls, 50);
@@ -392,7 +393,7 @@ static double last_speed(yk_context *context, bench *b, int steps)
     yk_system *system = bench_start(context, b);
     for (int i = 0; i < steps && speed < 1e6; i++) {
         step(context, system);
-        speed = fabs(yk_system_output(system, 0, 0)->motion.velocity.x);
+        speed = fabs(yk_system_port_value(system, 0, 0)->motion.velocity.x);
     }
     yk_system_destroy(system);
     return speed < 1e6 ? speed : INFINITY;
@@ -408,14 +409,14 @@ static void test_stability(void **state)
         double h = 0.01, omega = angle[i] / h;
         bench b = bench_of(&reporting, 2 * omega * omega, 0, h, 400);
         assert_true(last_speed(*state, &b, 300) < 1e-3);
-        b.scheme.extrapolation = YK_EXTRAPOLATION_HOLD;
+        b.scheme.extrapolation = YK_EXTRAPOLATION_CONSTANT;
         assert_true(isinf(last_speed(*state, &b, 300)) == (angle[i] > sqrt(2)));
     }
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01;
         bench b = bench_of(&reporting, 0, 2 * angle[i] / h, h, 100);
         assert_true(last_speed(*state, &b, 100) < 1e-12);
-        b.scheme.extrapolation = YK_EXTRAPOLATION_HOLD;
+        b.scheme.extrapolation = YK_EXTRAPOLATION_CONSTANT;
         assert_true(isinf(last_speed(*state, &b, 100)) == (angle[i] > 2));
     }
 }
@@ -429,7 +430,7 @@ static void test_integrated_positions(void **state)
     for (size_t i = 0; i < sizeof angle / sizeof *angle; i++) {
         double h = 0.01, omega = angle[i] / h;
         bench b = bench_of(&reporting, 2 * omega * omega, 0, h, 400);
-        b.scheme.positions = YK_RIM_POSITIONS_INTEGRAL;
+        b.scheme.positions = YK_POSITION_UPDATE_INTEGRAL;
         assert_true(isinf(last_speed(*state, &b, 600)) == (angle[i] > 1.7207));
     }
 }
@@ -442,7 +443,7 @@ static double error_at_end(yk_context *context, double h)
     yk_system *system = bench_start(context, &b);
     for (int i = 0; i < (int)lround(end / h); i++)
         step(context, system);
-    double x = yk_system_output(system, 0, 0)->motion.position.x;
+    double x = yk_system_port_value(system, 0, 0)->motion.position.x;
     yk_system_destroy(system);
     double damped = sqrt(omega * omega - d * d);
     return fabs(x - exp(-d * end) * sin(damped * end) / damped);
@@ -470,8 +471,8 @@ static void test_coupled_actuators(void **state)
         yk_system *system = bench_start(*state, &b);
         for (int i = 0; i < (int)lround(4.0 / h); i++)
             step(*state, system);
-        end[run] = yk_system_output(system, 0, 0)->motion.position.x;
-        assert_near(yk_system_output(system, 0, 1)->motion.position.x, -4.0 / 4000, 1e-5);
+        end[run] = yk_system_port_value(system, 0, 0)->motion.position.x;
+        assert_near(yk_system_port_value(system, 0, 1)->motion.position.x, -4.0 / 4000, 1e-5);
         yk_system_destroy(system);
     }
     assert_near(end[0], 10.0 / 4000, 1e-5);
@@ -497,25 +498,25 @@ static void test_energy_at_the_interface(void **state)
 static void test_rollback(void **state)
 {
     for (int k = 0; k < 4; k++) {
-        yk_order order = k % 2 ? YK_ORDER_JACOBI : YK_ORDER_GAUSS_SEIDEL;
+        yk_sequence order = k % 2 ? YK_SEQUENCE_JACOBI : YK_SEQUENCE_GAUSS_SEIDEL;
         int from_start = k / 2;
         bench b = bench_of(&reversible, 300, 5, 0.01, 10);
         b.scheme.order = order;
-        b.scheme.extrapolation =
-            order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
+        b.scheme.extrapolation = order == YK_SEQUENCE_JACOBI ? YK_EXTRAPOLATION_QUADRATIC
+                                                             : YK_EXTRAPOLATION_INTERFACE_MODEL;
         yk_system *system = bench_start(*state, &b);
         for (int i = 0; i < 7 * from_start; i++)
             step(*state, system);
-        size_t words = yk_system_state_layout(system).words;
+        size_t words = yk_system_state_layout(system).word_count;
         double *image = calloc(2 * words, sizeof *image), first[2];
-        yk_system_state_get(system, image);
+        yk_system_get_state(system, image);
         for (int run = 0; run < 2; run++) {
             for (int i = 0; i < 5; i++)
                 step(*state, system);
-            first[run] = yk_system_output(system, 0, 0)->motion.position.x;
-            assert_int_equal(yk_system_state_set(system, image), YK_OK);
+            first[run] = yk_system_port_value(system, 0, 0)->motion.position.x;
+            assert_int_equal(yk_system_set_state(system, image), YK_OK);
         }
-        yk_system_state_get(system, image + words);
+        yk_system_get_state(system, image + words);
         assert_memory_equal(image, image + words, words * sizeof *image);
         assert_memory_equal(&first[0], &first[1], sizeof first[0]);
         free(image);
@@ -527,19 +528,21 @@ static void test_rollback(void **state)
 static void test_jacobi(void **state)
 {
     bench b = bench_of(&reporting, 0, 30, 0.01, 10);
-    b.scheme.order = YK_ORDER_JACOBI;
+    b.scheme.order = YK_SEQUENCE_JACOBI;
     yk_system *system = bench_start(*state, &b);
     step(*state, system);
     /* The consistent start found the wrench of the spring. */
-    assert_near(yk_system_output(system, 0, 0)->motion.velocity.x, 1 - 0.01 * 30 * 1 / 2.0, 1e-12);
+    assert_near(yk_system_port_value(system, 0, 0)->motion.velocity.x, 1 - 0.01 * 30 * 1 / 2.0,
+                1e-12);
     double w = 1, mean = 0;
     for (int i = 0; i < 10; i++) {
         mean += -30 * w / 10;
         w += 0.001 / 2 * -30 * w;
     }
-    double before = yk_system_output(system, 0, 0)->motion.velocity.x;
+    double before = yk_system_port_value(system, 0, 0)->motion.velocity.x;
     step(*state, system);
-    assert_near(yk_system_output(system, 0, 0)->motion.velocity.x, before + 0.01 / 2 * mean, 1e-12);
+    assert_near(yk_system_port_value(system, 0, 0)->motion.velocity.x, before + 0.01 / 2 * mean,
+                1e-12);
     yk_system_destroy(system);
 }
 
@@ -548,8 +551,8 @@ static void test_jacobi(void **state)
 /* A spring and a damper between two slow participants. */
 static int bridge_list(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[2] = {{"left", YK_PORT_SCALAR, YK_TAKES_MOTION},
-                                     {"right", YK_PORT_SCALAR, YK_TAKES_MOTION}};
+    static const yk_port ports[2] = {{"left", YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT},
+                                     {"right", YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT}};
     (void)self;
     *list = ports;
     return 2;
@@ -584,9 +587,9 @@ static const yk_subsystem_ops bridge_ops = {
     .kind = "bridge",
     .ports = bridge_list,
     .connect = any_connect,
-    .start = bridge_start,
+    .initialize = bridge_start,
     .step = bridge_step,
-    .output = bridge_output,
+    .get_port_value = bridge_output,
     .destroy = nothing,
     .rollback = &bridge_rollback_ops,
 };
@@ -607,12 +610,12 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
                                               .wrench_subsystem = 0,
                                               .motion_subsystem = 2,
                                               .motion_port = 0,
-                                              .constrained = YK_AXIS_X},
+                                              .constrained_axes = YK_AXIS_X},
                                              {.name = "r",
                                               .wrench_subsystem = 1,
                                               .motion_subsystem = 2,
                                               .motion_port = 1,
-                                              .constrained = YK_AXIS_X}};
+                                              .constrained_axes = YK_AXIS_X}};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 3,
@@ -623,11 +626,11 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
     def.scheme.ops = yk_scheme_rim();
     yk_system *system;
     assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 300; i++)
         step(context, system);
-    double v[2] = {yk_system_output(system, 0, 0)->motion.velocity.x,
-                   yk_system_output(system, 1, 0)->motion.velocity.x};
+    double v[2] = {yk_system_port_value(system, 0, 0)->motion.velocity.x,
+                   yk_system_port_value(system, 1, 0)->motion.velocity.x};
     assert_near(2 * v[0] + 6 * v[1], 2 - 3, 1e-9);
     assert_near(v[0], -1.0 / 8, 1e-3);
     assert_near(v[1], -1.0 / 8, 1e-3);
@@ -661,7 +664,7 @@ static void test_every_kind_of_interface(void **state)
         faces[i] = (yk_interface_def){.name = "pair",
                                       .wrench_subsystem = 2 * i,
                                       .motion_subsystem = 2 * i + 1,
-                                      .constrained = YK_AXIS_X};
+                                      .constrained_axes = YK_AXIS_X};
     }
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
@@ -671,18 +674,18 @@ static void test_every_kind_of_interface(void **state)
                                  .interface_count = PAIRS,
                                  .step = h};
     def.scheme.ops = yk_scheme_rim();
-    yk_rim_options options = yk_rim_default();
-    options.fast = (yk_subsystem_list){quick, quick_count};
+    yk_rim_options options = yk_rim_options_default();
+    options.fast_subsystems = (yk_subsystem_list){quick, quick_count};
     def.scheme.options = &options;
     yk_system *system;
     if (yk_system_make(context, &def, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < (int)lround(end / h); i++)
         step(context, system);
     for (int i = 0; i < PAIRS; i++)
-        assert_near(yk_system_output(system, 2 * i, 0)->motion.position.x, sin(omega * end) / omega,
-                    0.05 / omega);
+        assert_near(yk_system_port_value(system, 2 * i, 0)->motion.position.x,
+                    sin(omega * end) / omega, 0.05 / omega);
     yk_system_destroy(system);
 }
 
@@ -699,7 +702,7 @@ static void test_refusals(void **state)
 {
     bench b = bench_of(&mute, 300, 5, 0.01, 10);
     expect_refusal(*state, &b, "interface model");
-    b.scheme.extrapolation = YK_EXTRAPOLATION_HOLD;
+    b.scheme.extrapolation = YK_EXTRAPOLATION_CONSTANT;
     yk_system *system;
     assert_int_equal(bench_create(*state, &b, &system), YK_OK);
     yk_system_destroy(system);

@@ -4,8 +4,8 @@
 
 #include "any_scheme.h"
 #include "context.h"
-#include "coupling/description.h"
 #include "coupling/free_body.h"
+#include "coupling/system_arrays.h"
 #include "math/so3.h"
 #include "test.h"
 
@@ -19,7 +19,7 @@ typedef struct bushing {
 
 static int ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"end", YK_PORT_MARKER, YK_TAKES_MOTION};
+    static const yk_port port = {"end", YK_PORT_MARKER, YK_CAUSALITY_MOTION_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -38,7 +38,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     yk_motion *m = &b->value.motion;
     m->position = inputs[0].linear[0];
     m->velocity = inputs[0].linear[1];
-    m->orientation = inputs[0].orientation;
+    m->orientation = inputs[0].base_orientation;
     m->angular_velocity = inputs[0].angular[1];
     yk_vec3 rotation = yk_so3_log(m->orientation);
     b->value.wrench.force = yk_v3_axpy(b->stiffness, yk_v3_sub(m->position, b->anchor),
@@ -70,37 +70,37 @@ static const yk_subsystem_ops bushing_ops = {.size = sizeof(yk_subsystem_ops),
                                              .kind = "bushing",
                                              .ports = ports,
                                              .connect = connect,
-                                             .start = start,
+                                             .initialize = start,
                                              .step = step,
-                                             .output = output,
+                                             .get_port_value = output,
                                              .destroy = nothing};
 
 /* The body in the placement's units and axes; the marker is turned so that it starts along the
  * system's. */
 static yk_subsystem *make_body(const yk_transform *p)
 {
-    double inertia_unit = p->mass * p->length * p->length;
+    double inertia_unit = p->mass_unit * p->length_unit * p->length_unit;
     yk_quat back = yk_q_conjugate(p->orientation);
-    free_body_def def = {.mass = 2 / p->mass,
+    free_body_def def = {.mass = 2 / p->mass_unit,
                          .inertia = {0.02 / inertia_unit, 0.03 / inertia_unit, 0.04 / inertia_unit},
                          .gravity =
-                             yk_v3_scale(1 / p->length, yk_q_rotate(back, yk_v3(0, 0, -9.81))),
+                             yk_v3_scale(1 / p->length_unit, yk_q_rotate(back, yk_v3(0, 0, -9.81))),
                          .orientation = back,
                          .port_count = 1,
-                         .offset = {yk_v3_scale(1 / p->length, yk_v3(0.1, 0.05, -0.02))},
+                         .offset = {yk_v3_scale(1 / p->length_unit, yk_v3(0.1, 0.05, -0.02))},
                          .rotation = {{1, 0, 0, 0}},
                          .substeps = 4};
     yk_vec3 at = yk_v3_sub(yk_v3(0.3, 0.2, 0.1), p->position);
-    def.position = yk_v3_scale(1 / p->length, yk_q_rotate(back, at));
-    def.velocity = yk_v3_scale(1 / p->length, yk_q_rotate(back, yk_v3(0.5, -0.2, 0.1)));
+    def.position = yk_v3_scale(1 / p->length_unit, yk_q_rotate(back, at));
+    def.velocity = yk_v3_scale(1 / p->length_unit, yk_q_rotate(back, yk_v3(0.5, -0.2, 0.1)));
     def.angular_velocity = yk_q_rotate(back, yk_v3(1, 2, -1));
     return free_body_create(&def);
 }
 
-static void run(yk_context *context, const yk_transform *transform, yk_rim_positions positions,
+static void run(yk_context *context, const yk_transform *transform, yk_position_update positions,
                 double h, int steps, yk_motion *end)
 {
-    yk_transform transforms[2] = {*transform, yk_transform_default()};
+    yk_transform transforms[2] = {*transform, yk_transform_identity()};
     bushing b = {.base = {&bushing_ops},
                  .stiffness = 2e5,
                  .damping = 200,
@@ -110,7 +110,8 @@ static void run(yk_context *context, const yk_transform *transform, yk_rim_posit
     yk_subsystem *body = make_body(transform), *parts[2] = {body, &b.base};
     static const char *const names[] = {"body", "bushing"};
     static const int substeps[] = {1, 200};
-    yk_interface_def face = {.name = "clamp", .motion_subsystem = 1, .constrained = YK_AXES_ALL};
+    yk_interface_def face = {
+        .name = "clamp", .motion_subsystem = 1, .constrained_axes = YK_AXES_ALL};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -127,12 +128,12 @@ static void run(yk_context *context, const yk_transform *transform, yk_rim_posit
     yk_system *system;
     if (yk_system_make(context, &def, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
-    if (yk_system_start(system) != YK_OK)
+    if (yk_system_initialize(system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     for (int i = 0; i < steps; i++)
         if (yk_system_step(system, NULL) != YK_OK)
             fail_msg("%s", yk_last_message(context));
-    *end = yk_system_output(system, 0, 0)->motion;
+    *end = yk_system_port_value(system, 0, 0)->motion;
     yk_system_destroy(system);
     body->ops->destroy(body);
 }
@@ -148,9 +149,9 @@ static void assert_close(yk_vec3 a, yk_vec3 b, double tolerance)
  * stretches the bushing. */
 static void test_stiff_bushing(void **state)
 {
-    yk_transform plain = yk_transform_default();
+    yk_transform plain = yk_transform_identity();
     yk_motion end;
-    run(*state, &plain, YK_RIM_POSITIONS_MECHANISM, 0.02, 500, &end);
+    run(*state, &plain, YK_POSITION_UPDATE_OWN_STEP, 0.02, 500, &end);
     assert_close(end.velocity, yk_v3(0, 0, 0), 1e-4);
     assert_close(end.position, yk_v3(0.4, 0.25, 0.08 - 2 * 9.81 / 2e5), 2e-6);
 }
@@ -158,10 +159,10 @@ static void test_stiff_bushing(void **state)
 /* Positions by the integral of velocities are those of the method but for the error of the step. */
 static void test_integrated_positions(void **state)
 {
-    yk_transform plain = yk_transform_default();
+    yk_transform plain = yk_transform_identity();
     yk_motion end[2];
-    run(*state, &plain, YK_RIM_POSITIONS_MECHANISM, 2e-4, 100, &end[0]);
-    run(*state, &plain, YK_RIM_POSITIONS_INTEGRAL, 2e-4, 100, &end[1]);
+    run(*state, &plain, YK_POSITION_UPDATE_OWN_STEP, 2e-4, 100, &end[0]);
+    run(*state, &plain, YK_POSITION_UPDATE_INTEGRAL, 2e-4, 100, &end[1]);
     assert_close(end[1].position, end[0].position, 1e-5);
     assert_close(end[1].velocity, end[0].velocity, 1e-3);
     assert_close(end[1].angular_velocity, end[0].angular_velocity, 1e-2);
@@ -169,14 +170,14 @@ static void test_integrated_positions(void **state)
 
 static void test_units_and_axes(void **state)
 {
-    yk_transform plain = yk_transform_default();
+    yk_transform plain = yk_transform_identity();
     yk_transform other = {.position = {0.7, -0.3, 0.2},
                           .orientation = yk_so3_exp(yk_v3(0.4, -0.8, 1.1)),
-                          .length = 1e-3,
-                          .mass = 1e-3};
+                          .length_unit = 1e-3,
+                          .mass_unit = 1e-3};
     yk_motion end[2];
-    run(*state, &plain, YK_RIM_POSITIONS_MECHANISM, 0.002, 60, &end[0]);
-    run(*state, &other, YK_RIM_POSITIONS_MECHANISM, 0.002, 60, &end[1]);
+    run(*state, &plain, YK_POSITION_UPDATE_OWN_STEP, 0.002, 60, &end[0]);
+    run(*state, &other, YK_POSITION_UPDATE_OWN_STEP, 0.002, 60, &end[1]);
     assert_close(end[1].position, end[0].position, 1e-6);
     assert_close(end[1].velocity, end[0].velocity, 1e-4);
     assert_close(end[1].angular_velocity, end[0].angular_velocity, 1e-3);

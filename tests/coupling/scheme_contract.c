@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "yoke/physics.h"
 
@@ -16,21 +16,22 @@ static void tables_and_defaults_are_valid(void **state)
     for (int i = 0; yk_scheme_at(i); i++) {
         const yk_scheme_ops *ops = yk_scheme_at(i);
         assert_ptr_equal(yk_scheme_find(ops->name), ops);
-        assert_non_null(ops->text);
+        assert_non_null(ops->description);
         double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
-        yk_scheme_fill(ops, options);
-        assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = ops}), YK_OK);
-        assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){ops, options}), YK_OK);
+        yk_scheme_set_defaults(ops, options);
+        assert_int_equal(yk_scheme_validate(context, &(yk_scheme_def){.ops = ops}), YK_OK);
+        assert_int_equal(yk_scheme_validate(context, &(yk_scheme_def){ops, options}), YK_OK);
 
         /* The text of a default is a value of its row; rows lie in the struct and explain
          * themselves. */
         for (const yk_option *row = ops->options; row && row->key; row++) {
             assert_true(row->offset < ops->options_size);
-            assert_non_null(row->text);
-            assert_ptr_equal(yk_scheme_option(ops, row->key), row);
-            if (row->fallback)
-                assert_int_equal(yk_scheme_set(context, ops, options, row->key, row->fallback),
-                                 YK_OK);
+            assert_non_null(row->description);
+            assert_ptr_equal(yk_scheme_find_option(ops, row->key), row);
+            if (row->default_text)
+                assert_int_equal(
+                    yk_scheme_set_option(context, ops, options, row->key, row->default_text),
+                    YK_OK);
         }
     }
     assert_null(yk_scheme_find("guess"));
@@ -39,11 +40,12 @@ static void tables_and_defaults_are_valid(void **state)
 static void options_are_checked(void **state)
 {
     (void)state;
-    yk_tight_options options = yk_tight_default();
+    yk_tight_options options = yk_tight_options_default();
     const yk_scheme_ops *tight = yk_scheme_tight();
-    assert_int_equal(yk_scheme_set(context, tight, &options, "halvings", "3"), YK_OK);
-    assert_int_equal(options.halvings, 3);
-    assert_int_equal(yk_scheme_set(context, tight, &options, "acceleration", "aitken"), YK_OK);
+    assert_int_equal(yk_scheme_set_option(context, tight, &options, "halvings", "3"), YK_OK);
+    assert_int_equal(options.max_halvings, 3);
+    assert_int_equal(yk_scheme_set_option(context, tight, &options, "acceleration", "aitken"),
+                     YK_OK);
     assert_int_equal(options.acceleration, YK_ACCELERATION_AITKEN);
     static const char *const wrong[][3] = {
         {"halvings", "21", "must be between 0 and 20"},
@@ -54,7 +56,7 @@ static void options_are_checked(void **state)
         {"degree", "3", "has no option 'degree'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(yk_scheme_set(context, tight, &options, wrong[i][0], wrong[i][1]),
+        assert_int_equal(yk_scheme_set_option(context, tight, &options, wrong[i][0], wrong[i][1]),
                          YK_ERROR_ARGUMENT);
         if (!strstr(yk_last_message(context), wrong[i][2]))
             print_error("%s\n", yk_last_message(context));
@@ -62,12 +64,12 @@ static void options_are_checked(void **state)
     }
 
     /* A choice that has keys of its own takes their numbers. */
-    yk_explicit_options weights = yk_explicit_default();
-    assert_int_equal(yk_scheme_set(context, yk_scheme_explicit(), &weights, "inputs", "2,3,5"),
-                     YK_OK);
-    assert_int_equal(weights.inputs, YK_INPUTS_WEIGHTED);
+    yk_explicit_options weights = yk_explicit_options_default();
+    assert_int_equal(
+        yk_scheme_set_option(context, yk_scheme_explicit(), &weights, "inputs", "2,3,5"), YK_OK);
+    assert_int_equal(weights.modified_inputs, YK_MODIFIED_INPUTS_WEIGHTED);
     assert_near(weights.beta, 3, 0);
-    assert_int_equal(yk_scheme_set(context, yk_scheme_explicit(), &weights, "inputs", "2,3"),
+    assert_int_equal(yk_scheme_set_option(context, yk_scheme_explicit(), &weights, "inputs", "2,3"),
                      YK_ERROR_ARGUMENT);
 }
 
@@ -76,11 +78,11 @@ static void tables_of_another_version_are_refused(void **state)
     (void)state;
     yk_scheme_ops other = *yk_scheme_explicit();
     other.step = NULL;
-    assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = &other}),
+    assert_int_equal(yk_scheme_validate(context, &(yk_scheme_def){.ops = &other}),
                      YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(context), "lacks a required operation"));
     other.size = 8;
-    assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = &other}),
+    assert_int_equal(yk_scheme_validate(context, &(yk_scheme_def){.ops = &other}),
                      YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(context), "another version of the contract"));
 }
@@ -92,7 +94,7 @@ static void variants_name_options_that_exist(void **state)
         const yk_scheme_ops *ops = yk_scheme_at(i);
         for (const yk_scheme_variant *v = ops->variants; v && v->name; v++) {
             double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
-            yk_scheme_fill(ops, options);
+            yk_scheme_set_defaults(ops, options);
             assert_true(v->purpose != 0);
             for (int k = 0; k < 6 && v->options[k]; k++) {
                 char key[64];
@@ -100,7 +102,8 @@ static void variants_name_options_that_exist(void **state)
                 char *equals = strchr(key, '=');
                 assert_non_null(equals);
                 *equals = '\0';
-                assert_int_equal(yk_scheme_set(context, ops, options, key, equals + 1), YK_OK);
+                assert_int_equal(yk_scheme_set_option(context, ops, options, key, equals + 1),
+                                 YK_OK);
             }
         }
     }
@@ -112,7 +115,7 @@ static void a_saved_state_repeats_the_steps(void **state)
     (void)state;
     static const char *const names[] = {"left", "right"};
     const yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     int ran = 0;
     for (int i = 0; yk_scheme_at(i); i++) {
         yk_oscillator_def mass = yk_oscillator_default();
@@ -133,20 +136,20 @@ static void a_saved_state_repeats_the_steps(void **state)
         yk_status status = yk_system_make(context, &def, &system);
         if (status == YK_OK) {
             ran++;
-            assert_int_equal(yk_system_start(system), YK_OK);
-            size_t words = yk_system_state_layout(system).words;
+            assert_int_equal(yk_system_initialize(system), YK_OK);
+            size_t words = yk_system_state_layout(system).word_count;
             double *saved = malloc(3 * words * sizeof *saved), *once = saved + words,
                    *again = once + words;
             for (int k = 0; k < 10; k++)
                 assert_true(!YK_FAILED(yk_system_step(system, NULL)));
-            yk_system_state_get(system, saved);
+            yk_system_get_state(system, saved);
             for (int k = 0; k < 10; k++)
                 assert_true(!YK_FAILED(yk_system_step(system, NULL)));
-            yk_system_state_get(system, once);
-            assert_int_equal(yk_system_state_set(system, saved), YK_OK);
+            yk_system_get_state(system, once);
+            assert_int_equal(yk_system_set_state(system, saved), YK_OK);
             for (int k = 0; k < 10; k++)
                 assert_true(!YK_FAILED(yk_system_step(system, NULL)));
-            yk_system_state_get(system, again);
+            yk_system_get_state(system, again);
             assert_memory_equal(once, again, words * sizeof *once);
             free(saved);
             yk_system_destroy(system);
@@ -176,13 +179,13 @@ static yk_status mean_create(yk_system *system, const void *options, yk_scheme *
 
 static void mean_destroy(yk_scheme *scheme, yk_system *system)
 {
-    yk_release(yk_system_context(system), scheme);
+    yk_free(yk_system_context(system), scheme);
 }
 
 static yk_status mean_start(yk_scheme *scheme, yk_system *system)
 {
-    yk_status status = yk_system_start_consistently(system);
-    ((mean_scheme *)scheme)->last = yk_system_required_wrench(system, 0);
+    yk_status status = yk_system_initialize_wrenches(system);
+    ((mean_scheme *)scheme)->last = yk_system_reaction_wrench(system, 0);
     return status;
 }
 
@@ -190,16 +193,16 @@ static yk_status mean_step(yk_scheme *scheme, yk_system *system, yk_step_report 
 {
     mean_scheme *self = (mean_scheme *)scheme;
     report->iterations = 1;
-    yk_wrench now = yk_system_required_wrench(system, 0);
+    yk_wrench now = yk_system_reaction_wrench(system, 0);
     yk_wrench mean = {.force.x = 0.5 * (now.force.x + self->last.force.x)};
     yk_system_apply_wrench(system, 0, &mean);
     self->last = now;
 
     yk_motion end;
-    yk_system_predict(system, 0, &end);
+    yk_system_predict_motion(system, 0, &end);
     yk_system_prescribe_motion(system, 0, &end);
     for (int i = 0; i < 2; i++)
-        if (YK_FAILED(yk_system_advance(system, i)))
+        if (YK_FAILED(yk_system_advance_participant(system, i)))
             return yk_system_report_failure(system, i);
     return YK_OK;
 }
@@ -221,9 +224,9 @@ static size_t repeat_with_mean(bool remembers, bool *same)
         .constant_traits = YK_SCHEME_EXCHANGES_MOTION,
         .create = mean_create,
         .destroy = mean_destroy,
-        .start = mean_start,
+        .initialize = mean_start,
         .step = mean_step,
-        .state = remembers ? mean_state : NULL,
+        .state_array = remembers ? mean_state : NULL,
     };
     const yk_scheme_def scheme = {.ops = &ops};
     assert_int_equal(yk_scheme_traits(&scheme), YK_SCHEME_EXCHANGES_MOTION);
@@ -237,7 +240,7 @@ static size_t repeat_with_mean(bool remembers, bool *same)
     }
     static const char *const names[] = {"left", "right"};
     const yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     const yk_system_description def = {.subsystems = masses,
                                        .names = names,
                                        .subsystem_count = 2,
@@ -247,18 +250,18 @@ static size_t repeat_with_mean(bool remembers, bool *same)
                                        .step = 1e-3};
     yk_system *system;
     assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
 
-    size_t words = yk_system_state_layout(system).words;
+    size_t words = yk_system_state_layout(system).word_count;
     double saved[64];
     double ends[2];
     assert_true(words <= 64);
-    yk_system_state_get(system, saved);
+    yk_system_get_state(system, saved);
     for (int pass = 0; pass < 2; pass++) {
-        assert_int_equal(yk_system_state_set(system, saved), YK_OK);
+        assert_int_equal(yk_system_set_state(system, saved), YK_OK);
         for (int k = 0; k < 10; k++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
-        ends[pass] = yk_system_output(system, 0, 0)->motion.position.x;
+        ends[pass] = yk_system_port_value(system, 0, 0)->motion.position.x;
     }
     *same = memcmp(&ends[0], &ends[1], sizeof *ends) == 0;
 

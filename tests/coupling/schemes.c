@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "yoke/physics.h"
 
@@ -32,7 +32,7 @@ static yk_oscillator_def second_mass(double velocity)
 }
 
 static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
 
 static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs,
                                     const any_scheme *scheme, double h, const int *substeps)
@@ -48,7 +48,7 @@ static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs,
                                  .interface_count = 1,
                                  .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &p->system);
-    return status == YK_OK ? yk_system_start(p->system) : status;
+    return status == YK_OK ? yk_system_initialize(p->system) : status;
 }
 
 static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const any_scheme *scheme,
@@ -66,7 +66,7 @@ static void close_masses(pair *p)
 
 static double position(const pair *p, int mass)
 {
-    return yk_system_output(p->system, mass, 0)->motion.position.x;
+    return yk_system_port_value(p->system, mass, 0)->motion.position.x;
 }
 
 /* Free vibration of both masses (1 kg each on 5000 N/m), released at x = 0 with v0. */
@@ -78,15 +78,16 @@ static const double OMEGA = 50;
 static void set_exact_history(yk_system *system, double v0, double h)
 {
     yk_state_layout layout = yk_system_state_layout(system);
-    double *image = malloc(layout.words * sizeof *image), s = sin(OMEGA * h), c = cos(OMEGA * h);
-    assert_int_equal(layout.continuous, 14);
-    yk_system_state_get(system, image);
+    double *image = malloc(layout.word_count * sizeof *image), s = sin(OMEGA * h),
+           c = cos(OMEGA * h);
+    assert_int_equal(layout.continuous_count, 14);
+    yk_system_get_state(system, image);
     for (int mass = 0; mass < 2; mass++) {
         double *word = image + 7 * mass;
         word[0] = v0 / OMEGA * s, word[1] = v0 * c, word[2] = -v0 * OMEGA * s;
         word[3] = 0, word[4] = v0, word[5] = 0;
     }
-    assert_int_equal(yk_system_state_set(system, image), YK_OK);
+    assert_int_equal(yk_system_set_state(system, image), YK_OK);
     free(image);
 }
 
@@ -184,8 +185,8 @@ static void start_finds_the_initial_wrench(void **state)
     defs[1].mass = 30;
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
     double a = -5000 * 0.01 / 31;
-    assert_relative(yk_system_output(p.system, 0, 0)->motion.acceleration.x, a, 1e-10);
-    assert_relative(yk_system_output(p.system, 1, 0)->wrench.force.x, 30 * a, 1e-10);
+    assert_relative(yk_system_port_value(p.system, 0, 0)->motion.acceleration.x, a, 1e-10);
+    assert_relative(yk_system_port_value(p.system, 1, 0)->wrench.force.x, 30 * a, 1e-10);
     close_masses(&p);
 }
 
@@ -194,8 +195,8 @@ static const any_scheme *all_schemes(int *count)
     static any_scheme list[6];
     for (int i = 0; i < 6; i++)
         list[i] = any_scheme_default();
-    list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
-    list[2].order = YK_ORDER_JACOBI;
+    list[1].inputs = YK_MODIFIED_INPUTS_NONE;
+    list[2].order = YK_SEQUENCE_JACOBI;
     list[3].ops = yk_scheme_tight(), list[3].iterations = 0;
     list[4].ops = yk_scheme_tight();
     list[5].ops = yk_scheme_tight(), list[5].acceleration = YK_ACCELERATION_AITKEN;
@@ -216,12 +217,12 @@ static void each_side_receives_what_the_other_gave(void **state)
         defs[1].stiffness = 10, defs[1].damping = 0.5, defs[1].mass = 0.7;
         assert_int_equal(open_masses(&p, defs, &schemes[s], 1e-3), YK_OK);
         for (int n = 0; n < 50; n++) {
-            double given_before = yk_system_output(p.system, 1, 0)->wrench.force.x;
+            double given_before = yk_system_port_value(p.system, 1, 0)->wrench.force.x;
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-            double given = yk_system_output(p.system, 1, 0)->wrench.force.x;
-            double received = yk_system_output(p.system, 0, 0)->wrench.force.x;
+            double given = yk_system_port_value(p.system, 1, 0)->wrench.force.x;
+            double received = yk_system_port_value(p.system, 0, 0)->wrench.force.x;
             bool late =
-                schemes[s].ops == yk_scheme_explicit() && schemes[s].order == YK_ORDER_JACOBI;
+                schemes[s].ops == yk_scheme_explicit() && schemes[s].order == YK_SEQUENCE_JACOBI;
             assert_true(received == -(late ? given_before : given));
         }
         close_masses(&p);
@@ -241,9 +242,9 @@ static void tight_scheme_closes_the_gap(void **state)
     for (int n = 0; n < 1000; n++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     yk_interface_statistics gap = yk_system_interface_statistics(p.system, 0);
-    assert_true(gap.largest.position < 1e-9 * 1e-8);
+    assert_true(gap.max_gap.position < 1e-9 * 1e-8);
     assert_true(fabs(gap.energy_created) < 1e-12);
-    yk_system_statistics all = yk_system_statistics_get(p.system);
+    yk_system_statistics all = yk_system_get_statistics(p.system);
     assert_int_equal(all.steps, 1000);
     assert_int_equal(yk_system_subsystem_statistics(p.system, 1).calls, all.iterations);
     close_masses(&p);
@@ -253,7 +254,7 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
 {
     (void)state;
     any_scheme scheme = any_scheme_default();
-    scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
+    scheme.inputs = YK_MODIFIED_INPUTS_NONE;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.56, 0.1), second_mass(0.1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
@@ -262,7 +263,7 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     /* The masses started with 0.01 J in all. */
     assert_true(yk_system_interface_statistics(p.system, 0).energy_created > 1e3);
-    while (status == YK_OK && yk_system_steps(p.system) < 100000)
+    while (status == YK_OK && yk_system_step_count(p.system) < 100000)
         status = yk_system_step(p.system, NULL);
     assert_int_equal(status, YK_ERROR_NOT_FINITE);
     const char *message = yk_last_message(context);
@@ -280,7 +281,7 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
     do {
         status = yk_system_step(p.system, NULL);
-    } while (status == YK_OK && yk_system_steps(p.system) < 100000);
+    } while (status == YK_OK && yk_system_step_count(p.system) < 100000);
     assert_int_equal(status, YK_ERROR_NOT_FINITE);
     assert_non_null(strstr(yk_last_message(context), "which are 0.25 m apart at first"));
     close_masses(&p);
@@ -300,7 +301,7 @@ static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state
         status = yk_system_step(p.system, NULL);
     assert_int_equal(status, YK_NOT_CONVERGED);
     assert_non_null(strstr(yk_last_message(context), "did not converge in 2 iterations"));
-    assert_true(yk_system_statistics_get(p.system).steps_not_converged > 0);
+    assert_true(yk_system_get_statistics(p.system).steps_not_converged > 0);
     close_masses(&p);
 }
 
@@ -317,7 +318,7 @@ static void aitken_carries_a_heavy_partner(void **state)
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
     for (int n = 0; n < 100; n++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    assert_true(yk_system_statistics_get(p.system).largest_iterations <= 6);
+    assert_true(yk_system_get_statistics(p.system).max_iterations <= 6);
     close_masses(&p);
 }
 
@@ -330,13 +331,13 @@ static void check_rollback(const any_scheme *scheme, const int *substeps, int st
     assert_int_equal(open_with_substeps(&p, defs, scheme, 1e-3, substeps), YK_OK);
     for (int n = 0; n < steps_before; n++)
         yk_system_step(p.system, NULL);
-    size_t words = yk_system_state_layout(p.system).words;
+    size_t words = yk_system_state_layout(p.system).word_count;
     double *mark = malloc(words * sizeof *mark);
-    yk_system_state_get(p.system, mark);
+    yk_system_get_state(p.system, mark);
     double time = yk_system_time(p.system), end[2];
     for (int run = 0; run < 2; run++) {
         if (run > 0)
-            assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
+            assert_int_equal(yk_system_set_state(p.system, mark), YK_OK);
         assert_true(yk_system_time(p.system) == time);
         for (int n = 0; n < 20; n++)
             yk_system_step(p.system, NULL);
@@ -383,8 +384,8 @@ static void substeps_begin_with_their_own_length(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(yk_oscillator_create(context, &defs[i], &p.masses[i]), YK_OK);
         noted = *p.masses[i]->ops;
-        start_mass = noted.start;
-        noted.start = note_start;
+        start_mass = noted.initialize;
+        noted.initialize = note_start;
         started[i] = p.masses[i];
     }
     for (int i = 0; i < 2; i++)
@@ -398,7 +399,7 @@ static void substeps_begin_with_their_own_length(void **state)
                                  .interface_count = 1,
                                  .step = 1e-3};
     assert_int_equal(any_scheme_create(context, &def, &scheme, &p.system), YK_OK);
-    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_int_equal(yk_system_initialize(p.system), YK_OK);
     assert_near(started_with[0], 2.5e-4, 1e-18);
     assert_near(started_with[1], 1e-3, 0);
     close_masses(&p);
@@ -439,7 +440,7 @@ static void jacobi_gives_the_same_bits_for_any_number_of_threads(void **state)
     double reference[2] = {0};
     for (int threads = 1; threads <= 3; threads++) {
         any_scheme scheme = any_scheme_default();
-        scheme.order = YK_ORDER_JACOBI, scheme.threads = threads;
+        scheme.order = YK_SEQUENCE_JACOBI, scheme.threads = threads;
         pair p;
         yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
         assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);

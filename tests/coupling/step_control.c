@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/physics.h"
@@ -14,7 +14,7 @@ typedef struct pair {
 } pair;
 
 static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
 static const char *const names[] = {"pushed", "carried"};
 
 /* A push of 4 ms in a motion with a period of 2 s. */
@@ -63,7 +63,7 @@ static yk_status try_pair(pair *p, const pair_def *d)
         mass.velocity = 0.2;
         mass.integrator = YK_OSCILLATOR_EXACT;
         if (i == 0)
-            mass.force.value = d->force, mass.force.next_event = d->next_event;
+            mass.force.evaluate = d->force, mass.force.next_event = d->next_event;
         assert_int_equal(yk_oscillator_create(context, &mass, &p->masses[i]), YK_OK);
     }
     int substeps[2] = {d->substeps ? d->substeps : 1, d->substeps ? d->substeps : 1};
@@ -80,7 +80,7 @@ static yk_status try_pair(pair *p, const pair_def *d)
     scheme.tolerance = 0,
     scheme.relative_tolerance = d->scheme == yk_scheme_index1() ? 1e-11 : 1e-6;
     yk_status status = any_scheme_create(context, &def, &scheme, &p->system);
-    return status == YK_OK ? yk_system_start(p->system) : status;
+    return status == YK_OK ? yk_system_initialize(p->system) : status;
 }
 
 static void open_pair(pair *p, const pair_def *d)
@@ -117,11 +117,11 @@ static result sample_run(const pair_def *d)
     for (int i = 0; i < SAMPLES; i++) {
         for (int n = 0; n < steps; n++)
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-        r.position[i] = yk_system_output(p.system, 0, 0)->motion.position.x;
+        r.position[i] = yk_system_port_value(p.system, 0, 0)->motion.position.x;
         assert_near(yk_system_time(p.system), (i + 1) * SAMPLE_STEP, 1e-15 * steps * (i + 1));
     }
     r.calls = yk_system_subsystem_statistics(p.system, 0).calls;
-    r.statistics = yk_system_statistics_get(p.system);
+    r.statistics = yk_system_get_statistics(p.system);
     close_pair(&p);
     return r;
 }
@@ -136,11 +136,12 @@ static double difference(const result *a, const result *b)
 
 static pair_def pushed(double step, double tolerance)
 {
-    return (pair_def){.scheme = yk_scheme_index1(),
-                      .step = step,
-                      .control = {.tolerance = tolerance, .absolute = 1e-9, .smallest = 1e-5},
-                      .force = push,
-                      .substeps = 20};
+    return (pair_def){
+        .scheme = yk_scheme_index1(),
+        .step = step,
+        .control = {.relative_tolerance = tolerance, .absolute_tolerance = 1e-9, .min_step = 1e-5},
+        .force = push,
+        .substeps = 20};
 }
 
 /* At equal error, less than half of the best fixed step's calls. */
@@ -151,8 +152,8 @@ static void fast_and_slow_phases_need_fewer_calls(void **state)
     result reference = sample_run(&fine), r = sample_run(&varied);
     double error = difference(&r, &reference);
     assert_true(error < 1e-9);
-    assert_true(r.statistics.steps_rejected > 0 && r.statistics.smallest_step < 1e-3);
-    assert_true(r.statistics.largest_step >= SAMPLE_STEP / 2);
+    assert_true(r.statistics.steps_rejected > 0 && r.statistics.min_step < 1e-3);
+    assert_true(r.statistics.max_step >= SAMPLE_STEP / 2);
     int64_t best = INT64_MAX;
     for (int n = 1; n <= 64; n *= 2) {
         pair_def d = pushed(SAMPLE_STEP / n, 0);
@@ -188,11 +189,11 @@ static void higher_order_saves_steps(void **state)
     low.scheme = yk_scheme_explicit();
     high.scheme = yk_scheme_tight();
     result reference = sample_run(&exact), many = sample_run(&low);
-    assert_true(difference(&many, &reference) < 0.2 * low.control.tolerance);
+    assert_true(difference(&many, &reference) < 0.2 * low.control.relative_tolerance);
     for (int substeps = 1; substeps <= 20; substeps += 19) {
         high.substeps = substeps;
         result few = sample_run(&high);
-        assert_true(difference(&few, &reference) < 0.2 * high.control.tolerance);
+        assert_true(difference(&few, &reference) < 0.2 * high.control.relative_tolerance);
         assert_true(20 * few.statistics.steps < many.statistics.steps);
     }
 }
@@ -207,7 +208,7 @@ static double jump_error(int steps, const yk_step_control *control)
     static const double at = 0.25;
     pair_def fine = {.scheme = yk_scheme_index1(),
                      .step = 1e-3,
-                     .control = {.events = &at, .event_count = 1},
+                     .control = {.event_times = &at, .event_time_count = 1},
                      .force = jump};
     result r = sample_run(&coarse), reference = sample_run(&fine);
     return difference(&r, &reference);
@@ -218,7 +219,7 @@ static void steps_end_at_events(void **state)
     (void)state;
     static const double events[] = {-1, 0, 0.25, 0.3, 77};
     yk_step_control none = yk_step_control_default(), reported = none;
-    reported.events = events, reported.event_count = 5;
+    reported.event_times = events, reported.event_time_count = 5;
     assert_true(jump_error(1, &none) > 1e-5);
     assert_true(jump_error(1, &reported) < 1e-10);
 }
@@ -231,7 +232,7 @@ static void subsystems_announce_events(void **state)
     static const double at = 0.25;
     pair_def plain = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .force = jump},
              listed = plain, reported = plain, crowded = plain;
-    listed.control.events = &at, listed.control.event_count = 1;
+    listed.control.event_times = &at, listed.control.event_time_count = 1;
     reported.next_event = next_jump, crowded.next_event = next_of_many;
     result by_list = sample_run(&listed), by_word = sample_run(&reported);
     assert_memory_equal(by_list.position, by_word.position, sizeof by_list.position);
@@ -248,7 +249,7 @@ static double order_with(double (*next_event)(void *user, double t))
     static const double at = 0.25;
     pair_def fine = {.scheme = yk_scheme_index1(),
                      .step = 1e-3,
-                     .control = {.events = &at, .event_count = 1},
+                     .control = {.event_times = &at, .event_time_count = 1},
                      .force = jump};
     result reference = sample_run(&fine);
     for (int i = 0; i < 2; i++) {
@@ -273,20 +274,21 @@ static void the_largest_step_is_kept(void **state)
 {
     (void)state;
     pair_def d = pushed(SAMPLE_STEP, 1e-2);
-    d.control.largest = SAMPLE_STEP / 5;
+    d.control.max_step = SAMPLE_STEP / 5;
     result r = sample_run(&d);
-    assert_true(r.statistics.largest_step <= SAMPLE_STEP / 5 * (1 + 1e-9));
+    assert_true(r.statistics.max_step <= SAMPLE_STEP / 5 * (1 + 1e-9));
 }
 
 static void jumps_that_nobody_announced_are_found(void **state)
 {
     (void)state;
-    yk_step_control control = {.tolerance = 1e-4, .absolute = 1e-9, .smallest = 1e-5};
+    yk_step_control control = {
+        .relative_tolerance = 1e-4, .absolute_tolerance = 1e-9, .min_step = 1e-5};
     assert_true(jump_error(1, &control) < 1e-5);
     pair_def d = {
         .scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .control = control, .force = jump};
     result r = sample_run(&d);
-    assert_true(r.statistics.steps_rejected > 0 && r.statistics.smallest_step < 1e-3);
+    assert_true(r.statistics.steps_rejected > 0 && r.statistics.min_step < 1e-3);
     assert_true(r.statistics.steps < 150);
 }
 
@@ -299,19 +301,19 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
         d.scheme = scheme ? yk_scheme_index1() : yk_scheme_tight();
         open_pair(&p, &d);
         yk_state_layout layout = yk_system_state_layout(p.system);
-        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words,
-               *two = one + layout.words;
+        double *mark = malloc(3 * layout.word_count * sizeof *mark),
+               *one = mark + layout.word_count, *two = one + layout.word_count;
         for (int i = 0; i < 11; i++)
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-        yk_system_state_get(p.system, mark);
+        yk_system_get_state(p.system, mark);
         for (int i = 0; i < 5; i++)
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-        yk_system_state_get(p.system, one);
-        assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
+        yk_system_get_state(p.system, one);
+        assert_int_equal(yk_system_set_state(p.system, mark), YK_OK);
         for (int i = 0; i < 5; i++)
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-        yk_system_state_get(p.system, two);
-        assert_memory_equal(one, two, layout.words * sizeof *one);
+        yk_system_get_state(p.system, two);
+        assert_memory_equal(one, two, layout.word_count * sizeof *one);
         free(mark);
         close_pair(&p);
     }
@@ -326,11 +328,13 @@ static void bad_controls_are_refused(void **state)
         const yk_scheme_ops *scheme;
         const char *says;
     } cases[] = {
-        {{.tolerance = -1}, yk_scheme_index1(), "tolerance"},
-        {{.tolerance = 1e-3, .smallest = 1}, yk_scheme_index1(), "smallest"},
-        {{.tolerance = 1e-3, .smallest = 0.02, .largest = 0.01}, yk_scheme_index1(), "largest"},
-        {{.events = backwards, .event_count = 2}, yk_scheme_explicit(), "ascending"},
-        {{.tolerance = 1e-3}, yk_scheme_monolithic(), "interfaces"},
+        {{.relative_tolerance = -1}, yk_scheme_index1(), "tolerance"},
+        {{.relative_tolerance = 1e-3, .min_step = 1}, yk_scheme_index1(), "smallest"},
+        {{.relative_tolerance = 1e-3, .min_step = 0.02, .max_step = 0.01},
+         yk_scheme_index1(),
+         "largest"},
+        {{.event_times = backwards, .event_time_count = 2}, yk_scheme_explicit(), "ascending"},
+        {{.relative_tolerance = 1e-3}, yk_scheme_monolithic(), "interfaces"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         pair p;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/description.h"
 #include "coupling/interface.h"
+#include "coupling/system_arrays.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "test.h"
@@ -31,7 +31,8 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count,
     *r = (rig){.count = count};
     for (int i = 0; i < count; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = r->parts,
                                  .names = names,
                                  .subsystem_count = count,
@@ -41,7 +42,7 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count,
                                  .interface_count = 1,
                                  .step = h};
     assert_int_equal(any_scheme_create(context, &def, scheme, &r->system), YK_OK);
-    assert_int_equal(yk_system_start(r->system), YK_OK);
+    assert_int_equal(yk_system_initialize(r->system), YK_OK);
 }
 
 static void close_rig(rig *r)
@@ -79,8 +80,8 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
         yk_oscillator_def metres[2], mixed[2];
         two_masses(metres), two_masses(mixed);
         to_millimetres(&mixed[1]);
-        yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
-        transforms[1].length = transforms[1].mass = 1e-3;
+        yk_transform transforms[2] = {yk_transform_identity(), yk_transform_identity()};
+        transforms[1].length_unit = transforms[1].mass_unit = 1e-3;
         rig a, b;
         open_rig(&a, metres, 2, NULL, NULL, &scheme, 1e-4);
         open_rig(&b, mixed, 2, transforms, NULL, &scheme, 1e-4);
@@ -89,8 +90,8 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
         }
         for (int i = 0; i < 2; i++) {
-            const yk_port_value *one = yk_system_output(a.system, i, 0),
-                                *two = yk_system_output(b.system, i, 0);
+            const yk_port_value *one = yk_system_port_value(a.system, i, 0),
+                                *two = yk_system_port_value(b.system, i, 0);
             assert_near(two->motion.position.x, one->motion.position.x, 1e-12);
             assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
             yk_energy here, there;
@@ -115,8 +116,8 @@ static void units_do_not_change_a_reduced_model(void **state)
         yk_oscillator_def metres[2], mixed[2];
         two_masses(metres), two_masses(mixed);
         to_millimetres(&mixed[in_millimetres]);
-        yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
-        transforms[in_millimetres].length = transforms[in_millimetres].mass = 1e-3;
+        yk_transform transforms[2] = {yk_transform_identity(), yk_transform_identity()};
+        transforms[in_millimetres].length_unit = transforms[in_millimetres].mass_unit = 1e-3;
         rig a, b;
         open_rig(&a, metres, 2, NULL, substeps, &scheme, 1e-3);
         open_rig(&b, mixed, 2, transforms, substeps, &scheme, 1e-3);
@@ -125,8 +126,8 @@ static void units_do_not_change_a_reduced_model(void **state)
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
         }
         for (int i = 0; i < 2; i++) {
-            const yk_port_value *one = yk_system_output(a.system, i, 0);
-            const yk_port_value *two = yk_system_output(b.system, i, 0);
+            const yk_port_value *one = yk_system_port_value(a.system, i, 0);
+            const yk_port_value *two = yk_system_port_value(b.system, i, 0);
             assert_near(two->motion.position.x, one->motion.position.x, 1e-11);
             assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
         }
@@ -140,7 +141,7 @@ static void responses_change_units(void **state)
 {
     (void)state;
     yk_transform units = {
-        .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length = 0.1, .mass = 3};
+        .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length_unit = 0.1, .mass_unit = 3};
 
     double two[4] = {2, -0.5, -0.25, 7};
     yk_transform_response(&units, YK_PORT_SCALAR, 0, 2, two);
@@ -183,8 +184,8 @@ static void placements_keep_power_and_come_back(void **state)
     (void)state;
     yk_transform place = {.position = {1, -2, 3},
                           .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)),
-                          .length = 1e-3,
-                          .mass = 1e-3};
+                          .length_unit = 1e-3,
+                          .mass_unit = 1e-3};
     yk_port_value value = {.motion = {.position = {10, 20, -5},
                                       .velocity = {100, -40, 7},
                                       .orientation = yk_so3_exp(yk_v3(-1, 0.2, 0.5)),
@@ -197,14 +198,14 @@ static void placements_keep_power_and_come_back(void **state)
     double outside = yk_v3_dot(out.wrench.force, out.motion.velocity) +
                      yk_v3_dot(out.wrench.torque, out.motion.angular_velocity);
     assert_relative(outside, inside * 1e-9, 1e-13); /* g mm^2/s^3 to W */
-    yk_input input = {.degree = 1, .orientation = out.motion.orientation}, own;
+    yk_input input = {.degree = 1, .base_orientation = out.motion.orientation}, own;
     input.linear[0] = out.motion.position, input.linear[1] = out.motion.velocity;
     input.angular[1] = out.motion.angular_velocity;
-    yk_transform_input(&place, YK_PORT_MARKER, YK_TAKES_MOTION, &input, &own);
+    yk_transform_input(&place, YK_PORT_MARKER, YK_CAUSALITY_MOTION_INPUT, &input, &own);
     assert_near(yk_v3_norm(yk_v3_sub(own.linear[0], value.motion.position)), 0, 1e-9);
     assert_near(yk_v3_norm(yk_v3_sub(own.linear[1], value.motion.velocity)), 0, 1e-10);
     assert_near(yk_v3_norm(yk_v3_sub(own.angular[1], value.motion.angular_velocity)), 0, 1e-13);
-    yk_quat rotation = yk_q_mul(yk_q_conjugate(value.motion.orientation), own.orientation);
+    yk_quat rotation = yk_q_mul(yk_q_conjugate(value.motion.orientation), own.base_orientation);
     assert_near(yk_v3_norm(yk_so3_log(rotation)), 0, 1e-14);
 }
 
@@ -219,7 +220,7 @@ static double error_with_substeps(int first, int second, double h)
     int steps = (int)lround(0.05 / h);
     for (int n = 0; n < steps; n++)
         assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
-    double x = yk_system_output(r.system, 0, 0)->motion.position.x;
+    double x = yk_system_port_value(r.system, 0, 0)->motion.position.x;
     close_rig(&r);
     /* m x'' + c x' + k x = 0 of both masses together. */
     double m = 1.1, decay = 2 / (2 * m), omega = sqrt(5030 / m - decay * decay);
@@ -262,7 +263,7 @@ static void steps_that_do_not_converge_are_halved(void **state)
     open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
     for (int n = 0; n < 20; n++)
         assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
-    yk_system_statistics s = yk_system_statistics_get(r.system);
+    yk_system_statistics s = yk_system_get_statistics(r.system);
     assert_true(s.steps_halved > 0 && s.steps_not_converged == 0);
     assert_int_equal(s.steps, 20);
     assert_near(yk_system_time(r.system), 0.04, 1e-15);
@@ -284,9 +285,9 @@ static void accelerated_steps_agree(void **state)
         open_rig(&r, defs, 2, NULL, NULL, &scheme, 1e-3);
         for (int n = 0; n < 50; n++)
             assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
-        x[k] = yk_system_output(r.system, 1, 0)->motion.position.x;
+        x[k] = yk_system_port_value(r.system, 1, 0)->motion.position.x;
         if (k > 0)
-            assert_true(yk_system_statistics_get(r.system).largest_iterations <= 6);
+            assert_true(yk_system_get_statistics(r.system).max_iterations <= 6);
         close_rig(&r);
     }
     assert_near(x[1], x[0], 1e-13);
@@ -301,7 +302,7 @@ static void bad_placements_are_refused(void **state)
     yk_subsystem *parts[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
-    yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
+    yk_transform transforms[2] = {yk_transform_identity(), yk_transform_identity()};
     int substeps[2] = {1, 0};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
@@ -312,7 +313,7 @@ static void bad_placements_are_refused(void **state)
     yk_system *system = NULL;
     assert_int_equal(yk_system_make(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'one' has 0 substeps"));
-    substeps[1] = 1, transforms[0].length = 0;
+    substeps[1] = 1, transforms[0].length_unit = 0;
     assert_int_equal(yk_system_make(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'base': its units must be positive"));
     for (int i = 0; i < 2; i++)

@@ -1,5 +1,5 @@
 /* Which interfaces are unknowns together: those of subsystems that are joined, each once. */
-#include "coupling/unknowns.h"
+#include "coupling/interface_fixed_point.h"
 
 #include "model/loading.h"
 

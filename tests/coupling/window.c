@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "context.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/polynomial.h"
 #include "test.h"
 #include "yoke/physics.h"
@@ -28,7 +28,7 @@ typedef struct spring {
 
 static int spring_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_MOTION};
+    static const yk_port port = {"end", YK_PORT_SCALAR, YK_CAUSALITY_MOTION_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -38,7 +38,7 @@ static yk_status spring_connect(yk_subsystem *self, int port, yk_causality causa
                                 unsigned constrained)
 {
     (void)self, (void)port, (void)constrained;
-    assert_int_equal(causality, YK_TAKES_MOTION);
+    assert_int_equal(causality, YK_CAUSALITY_MOTION_INPUT);
     return YK_OK;
 }
 
@@ -101,17 +101,17 @@ static bool spring_again(const yk_subsystem *self)
     return ((const spring *)self)->again;
 }
 
-static const yk_window_ops windows = {sizeof windows, spring_repeated, spring_again};
+static const yk_time_window_ops windows = {sizeof windows, spring_repeated, spring_again};
 static const yk_subsystem_ops spring_ops = {
     .size = sizeof spring_ops,
     .kind = "spring",
     .ports = spring_ports,
     .connect = spring_connect,
-    .start = spring_start,
+    .initialize = spring_start,
     .step = spring_step,
-    .output = spring_output,
+    .get_port_value = spring_output,
     .destroy = spring_destroy,
-    .windows = &windows,
+    .time_windows = &windows,
 };
 
 /* The spring is listed first, so that the order is the doing of its windows. */
@@ -134,8 +134,10 @@ static void set_up(yk_context *context, pair *p, double window)
     mass.integrator = YK_OSCILLATOR_EXACT;
     p->list[0] = &p->spring.subsystem;
     assert_int_equal(yk_oscillator_create(context, &mass, &p->list[1]), YK_OK);
-    p->joint = (yk_interface_def){
-        .name = "joint", .wrench_subsystem = 1, .motion_subsystem = 0, .constrained = YK_AXIS_X};
+    p->joint = (yk_interface_def){.name = "joint",
+                                  .wrench_subsystem = 1,
+                                  .motion_subsystem = 0,
+                                  .constrained_axes = YK_AXIS_X};
     p->def = (yk_system_description){.subsystems = p->list,
                                      .names = names,
                                      .subsystem_count = 2,
@@ -154,7 +156,7 @@ static void tear_down(pair *p)
 static void run(yk_context *context, pair *p, bool end)
 {
     assert_int_equal(yk_system_make(context, &p->def, &p->system), YK_OK);
-    assert_int_equal(yk_system_start(p->system), YK_OK);
+    assert_int_equal(yk_system_initialize(p->system), YK_OK);
     double x = 0.5;
     double v = -1;
     double c = STIFFNESS / MASS;
@@ -165,12 +167,12 @@ static void run(yk_context *context, pair *p, bool end)
             at = (x + STEP * v) / (1 + 0.5 * c * STEP * STEP);
         x += STEP * v - 0.5 * c * STEP * STEP * at;
         v -= STEP * c * at;
-        const yk_motion *mass = &yk_system_output(p->system, 1, 0)->motion;
+        const yk_motion *mass = &yk_system_port_value(p->system, 1, 0)->motion;
         assert_near(mass->position.x, x, 1e-13);
         assert_near(mass->velocity.x, v, 1e-13);
-        assert_near(yk_system_output(p->system, 0, 0)->motion.position.x, x, 1e-13);
+        assert_near(yk_system_port_value(p->system, 0, 0)->motion.position.x, x, 1e-13);
     }
-    assert_int_equal(yk_system_steps(p->system), 40);
+    assert_int_equal(yk_system_step_count(p->system), 40);
 }
 
 static void the_motion_that_was_reached_is_given(void **state)
@@ -179,7 +181,7 @@ static void the_motion_that_was_reached_is_given(void **state)
     set_up(*state, &p, 0);
     run(*state, &p, false);
     assert_int_equal(p.spring.calls, 40);
-    assert_int_equal(yk_system_statistics_get(p.system).iterations, 40);
+    assert_int_equal(yk_system_get_statistics(p.system).iterations, 40);
     tear_down(&p);
 }
 
@@ -190,7 +192,7 @@ static void steps_are_made_again(void **state)
     run(*state, &p, true);
 
     /* Every call is counted, and the clock once per step. */
-    yk_system_statistics all = yk_system_statistics_get(p.system);
+    yk_system_statistics all = yk_system_get_statistics(p.system);
     assert_true(p.spring.calls > 40);
     assert_int_equal(all.steps, 40);
     assert_int_equal(all.iterations, p.spring.calls);
@@ -204,10 +206,10 @@ static void parts_of_a_step_are_made_again(void **state)
     pair p;
     double event = 2.5 * STEP;
     set_up(*state, &p, STEP);
-    p.def.control.events = &event;
-    p.def.control.event_count = 1;
+    p.def.control.event_times = &event;
+    p.def.control.event_time_count = 1;
     run(*state, &p, true);
-    assert_int_equal(yk_system_statistics_get(p.system).steps, 41);
+    assert_int_equal(yk_system_get_statistics(p.system).steps, 41);
     tear_down(&p);
 }
 
@@ -215,7 +217,7 @@ static void expect_refusal(yk_context *context, pair *p, const char *words)
 {
     yk_status status = yk_system_make(context, &p->def, &p->system);
     if (status == YK_OK)
-        status = yk_system_start(p->system);
+        status = yk_system_initialize(p->system);
     assert_true(status < 0);
     if (!strstr(yk_last_message(context), words))
         print_error("message: %s\n", yk_last_message(context));
@@ -231,8 +233,8 @@ static void what_cannot_follow_is_refused(void **state)
     expect_refusal(*state, &p, "'spring' (spring) is carried by another master");
 
     set_up(*state, &p, 0);
-    yk_explicit_options jacobi = yk_explicit_default();
-    jacobi.order = YK_ORDER_JACOBI;
+    yk_explicit_options jacobi = yk_explicit_options_default();
+    jacobi.sequence = YK_SEQUENCE_JACOBI;
     p.def.scheme.ops = yk_scheme_explicit();
     p.def.scheme.options = &jacobi;
     expect_refusal(*state, &p, "choose scheme explicit in order gauss-seidel");

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "context.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/polynomial.h"
 #include "test.h"
 #include "yoke/physics.h"
@@ -25,7 +25,7 @@ typedef struct integral {
 
 static int source_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"square", YK_PORT_SIGNAL, YK_GIVES_SIGNAL};
+    static const yk_port port = {"square", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_OUTPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -33,8 +33,8 @@ static int source_ports(const yk_subsystem *self, const yk_port **list)
 
 static int target_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[2] = {{"sum", YK_PORT_SIGNAL, YK_GIVES_SIGNAL},
-                                     {"in", YK_PORT_SIGNAL, YK_TAKES_SIGNAL}};
+    static const yk_port ports[2] = {{"sum", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_OUTPUT},
+                                     {"in", YK_PORT_SIGNAL, YK_CAUSALITY_SIGNAL_INPUT}};
     (void)self;
     *list = ports;
     return 2;
@@ -43,7 +43,7 @@ static int target_ports(const yk_subsystem *self, const yk_port **list)
 static yk_status accept(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
 {
     (void)self, (void)port, (void)constrained;
-    assert_int_equal(causality, YK_TAKES_SIGNAL);
+    assert_int_equal(causality, YK_CAUSALITY_SIGNAL_INPUT);
     return YK_OK;
 }
 
@@ -147,17 +147,17 @@ static const yk_subsystem_ops source_ops = {
     COMMON,
     .kind = "clock",
     .ports = source_ports,
-    .start = source_start,
+    .initialize = source_start,
     .step = source_step,
-    .output = source_output,
+    .get_port_value = source_output,
     .channels = &source_channels_ops,
 };
 static const yk_subsystem_ops target_ops = {COMMON,
                                             .kind = "integral",
                                             .ports = target_ports,
-                                            .start = target_start,
+                                            .initialize = target_start,
                                             .step = target_step,
-                                            .output = target_output};
+                                            .get_port_value = target_output};
 
 /* The target is listed first, so the order is the wire's doing. */
 typedef struct pair {
@@ -191,13 +191,13 @@ static double run(yk_context *context, pair *p)
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
-    assert_int_equal(yk_system_start(p->system), YK_OK);
+    assert_int_equal(yk_system_initialize(p->system), YK_OK);
     assert_near(p->target.start_value, 1, 0);
-    assert_near(yk_system_wire(p->system, 0), 1, 0);
+    assert_near(yk_system_wire_value(p->system, 0), 1, 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p->system, NULL), YK_OK);
-    assert_near(yk_system_wire(p->system, 0), 4, 0);
-    double sum = yk_system_output(p->system, 0, 0)->motion.position.x;
+    assert_near(yk_system_wire_value(p->system, 0), 4, 0);
+    double sum = yk_system_port_value(p->system, 0, 0)->motion.position.x;
     yk_system_destroy(p->system);
     return sum;
 }
@@ -212,7 +212,7 @@ static void the_source_goes_first(void **state)
     set_up(&p);
     assert_near(run(*state, &p), LINES, 1e-15);
     set_up(&p);
-    p.wire.source_port = -1, p.wire.component = 1;
+    p.wire.source_port = -1, p.wire.component_index = 1;
     assert_near(run(*state, &p), LINES, 1e-15);
 }
 
@@ -220,14 +220,14 @@ static void without_knowledge_the_value_is_held(void **state)
 {
     pair p;
     set_up(&p);
-    yk_explicit_options jacobi = yk_explicit_default();
-    jacobi.order = YK_ORDER_JACOBI;
+    yk_explicit_options jacobi = yk_explicit_options_default();
+    jacobi.sequence = YK_SEQUENCE_JACOBI;
     p.def.scheme.options = &jacobi;
     assert_near(run(*state, &p), RECTANGLES, 1e-15);
-    jacobi.threads = 2;
+    jacobi.thread_count = 2;
     assert_near(run(*state, &p), RECTANGLES, 1e-15);
     set_up(&p);
-    p.wire.hold = true;
+    p.wire.sample_and_hold = true;
     assert_near(run(*state, &p), RECTANGLES, 1e-15);
 }
 
@@ -246,12 +246,12 @@ static void wires_scale_and_shift(void **state)
     set_up(&p);
     p.wire.gain = 2, p.wire.offset = 3;
     assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
-    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_int_equal(yk_system_initialize(p.system), YK_OK);
     assert_near(p.target.start_value, 5, 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    assert_near(yk_system_wire(p.system, 0), 11, 0);
-    double sum = yk_system_output(p.system, 0, 0)->motion.position.x;
+    assert_near(yk_system_wire_value(p.system, 0), 11, 0);
+    double sum = yk_system_port_value(p.system, 0, 0)->motion.position.x;
     assert_near(sum, 2 * LINES + 3, 1e-14);
     yk_system_destroy(p.system);
 }
@@ -267,8 +267,10 @@ static void index1_carries_wires(void **state)
     yk_subsystem *list[4] = {p.list[0], p.list[1]};
     for (int i = 2; i < 4; i++, mass.mass = 2)
         assert_int_equal(yk_oscillator_create(*state, &mass, &list[i]), YK_OK);
-    yk_interface_def joint = {
-        .name = "joint", .wrench_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint",
+                              .wrench_subsystem = 2,
+                              .motion_subsystem = 3,
+                              .constrained_axes = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.def.scheme.ops = yk_scheme_index1();
@@ -292,16 +294,16 @@ static void a_restored_state_brings_back_the_wires(void **state)
     pair p;
     set_up(&p);
     assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
-    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_int_equal(yk_system_initialize(p.system), YK_OK);
     double image[16], end[2];
-    assert_true(yk_system_state_layout(p.system).words <= 16);
+    assert_true(yk_system_state_layout(p.system).word_count <= 16);
     yk_system_step(p.system, NULL);
-    yk_system_state_get(p.system, image);
+    yk_system_get_state(p.system, image);
     for (int i = 0; i < 2; i++) {
         yk_system_step(p.system, NULL);
-        end[i] = yk_system_output(p.system, 0, 0)->motion.position.x;
-        assert_int_equal(yk_system_state_set(p.system, image), YK_OK);
-        assert_near(yk_system_wire(p.system, 0), 1.5625, 0);
+        end[i] = yk_system_port_value(p.system, 0, 0)->motion.position.x;
+        assert_int_equal(yk_system_set_state(p.system, image), YK_OK);
+        assert_near(yk_system_wire_value(p.system, 0), 1.5625, 0);
     }
     assert_near(end[0], end[1], 0);
     yk_system_destroy(p.system);
@@ -332,7 +334,7 @@ static void wrong_wires_are_refused(void **state)
     p.wire.source_port = -1, p.wire.source_channel = 3;
     expect_refusal(*state, &p.def, "subsystem 'source' has no channel 3");
     set_up(&p);
-    p.wire.component = 1000;
+    p.wire.component_index = 1000;
     expect_refusal(*state, &p.def, "no component 1000");
     set_up(&p);
     yk_wire_def two[2] = {p.wire, p.wire};
@@ -358,19 +360,22 @@ static void wires_run_beside_what_is_merged(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(*state, &mass, &masses[i]), YK_OK);
     yk_subsystem *list[4] = {masses[0], p.list[0], masses[1], p.list[1]};
-    yk_interface_def joint = {
-        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 2, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {.name = "joint",
+                              .wrench_subsystem = 0,
+                              .motion_subsystem = 2,
+                              .constrained_axes = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;
     p.def.scheme.ops = yk_scheme_monolithic();
     assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
-    assert_int_equal(yk_system_start(p.system), YK_OK);
+    assert_int_equal(yk_system_initialize(p.system), YK_OK);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    assert_near(yk_system_output(p.system, 1, 0)->motion.position.x, LINES, 1e-15);
-    assert_near(yk_system_output(p.system, 2, 0)->motion.position.x, 0.1 * cos(sqrt(3.0)), 1e-14);
-    assert_near(yk_system_interface_error(p.system, 0).position, 0, 0);
+    assert_near(yk_system_port_value(p.system, 1, 0)->motion.position.x, LINES, 1e-15);
+    assert_near(yk_system_port_value(p.system, 2, 0)->motion.position.x, 0.1 * cos(sqrt(3.0)),
+                1e-14);
+    assert_near(yk_system_interface_gap(p.system, 0).position, 0, 0);
     yk_system_destroy(p.system);
     for (int i = 0; i < 2; i++)
         masses[i]->ops->destroy(masses[i]);

@@ -1,7 +1,7 @@
 /* Mistakes in the wiring are found at creation, and each message names what to change. */
 #include <string.h>
 
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "test.h"
 #include "yoke/physics.h"
 
@@ -32,7 +32,8 @@ static yk_system_description def_with(const yk_interface_def *interfaces, int co
 static void interfaces_must_name_ports_that_exist(void **state)
 {
     (void)state;
-    yk_interface_def wrong = {.name = "joint", .motion_subsystem = 7, .constrained = YK_AXIS_X};
+    yk_interface_def wrong = {
+        .name = "joint", .motion_subsystem = 7, .constrained_axes = YK_AXIS_X};
     yk_system_description def = def_with(&wrong, 1);
     expect_refusal(&def, YK_ERROR_ARGUMENT, "interface 'joint': there is no subsystem 7");
     wrong.motion_subsystem = 1, wrong.motion_port = 3;
@@ -59,18 +60,18 @@ static void steps_and_schemes_have_limits(void **state)
     def.step = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "macro step is 0 s");
     def.step = 1e-3;
-    yk_explicit_options weighted = yk_explicit_default();
-    weighted.inputs = YK_INPUTS_WEIGHTED;
+    yk_explicit_options weighted = yk_explicit_options_default();
+    weighted.modified_inputs = YK_MODIFIED_INPUTS_WEIGHTED;
     def.scheme = (yk_scheme_def){yk_scheme_explicit(), &weighted};
     expect_refusal(&def, YK_ERROR_ARGUMENT, "one must be greater than 0");
     weighted.alpha = -1, weighted.beta = 2, weighted.gamma = 1;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "must not be negative");
-    yk_tight_options tight = yk_tight_default();
-    tight.iterations = -3;
+    yk_tight_options tight = yk_tight_options_default();
+    tight.max_iterations = -3;
     def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
     expect_refusal(&def, YK_ERROR_ARGUMENT,
                    "scheme tight: the option 'iterations' is -3, must be 0 or more");
-    tight = yk_tight_default(), tight.halvings = 21;
+    tight = yk_tight_options_default(), tight.max_halvings = 21;
     expect_refusal(&def, YK_ERROR_ARGUMENT,
                    "the option 'halvings' is 21, must be between 0 and 20");
     def.subsystem_count = 0;
@@ -87,7 +88,7 @@ static void without_interfaces_all_schemes_run(void **state)
         def.scheme.ops = yk_scheme_at(i);
         yk_system *system;
         assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
-        assert_int_equal(yk_system_start(system), YK_OK);
+        assert_int_equal(yk_system_initialize(system), YK_OK);
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
         yk_system_destroy(system);
     }
@@ -97,7 +98,7 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
 {
     (void)state;
     yk_subsystem_ops poor = *masses[0]->ops;
-    poor.rollback = NULL, poor.merging = NULL, poor.kind = "recorded tape";
+    poor.rollback = NULL, poor.merge = NULL, poor.kind = "recorded tape";
     const yk_subsystem_ops *rich = masses[1]->ops;
     yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
     yk_system_description def = def_with(&joint, 1);
@@ -106,11 +107,11 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     expect_refusal(&def, YK_ERROR_CAPABILITY,
                    "scheme tight repeats steps, but subsystem 'right' (recorded tape) cannot");
     def.scheme.ops = yk_scheme_explicit();
-    def.control.tolerance = 1e-3;
+    def.control.relative_tolerance = 1e-3;
     expect_refusal(&def, YK_ERROR_CAPABILITY,
                    "scheme explicit with step control repeats steps whose error is too large, but "
                    "subsystem 'right'");
-    def.control.tolerance = 0;
+    def.control.relative_tolerance = 0;
     def.scheme.ops = yk_scheme_monolithic();
     expect_refusal(&def, YK_ERROR_CAPABILITY,
                    "kinds cannot be merged to one: model both in one solver; the schemes tight and "
@@ -140,7 +141,8 @@ static void a_refused_merge_is_answered_with_other_schemes(void **state)
 {
     (void)state;
     const yk_relative_motion drive[6] = {{.evaluate = stay_at_rest}};
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     joint.drive = drive;
     yk_system_description def = def_with(&joint, 1);
     def.scheme.ops = yk_scheme_monolithic();

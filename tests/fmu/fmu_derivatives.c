@@ -8,23 +8,24 @@
 
 /* The first link of a double pendulum as it is inside, and as an FMU; both take wrenches. */
 
-enum { ROWS = 18, COLUMNS = 6 * YK_INPUT_COEFFICIENTS };
+enum { ROWS = 18, COLUMNS = 6 * YK_INPUT_COEFFICIENT_COUNT };
 
 static const yk_input pulled = {
     .degree = 3,
     .linear = {{2, -1, 0.5}, {30, 10, -5}, {200, -50, 80}, {4e3, 1e3, 0}},
     .angular = {{0.1, 0.2, 0.3}, {1, 2, -3}},
-    .orientation = {1, 0, 0, 0}};
+    .base_orientation = {1, 0, 0, 0}};
 
 /* The sensitivity of the second of two steps of 10 ms. */
 static void differentiate(yk_subsystem *s, double *matrix)
 {
-    assert_int_equal(s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
+    assert_int_equal(s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXES_ALL), YK_OK);
     yk_input inputs[1] = {pulled};
-    assert_true(s->ops->start(s, 0, 1e-2, NULL) >= 0);
+    assert_true(s->ops->initialize(s, 0, 1e-2, NULL) >= 0);
     assert_true(s->ops->step(s, 0, 1e-2, inputs) >= 0);
     assert_non_null(s->ops->sensitivity);
-    assert_true(s->ops->sensitivity->step(s, 1e-2, 1e-2, inputs, YK_INPUT_DEGREE_MAX, matrix) >= 0);
+    assert_true(s->ops->sensitivity->step_with_sensitivity(s, 1e-2, 1e-2, inputs,
+                                                           YK_INPUT_DEGREE_MAX, matrix) >= 0);
 }
 
 static void sensitivities_come_through_an_fmu(void **state)
@@ -33,7 +34,7 @@ static void sensitivities_come_through_an_fmu(void **state)
     double inside[ROWS * COLUMNS], outside[ROWS * COLUMNS];
     run r = open_run("coupled-pendulum/scenario.yaml", NULL);
     yk_scenario *copy = load_scenario(r.context, model_file("coupled-pendulum"), NULL, NULL);
-    differentiate(yk_scenario_get(copy)->subsystems[0], inside);
+    differentiate(yk_scenario_get_info(copy)->subsystems[0], inside);
     yk_scenario_destroy(copy);
 
     /* FMI 3 asks for wrenches at four times, and so knows their cubics. */

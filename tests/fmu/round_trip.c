@@ -6,8 +6,8 @@
 /* Steps both and compares what they record. */
 static void compare(run *inside, run *outside, int steps, double tolerance)
 {
-    int size = outside->info->sample_size;
-    assert_true(size >= 1 && size <= inside->info->sample_size);
+    int size = outside->info->values_per_sample;
+    assert_true(size >= 1 && size <= inside->info->values_per_sample);
     for (int i = 0; i < steps; i++) {
         step(inside);
         step(outside);
@@ -152,10 +152,10 @@ static void rollback_of_an_exported_model_is_exact(void **state)
         def.port_count = 1;
         yk_subsystem *s;
         assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
-        assert_int_equal(s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
-        assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+        assert_int_equal(s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X), YK_OK);
+        assert_int_equal(s->ops->initialize(s, 0, 1e-3, NULL), YK_OK);
         yk_input inputs[1] = {{.degree = 1, .linear = {{5, 0, 0}, {300, 0, 0}}}};
-        size_t words = s->ops->rollback->layout(s).words;
+        size_t words = s->ops->rollback->layout(s).word_count;
         double *image = calloc(words, sizeof *image), *first = calloc(words, sizeof *first),
                *second = calloc(words, sizeof *second);
         assert_int_equal(s->ops->step(s, 0, 1e-3, inputs), YK_OK);

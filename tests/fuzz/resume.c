@@ -89,15 +89,15 @@ static yk_status end_nothing(yk_recorder *self, const yk_record_summary *summary
     return YK_OK;
 }
 
-static yk_status keep_nothing(yk_recorder *self, yk_record_position *position)
+static yk_status keep_nothing(yk_recorder *self, yk_journal_position *position)
 {
     (void)self;
-    *position = (yk_record_position){.count = 1};
+    *position = (yk_journal_position){.count = 1};
     return YK_OK;
 }
 
 static yk_status resume_nothing(yk_recorder *self, const yk_record_header *header,
-                                const yk_record_position *position)
+                                const yk_journal_position *position)
 {
     (void)self;
     (void)header;
@@ -110,7 +110,7 @@ static const yk_recorder_ops breaking_ops = {.size = sizeof breaking_ops,
                                              .begin = begin_nothing,
                                              .sample = count_sample,
                                              .end = end_nothing,
-                                             .keep = keep_nothing,
+                                             .sync = keep_nothing,
                                              .resume = resume_nothing};
 
 static yk_scenario *load_run(yk_context *context, const resumed_run *run, const char *text)
@@ -137,7 +137,7 @@ static yk_scenario *load_run(yk_context *context, const resumed_run *run, const 
     yk_scenario *scenario = NULL;
     require(yk_diagnostics_create(context, &diagnostics) == YK_OK, "there are diagnostics");
     if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK)
-        fprintf(stderr, "%s", yk_diagnostics_text(diagnostics));
+        fprintf(stderr, "%s", yk_diagnostics_format(diagnostics));
     require(scenario != NULL, "the scenario of a run can be loaded");
     yk_diagnostics_destroy(diagnostics);
     return scenario;
@@ -166,10 +166,10 @@ static const kept_run *break_off(int number, const char *path)
     yk_context *context = yk_context_create(NULL);
     yk_scenario *scenario = load_run(context, &runs[number], NULL);
     breaking_recorder recorder = {.base.ops = &breaking_ops, .left = CHECKPOINT_STEPS + 2};
-    yk_run_def def = {.recorder = &recorder.base,
-                      .checkpoint = path,
-                      .checkpoint_unit = YK_CHECKPOINT_STEPS,
-                      .checkpoint_every = CHECKPOINT_STEPS};
+    yk_run_options def = {.recorder = &recorder.base,
+                          .checkpoint_path = path,
+                          .checkpoint_unit = YK_CHECKPOINT_STEPS,
+                          .checkpoint_interval = CHECKPOINT_STEPS};
     yk_run_report report;
     yk_status status = yk_run(context, scenario, &def, &report);
     require(status == YK_ERROR_EXTERNAL, "a run is broken off");
@@ -182,9 +182,9 @@ static const kept_run *break_off(int number, const char *path)
         memcpy(kept->bytes[i], bytes, kept->count[i]);
     }
 
-    char *text = yk_scenario_text(scenario);
+    char *text = yk_scenario_resolved_text(scenario);
     kept->text = strdup(text);
-    yk_release(context, text);
+    yk_free(context, text);
     yk_checkpoint_close(context, file);
     yk_scenario_destroy(scenario);
     yk_context_destroy(context);
@@ -260,7 +260,7 @@ static void resume_changed(const unsigned char *data, size_t size)
     if (status == YK_OK) {
         yk_scenario *scenario = load_run(context, &runs[number], kept->text);
         breaking_recorder recorder = {.base.ops = &breaking_ops, .left = -1};
-        yk_run_def def = {.recorder = &recorder.base, .resume = checkpoint};
+        yk_run_options def = {.recorder = &recorder.base, .resume_from = checkpoint};
         yk_run_report report;
         status = yk_run(context, scenario, &def, &report);
         require(!YK_FAILED(status) || yk_last_message(context)[0], "a failure says why");

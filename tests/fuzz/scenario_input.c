@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 enum { OVERRIDES_MAX = 8 };
 
@@ -32,11 +32,11 @@ static int split_lines(char *text, const char *lines[OVERRIDES_MAX])
 
 static void check_messages(const yk_diagnostics *diagnostics, yk_status status)
 {
-    int errors = yk_diagnostics_errors(diagnostics);
+    int errors = yk_diagnostics_error_count(diagnostics);
     require(status == YK_OK || status == YK_ERROR_INPUT, "a load succeeds or has mistakes");
     require((status == YK_OK) == (errors == 0), "mistakes are reported, and only mistakes");
     for (int i = 0; i < yk_diagnostics_count(diagnostics); i++) {
-        const yk_diagnostic *entry = yk_diagnostics_get(diagnostics, i);
+        const yk_diagnostic *entry = yk_diagnostics_at(diagnostics, i);
         require(entry->message[0] != '\0', "a message says something");
         for (const char *c = entry->excerpt; *c; c++)
             require((unsigned char)*c >= 0x20 && *c != 0x7F,
@@ -46,21 +46,21 @@ static void check_messages(const yk_diagnostics *diagnostics, yk_status status)
 
 static void run_a_little(yk_context *context, yk_scenario *scenario)
 {
-    const yk_scenario_info *info = yk_scenario_get(scenario);
-    double *sample = yk_allocate(context, (size_t)info->sample_size, sizeof *sample);
-    char *text = yk_scenario_text(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
+    double *sample = yk_allocate(context, (size_t)info->values_per_sample, sizeof *sample);
+    char *text = yk_scenario_resolved_text(scenario);
     require(text != NULL, "a scenario can be written");
-    yk_release(context, text);
+    yk_free(context, text);
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
     for (int i = 0; i < 2 && !YK_FAILED(status); i++) {
         status = yk_system_step(system, NULL);
-        yk_scenario_sample(scenario, sample);
+        yk_scenario_read_sample(scenario, sample);
     }
     require(!YK_FAILED(status) || yk_last_message(context)[0], "a failure has a message");
-    yk_release(context, sample);
+    yk_free(context, sample);
 }
 
 void fuzz_scenario(const unsigned char *data, size_t size)
@@ -77,7 +77,7 @@ void fuzz_scenario(const unsigned char *data, size_t size)
         count = split_lines(rest, overrides);
     }
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1;
+    context_def.thread_count = 1;
     yk_context *context = yk_context_create(&context_def);
     yk_diagnostics *diagnostics;
     require(yk_diagnostics_create(context, &diagnostics) == YK_OK, "memory");
@@ -86,11 +86,11 @@ void fuzz_scenario(const unsigned char *data, size_t size)
     yk_scenario *scenario;
     yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
     check_messages(diagnostics, status);
-    char *messages = yk_diagnostics_text(diagnostics);
+    char *messages = yk_diagnostics_format(diagnostics);
     require(messages != NULL, "messages can be written");
     if (scenario)
         run_a_little(context, scenario);
-    yk_release(context, messages);
+    yk_free(context, messages);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);

@@ -137,7 +137,7 @@ void fuzz_expression(const unsigned char *data, size_t size)
         require(error.message[0], "a mistake has a message");
         require(error.offset <= strlen(text), "a mistake lies in the text");
     } else if (status == YK_OK) {
-        yk_function function = yk_expression_function(expression);
+        yk_time_function function = yk_expression_function(expression);
         for (double t = -1; t <= 1; t += 0.5) {
             yk_expression_value(expression, &t);
             require(!function.next_event || function.next_event(function.user, t) > t,
@@ -338,8 +338,8 @@ void fuzz_frames(const unsigned char *data, size_t size)
     } else {
         yk_remote_def def = yk_remote_default();
         def.address = "fuzz";
-        def.deadline = 1;
-        def.socket_only = true;
+        def.timeout = 1;
+        def.disable_shared_memory = true;
         yk_remote_host host = {.name = "fuzz"};
         yk_subsystem *subsystem = NULL;
         yk_status status = yk_remote_attach(context, &def, pair[1], &host, &subsystem);
@@ -366,7 +366,8 @@ void fuzz_results(const unsigned char *data, size_t size)
     if (status == YK_OK) {
         const yk_record_header *header = yk_record_get_header(record);
         for (int i = 0; i < header->channel_count; i++)
-            require(yk_record_find(record, header->channels[i].name) >= 0, "channels have names");
+            require(yk_record_find_channel(record, header->channels[i].name) >= 0,
+                    "channels have names");
         yk_record_destroy(record);
     }
     yk_context_destroy(context);

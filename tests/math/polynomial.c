@@ -1,8 +1,8 @@
 /* Polynomials on a step and the motion of signals. */
 #include "math/polynomial.h"
 
+#include "inputs.h"
 #include "math/so3.h"
-#include "signals.h"
 #include "test.h"
 
 static const double cubic[4] = {2, -3, 0.5, 4}; /* 2 - 3t + t^2/2 + 4t^3 */
@@ -80,7 +80,7 @@ static yk_input rotating_input(double angle)
                     {0.4, -1.3, 0.2},
                     {0.7, 0.5, -0.9},
                     {-0.3, 0.8, 0.6}},
-        .orientation = yk_so3_exp(yk_v3(0.3, 0.2, -0.7)),
+        .base_orientation = yk_so3_exp(yk_v3(0.3, 0.2, -0.7)),
     };
 }
 

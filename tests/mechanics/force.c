@@ -35,10 +35,10 @@ static double load_at(const yk_force_law *law, const yk_frame body[2], int i)
 static void bodies_for(const yk_force_law *law, yk_frame body[2])
 {
     general_bodies(body);
-    if (law->kind != YK_FORCE_TORSION && law->kind != YK_FORCE_BUSHING)
+    if (law->kind != YK_FORCE_TORSION_SPRING && law->kind != YK_FORCE_BUSHING)
         return;
     yk_mat3 marker_a = yk_m3_mul(body[0].rotation, law->axes[0]);
-    yk_vec3 rotation = law->kind == YK_FORCE_TORSION ? yk_v3(0, 0, 0.8) : yk_v3(0, 0, 0);
+    yk_vec3 rotation = law->kind == YK_FORCE_TORSION_SPRING ? yk_v3(0, 0, 0.8) : yk_v3(0, 0, 0);
     yk_mat3 marker_b = yk_m3_mul(marker_a, yk_so3_exp_matrix(rotation));
     body[1].rotation = yk_m3_mul(marker_b, yk_m3_transpose(law->axes[1]));
 }
@@ -46,7 +46,7 @@ static void bodies_for(const yk_force_law *law, yk_frame body[2])
 static void tangent_is_the_derivative_of_the_load(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < YK_FORCE_KINDS; kind++) {
+    for (int kind = 0; kind < YK_FORCE_KIND_COUNT; kind++) {
         yk_force_law law = law_of(kind);
         yk_frame body[2];
         bodies_for(&law, body);
@@ -60,7 +60,7 @@ static void tangent_is_the_derivative_of_the_load(void **state)
             for (int i = 0; i < 12; i++) {
                 /* About axes across the hinge a torsion spring is not defined by the joint that
                  * holds it. */
-                if (kind == YK_FORCE_TORSION && k % 6 >= 3)
+                if (kind == YK_FORCE_TORSION_SPRING && k % 6 >= 3)
                     continue;
                 double slope = (load_at(&law, ahead, i) - load_at(&law, behind, i)) / (2 * STEP);
                 assert_near(tangent.pose[i / 3][k / 3].m[i % 3][k % 3], slope, 2e-7);
@@ -73,7 +73,7 @@ static void tangent_is_the_derivative_of_the_load(void **state)
 static void torsion_turns_about_its_axis(void **state)
 {
     (void)state;
-    yk_force_law law = law_of(YK_FORCE_TORSION);
+    yk_force_law law = law_of(YK_FORCE_TORSION_SPRING);
     yk_frame body[2], rotated[2];
     bodies_for(&law, body), bodies_for(&law, rotated);
     yk_vec3 z = yk_m3_apply(body[0].rotation, yk_m3_column(&law.axes[0], 2));
@@ -89,7 +89,7 @@ static void torsion_turns_about_its_axis(void **state)
 static void power_balances(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < YK_FORCE_KINDS; kind++) {
+    for (int kind = 0; kind < YK_FORCE_KIND_COUNT; kind++) {
         yk_force_law law = law_of(kind);
         law.damping = 2;
         for (int i = 0; i < 6; i++) {
@@ -99,7 +99,7 @@ static void power_balances(void **state)
         }
         yk_frame body[2];
         general_bodies(body);
-        if (kind == YK_FORCE_TORSION) {
+        if (kind == YK_FORCE_TORSION_SPRING) {
             /* The axis of the spring must be an axis of the relative rotation. */
             bodies_for(&law, body);
             yk_vec3 z = yk_m3_apply(body[0].rotation, yk_m3_column(&law.axes[0], 2));

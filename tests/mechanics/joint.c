@@ -37,7 +37,7 @@ static double entry(const yk_gradient *gradient, int component)
 static yk_joint joint_of(int kind)
 {
     yk_marker a = general_marker(0), b = general_marker(1);
-    if (kind == YK_JOINT_AXES)
+    if (kind == YK_JOINT_CUSTOM)
         return yk_joint_of_axes(YK_AXIS_X | YK_AXIS_RY, &a, &b);
     return yk_joint_make((yk_joint_kind)kind, &a, &b, 0.6);
 }
@@ -45,7 +45,7 @@ static yk_joint joint_of(int kind)
 static void gradient_is_the_derivative_of_the_value(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < YK_JOINT_KIND_COUNT; kind++) {
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
             if (yk_row_on_velocity(&joint.row[r]))
@@ -68,7 +68,7 @@ static void gradient_is_the_derivative_of_the_value(void **state)
 static void rate_is_linear_in_the_velocities(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < YK_JOINT_KIND_COUNT; kind++) {
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
             yk_frame body[2], faster[2];
@@ -107,7 +107,7 @@ static void rate_and_bias_are_derivatives_by_time(void **state)
     (void)state;
     yk_frame body[2];
     general_bodies(body);
-    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < YK_JOINT_KIND_COUNT; kind++) {
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
             double rate = along(&joint, r, 0, true);
@@ -126,7 +126,7 @@ static void rate_and_bias_are_derivatives_by_time(void **state)
 static void stiffness_is_the_derivative_of_the_gradient(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < YK_JOINT_KIND_COUNT; kind++) {
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
             const yk_row *row = &joint.row[r];
@@ -161,7 +161,7 @@ static void masks_hide_only_zeros(void **state)
     (void)state;
     yk_frame body[2];
     general_bodies(body);
-    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < YK_JOINT_KIND_COUNT; kind++) {
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
             yk_gradient gradient = gradient_at(&joint, r, body);
@@ -179,11 +179,12 @@ static void joints_leave_their_motions_free(void **state)
     static const struct {
         yk_joint_kind kind;
         int free; /* degrees of freedom */
-    } table[] = {{YK_JOINT_SPHERICAL, 3}, {YK_JOINT_REVOLUTE, 1},      {YK_JOINT_UNIVERSAL, 2},
-                 {YK_JOINT_PRISMATIC, 1}, {YK_JOINT_CYLINDRICAL, 2},   {YK_JOINT_PLANAR, 3},
-                 {YK_JOINT_CLAMP, 0},     {YK_JOINT_DISTANCE, 5},      {YK_JOINT_IN_LINE, 4},
-                 {YK_JOINT_IN_PLANE, 5},  {YK_JOINT_PARALLEL_AXES, 4}, {YK_JOINT_ORIENTATION, 3},
-                 {YK_JOINT_ROLLING, 3}};
+    } table[] = {
+        {YK_JOINT_SPHERICAL, 3}, {YK_JOINT_REVOLUTE, 1},      {YK_JOINT_UNIVERSAL, 2},
+        {YK_JOINT_PRISMATIC, 1}, {YK_JOINT_CYLINDRICAL, 2},   {YK_JOINT_PLANAR, 3},
+        {YK_JOINT_FIXED, 0},     {YK_JOINT_DISTANCE, 5},      {YK_JOINT_IN_LINE, 4},
+        {YK_JOINT_IN_PLANE, 5},  {YK_JOINT_PARALLEL_AXES, 4}, {YK_JOINT_FIXED_ORIENTATION, 3},
+        {YK_JOINT_ROLLING, 3}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         yk_marker origin = yk_marker_default();
         yk_joint joint = yk_joint_make(table[i].kind, &origin, &origin, 1);
@@ -211,7 +212,7 @@ static void traits_agree_with_the_rows(void **state)
 {
     (void)state;
     yk_marker origin = yk_marker_default();
-    for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
+    for (int kind = 0; kind < YK_JOINT_KIND_COUNT; kind++) {
         yk_joint joint = yk_joint_make((yk_joint_kind)kind, &origin, &origin, 0);
         const yk_joint_traits *traits = yk_joint_traits_of((yk_joint_kind)kind);
 
@@ -275,7 +276,7 @@ static void driven_motions_are_pieces_about_their_axes(void **state)
         /* A motor about each axis of a joint that is otherwise held. */
         unsigned all = YK_AXES_TRANSLATION | rotations;
         assert_int_equal(yk_joint_pieces(all, about, piece), 2);
-        assert_int_equal(piece[0].kind, YK_JOINT_AXES);
+        assert_int_equal(piece[0].kind, YK_JOINT_CUSTOM);
         assert_int_equal(piece[0].constrained, all & ~about);
         assert_int_equal(piece[1].kind, YK_JOINT_DRIVEN_ROTATION);
         assert_int_equal(piece[1].driven, 3 + k);
@@ -285,7 +286,7 @@ static void driven_motions_are_pieces_about_their_axes(void **state)
 
         /* A translation along it. */
         assert_int_equal(yk_joint_pieces(along, along, piece), 1);
-        assert_int_equal(piece[0].kind, YK_JOINT_DRIVEN_POSITION);
+        assert_int_equal(piece[0].kind, YK_JOINT_DRIVEN_TRANSLATION);
         assert_int_equal(piece[0].driven, k);
 
         /* Across the axis both translations are held or none. */

@@ -87,7 +87,7 @@ static void check_file(const char *name, bool update)
     loading l = load_file(name, text);
     assert_int_equal(l.status, YK_ERROR_INPUT);
     assert_null(l.scenario);
-    assert_true(yk_diagnostics_errors(l.diagnostics) > 0);
+    assert_true(yk_diagnostics_error_count(l.diagnostics) > 0);
     if (update) {
         FILE *file = fopen(expected_path, "wb");
         fputs(l.text, file);
@@ -122,14 +122,14 @@ static void ten_mistakes_give_ten_messages(void **state)
     (void)state;
     char *text = read_file(YOKE_SOURCE_DIR "/tests/model/bad/ten.yaml");
     loading l = load_file("ten.yaml", text);
-    assert_int_equal(yk_diagnostics_errors(l.diagnostics), 10);
+    assert_int_equal(yk_diagnostics_error_count(l.diagnostics), 10);
     assert_int_equal(yk_diagnostics_count(l.diagnostics), 10);
     for (int i = 0; i < 10; i++) {
-        const yk_diagnostic *entry = yk_diagnostics_get(l.diagnostics, i);
+        const yk_diagnostic *entry = yk_diagnostics_at(l.diagnostics, i);
         assert_true(entry->line > 0 && entry->column > 0);
         assert_true(entry->path[0]);
         if (i > 0)
-            assert_true(entry->line >= yk_diagnostics_get(l.diagnostics, i - 1)->line);
+            assert_true(entry->line >= yk_diagnostics_at(l.diagnostics, i - 1)->line);
     }
     assert_non_null(strstr(yk_last_message(l.context), "ten.yaml has 10 mistakes"));
     free(text);

@@ -71,15 +71,15 @@ static void functions_of_time(void **state)
     (void)state;
     building b;
     begin(&b);
-    yk_function f;
+    yk_time_function f;
     assert_int_equal(yk_builder_function(&b.builder, b.root, "constant", &f), YK_OK);
     assert_near(yk_function_value(f, 5), 6, 0);
     assert_int_equal(yk_builder_function(&b.builder, b.root, "varying", &f), YK_OK);
     assert_near(yk_function_value(f, 5), 10, 0);
     assert_int_equal(yk_builder_function(&b.builder, b.root, "zero", &f), YK_OK);
-    assert_null(f.value);
+    assert_null(f.evaluate);
     assert_int_equal(yk_builder_function(&b.builder, b.root, "absent", &f), YK_OK);
-    assert_null(f.value);
+    assert_null(f.evaluate);
     end(&b);
 }
 
@@ -94,14 +94,14 @@ static void references_by_name(void **state)
     assert_int_equal(yk_diagnostics_count(b.diagnostics), 0);
     assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "other"), "body", NULL),
                      -1);
-    const yk_diagnostic *first = yk_diagnostics_get(b.diagnostics, 0);
+    const yk_diagnostic *first = yk_diagnostics_at(b.diagnostics, 0);
     assert_string_equal(first->message, "there is no body 'crnak'; did you mean 'crank'?");
     assert_string_equal(first->path, "other");
     assert_int_equal(first->line, 8);
     const yk_names *none = yk_builder_names(&b.builder, NULL);
     assert_int_equal(yk_builder_find(&b.builder, none, yk_node_get(b.root, "body"), "body", NULL),
                      -1);
-    assert_string_equal(yk_diagnostics_get(b.diagnostics, 1)->message,
+    assert_string_equal(yk_diagnostics_at(b.diagnostics, 1)->message,
                         "there is no body 'rod'; there are none");
     end(&b);
 }

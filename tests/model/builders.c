@@ -1,4 +1,4 @@
-/* Models built in C (yoke/smooth.h, yoke/nonsmooth.h, yoke/physics.h, yoke/coupling.h): every
+/* Models built in C (yoke/multibody.h, yoke/nonsmooth.h, yoke/physics.h, yoke/coupling.h): every
  * mistake is reported by `create` with the name of the part and of what is wrong, in the words of
  * the C interface; and a model built in C is that of the scenario, to the bit. */
 #include "test.h"
@@ -7,10 +7,10 @@
 
 #include "the_context.h"
 #include "yoke/coupling.h"
-#include "yoke/model.h"
+#include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
 #include "yoke/physics.h"
-#include "yoke/smooth.h"
+#include "yoke/scenario.h"
 
 /* What a case does to the def that is otherwise good. */
 typedef void (*spoil)(void *def);
@@ -25,13 +25,13 @@ static void expect(yk_status status, const void *made, const char *words)
 /* Smooth --------------------------------------------------------------------------------------- */
 
 typedef struct smooth_parts {
-    yk_smooth_def def;
-    yk_smooth_node_def node;
-    yk_smooth_body_def body;
+    yk_multibody_def def;
+    yk_multibody_node_def node;
+    yk_multibody_body_def body;
     yk_joint_def joint;
     yk_force_def force;
-    yk_smooth_beam_def beam;
-    yk_smooth_shape_def shape;
+    yk_multibody_beam_def beam;
+    yk_multibody_shape_def shape;
     yk_port_def port;
     int times; /* that the joint is added */
 } smooth_parts;
@@ -44,33 +44,33 @@ static double of_inputs(void *user, double t, const double *inputs)
 
 static yk_status build_smooth(const smooth_parts *p, yk_subsystem **made)
 {
-    yk_smooth_builder *builder = yk_smooth_begin(context, &p->def);
-    yk_smooth_add_node(builder, &p->node);
-    yk_smooth_add_body(builder, &p->body);
+    yk_multibody_builder *builder = yk_multibody_begin(context, &p->def);
+    yk_multibody_add_node(builder, &p->node);
+    yk_multibody_add_body(builder, &p->body);
     for (int i = 0; i < p->times; i++)
-        yk_smooth_add_joint(builder, &p->joint);
-    yk_smooth_add_force(builder, &p->force);
+        yk_multibody_add_joint(builder, &p->joint);
+    yk_multibody_add_force(builder, &p->force);
     if (p->beam.name)
-        yk_smooth_add_beam(builder, &p->beam);
-    yk_smooth_add_shape(builder, &p->shape);
-    yk_smooth_add_port(builder, &p->port);
-    return yk_smooth_create(builder, made);
+        yk_multibody_add_beam(builder, &p->beam);
+    yk_multibody_add_shape(builder, &p->shape);
+    yk_multibody_add_port(builder, &p->port);
+    return yk_multibody_create(builder, made);
 }
 
 static smooth_parts good_smooth(void)
 {
-    smooth_parts p = {.def = yk_smooth_default(), .times = 1};
-    p.node = yk_smooth_node_default();
+    smooth_parts p = {.def = yk_multibody_default(), .times = 1};
+    p.node = yk_multibody_node_default();
     p.node.name = "frame";
-    p.body = yk_smooth_body_named("rod", 2, yk_inertia_box(2, 1, 0.1, 0.1), (yk_vec3){0, 0, 0});
+    p.body = yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.1, 0.1), (yk_vec3){0, 0, 0});
     p.body.node = 0;
     p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
     p.force = yk_force_default();
     p.force.name = "push";
-    p.force.body[1] = 0;
-    p.beam = yk_smooth_beam_default();
-    p.shape = yk_smooth_shape_default();
-    p.port = yk_marker_port("tip", 0, yk_marker_default());
+    p.force.bodies[1] = 0;
+    p.beam = yk_multibody_beam_default();
+    p.shape = yk_multibody_shape_default();
+    p.port = yk_port_marker("tip", 0, yk_marker_default());
     return p;
 }
 
@@ -83,7 +83,7 @@ static smooth_parts good_smooth(void)
 
 SPOIL(s_name, smooth_parts, p->def.name = NULL)
 SPOIL(s_rho, smooth_parts, p->def.options.rho_inf = 2)
-SPOIL(s_iterations, smooth_parts, p->def.options.newton_iterations = 0)
+SPOIL(s_iterations, smooth_parts, p->def.options.max_newton_iterations = 0)
 SPOIL(s_node_name, smooth_parts, p->node.name = NULL)
 SPOIL(s_node_nan, smooth_parts, p->node.position.x = NAN)
 SPOIL(s_node_axes, smooth_parts, p->node.orientation.w = 2)
@@ -94,22 +94,22 @@ SPOIL(s_body_node, smooth_parts, p->body.node = 7)
 SPOIL(s_same_name, smooth_parts, (p->body.name = "frame", p->body.node = YK_NO_ID))
 SPOIL(s_joint_name, smooth_parts, p->joint.name = "")
 SPOIL(s_joint_twice, smooth_parts, p->times = 2)
-SPOIL(s_joint_body, smooth_parts, p->joint.body[1] = 5)
-SPOIL(s_joint_missing, smooth_parts, p->joint.body[1] = YK_NO_ID)
-SPOIL(s_joint_kind, smooth_parts, p->joint.kind = YK_JOINT_KINDS)
-SPOIL(s_joint_marker, smooth_parts, p->joint.marker[1].offset.z = INFINITY)
-SPOIL(s_joint_drive, smooth_parts, p->joint.kind = YK_JOINT_DRIVEN_SPIN)
-SPOIL(s_joint_axes, smooth_parts, p->joint.kind = YK_JOINT_AXES)
-SPOIL(s_force_body, smooth_parts, p->force.body[1] = 9)
+SPOIL(s_joint_body, smooth_parts, p->joint.bodies[1] = 5)
+SPOIL(s_joint_missing, smooth_parts, p->joint.bodies[1] = YK_NO_ID)
+SPOIL(s_joint_kind, smooth_parts, p->joint.kind = YK_JOINT_KIND_COUNT)
+SPOIL(s_joint_marker, smooth_parts, p->joint.markers[1].offset.z = INFINITY)
+SPOIL(s_joint_drive, smooth_parts, p->joint.kind = YK_JOINT_DRIVEN_ANGULAR_VELOCITY)
+SPOIL(s_joint_axes, smooth_parts, p->joint.kind = YK_JOINT_CUSTOM)
+SPOIL(s_force_body, smooth_parts, p->force.bodies[1] = 9)
 SPOIL(s_force_nan, smooth_parts, p->force.vector.x = NAN)
-SPOIL(s_force_input, smooth_parts, p->force.input = 0)
+SPOIL(s_force_input, smooth_parts, p->force.signal_port = 0)
 SPOIL(s_force_feedback, smooth_parts,
       (p->force.feedback.value = of_inputs, p->force.feedback.input_count = 99))
-SPOIL(s_beam_twice, smooth_parts, (p->beam.name = "boom", p->beam.node[0] = p->beam.node[1] = 0))
-SPOIL(s_beam_node, smooth_parts, (p->beam.name = "boom", p->beam.node[2] = 3))
+SPOIL(s_beam_twice, smooth_parts, (p->beam.name = "boom", p->beam.nodes[0] = p->beam.nodes[1] = 0))
+SPOIL(s_beam_node, smooth_parts, (p->beam.name = "boom", p->beam.nodes[2] = 3))
 SPOIL(s_shape_node, smooth_parts, p->shape.node = 4)
 SPOIL(s_port_name, smooth_parts, p->port.name = NULL)
-SPOIL(s_port_body, smooth_parts, p->port.body[0] = 3)
+SPOIL(s_port_body, smooth_parts, p->port.bodies[0] = 3)
 
 static void mistakes_of_smooth_models_are_named(void **state)
 {
@@ -188,13 +188,13 @@ static yk_status build_contact(const contact_parts *p, yk_subsystem **made)
     for (int i = 0; i < p->times; i++)
         yk_nonsmooth_add_body(builder, &p->body);
     yk_nonsmooth_add_shape(builder, &p->shape);
-    yk_nonsmooth_add_pair(builder, &p->pair);
+    yk_nonsmooth_add_material_pair(builder, &p->pair);
     yk_nonsmooth_add_joint(builder, &p->joint);
     yk_nonsmooth_add_port(builder, &p->port);
     yk_nonsmooth_add_force(builder, &p->force);
     yk_nonsmooth_add_particles(builder, &p->particles);
     if (p->prescribed >= 0)
-        yk_nonsmooth_prescribe(builder, p->prescribed, stay, NULL);
+        yk_nonsmooth_prescribe_motion(builder, p->prescribed, stay, NULL);
     return yk_nonsmooth_create(builder, made);
 }
 
@@ -204,12 +204,12 @@ static contact_parts good_contact(void)
     p.body =
         yk_nonsmooth_body_named("box", 1, yk_inertia_box(1, 0.1, 0.1, 0.1), (yk_vec3){0, 0, 0});
     p.shape = yk_nonsmooth_shape_default();
-    p.pair = (yk_material_pair_def){.surface = {1, 2}};
+    p.pair = (yk_material_pair_def){.surface_ids = {1, 2}};
     p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
     p.force = yk_force_default();
     p.force.name = "push";
-    p.force.body[1] = 0;
-    p.port = yk_marker_port("tip", 0, yk_marker_default());
+    p.force.bodies[1] = 0;
+    p.port = yk_port_marker("tip", 0, yk_marker_default());
     p.particles = yk_particles_default();
     p.particles.packing.count = 3;
     return p;
@@ -217,7 +217,7 @@ static contact_parts good_contact(void)
 
 SPOIL(n_gravity, contact_parts, p->def.gravity.z = NAN)
 SPOIL(n_envelope, contact_parts, p->def.envelope = -1)
-SPOIL(n_factor, contact_parts, p->def.solver.relaxation_factor = 2)
+SPOIL(n_factor, contact_parts, p->def.contact_options.relaxation_factor = 2)
 SPOIL(n_mass, contact_parts, p->body.mass = -1)
 SPOIL(n_mass_nan, contact_parts, p->body.mass = NAN)
 SPOIL(n_position, contact_parts, p->body.position.y = NAN)
@@ -227,20 +227,20 @@ SPOIL(n_shape_body, contact_parts, p->shape.body = 4)
 SPOIL(n_shape_size, contact_parts, p->shape.size.x = -1)
 SPOIL(n_material, contact_parts, p->shape.material.restitution = 2)
 SPOIL(n_damped, contact_parts, p->shape.material.damping = 1)
-SPOIL(n_surface, contact_parts, p->shape.material.surface = -1)
-SPOIL(n_pair, contact_parts, p->pair.surface[1] = 0)
+SPOIL(n_surface, contact_parts, p->shape.material.surface_id = -1)
+SPOIL(n_pair, contact_parts, p->pair.surface_ids[1] = 0)
 SPOIL(n_pair_material, contact_parts, p->pair.material.friction = -1)
 SPOIL(n_law, contact_parts, p->def.impact_law = (yk_impact_law)7)
-SPOIL(n_joint_body, contact_parts, p->joint.body[1] = 8)
-SPOIL(n_joint_itself, contact_parts, p->joint.body[0] = 0)
-SPOIL(n_force_body, contact_parts, p->force.body[1] = 8)
-SPOIL(n_force_input, contact_parts, p->force.input = 0)
+SPOIL(n_joint_body, contact_parts, p->joint.bodies[1] = 8)
+SPOIL(n_joint_itself, contact_parts, p->joint.bodies[0] = 0)
+SPOIL(n_force_body, contact_parts, p->force.bodies[1] = 8)
+SPOIL(n_force_input, contact_parts, p->force.signal_port = 0)
 SPOIL(n_feedback, contact_parts, p->force.feedback.value = of_inputs)
 SPOIL(n_port_name, contact_parts, p->port.name = NULL)
-SPOIL(n_port_body, contact_parts, p->port.body[0] = YK_GROUND)
+SPOIL(n_port_body, contact_parts, p->port.bodies[0] = YK_GROUND)
 SPOIL(n_radius, contact_parts, p->particles.packing.radius = 1)
 SPOIL(n_grain, contact_parts, p->particles.packing.shape.kind = YK_SOLID_PLANE)
-SPOIL(n_sizes, contact_parts, p->particles.packing.size_law = (yk_size_law)9)
+SPOIL(n_sizes, contact_parts, p->particles.packing.size_distribution = (yk_size_distribution)9)
 SPOIL(n_spread, contact_parts, p->particles.packing.spread = 1)
 SPOIL(n_prescribed, contact_parts, p->prescribed = 77)
 
@@ -353,7 +353,7 @@ static yk_status build_system(const system_parts *p, yk_system **made)
 static system_parts good_system(void)
 {
     system_parts p = {.def = yk_system_default()};
-    p.def.step = 1e-3;
+    p.def.macro_step = 1e-3;
     p.left = yk_subsystem_named("left", masses[0]);
     p.right = yk_subsystem_named("right", masses[1]);
     p.clamp = yk_interface_between("clamp", 0, 0, 1, 0);
@@ -361,17 +361,17 @@ static system_parts good_system(void)
     return p;
 }
 
-SPOIL(y_step, system_parts, p->def.step = 0)
-SPOIL(y_step_nan, system_parts, p->def.step = NAN)
+SPOIL(y_step, system_parts, p->def.macro_step = 0)
+SPOIL(y_step_nan, system_parts, p->def.macro_step = NAN)
 SPOIL(y_name, system_parts, p->left.name = NULL)
 SPOIL(y_same_name, system_parts, p->right.name = "left")
 SPOIL(y_missing, system_parts, p->right.subsystem = NULL)
-SPOIL(y_units, system_parts, p->left.transform.length = -1)
+SPOIL(y_units, system_parts, p->left.transform.length_unit = -1)
 SPOIL(y_substeps, system_parts, p->left.substeps = 0)
 SPOIL(y_interface_name, system_parts, p->clamp.name = NULL)
 SPOIL(y_subsystem, system_parts, p->clamp.motion_subsystem = 5)
 SPOIL(y_port, system_parts, p->clamp.motion_port = 3)
-SPOIL(y_axes, system_parts, p->clamp.constrained = 0)
+SPOIL(y_axes, system_parts, p->clamp.constrained_axes = 0)
 SPOIL(y_itself, system_parts, p->clamp.motion_subsystem = 0)
 SPOIL(y_wire, system_parts, (p->wire.name = "wire", p->wire.target_port = 2))
 
@@ -420,22 +420,22 @@ static void mistakes_of_systems_are_named(void **state)
 static void the_first_mistake_is_reported(void **state)
 {
     (void)state;
-    yk_smooth_builder *builder = yk_smooth_begin(context, NULL);
+    yk_multibody_builder *builder = yk_multibody_begin(context, NULL);
     yk_mat3 inertia = yk_inertia_sphere(1, 0.1);
-    yk_smooth_body_def rod = yk_smooth_body_named("rod", 1, inertia, (yk_vec3){0, 0, 0});
+    yk_multibody_body_def rod = yk_multibody_body_named("rod", 1, inertia, (yk_vec3){0, 0, 0});
     rod.node = 3;
-    int id = yk_smooth_add_body(builder, &rod);
+    int id = yk_multibody_add_body(builder, &rod);
     assert_int_equal(id, YK_NO_ID);
     yk_joint_def pin = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, id);
-    assert_int_equal(yk_smooth_add_joint(builder, &pin), YK_NO_ID);
+    assert_int_equal(yk_multibody_add_joint(builder, &pin), YK_NO_ID);
     yk_subsystem *made;
-    yk_status status = yk_smooth_create(builder, &made);
+    yk_status status = yk_multibody_create(builder, &made);
     expect(status, made, "body 'rod' names body 3");
 
     /* A builder that could not be begun takes everything, and reports at the end. */
-    assert_int_equal(yk_smooth_add_joint(NULL, &pin), YK_NO_ID);
-    assert_int_equal(yk_smooth_create(NULL, &made), YK_ERROR_MEMORY);
-    yk_smooth_discard(NULL);
+    assert_int_equal(yk_multibody_add_joint(NULL, &pin), YK_NO_ID);
+    assert_int_equal(yk_multibody_create(NULL, &made), YK_ERROR_MEMORY);
+    yk_multibody_discard(NULL);
     yk_nonsmooth_discard(NULL);
     yk_hydraulic_discard(NULL);
     yk_control_discard(NULL);
@@ -447,7 +447,7 @@ static void the_first_mistake_is_reported(void **state)
 static uint64_t hash_after(yk_system *system)
 {
     uint64_t hash = 0;
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 50; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
     assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
@@ -482,26 +482,26 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
 
     /* The same by the builders. */
     yk_mat3 inertia = {{{0.01, 0, 0}, {0, 0.2, 0}, {0, 0, 0.2}}};
-    yk_smooth_builder *pendulum = yk_smooth_begin(context, NULL);
-    yk_smooth_body_def rod = yk_smooth_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
-    int rod_id = yk_smooth_add_body(pendulum, &rod);
+    yk_multibody_builder *pendulum = yk_multibody_begin(context, NULL);
+    yk_multibody_body_def rod = yk_multibody_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
+    int rod_id = yk_multibody_add_body(pendulum, &rod);
     yk_marker axis = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 1, 0});
     yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, rod_id, axis);
-    yk_smooth_add_joint(pendulum, &pin);
-    yk_smooth_add_marker(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
+    yk_multibody_add_joint(pendulum, &pin);
+    yk_multibody_add_marker_port(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
 
     yk_nonsmooth_builder *carried = yk_nonsmooth_begin(context, NULL);
     yk_mat3 round = {{{0.02, 0, 0}, {0, 0.02, 0}, {0, 0, 0.02}}};
     yk_nonsmooth_body_def ball = yk_nonsmooth_body_named("ball", 0.5, round, (yk_vec3){1, 0, 0});
     int ball_id = yk_nonsmooth_add_body(carried, &ball);
-    yk_nonsmooth_add_marker(carried, "middle", ball_id, yk_marker_default());
+    yk_nonsmooth_add_marker_port(carried, "middle", ball_id, yk_marker_default());
 
     yk_system_def whole = yk_system_default();
-    whole.step = 1e-3;
+    whole.macro_step = 1e-3;
     yk_system_builder *builder = yk_system_begin(context, &whole);
-    yk_system_adopt(builder, "pendulum", yk_smooth_finish(pendulum));
-    yk_system_adopt(builder, "ball", yk_nonsmooth_finish(carried));
-    yk_system_clamp(builder, "clamp", 0, 0, 1, 0);
+    yk_system_add_owned_subsystem(builder, "pendulum", yk_multibody_create_or_null(pendulum));
+    yk_system_add_owned_subsystem(builder, "ball", yk_nonsmooth_create_or_null(carried));
+    yk_system_connect_ports(builder, "clamp", 0, 0, 1, 0);
     if (yk_system_create(builder, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     assert_true(hash_after(system) == expected);
@@ -509,7 +509,7 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     /* Run in one call: 50 steps, from the start again. */
     uint64_t hash = 0;
     assert_int_equal(yk_system_run(system, 0.05), YK_OK);
-    assert_int_equal(yk_system_steps(system), 50);
+    assert_int_equal(yk_system_step_count(system), 50);
     assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
     assert_true(hash == expected);
     yk_system_destroy(system);
@@ -532,14 +532,14 @@ static uint64_t filled_box(bool in_short)
     if (in_short) {
         yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, id, axis);
         yk_nonsmooth_add_joint(builder, &pin);
-        yk_nonsmooth_fill(builder, id, &spheres);
+        yk_nonsmooth_add_particles_in_body(builder, id, &spheres);
     } else {
         yk_joint_def pin = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, id);
-        pin.marker[0] = axis;
-        pin.marker[1] = yk_marker_on(axis, box.position, box.orientation);
+        pin.markers[0] = axis;
+        pin.markers[1] = yk_marker_in_body(axis, box.position, box.orientation);
         yk_nonsmooth_add_joint(builder, &pin);
 
-        yk_nonsmooth_shape_def cavity = yk_packing_cavity(&spheres.packing, id);
+        yk_nonsmooth_shape_def cavity = yk_packing_container_shape(&spheres.packing, id);
         cavity.orientation = (yk_quat){box.orientation.w, -box.orientation.x, -box.orientation.y,
                                        -box.orientation.z};
         yk_nonsmooth_add_shape(builder, &cavity);
@@ -550,11 +550,11 @@ static uint64_t filled_box(bool in_short)
     }
 
     yk_system_def def = yk_system_default();
-    def.step = 1e-3;
+    def.macro_step = 1e-3;
     yk_system_builder *whole = yk_system_begin(context, &def);
     yk_subsystem *subsystem;
     yk_nonsmooth_create(builder, &subsystem);
-    yk_system_adopt(whole, "box", subsystem);
+    yk_system_add_owned_subsystem(whole, "box", subsystem);
     yk_system *system;
     if (yk_system_create(whole, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
@@ -580,9 +580,9 @@ static void what_was_adopted_is_never_lost(void **state)
 
     assert_int_equal(yk_oscillator_create(context, &mass, &subsystem), YK_OK);
     yk_system_builder *builder = yk_system_begin(context, NULL);
-    yk_system_adopt(builder, "mass", subsystem);
+    yk_system_add_owned_subsystem(builder, "mass", subsystem);
     assert_int_equal(yk_oscillator_create(context, &mass, &subsystem), YK_OK);
-    assert_int_equal(yk_system_adopt(builder, "", subsystem), YK_NO_ID);
+    assert_int_equal(yk_system_add_owned_subsystem(builder, "", subsystem), YK_NO_ID);
     yk_status status = yk_system_create(builder, &system);
     assert_int_equal(status, YK_ERROR_ARGUMENT);
     assert_null(system);
@@ -591,7 +591,7 @@ static void what_was_adopted_is_never_lost(void **state)
     builder = yk_system_begin(context, NULL);
     mass.mass = -1;
     yk_oscillator_create(context, &mass, &subsystem);
-    yk_system_adopt(builder, "mass", subsystem);
+    yk_system_add_owned_subsystem(builder, "mass", subsystem);
     status = yk_system_create(builder, &system);
     assert_int_equal(status, YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "subsystem 'mass' was not created"));

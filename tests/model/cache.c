@@ -32,9 +32,9 @@ static size_t load(yk_context *context, yk_cache *cache, const char *override, d
     yk_scenario *scenario = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
     assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
-    yk_subsystem *can = yk_scenario_get(scenario)->subsystems[0];
-    assert_int_equal(can->ops->start(can, 0, 1e-3, NULL), YK_OK);
-    size_t words = can->ops->rollback->layout(can).words;
+    yk_subsystem *can = yk_scenario_get_info(scenario)->subsystems[0];
+    assert_int_equal(can->ops->initialize(can, 0, 1e-3, NULL), YK_OK);
+    size_t words = can->ops->rollback->layout(can).word_count;
     assert_true(words <= WORDS);
     can->ops->rollback->get(can, image);
     yk_scenario_destroy(scenario);

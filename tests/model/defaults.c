@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "model/registry.h"
+#include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
 #include "yoke/physics.h"
-#include "yoke/smooth.h"
 
 static const yk_field *find_key(const yk_section *section, const char *key, size_t length)
 {
@@ -79,35 +79,35 @@ static void expect(const yk_section *section, const row *rows, size_t count)
 static void smooth(void **state)
 {
     (void)state;
-    yk_smooth_def def = yk_smooth_default();
-    const yk_smooth_options *o = &def.options;
-    yk_smooth_node_def node = yk_smooth_node_default();
+    yk_multibody_def def = yk_multibody_default();
+    const yk_multibody_options *o = &def.options;
+    yk_multibody_node_def node = yk_multibody_node_default();
     yk_beam_section_def section = yk_beam_section_default();
     yk_force_def force = yk_force_default();
     const row rows[] = {
         {"gravity", def.gravity.x, 0},
         {"gravity", def.gravity.y, 1},
         {"gravity", def.gravity.z, 2},
-        {"static_start", o->static_start, 0},
+        {"static_start", o->start_in_equilibrium, 0},
         {"integrator.two-step.rho_inf", o->rho_inf, 0},
         {"integrator.two-step.error_tolerance", o->error_tolerance, 0},
-        {"integrator.two-step.newton_relative", o->newton_relative, 0},
-        {"integrator.two-step.newton_absolute", o->newton_absolute, 0},
-        {"integrator.two-step.iterations", o->newton_iterations, 0},
-        {"integrator.generalised-alpha.form", o->form, 0},
+        {"integrator.two-step.newton_relative", o->newton_relative_tolerance, 0},
+        {"integrator.two-step.newton_absolute", o->newton_absolute_tolerance, 0},
+        {"integrator.two-step.iterations", o->max_newton_iterations, 0},
+        {"integrator.generalised-alpha.form", o->formulation, 0},
         {"integrator.generalised-alpha.rho_inf", o->rho_inf, 0},
-        {"integrator.generalised-alpha.stabilisation", o->stabilisation, 0},
+        {"integrator.generalised-alpha.stabilisation", o->stabilization_rate, 0},
         {"nodes.position", node.position.x, 0},
         {"nodes.orientation", node.orientation.w, 0},
         {"nodes.velocity", node.velocity.z, 2},
         {"bodies.position", node.position.x, 0},
-        {"beams.section.rectangle.poisson", section.poisson, 0},
-        {"beams.section.rectangle.damping_ratio", section.damping_ratio, 0},
+        {"beams.section.rectangle.poisson", section.poisson_ratio, 0},
+        {"beams.section.rectangle.damping_ratio", section.rayleigh_beta, 0},
         {"forces.spring.stiffness", force.stiffness, 0},
         {"forces.spring.damping", force.damping, 0},
-        {"forces.spring.free_length", force.free, 0},
+        {"forces.spring.free_length", force.free_length, 0},
     };
-    EXPECT(&yk_smooth_section, rows);
+    EXPECT(&yk_multibody_section, rows);
 }
 
 static void nonsmooth(void **state)
@@ -119,31 +119,31 @@ static void nonsmooth(void **state)
     const row rows[] = {
         {"gravity", def.gravity.x, 0},
         {"gravity", def.gravity.z, 2},
-        {"contact.method", def.solver.method, 0},
-        {"contact.friction", def.solver.friction, 0},
-        {"contact.iterations", def.solver.iterations, 0},
-        {"contact.tolerance", def.solver.tolerance, 0},
-        {"contact.relaxation_factor", def.solver.relaxation_factor, 0},
+        {"contact.method", def.contact_options.method, 0},
+        {"contact.friction", def.contact_options.friction_model, 0},
+        {"contact.iterations", def.contact_options.max_iterations, 0},
+        {"contact.tolerance", def.contact_options.tolerance, 0},
+        {"contact.relaxation_factor", def.contact_options.relaxation_factor, 0},
         {"contact.envelope", def.envelope, 0},
-        {"contact.recovery_speed", def.recovery_speed, 0},
-        {"contact.bounce_speed", def.bounce_speed, 0},
+        {"contact.recovery_speed", def.max_recovery_speed, 0},
+        {"contact.bounce_speed", def.min_bounce_speed, 0},
         {"contact.impact_law", def.impact_law, 0},
         {"contact.capacity", def.contact_capacity, 0},
-        {"threads", def.threads, 0},
-        {"sleeping.speed", def.sleeping.speed, 0},
-        {"sleeping.angular_speed", def.sleeping.angular_speed, 0},
-        {"sleeping.after", def.sleeping.after, 0},
+        {"threads", def.thread_count, 0},
+        {"sleeping.speed", def.sleeping.speed_threshold, 0},
+        {"sleeping.angular_speed", def.sleeping.angular_speed_threshold, 0},
+        {"sleeping.after", def.sleeping.delay, 0},
         {"bodies.position", body.position.x, 0},
         {"particles.settled.spread", packing.spread, 0},
-        {"particles.settled.distribution", packing.size_law, 0},
-        {"particles.settled.cut", packing.size_cut, 0},
+        {"particles.settled.distribution", packing.size_distribution, 0},
+        {"particles.settled.cut", packing.size_cutoff, 0},
         {"particles.settled.aligned", packing.aligned, 0},
         {"particles.settled.clearance", packing.clearance, 0},
         {"particles.settled.jitter", packing.jitter, 0},
         {"particles.settled.seed", (double)packing.seed, 0},
-        {"particles.settled.step", packing.step, 0},
-        {"particles.settled.time_limit", packing.time_limit, 0},
-        {"particles.settled.shakes", packing.shakes, 0},
+        {"particles.settled.step", packing.settling_step, 0},
+        {"particles.settled.time_limit", packing.max_settling_time, 0},
+        {"particles.settled.shakes", packing.max_shakes, 0},
         {"particles.settled.shake_amplitude", packing.shake_amplitude, 0},
         {"particles.settled.shake_frequency", packing.shake_frequency, 0},
     };
@@ -166,10 +166,14 @@ static void small_kinds(void **state)
     yk_control_def control = yk_control_default();
     yk_control_loop_def loop = yk_control_loop_default();
     const row of_control[] = {
-        {"period", control.period, 0},        {"step", control.step, 0},
-        {"loops.form", loop.form, 0},         {"loops.proportional", loop.proportional, 0},
-        {"loops.integral", loop.integral, 0}, {"loops.derivative", loop.derivative, 0},
-        {"loops.filter", loop.filter, 0},     {"loops.offset", loop.offset, 0},
+        {"period", control.sample_period, 0},
+        {"step", control.max_step, 0},
+        {"loops.form", loop.output, 0},
+        {"loops.proportional", loop.proportional, 0},
+        {"loops.integral", loop.integral, 0},
+        {"loops.derivative", loop.derivative, 0},
+        {"loops.filter", loop.derivative_filter, 0},
+        {"loops.offset", loop.command_offset, 0},
     };
     EXPECT(&yk_control_section, of_control);
 
@@ -177,23 +181,23 @@ static void small_kinds(void **state)
     yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
     const yk_cylinder *c = &ram.cylinder;
     const row of_hydraulics[] = {
-        {"tank", circuit.tank, 0},
+        {"tank", circuit.tank_pressure, 0},
         {"fluid.density", circuit.fluid.density, 0},
-        {"fluid.a", circuit.fluid.a, 0},
-        {"fluid.b", circuit.fluid.b, 0},
-        {"fluid.vapour_pressure", circuit.fluid.vapour, 0},
-        {"integrator.fixed.step", circuit.step, 0},
-        {"cylinders.fraction", c->fraction, 0},
-        {"cylinders.friction", c->friction, 0},
+        {"fluid.a", circuit.fluid.compressibility, 0},
+        {"fluid.b", circuit.fluid.compressibility_2, 0},
+        {"fluid.vapour_pressure", circuit.fluid.vapor_pressure, 0},
+        {"integrator.fixed.step", circuit.max_step, 0},
+        {"cylinders.fraction", c->initial_fraction, 0},
+        {"cylinders.friction", c->viscous_friction, 0},
         {"cylinders.leakage", c->leakage, 0},
         {"cylinders.stop_stiffness", c->stop_stiffness, 0},
         {"cylinders.stop_damping", c->stop_damping, 0},
-        {"cylinders.start", ram.start, 0},
+        {"cylinders.start", ram.initial_state, 0},
         {"cylinders.valve.area", c->valve.area, 0},
-        {"cylinders.valve.discharge", c->valve.discharge, 0},
-        {"cylinders.valve.lag", c->valve.lag, 0},
-        {"cylinders.valve.backflow", c->valve.backflow, 0},
-        {"cylinders.valve.laminar_pressure", c->valve.laminar, 0},
+        {"cylinders.valve.discharge", c->valve.discharge_coefficient, 0},
+        {"cylinders.valve.lag", c->valve.time_constant, 0},
+        {"cylinders.valve.backflow", c->valve.allow_backflow, 0},
+        {"cylinders.valve.laminar_pressure", c->valve.laminar_pressure, 0},
     };
     EXPECT(&yk_hydraulic_section, of_hydraulics);
 }

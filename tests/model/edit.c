@@ -6,7 +6,7 @@
 
 #include "context.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 /* The edited text; NULL if it was refused. */
 static char *edit(yk_context *context, const char *text, const char *const *overrides, int count)
@@ -33,7 +33,7 @@ static void expect(yk_context *context, const char *text, const char *override, 
     char *edited = edit(context, text, &override, 1);
     assert_non_null(edited);
     assert_string_equal(edited, wanted);
-    yk_release(context, edited);
+    yk_free(context, edited);
 }
 
 static void values_are_replaced_in_place(void **state)
@@ -72,7 +72,7 @@ static void several_values_are_set(void **state)
     assert_non_null(edited);
     assert_string_equal(edited,
                         "time: {step: 1e-4, end: 2}\ncoupling: {degree: 3, scheme: index1}\n");
-    yk_release(*state, edited);
+    yk_free(*state, edited);
 }
 
 /* What would change something else as well is left alone. */

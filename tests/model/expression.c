@@ -248,7 +248,7 @@ static void a_function_of_time_follows_its_expression(void **state)
     yk_expression *expression;
     assert_int_equal(yk_expression_create(*state, "2*t+mass", &scope, &error, &expression), YK_OK);
     assert_true(yk_expression_varies(expression));
-    yk_function f = yk_expression_function(expression);
+    yk_time_function f = yk_expression_function(expression);
     assert_near(yk_function_value(f, 3), 8, 0);
     assert_near(yk_function_value(f, -1), 0, 0);
     yk_expression_destroy(expression);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 typedef struct loading {
     yk_context *context;
@@ -23,7 +23,7 @@ static inline loading load_in(yk_context *context, const yk_scenario_def *def)
     loading l = {.context = context};
     assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
     l.status = yk_scenario_load(l.context, def, l.diagnostics, &l.scenario);
-    l.text = yk_diagnostics_text(l.diagnostics);
+    l.text = yk_diagnostics_format(l.diagnostics);
     return l;
 }
 
@@ -55,7 +55,7 @@ static inline loading load_good(const char *text)
 static inline void unload(loading *l)
 {
     yk_scenario_destroy(l->scenario);
-    yk_release(l->context, l->text);
+    yk_free(l->context, l->text);
     yk_diagnostics_destroy(l->diagnostics);
     yk_context_destroy(l->context);
 }

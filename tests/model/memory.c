@@ -3,7 +3,7 @@
  */
 #include "loading.h"
 
-#include "budget.h"
+#include "failing_allocator.h"
 
 static yk_status load_limited(budget *b, const yk_scenario_def *def)
 {
@@ -20,15 +20,15 @@ static yk_status load_limited(budget *b, const yk_scenario_def *def)
         status = yk_scenario_system(scenario, &system);
     }
     if (status == YK_OK) {
-        char *text = yk_scenario_text(scenario);
+        char *text = yk_scenario_resolved_text(scenario);
         if (!text)
             status = YK_ERROR_MEMORY;
-        yk_release(context, text);
+        yk_free(context, text);
     }
-    char *messages = diagnostics ? yk_diagnostics_text(diagnostics) : NULL;
+    char *messages = diagnostics ? yk_diagnostics_format(diagnostics) : NULL;
     if (!messages)
         status = YK_ERROR_MEMORY;
-    yk_release(context, messages);
+    yk_free(context, messages);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "budget.h"
 #include "context.h"
+#include "failing_allocator.h"
 #include "model/modal.h"
-#include "smooth/smooth.h"
+#include "multibody/def.h"
 #include "test.h"
 
 enum { NODES = 6, MODES = 3 };
@@ -177,29 +177,29 @@ static void assert_same(const yk_ffrf *a, const yk_ffrf *b, double tolerance)
  * while. */
 static yk_vec3 swing(yk_context *context, const yk_flexible *body)
 {
-    yk_smooth_description def = yk_smooth_description_empty();
-    yk_smooth_node_def node = yk_smooth_node_default();
+    yk_multibody_description def = yk_multibody_description_empty();
+    yk_multibody_node_def node = yk_multibody_node_default();
     node.name = "frame", node.angular_velocity = yk_v3(1, 2, 6);
-    yk_smooth_flexible_def flexible = yk_smooth_flexible_default();
+    yk_multibody_flexible_def flexible = yk_multibody_flexible_default();
     flexible.name = "body", flexible.body = body, flexible.node = 0;
-    const yk_smooth_attachment_def places[2] = {{"near", 0, 0}, {"far", 0, 1}};
+    const yk_multibody_attachment_def places[2] = {{"near", 0, 0}, {"far", 0, 1}};
     yk_joint_def joint = yk_joint_default();
-    joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.body[1] = 1;
-    joint.marker[0].offset = yk_flexible_attachment(body, 0);
+    joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.bodies[1] = 1;
+    joint.markers[0].offset = yk_flexible_attachment(body, 0);
     def.gravity = yk_v3(0, 0, -9.81);
     def.nodes = &node, def.node_count = 1;
     def.flexibles = &flexible, def.flexible_count = 1;
     def.attachments = places, def.attachment_count = 2;
     def.joints = &joint, def.joint_count = 1;
-    def.options.newton_relative = 1e-10, def.options.newton_absolute = 1e-13;
-    yk_smooth *model;
-    assert_int_equal(yk_smooth_make(context, &def, &model), YK_OK);
-    assert_true(!YK_FAILED(yk_smooth_start(model, 0, 1e-3)));
+    def.options.newton_relative_tolerance = 1e-10, def.options.newton_absolute_tolerance = 1e-13;
+    yk_multibody *model;
+    assert_int_equal(yk_multibody_make(context, &def, &model), YK_OK);
+    assert_true(!YK_FAILED(yk_multibody_start(model, 0, 1e-3)));
     for (int i = 0; i < 200; i++)
-        assert_int_equal(yk_smooth_step(model, i * 1e-3, 1e-3), YK_OK);
+        assert_int_equal(yk_multibody_step(model, i * 1e-3, 1e-3), YK_OK);
     yk_motion motion;
-    yk_smooth_motion(model, 2, &motion);
-    yk_smooth_destroy(model);
+    yk_multibody_motion(model, 2, &motion);
+    yk_multibody_destroy(model);
     return motion.position;
 }
 

@@ -25,7 +25,7 @@ typedef struct options {
     const char *label;
     double start[2]; /* m, m/s */
     yk_number_list extra;
-    yk_function force; /* N */
+    yk_time_function force; /* N */
     int choice;
     bool heavy;
 } options;
@@ -38,7 +38,7 @@ typedef struct mass {
 
 static int list_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"end", YK_PORT_SCALAR, YK_TAKES_WRENCH};
+    static const yk_port port = {"end", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -64,7 +64,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
 {
     (void)inputs;
     mass *m = (mass *)self;
-    double force = m->given.force.value ? m->given.force.value(m->given.force.user, t) : 0;
+    double force = m->given.force.evaluate ? m->given.force.evaluate(m->given.force.user, t) : 0;
     double acceleration = force / m->given.mass;
     m->state[0] += h * m->state[1] + 0.5 * h * h * acceleration;
     m->state[1] += h * acceleration;
@@ -90,9 +90,9 @@ static const yk_subsystem_ops ops = {
     .kind = "test-mass",
     .ports = list_ports,
     .connect = connect_port,
-    .start = start,
+    .initialize = start,
     .step = step,
-    .output = output,
+    .get_port_value = output,
     .destroy = destroy,
 };
 
@@ -103,10 +103,10 @@ static yk_status create(yk_context *context, const void *from, yk_subsystem **su
     if (VARIANT == MAKES_NOTHING)
         return YK_OK;
     if (VARIANT == REFUSES)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%g|%s|%s|%g,%g|%d|%g|%g|%d|%d", o->mass,
-                       o->file, o->label, o->start[0], o->start[1], o->extra.count,
-                       o->extra.count > 1 ? o->extra.items[1] : 0,
-                       o->force.value ? o->force.value(o->force.user, 2) : 0, o->choice, o->heavy);
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT, "%g|%s|%s|%g,%g|%d|%g|%g|%d|%d", o->mass, o->file, o->label,
+            o->start[0], o->start[1], o->extra.count, o->extra.count > 1 ? o->extra.items[1] : 0,
+            o->force.evaluate ? o->force.evaluate(o->force.user, 2) : 0, o->choice, o->heavy);
 
     static mass old; /* of another contract: nobody can destroy it */
     mass *m = VARIANT == OLD_SUBSYSTEM ? &old : calloc(1, sizeof *m);
@@ -118,26 +118,30 @@ static yk_status create(yk_context *context, const void *from, yk_subsystem **su
     return YK_OK;
 }
 
-static const yk_option_word words[] = {{"first", "of two"}, {"second", "of two"}, {NULL, NULL}};
+static const yk_option_choice words[] = {{"first", "of two"}, {"second", "of two"}, {NULL, NULL}};
 static const yk_option rows[] = {
-    {"mass", YK_OPTION_NUMBER, offsetof(options, mass), "kg", .required = true, .least = 1e-3,
-     .most = 1e3, .text = "that moves"},
-    {"file", YK_OPTION_PATH, offsetof(options, file), .fallback = "none.csv", .text = "a file"},
-    {"label", YK_OPTION_TEXT, offsetof(options, label), .fallback = "plain", .text = "a text"},
-    {"start", YK_OPTION_NUMBERS, offsetof(options, start), .fallback = "[0, 0]", .count = 2,
-     .text = "position and velocity"},
-    {"extra", YK_OPTION_NUMBERS, offsetof(options, extra), .fallback = "[]", .text = "any number"},
-    {"force", YK_OPTION_FUNCTION, offsetof(options, force), "N", "0", .text = "on the mass"},
-    {"choice", YK_OPTION_CHOICE, offsetof(options, choice), .fallback = "first", .words = words,
-     .text = "one of two"},
-    {"heavy", YK_OPTION_BOOLEAN, offsetof(options, heavy), .fallback = "false", .text = "or not"},
+    {"mass", YK_OPTION_NUMBER, offsetof(options, mass), "kg", .required = true, .minimum = 1e-3,
+     .maximum = 1e3, .description = "that moves"},
+    {"file", YK_OPTION_PATH, offsetof(options, file), .default_text = "none.csv",
+     .description = "a file"},
+    {"label", YK_OPTION_TEXT, offsetof(options, label), .default_text = "plain",
+     .description = "a text"},
+    {"start", YK_OPTION_NUMBERS, offsetof(options, start), .default_text = "[0, 0]", .count = 2,
+     .description = "position and velocity"},
+    {"extra", YK_OPTION_NUMBERS, offsetof(options, extra), .default_text = "[]",
+     .description = "any number"},
+    {"force", YK_OPTION_FUNCTION, offsetof(options, force), "N", "0", .description = "on the mass"},
+    {"choice", YK_OPTION_CHOICE, offsetof(options, choice), .default_text = "first",
+     .choices = words, .description = "one of two"},
+    {"heavy", YK_OPTION_BOOLEAN, offsetof(options, heavy), .default_text = "false",
+     .description = "or not"},
     {0},
 };
 
 static const yk_solver_ops solver = {
     .size = VARIANT == SOLVER_OF_OTHER_SIZE ? 8 : sizeof solver,
     .name = VARIANT == KNOWN_NAME ? "oscillator" : "test-mass",
-    .text = "A mass that a force moves.",
+    .description = "A mass that a force moves.",
     .options_size = VARIANT == ROW_OUTSIDE ? 8 : sizeof(options),
     .options = rows,
     .create = VARIANT == NO_CREATE ? NULL : create,

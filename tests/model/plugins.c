@@ -19,7 +19,7 @@ static loading load(const char *file, const char *keys, bool forbid)
     yk_scenario_def def = yk_scenario_default();
     def.path = PLUGIN_FOLDER "/scenario.yaml";
     def.text = text;
-    def.forbid_plugins = forbid;
+    def.forbid_external_code = forbid;
     return load_in(yk_context_create(NULL), &def);
 }
 
@@ -39,26 +39,26 @@ static void test_good(void **state)
     loading l = load("test_plugin_0.so", "mass: 2, force: 4, start: [1, 0.5]", false);
     if (l.status != YK_OK)
         fail_msg("%s", l.text);
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_int_equal(info->plugin_count, 1);
     assert_string_equal(info->plugins[0].name, "test plug-in 1.0");
-    assert_string_equal(info->solvers[0], "test-mass");
+    assert_string_equal(info->subsystem_solvers[0], "test-mass");
 
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 8; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
     yk_port_value value;
-    info->subsystems[0]->ops->output(info->subsystems[0], 0, &value);
+    info->subsystems[0]->ops->get_port_value(info->subsystems[0], 0, &value);
     assert_true(value.motion.position.x == 1 + 0.5 + 0.5 * 2);
     assert_true(value.motion.velocity.x == 0.5 + 2);
 
     /* The reference of keys knows it. */
-    char *reference = yk_scenario_reference(l.context, l.scenario);
+    char *reference = yk_scenario_schema_markdown(l.context, l.scenario);
     assert_non_null(strstr(reference, "`solver: test-mass`"));
     assert_non_null(strstr(reference, "A mass that a force moves."));
-    yk_release(l.context, reference);
+    yk_free(l.context, reference);
     unload(&l);
 }
 

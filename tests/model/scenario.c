@@ -33,23 +33,23 @@ static void plain_values_are_those_of_the_file(void **state)
 {
     (void)state;
     loading l = load_good(two_masses);
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_string_equal(info->title, "Two masses, one spring");
     assert_string_equal(info->path, "file.yaml");
     assert_near(info->start, 0, 0);
     assert_near(info->step, 1e-3, 0);
     assert_near(info->end, 0.5, 1e-15);
-    assert_int_equal(info->steps, 500);
+    assert_int_equal(info->step_count, 500);
     assert_int_equal(info->subsystem_count, 2);
-    assert_string_equal(info->names[1], "right");
-    assert_string_equal(info->solvers[0], "oscillator");
+    assert_string_equal(info->subsystem_names[1], "right");
+    assert_string_equal(info->subsystem_solvers[0], "oscillator");
     assert_string_equal(info->subsystems[0]->ops->kind, "oscillator");
     assert_int_equal(info->interface_count, 1);
     assert_string_equal(info->interfaces[0].name, "joint");
     assert_int_equal(info->interfaces[0].wrench_subsystem, 0);
     assert_int_equal(info->interfaces[0].motion_subsystem, 1);
-    assert_int_equal(info->interfaces[0].constrained, YK_AXIS_X);
-    assert_int_equal(info->record_every, 1);
+    assert_int_equal(info->interfaces[0].constrained_axes, YK_AXIS_X);
+    assert_int_equal(info->record_interval, 1);
     assert_null(info->record_file);
     assert_int_equal(yk_diagnostics_count(l.diagnostics), 0);
     unload(&l);
@@ -65,7 +65,7 @@ static void read_options(const char *scheme, const char *override, void *options
     if (l.status != YK_OK)
         print_error("%s", l.text);
     assert_int_equal(l.status, YK_OK);
-    const yk_scheme_def *loaded = &yk_scenario_get(l.scenario)->scheme;
+    const yk_scheme_def *loaded = &yk_scenario_get_info(l.scenario)->scheme;
     assert_string_equal(loaded->ops->name, scheme);
     assert_int_equal(loaded->ops->options_size, size);
     memcpy(options, loaded->options, size);
@@ -90,30 +90,30 @@ static yk_tight_options tight_with(const char *override)
 static void coupling_defaults_are_those_of_the_scheme(void **state)
 {
     (void)state;
-    yk_explicit_options plain = explicit_with(NULL), usual = yk_explicit_default();
+    yk_explicit_options plain = explicit_with(NULL), usual = yk_explicit_options_default();
     assert_int_equal(plain.exchange, YK_EXCHANGE_AUTO);
     plain.exchange = usual.exchange;
     assert_memory_equal(&plain, &usual, sizeof usual);
 
-    yk_tight_options tight = tight_with(NULL), expected = yk_tight_default();
-    assert_int_equal(tight.iterations, 50);
+    yk_tight_options tight = tight_with(NULL), expected = yk_tight_options_default();
+    assert_int_equal(tight.max_iterations, 50);
     assert_near(tight.relative_tolerance, 1e-9, 0);
-    tight.iterations = expected.iterations, tight.relative_tolerance = 0,
+    tight.max_iterations = expected.max_iterations, tight.relative_tolerance = 0,
     tight.exchange = expected.exchange;
     assert_memory_equal(&tight, &expected, sizeof expected);
-    assert_int_equal(tight_with("coupling.acceleration=none").iterations, 20);
+    assert_int_equal(tight_with("coupling.acceleration=none").max_iterations, 20);
 
-    yk_index1_options index1, index1_usual = yk_index1_default();
+    yk_index1_options index1, index1_usual = yk_index1_options_default();
     read_options("index1", NULL, &index1, sizeof index1);
     assert_memory_equal(&index1, &index1_usual, sizeof index1);
 }
 
-static void assert_inputs(const char *override, yk_explicit_inputs inputs, double alpha,
+static void assert_inputs(const char *override, yk_modified_inputs inputs, double alpha,
                           double beta, double gamma)
 {
     yk_explicit_options options = explicit_with(override);
-    assert_int_equal(options.inputs, inputs);
-    assert_int_equal(options.exchange, YK_EXCHANGE_MOTION);
+    assert_int_equal(options.modified_inputs, inputs);
+    assert_int_equal(options.exchange, YK_EXCHANGE_FORCE_MOTION);
     assert_near(options.alpha, alpha, 0);
     assert_near(options.beta, beta, 0);
     assert_near(options.gamma, gamma, 0);
@@ -122,28 +122,30 @@ static void assert_inputs(const char *override, yk_explicit_inputs inputs, doubl
 static void every_word_of_the_coupling_arrives(void **state)
 {
     (void)state;
-    assert_int_equal(explicit_with("coupling.order=jacobi").order, YK_ORDER_JACOBI);
-    assert_int_equal(explicit_with("coupling.order=gauss-seidel").order, YK_ORDER_GAUSS_SEIDEL);
-    assert_inputs("coupling.inputs=original", YK_EXPLICIT_INPUTS_ORIGINAL, 0, 0, 0);
-    assert_inputs("coupling.inputs=index-1", YK_EXPLICIT_INPUTS_INDEX_1, 0, 0, 0);
-    assert_inputs("coupling.inputs=index-2", YK_EXPLICIT_INPUTS_INDEX_2, 0, 0, 0);
-    assert_inputs("coupling.inputs=index-3", YK_EXPLICIT_INPUTS_INDEX_3, 0, 0, 0);
-    assert_inputs("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}", YK_INPUTS_WEIGHTED, 2e5, 30,
-                  1);
-    assert_int_equal(explicit_with("coupling.threads=2").threads, 2);
+    assert_int_equal(explicit_with("coupling.order=jacobi").sequence, YK_SEQUENCE_JACOBI);
+    assert_int_equal(explicit_with("coupling.order=gauss-seidel").sequence,
+                     YK_SEQUENCE_GAUSS_SEIDEL);
+    assert_inputs("coupling.inputs=original", YK_MODIFIED_INPUTS_NONE, 0, 0, 0);
+    assert_inputs("coupling.inputs=index-1", YK_MODIFIED_INPUTS_INDEX_1, 0, 0, 0);
+    assert_inputs("coupling.inputs=index-2", YK_MODIFIED_INPUTS_INDEX_2, 0, 0, 0);
+    assert_inputs("coupling.inputs=index-3", YK_MODIFIED_INPUTS_INDEX_3, 0, 0, 0);
+    assert_inputs("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}", YK_MODIFIED_INPUTS_WEIGHTED,
+                  2e5, 30, 1);
+    assert_int_equal(explicit_with("coupling.threads=2").thread_count, 2);
     assert_int_equal(tight_with("coupling.acceleration=aitken").acceleration,
                      YK_ACCELERATION_AITKEN);
     assert_int_equal(tight_with("coupling.acceleration=quasi-newton").acceleration,
                      YK_ACCELERATION_QUASI_NEWTON);
-    assert_int_equal(tight_with("coupling.velocity=marker").velocity, YK_VELOCITY_MARKER);
-    assert_int_equal(tight_with("coupling.halvings=3").halvings, 3);
-    assert_int_equal(tight_with("coupling.iterations=0").iterations, 0);
+    assert_int_equal(tight_with("coupling.velocity=marker").prescribed_velocity,
+                     YK_PRESCRIBED_VELOCITY_PARTNER);
+    assert_int_equal(tight_with("coupling.halvings=3").max_halvings, 3);
+    assert_int_equal(tight_with("coupling.iterations=0").max_iterations, 0);
     assert_near(tight_with("coupling.tolerance=1e-9").tolerance, 1e-9, 0);
     assert_near(tight_with("coupling.relative_tolerance=1e-3").relative_tolerance, 1e-3, 0);
 
     yk_rim_options rim;
     read_options("rim", "coupling.fast=[right]", &rim, sizeof rim);
-    assert_int_equal(rim.fast.count, 1);
+    assert_int_equal(rim.fast_subsystems.count, 1);
 }
 
 /* Keys of other schemes are checked as these have them, and not used. */
@@ -169,18 +171,18 @@ static void one_subsystem_runs_without_coupling(void **state)
         "subsystems:\n"
         "  only: {solver: oscillator, mass: 1, stiffness: k, force: 3, integrator: exact}\n"
         "record: {channels: [only.mass.position, only.mass.velocity, only.energy.potential]}\n");
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     yk_system *system, *again;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
     assert_int_equal(yk_scenario_system(l.scenario, &again), YK_OK);
     assert_ptr_equal(system, again);
-    assert_int_equal(info->steps, 16);
-    assert_int_equal(info->sample_size, 3);
-    assert_int_equal(yk_system_start(system), YK_OK);
-    for (int i = 0; i < info->steps; i++)
+    assert_int_equal(info->step_count, 16);
+    assert_int_equal(info->values_per_sample, 3);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
+    for (int i = 0; i < info->step_count; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
     double sample[3];
-    yk_scenario_sample(l.scenario, sample);
+    yk_scenario_read_sample(l.scenario, sample);
     assert_near(yk_system_time(system), info->end, 0);
     assert_near(sample[0], 3.0 / 25 * (1 - cos(10)), 1e-13);
     assert_near(sample[1], 3.0 / 5 * sin(10), 1e-13);
@@ -198,10 +200,10 @@ static void forces_follow_their_expressions(void **state)
         "subsystems: {only: {solver: oscillator, mass: 2, force: slope*t, integrator: exact}}\n");
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
-    assert_near(yk_system_output(system, 0, 0)->motion.position.x, 1.0 / 6, 1e-6);
+    assert_near(yk_system_port_value(system, 0, 0)->motion.position.x, 1.0 / 6, 1e-6);
     unload(&l);
 }
 
@@ -222,11 +224,11 @@ static void schemes_agree_on_the_two_masses(void **state)
         assert_int_equal(l.status, YK_OK);
         yk_system *system;
         assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-        assert_int_equal(yk_system_start(system), YK_OK);
+        assert_int_equal(yk_system_initialize(system), YK_OK);
         for (int n = 0; n < 5000; n++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
         double sample[3];
-        yk_scenario_sample(l.scenario, sample);
+        yk_scenario_read_sample(l.scenario, sample);
         if (i == 0)
             reference = sample[0];
         assert_near(sample[0], reference, 1e-5);
@@ -256,11 +258,11 @@ static void units_and_substeps_reach_the_system(void **state)
         assert_int_equal(l.status, YK_OK);
         yk_system *system;
         assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-        assert_int_equal(yk_system_start(system), YK_OK);
+        assert_int_equal(yk_system_initialize(system), YK_OK);
         for (int n = 0; n < 100; n++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
         double position;
-        yk_scenario_sample(l.scenario, &position);
+        yk_scenario_read_sample(l.scenario, &position);
         if (i == 0)
             reference = position;
         assert_near(position, reference, 1e-10);
@@ -278,22 +280,22 @@ static void without_a_list_everything_is_recorded(void **state)
         "right.mass.force",   "right.energy",         "joint.gap",
         "joint.gap_velocity", "joint.energy_created", "coupling.iterations"};
     loading l = load_good(two_masses);
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_int_equal(info->channel_count, 12);
     for (int i = 0; i < 12; i++)
         assert_string_equal(info->channels[i].name, names[i]);
     assert_string_equal(info->channels[2].unit, "N");
-    assert_int_equal(info->channels[3].components, 4);
-    assert_int_equal(info->sample_size, 18);
+    assert_int_equal(info->channels[3].component_count, 4);
+    assert_int_equal(info->values_per_sample, 18);
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     assert_int_equal(yk_system_step(system, NULL), YK_OK);
     double sample[18];
-    yk_scenario_sample(l.scenario, sample);
-    assert_near(sample[0], yk_system_output(system, 0, 0)->motion.position.x, 0);
-    assert_near(sample[1], yk_system_output(system, 0, 0)->motion.velocity.x, 0);
-    assert_near(sample[9], yk_system_output(system, 1, 0)->wrench.force.x, 0);
+    yk_scenario_read_sample(l.scenario, sample);
+    assert_near(sample[0], yk_system_port_value(system, 0, 0)->motion.position.x, 0);
+    assert_near(sample[1], yk_system_port_value(system, 0, 0)->motion.velocity.x, 0);
+    assert_near(sample[9], yk_system_port_value(system, 1, 0)->wrench.force.x, 0);
     assert_near(sample[14], fabs(sample[0] - sample[7]), 1e-15);
     assert_near(sample[17], 1, 0); /* two_masses are coupled explicitly */
     yk_energy energy;
@@ -323,10 +325,10 @@ static void steps_are_counted_with_a_warning_where_they_do_not_fit(void **state)
         snprintf(text, sizeof text, "time: %s\nsubsystems: {a: {solver: oscillator, mass: 1}}\n",
                  cases[i].time);
         loading l = load_good(text);
-        assert_int_equal(yk_scenario_get(l.scenario)->steps, cases[i].steps);
-        assert_int_equal(yk_diagnostics_warnings(l.diagnostics), cases[i].warning != NULL);
+        assert_int_equal(yk_scenario_get_info(l.scenario)->step_count, cases[i].steps);
+        assert_int_equal(yk_diagnostics_warning_count(l.diagnostics), cases[i].warning != NULL);
         if (cases[i].warning)
-            assert_string_equal(yk_diagnostics_get(l.diagnostics, 0)->message, cases[i].warning);
+            assert_string_equal(yk_diagnostics_at(l.diagnostics, 0)->message, cases[i].warning);
         unload(&l);
     }
 }
@@ -337,8 +339,8 @@ static void loose_parts_are_warned_of(void **state)
     loading l = load_good(
         "time: {end: 1, step: 0.1}\n"
         "subsystems: {a: {solver: oscillator, mass: 1}, b: {solver: oscillator, mass: 1}}\n");
-    assert_int_equal(yk_diagnostics_warnings(l.diagnostics), 2);
-    assert_string_equal(yk_diagnostics_get(l.diagnostics, 1)->path, "subsystems.b");
+    assert_int_equal(yk_diagnostics_warning_count(l.diagnostics), 2);
+    assert_string_equal(yk_diagnostics_at(l.diagnostics, 1)->path, "subsystems.b");
     unload(&l);
 }
 
@@ -362,10 +364,9 @@ static void substeps_of_merged_subsystems_are_warned_of(void **state)
                  "coupling: {scheme: %s}\n",
                  cases[i].substeps, cases[i].scheme);
         loading l = load_good(text);
-        assert_int_equal(yk_diagnostics_warnings(l.diagnostics), cases[i].warnings);
+        assert_int_equal(yk_diagnostics_warning_count(l.diagnostics), cases[i].warnings);
         if (cases[i].warnings)
-            assert_string_equal(yk_diagnostics_get(l.diagnostics, 0)->path,
-                                "subsystems.a.substeps");
+            assert_string_equal(yk_diagnostics_at(l.diagnostics, 0)->path, "subsystems.a.substeps");
         unload(&l);
     }
 }
@@ -389,10 +390,10 @@ static void wires_start_at_components(void **state)
                  "coupling: {scheme: explicit}\n",
                  sources[i]);
         loading l = load_good(text);
-        const yk_scenario_info *info = yk_scenario_get(l.scenario);
+        const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
         assert_int_equal(info->wire_count, 1);
         assert_int_equal(info->wires[0].source_subsystem, 0);
-        assert_int_equal(info->wires[0].component, 5); /* behind the position */
+        assert_int_equal(info->wires[0].component_index, 5); /* behind the position */
         unload(&l);
     }
 }
@@ -447,10 +448,10 @@ static void subsystems_and_interfaces_may_be_lists_or_maps(void **state)
                           "interfaces: {j: {between: [a.mass, b.mass]}}\n"
                           "coupling: {}\n"
                           "record: {every: 10, file: results.h5}\n");
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    assert_string_equal(info->names[1], "b");
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    assert_string_equal(info->subsystem_names[1], "b");
     assert_string_equal(info->interfaces[0].name, "j");
-    assert_int_equal(info->record_every, 10);
+    assert_int_equal(info->record_interval, 10);
     assert_string_equal(info->record_file, "results.h5");
     unload(&l);
 }
@@ -464,7 +465,7 @@ static void files_are_found_from_the_folder_of_the_scenario(void **state)
                "{file: out/r.h5}\n";
     loading l = load_in(yk_context_create(NULL), &def);
     assert_int_equal(l.status, YK_OK);
-    assert_string_equal(yk_scenario_get(l.scenario)->record_file, "some/folder/out/r.h5");
+    assert_string_equal(yk_scenario_get_info(l.scenario)->record_file, "some/folder/out/r.h5");
     unload(&l);
 }
 
@@ -473,17 +474,17 @@ static void the_resolved_text_reads_back_the_same(void **state)
 {
     (void)state;
     loading first = load_good(two_masses);
-    char *text = yk_scenario_text(first.scenario);
+    char *text = yk_scenario_resolved_text(first.scenario);
     assert_non_null(strstr(text, "  omega: 50\n"));
     assert_non_null(strstr(text, "rho_inf: 0.6\n"));
     assert_non_null(strstr(text, "force: \"0.25*sin(omega*t)\"\n"));
     loading second = load_good(text);
-    char *again = yk_scenario_text(second.scenario);
+    char *again = yk_scenario_resolved_text(second.scenario);
     assert_string_equal(again, text);
-    assert_string_equal(yk_scenario_get(second.scenario)->description,
-                        yk_scenario_get(first.scenario)->description);
-    yk_release(first.context, text);
-    yk_release(second.context, again);
+    assert_string_equal(yk_scenario_get_info(second.scenario)->description,
+                        yk_scenario_get_info(first.scenario)->description);
+    yk_free(first.context, text);
+    yk_free(second.context, again);
     unload(&first);
     unload(&second);
 }
@@ -540,7 +541,7 @@ static void the_reference_in_docs_is_up_to_date(void **state)
 {
     (void)state;
     yk_context *context = yk_context_create(NULL);
-    char *reference = yk_scenario_reference(context, NULL);
+    char *reference = yk_scenario_schema_markdown(context, NULL);
     FILE *file = fopen(YOKE_SOURCE_DIR "/docs/scenario.md", "rb");
     assert_non_null(file);
     char *committed = calloc(1, 1 << 20);
@@ -551,7 +552,7 @@ static void the_reference_in_docs_is_up_to_date(void **state)
         print_error("docs/scenario.md is old: yoke schema > docs/scenario.md\n");
     assert_string_equal(committed, reference);
     free(committed);
-    yk_release(context, reference);
+    yk_free(context, reference);
     yk_context_destroy(context);
 }
 
@@ -571,15 +572,15 @@ static void parameters_fill_in_names(void **state)
         "    ports:\n"
         "      end: {on: \"b_{last - 1}\"}\n"
         "record: {channels: [\"part_2.b_{last-1}.position:x\"]}\n");
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    assert_string_equal(info->names[0], "part_2");
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    assert_string_equal(info->subsystem_names[0], "part_2");
     assert_string_equal(info->channels[0].name, "part_2.b_3.position.x");
 
     yk_system *system;
     double value;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
-    yk_scenario_sample(l.scenario, &value);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
+    yk_scenario_read_sample(l.scenario, &value);
     assert_near(value, 3, 0);
     unload(&l);
 }
@@ -592,15 +593,15 @@ static void components_may_stand_behind_a_colon(void **state)
         "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
         "record: {channels: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
     loading l = load_good(text);
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    assert_int_equal(info->sample_size, 3);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    assert_int_equal(info->values_per_sample, 3);
     assert_string_equal(info->channels[0].name, "a.b.position.y");
 
     yk_system *system;
     double values[3];
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
-    yk_scenario_sample(l.scenario, values);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
+    yk_scenario_read_sample(l.scenario, values);
     assert_near(values[0], 2, 0);
     assert_near(values[1], 3, 0);
     assert_near(values[2], 1, 0);

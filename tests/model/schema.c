@@ -78,7 +78,7 @@ static checking check(const char *text)
     yk_resolver resolver = {.store = &c.store, .diagnostics = c.diagnostics};
     yk_resolve_section(&resolver, c.root, &all);
     assert_int_equal(resolver.status, YK_OK);
-    assert_int_equal(c.root->valid, yk_diagnostics_errors(c.diagnostics) == 0);
+    assert_int_equal(c.root->valid, yk_diagnostics_error_count(c.diagnostics) == 0);
     return c;
 }
 
@@ -86,7 +86,7 @@ static checking check_good(const char *text)
 {
     checking c = check(text);
     if (yk_diagnostics_count(c.diagnostics))
-        print_error("%s", yk_diagnostics_text(c.diagnostics));
+        print_error("%s", yk_diagnostics_format(c.diagnostics));
     assert_int_equal(yk_diagnostics_count(c.diagnostics), 0);
     return c;
 }
@@ -354,8 +354,8 @@ static void mistakes_have_one_message_each(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         checking c = check(cases[i].text);
-        const yk_diagnostic *first = yk_diagnostics_get(c.diagnostics, 0);
-        char *printed = yk_diagnostics_text(c.diagnostics);
+        const yk_diagnostic *first = yk_diagnostics_at(c.diagnostics, 0);
+        char *printed = yk_diagnostics_format(c.diagnostics);
         if (yk_diagnostics_count(c.diagnostics) != 1 ||
             strcmp(first->message, cases[i].message) != 0 || first->column != cases[i].column ||
             strcmp(first->path, cases[i].path) != 0)
@@ -364,7 +364,7 @@ static void mistakes_have_one_message_each(void **state)
         assert_string_equal(first->message, cases[i].message);
         assert_int_equal(first->column, cases[i].column);
         assert_string_equal(first->path, cases[i].path);
-        yk_release(c.context, printed);
+        yk_free(c.context, printed);
         release(&c);
     }
 }
@@ -384,7 +384,7 @@ static void places_inside_expressions(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         checking c = check(cases[i].text);
-        const yk_diagnostic *first = yk_diagnostics_get(c.diagnostics, 0);
+        const yk_diagnostic *first = yk_diagnostics_at(c.diagnostics, 0);
         assert_int_equal(first->line, cases[i].line);
         assert_int_equal(first->column, cases[i].column);
         assert_int_equal(first->length, cases[i].length);

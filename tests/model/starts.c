@@ -35,7 +35,7 @@ static void start(const char *text, const char *override)
 
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     assert_true(!YK_FAILED(yk_system_step(system, NULL)));
     unload(&l);
 }

@@ -46,14 +46,14 @@ static void pairs_and_groups_count(void **state)
     loading l = load_good(text);
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 500; i++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
 
-    const yk_scenario_info *info = yk_scenario_get(l.scenario);
-    assert_int_equal(info->sample_size, 15);
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    assert_int_equal(info->values_per_sample, 15);
     double sample[15];
-    yk_scenario_sample(l.scenario, sample);
+    yk_scenario_read_sample(l.scenario, sample);
     assert_near(sample[0], 1 - 0.02 * G * 0.5, 1e-6); /* what the pair says */
     assert_near(sample[3], 1 - 0.1 * G * 0.5, 1e-6);  /* the smaller of the two */
     assert_near(sample[8], -0.5 * G, 1e-9);           /* falls through the floor */
@@ -112,13 +112,13 @@ static void laws_of_surfaces_count(void **state)
     loading l = load_good(laws);
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     double sample[15];
     for (int i = 0; i < 1000; i++) {
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
         if (i != 99)
             continue;
-        yk_scenario_sample(l.scenario, sample);
+        yk_scenario_read_sample(l.scenario, sample);
         assert_near(sample[0], 0, 1e-9);
         assert_near(sample[3], 1 + (0.3 - 0.1) * G * 0.1, 1e-6);
         assert_near(sample[8], 0, 1e-9);
@@ -127,7 +127,7 @@ static void laws_of_surfaces_count(void **state)
 
     /* Both surfaces together have half the modulus. */
     double mass = 1000 * 4. / 3 * YK_PI * 1e-3, k = 4. / 3 * 1e8 * sqrt(0.1);
-    yk_scenario_sample(l.scenario, sample);
+    yk_scenario_read_sample(l.scenario, sample);
     assert_near(sample[14], 0.1 - pow(mass * G / k, 2. / 3), 1e-8);
     unload(&l);
 }
@@ -157,10 +157,10 @@ static double speed_after(const char *override, const char *start)
     yk_system *system;
     double sample[1];
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 3; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
-    yk_scenario_sample(l.scenario, sample);
+    yk_scenario_read_sample(l.scenario, sample);
     unload(&l);
     return sample[0];
 }

@@ -23,7 +23,7 @@ typedef struct result {
 static void load(const char *scenario_text, result *r)
 {
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1;
+    context_def.thread_count = 1;
     yk_context *context = yk_context_create(&context_def);
     yk_diagnostics *diagnostics;
     yk_scenario *scenario = NULL;
@@ -34,15 +34,15 @@ static void load(const char *scenario_text, result *r)
     if (status == YK_OK)
         status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
     for (int i = 0; i < 10 && status == YK_OK; i++)
         status = yk_system_step(system, NULL);
     if (status == YK_OK)
-        r->position = yk_system_output(system, 0, 0)->motion.position.x;
+        r->position = yk_system_port_value(system, 0, 0)->motion.position.x;
     r->failed = status != YK_OK;
-    char *messages = yk_diagnostics_text(diagnostics);
+    char *messages = yk_diagnostics_format(diagnostics);
     r->messages = strdup(messages);
-    yk_release(context, messages);
+    yk_free(context, messages);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/node.h"
+#include "model/yaml_tree.h"
 
 typedef struct reading {
     yk_context *context;
@@ -31,7 +31,7 @@ static reading read_good(const char *text)
 {
     reading r = read_text(text, strlen(text));
     if (yk_diagnostics_count(r.diagnostics))
-        print_error("%s", yk_diagnostics_text(r.diagnostics));
+        print_error("%s", yk_diagnostics_format(r.diagnostics));
     assert_int_equal(yk_diagnostics_count(r.diagnostics), 0);
     assert_non_null(r.root);
     return r;
@@ -149,7 +149,7 @@ static void assert_complaint(const char *text, size_t length, int line, int colu
                              const char *message)
 {
     reading r = read_text(text, length);
-    const yk_diagnostic *first = yk_diagnostics_get(r.diagnostics, 0);
+    const yk_diagnostic *first = yk_diagnostics_at(r.diagnostics, 0);
     if (!first)
         print_error("no complaint about: %s\n", text);
     assert_non_null(first);
@@ -240,14 +240,14 @@ static void limits_hold(void **state)
     }
     reading r = read_text(bomb.data, bomb.length);
     assert_non_null(
-        strstr(yk_diagnostics_get(r.diagnostics, 0)->message, "more than a million values"));
+        strstr(yk_diagnostics_at(r.diagnostics, 0)->message, "more than a million values"));
     release(&r);
 
     yk_text many = {0};
     for (int i = 0; i < 1001; i++)
         yk_text_add(context, &many, "- &a%d x\n", i);
     r = read_text(many.data, many.length);
-    assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->message,
+    assert_string_equal(yk_diagnostics_at(r.diagnostics, 0)->message,
                         "more than 1000 anchors (&name)");
     release(&r);
     yk_text_destroy(context, &bomb);
@@ -272,7 +272,7 @@ static void unreadable_files_are_reported(void **state)
         assert_int_equal(yk_diagnostics_create(r.context, &r.diagnostics), YK_OK);
         assert_int_equal(yk_yaml_open(&r.store, cases[i].path, r.diagnostics, &r.source), YK_OK);
         assert_null(r.source.text);
-        const yk_diagnostic *first = yk_diagnostics_get(r.diagnostics, 0);
+        const yk_diagnostic *first = yk_diagnostics_at(r.diagnostics, 0);
         assert_string_equal(first->message, cases[i].message);
         assert_string_equal(first->source, cases[i].path);
         assert_int_equal(first->line, 0);
@@ -370,8 +370,8 @@ static void bad_overrides_are_reported(void **state)
         assert_int_equal(yk_override_apply(&r.store, r.root, cases[i].assignment, r.diagnostics),
                          YK_OK);
         assert_int_equal(yk_diagnostics_count(r.diagnostics), 1);
-        assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->message, cases[i].message);
-        assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->source, cases[i].source);
+        assert_string_equal(yk_diagnostics_at(r.diagnostics, 0)->message, cases[i].message);
+        assert_string_equal(yk_diagnostics_at(r.diagnostics, 0)->source, cases[i].source);
         release(&r);
     }
 }
@@ -384,13 +384,13 @@ static void messages_show_the_line_and_the_place(void **state)
     reading r = read_good("caf\xC3\xA9: [1, wrong]\n");
     char text[512];
     yk_node_error(r.diagnostics, yk_node_at(r.root->first, 1), "is %s", "bad\x1B[31m");
-    char *printed = yk_diagnostics_text(r.diagnostics);
+    char *printed = yk_diagnostics_format(r.diagnostics);
     snprintf(text, sizeof text, "%s",
              "file.yaml:1:11: error: caf\xC3\xA9[1]: is bad?[31m\n"
              "    1 | caf\xC3\xA9: [1, wrong]\n"
              "      |           ^~~~~\n");
     assert_string_equal(printed, text);
-    yk_release(r.context, printed);
+    yk_free(r.context, printed);
     release(&r);
 }
 
@@ -406,7 +406,7 @@ static void long_lines_are_shown_around_the_place(void **state)
     reading r = read_good(text);
     const yk_node *last = r.root->first->last;
     yk_node_error(r.diagnostics, last, "no");
-    const yk_diagnostic *entry = yk_diagnostics_get(r.diagnostics, 0);
+    const yk_diagnostic *entry = yk_diagnostics_at(r.diagnostics, 0);
     assert_int_equal(entry->column, 992);
     assert_int_equal(entry->caret, 60);
     assert_string_equal(entry->excerpt + 60, "oops]");
@@ -421,13 +421,13 @@ static void the_list_keeps_a_hundred_and_counts_the_rest(void **state)
         yk_node_error(r.diagnostics, r.root, "%d", i);
     yk_node_warning(r.diagnostics, r.root, "late");
     assert_int_equal(yk_diagnostics_count(r.diagnostics), 100);
-    assert_int_equal(yk_diagnostics_errors(r.diagnostics), 250);
-    assert_int_equal(yk_diagnostics_warnings(r.diagnostics), 1);
-    char *printed = yk_diagnostics_text(r.diagnostics);
+    assert_int_equal(yk_diagnostics_error_count(r.diagnostics), 250);
+    assert_int_equal(yk_diagnostics_warning_count(r.diagnostics), 1);
+    char *printed = yk_diagnostics_format(r.diagnostics);
     assert_non_null(strstr(printed, "... and 151 more\n"));
-    yk_release(r.context, printed);
-    assert_null(yk_diagnostics_get(r.diagnostics, 100));
-    assert_null(yk_diagnostics_get(r.diagnostics, -1));
+    yk_free(r.context, printed);
+    assert_null(yk_diagnostics_at(r.diagnostics, 100));
+    assert_null(yk_diagnostics_at(r.diagnostics, -1));
     release(&r);
 }
 

@@ -1,8 +1,8 @@
 /* Contact points of solids, against hand-made answers and against brute force. */
-#include "nonsmooth/collide.h"
 #include "base/pool.h"
 #include "math/so3.h"
 #include "nonsmooth/collision.h"
+#include "nonsmooth/narrow_phase.h"
 #include "nonsmooth/solids/solid.h"
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void test_traits_of_kinds(void **state)
         {.kind = YK_SOLID_BOX, .finite = true, .mass = true},
         {.kind = YK_SOLID_CYLINDER, .finite = true, .mass = true},
         {.kind = YK_SOLID_HULL, .finite = true, .mass = true, .points = true},
-        {.kind = YK_SOLID_TRIANGLE, .finite = true, .points = true},
+        {.kind = YK_SOLID_MESH, .finite = true, .points = true},
         {.kind = YK_SOLID_PLANE},
         {.kind = YK_SOLID_CYLINDER_CAVITY},
         {.kind = YK_SOLID_BOX_CAVITY},
@@ -134,7 +134,7 @@ static void test_sphere_pairs(void **state)
     assert_vector(list[0].normal, 0.6, 0, 0.8, 1e-12);
 
     yk_vec3 corners[3] = {{-1, -1, 0}, {1, -1, 0}, {0, 2, 0}};
-    yk_solid triangle = {.kind = YK_SOLID_TRIANGLE,
+    yk_solid triangle = {.kind = YK_SOLID_MESH,
                          .position = {0, 0, -0.95},
                          .rotation = yk_m3_identity(),
                          .points = corners,
@@ -160,9 +160,9 @@ static void test_cavities(void **state)
     check_points(list, count, 0.01);
     assert_vector(list[0].normal, 0.6, 0.8, 0, 1e-12);
     assert_vector(list[1].normal, 0, 0, -1, 1e-12);
-    can.open = YK_OPEN_BOTTOM;
+    can.open = YK_WALL_BOTTOM;
     assert_int_equal(yk_collide(&ball, &can, 0.01, list), 1);
-    can.open = YK_OPEN_BOTTOM | YK_OPEN_LEFT;
+    can.open = YK_WALL_BOTTOM | YK_WALL_LEFT;
     assert_int_equal(yk_collide(&ball, &can, 0.01, list), 0);
 
     yk_solid room = solid(YK_SOLID_BOX_CAVITY, yk_v3(5, 5, 5), yk_v3(0, 0, 0));
@@ -362,7 +362,7 @@ static void test_broad_against_brute_force(void **state)
     static yk_ball balls[BALLS];
     static bool listed[BALLS][BALLS];
     yk_solid room = solid(YK_SOLID_BOX_CAVITY, yk_v3(0.5, 0.5, 0.5), yk_v3(0, 0, 0));
-    room.open = YK_OPEN_LEFT | YK_OPEN_RIGHT;
+    room.open = YK_WALL_LEFT | YK_WALL_RIGHT;
     for (uint64_t round = 0; round < 5; round++) {
         scatter(balls, round);
         yk_broad_input input = {

@@ -55,7 +55,7 @@ static double channel(const scene *s, const char *name)
             continue;
 
         double value;
-        assert_int_equal(list[i].components, 1);
+        assert_int_equal(list[i].component_count, 1);
         subsystem->ops->channels->read(subsystem, i, &value);
         return value;
     }
@@ -68,7 +68,8 @@ static double channel(const scene *s, const char *name)
 static void test_count_is_rate_times_time(void **state)
 {
     (void)state;
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     yk_emitter_def def = rain_of(200, 100);
     def.particles.velocity = yk_v3(0, 0, -20);
     int rain = add_emitter(&s, &def);
@@ -88,15 +89,16 @@ static void test_count_is_rate_times_time(void **state)
 static void test_begin_end_and_limit(void **state)
 {
     (void)state;
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     yk_emitter_def def = rain_of(100, 100);
     def.particles.velocity = yk_v3(0, 0, -20);
-    def.from = 0.1;
-    def.until = 0.3;
+    def.start_time = 0.1;
+    def.end_time = 0.3;
     int first = add_emitter(&s, &def);
     def.name = "second";
     def.particles.position.x = 1;
-    def.limit = 7;
+    def.max_emitted = 7;
     int second = add_emitter(&s, &def);
     start(&s, H);
     run(&s, H, 109);
@@ -119,7 +121,8 @@ static void test_begin_end_and_limit(void **state)
 static void test_mass_rate(void **state)
 {
     (void)state;
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     yk_emitter_def def = rain_of(300, 0);
     def.mass_rate = 0.5;
     def.particles.packing.spread = 0.4;
@@ -214,16 +217,16 @@ static scene fed_tray(int threads, double sleeping)
 {
     yk_nonsmooth_def def = scene_default();
     def.gravity = tilted(0.6);
-    def.threads = threads;
-    def.solver.iterations = 30;
-    def.solver.tolerance = 0;
-    def.sleeping.speed = sleeping;
+    def.thread_count = threads;
+    def.contact_options.max_iterations = 30;
+    def.contact_options.tolerance = 0;
+    def.sleeping.speed_threshold = sleeping;
     scene s = scene_make(&def);
     yk_nonsmooth_shape_def tray = yk_nonsmooth_shape_default();
     tray.kind = YK_SOLID_BOX_CAVITY;
     tray.size = yk_v3(0.12, 0.12, 2);
     tray.position = yk_v3(0, 0, 1.9);
-    tray.open = YK_OPEN_TOP | YK_OPEN_RIGHT;
+    tray.open_walls = YK_WALL_TOP | YK_WALL_RIGHT;
     tray.material = rough(0.3);
     assert_true(yk_world_add_shape(s.world, &tray) >= 0);
     yk_sink_def sink = yk_sink_default();
@@ -367,7 +370,8 @@ static void test_blocked_emitter_waits(void **state)
 static void test_exhausted_emitter_waits_for_sinks(void **state)
 {
     (void)state;
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     yk_emitter_def def = rain_of(5, 100);
     def.particles.velocity = yk_v3(0, 0, -2);
     int rain = add_emitter(&s, &def);
@@ -392,7 +396,8 @@ static void test_exhausted_emitter_waits_for_sinks(void **state)
 static void test_absent_bodies_are_not_seen(void **state)
 {
     (void)state;
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     yk_emitter_def def = rain_of(10, 100);
     def.particles.velocity = yk_v3(0, 0, -20);
     add_emitter(&s, &def);
@@ -416,7 +421,8 @@ static void test_sleeping(void **state)
 {
     (void)state;
     yk_nonsmooth_def world = scene_default();
-    world.sleeping = (yk_sleeping){.speed = 0.01, .angular_speed = 1, .after = 0.05};
+    world.sleeping =
+        (yk_sleep_options){.speed_threshold = 0.01, .angular_speed_threshold = 1, .delay = 0.05};
     scene s = scene_make(&world);
     add_floor(&s, rough(0.5));
     int ball = add_ball(&s, 0.05, yk_v3(0, 0, 0.05), rough(0.5));
@@ -440,7 +446,8 @@ static void test_sleeping(void **state)
 
 static void refuse(yk_emitter_def def, const char *reason)
 {
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     assert_true(yk_world_add_emitter(s.world, &def) < 0);
     if (!strstr(yk_last_message(s.context), reason))
         fail_msg("'%s' does not say '%s'", yk_last_message(s.context), reason);
@@ -461,10 +468,10 @@ static void test_bad_input_is_refused(void **state)
     def.name = "";
     refuse(def, "no name");
     def = rain_of(10, 100);
-    def.until = 0;
+    def.end_time = 0;
     refuse(def, "later than");
     def = rain_of(10, 100);
-    def.limit = -1;
+    def.max_emitted = -1;
     refuse(def, "must not be negative");
     def = rain_of(10, 100);
     def.particles.velocity.x = INFINITY;
@@ -478,7 +485,8 @@ static void test_bad_input_is_refused(void **state)
     refuse(def, "not one particle");
 
     /* Sinks that are no region; a joint on what comes and goes. */
-    scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+    scene s = scene_make(
+        &(yk_nonsmooth_def){.contact_options = scene_default().contact_options, .thread_count = 1});
     yk_sink_def sink = yk_sink_default();
     assert_true(yk_world_add_sink(s.world, &sink) < 0);
     sink.name = "drain";
@@ -493,8 +501,8 @@ static void test_bad_input_is_refused(void **state)
     def = rain_of(10, 100);
     add_emitter(&s, &def);
     yk_joint_def joint = yk_joint_default();
-    joint.body[0] = YK_GROUND;
-    joint.body[1] = 3;
+    joint.bodies[0] = YK_GROUND;
+    joint.bodies[1] = 3;
     assert_true(yk_world_add_joint(s.world, &joint) >= 0);
     assert_true(yk_nonsmooth_start(s.world, 0, H) < 0);
     assert_non_null(strstr(yk_last_message(s.context), "comes and goes"));
@@ -507,7 +515,8 @@ static void test_regions_of_sinks(void **state)
     (void)state;
     const yk_solid_kind kinds[3] = {YK_SOLID_BOX, YK_SOLID_CYLINDER, YK_SOLID_PLANE};
     for (int k = 0; k < 3; k++) {
-        scene s = scene_make(&(yk_nonsmooth_def){.solver = scene_default().solver, .threads = 1});
+        scene s = scene_make(&(yk_nonsmooth_def){.contact_options = scene_default().contact_options,
+                                                 .thread_count = 1});
         yk_sink_def sink = yk_sink_default();
         sink.name = "sink";
         sink.kind = kinds[k];
@@ -558,10 +567,10 @@ static void test_merged_worlds(void **state)
     sink.name = "drain";
     assert_true(yk_world_add_sink(worlds[1], &sink) >= 0);
 
-    yk_merge_def merge = {.parts = parts, .part_count = 3, .length = 1};
+    yk_merge_def merge = {.parts = parts, .part_count = 3, .length_unit = 1};
     yk_subsystem *merged;
-    assert_int_equal(parts[0]->ops->merging->merge(&merge, &merged), YK_OK);
-    assert_int_equal(merged->ops->start(merged, 0, H, NULL), YK_OK);
+    assert_int_equal(parts[0]->ops->merge->merge(&merge, &merged), YK_OK);
+    assert_int_equal(merged->ops->initialize(merged, 0, H, NULL), YK_OK);
     for (int i = 0; i < 50; i++)
         assert_int_equal(merged->ops->step(merged, i * H, H, NULL), YK_OK);
 
@@ -580,7 +589,7 @@ static void test_merged_worlds(void **state)
         for (int k = 0; k < length; k++, at++) {
             assert_string_equal(list[at].name, own[k].name);
             double values[64], expected = i == 0 ? 6 : 0;
-            assert_true(list[at].components <= 64);
+            assert_true(list[at].component_count <= 64);
             merged->ops->channels->read(merged, at, values);
             if (strcmp(own[k].name, "present") == 0)
                 assert_near(values[0], expected, 0);

@@ -44,7 +44,7 @@ static const struct {
     {"box", YK_SOLID_BOX, {0.05, 0.04, 0.03}},
     {"cylinder", YK_SOLID_CYLINDER, {0.04, 0.04, 0.04}},
     {"hull", YK_SOLID_HULL, {0.04, 0.04, 0.04}},
-    {"mesh", YK_SOLID_TRIANGLE, {0.04, 0.04, 0.04}},
+    {"mesh", YK_SOLID_MESH, {0.04, 0.04, 0.04}},
     {"plane", YK_SOLID_PLANE, {0.04, 0.04, 0.04}},
 };
 enum { SOLIDS = sizeof solids / sizeof *solids, FINITE = SOLIDS - 1, MESH = 5 };
@@ -70,7 +70,7 @@ static double largest_rise(int moving, int fixed, int number, double h, yk_mater
 {
     uint64_t seed = (uint64_t)(1000 * number + 10 * fixed + moving);
     yk_nonsmooth_def def = scene_default();
-    def.solver.iterations = 100;
+    def.contact_options.max_iterations = 100;
     scene s = scene_make(&def);
 
     /* Every second pair is in line with the axes, every third slides. */
@@ -142,7 +142,7 @@ static void test_sticky_contacts_create_no_energy(void **state)
 static void test_elastic_contacts_create_no_energy(void **state)
 {
     (void)state;
-    yk_material elastic = {.friction = 0.4, .restitution = 0.5, .modulus = 1e8};
+    yk_material elastic = {.friction = 0.4, .restitution = 0.5, .plane_strain_modulus = 1e8};
     check_all_pairs(elastic, (cases + 3) / 4);
 }
 
@@ -165,7 +165,7 @@ static void test_flat_faces_lie_still(void **state)
         for (int k = 0; k < 3; k++)
             inside_out[i][k] = triangles[i][2 - k];
 
-    const yk_solid_kind kinds[3] = {YK_SOLID_HULL, YK_SOLID_TRIANGLE, YK_SOLID_TRIANGLE};
+    const yk_solid_kind kinds[3] = {YK_SOLID_HULL, YK_SOLID_MESH, YK_SOLID_MESH};
     for (int pair = 0; pair < 9; pair++) {
         yk_nonsmooth_def def = scene_default();
         scene s = scene_make(&def);

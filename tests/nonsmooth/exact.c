@@ -45,7 +45,7 @@ static double block_on_incline(double angle, double mu, yk_friction_model fricti
 {
     yk_nonsmooth_def def = scene_default();
     def.gravity = tilted(angle);
-    def.solver.friction = friction;
+    def.contact_options.friction_model = friction;
     scene s = scene_make(&def);
     add_floor(&s, rough(mu));
     int box = add_box(&s, yk_v3(0.5, 0.5, 0.1), yk_v3(0, 0, 0.1), 2, rough(mu));
@@ -60,14 +60,14 @@ static void test_block_sticks_and_slides(void **state)
 {
     (void)state;
     double angle = 0.4, t = 0.2;
-    assert_near(block_on_incline(angle, 1.01 * tan(angle), YK_FRICTION_CONE), 0, 1e-9);
-    assert_near(block_on_incline(angle, 1.01 * tan(angle), YK_FRICTION_BOX), 0, 1e-9);
+    assert_near(block_on_incline(angle, 1.01 * tan(angle), YK_FRICTION_CONVEX_CONE), 0, 1e-9);
+    assert_near(block_on_incline(angle, 1.01 * tan(angle), YK_FRICTION_PYRAMID), 0, 1e-9);
     double mu = 0.5 * tan(angle);
     /* The convex law lifts a block that speeds up by h mu v, which costs normal force once, in
      * the first step. */
-    assert_relative(block_on_incline(angle, mu, YK_FRICTION_CONE),
+    assert_relative(block_on_incline(angle, mu, YK_FRICTION_CONVEX_CONE),
                     SCENE_G * (sin(angle) - mu * cos(angle)) * t, 5e-3);
-    assert_relative(block_on_incline(angle, mu, YK_FRICTION_BOX),
+    assert_relative(block_on_incline(angle, mu, YK_FRICTION_PYRAMID),
                     SCENE_G * (sin(angle) - mu * cos(angle)) * t, 1e-8);
 }
 
@@ -76,7 +76,7 @@ static double stop_distance(double v0, double mu, double h, yk_friction_model fr
                             yk_vec3 direction, yk_vec3 *end)
 {
     yk_nonsmooth_def def = scene_default();
-    def.solver.friction = friction;
+    def.contact_options.friction_model = friction;
     scene s = scene_make(&def);
     add_floor(&s, rough(mu));
     int box = add_box(&s, yk_v3(0.5, 0.5, 0.1), yk_v3(0, 0, 0.1), 2, rough(mu));
@@ -98,7 +98,7 @@ static void test_block_stops(void **state)
     yk_vec3 end;
     assert_relative(stop_distance(v0, mu, h, YK_FRICTION_COULOMB, yk_v3(1, 0, 0), &end), expected,
                     1e-8);
-    assert_relative(stop_distance(v0, mu, h, YK_FRICTION_BOX, yk_v3(1, 0, 0), &end), expected,
+    assert_relative(stop_distance(v0, mu, h, YK_FRICTION_PYRAMID, yk_v3(1, 0, 0), &end), expected,
                     1e-8);
     yk_vec3 diagonal = {0.8, 0.6, 0};
     assert_relative(stop_distance(v0, mu, h, YK_FRICTION_COULOMB, diagonal, &end), expected, 1e-8);
@@ -112,7 +112,7 @@ static void test_pyramid_bends_the_path(void **state)
     (void)state;
     double mu = 0.5, h = 1e-3, v0 = 400 * mu * SCENE_G * h;
     yk_vec3 end;
-    stop_distance(v0, mu, h, YK_FRICTION_BOX, yk_v3(0.8, 0.6, 0), &end);
+    stop_distance(v0, mu, h, YK_FRICTION_PYRAMID, yk_v3(0.8, 0.6, 0), &end);
     double expected_x = 0.64 * v0 * v0 / (2 * mu * SCENE_G) - 0.8 * v0 * h / 2;
     double expected_y = 0.36 * v0 * v0 / (2 * mu * SCENE_G) - 0.6 * v0 * h / 2;
     assert_relative(end.x, expected_x, 1e-6);
@@ -154,7 +154,7 @@ static void test_box_tips(void **state)
 static void thrown_sphere(yk_friction_model friction)
 {
     yk_nonsmooth_def def = scene_default();
-    def.solver.friction = friction;
+    def.contact_options.friction_model = friction;
     scene s = scene_make(&def);
     double mu = 0.3, v0 = 2, r = 0.1, h = 1e-3;
     add_floor(&s, rough(mu));
@@ -182,7 +182,7 @@ static void thrown_sphere(yk_friction_model friction)
 static void test_thrown_sphere_rolls(void **state)
 {
     (void)state;
-    thrown_sphere(YK_FRICTION_CONE);
+    thrown_sphere(YK_FRICTION_CONVEX_CONE);
     thrown_sphere(YK_FRICTION_COULOMB);
 }
 
@@ -191,7 +191,7 @@ static yk_vec3 impact(double vn, double vt, double mu, double e, yk_friction_mod
 {
     yk_nonsmooth_def def = scene_default();
     def.gravity = yk_v3(0, 0, 0);
-    def.solver.friction = friction;
+    def.contact_options.friction_model = friction;
     scene s = scene_make(&def);
     yk_material material = {.friction = mu, .restitution = e};
     add_floor(&s, material);
@@ -208,7 +208,7 @@ static void test_oblique_impact(void **state)
 {
     (void)state;
     double vn = 1, e = 0.5, mu = 0.2, limit = 3.5 * mu * (1 + e) * vn;
-    yk_vec3 v = impact(vn, 0.9 * limit, mu, e, YK_FRICTION_CONE);
+    yk_vec3 v = impact(vn, 0.9 * limit, mu, e, YK_FRICTION_CONVEX_CONE);
     assert_relative(v.x, 5.0 / 7 * 0.9 * limit, 1e-9);
     assert_relative(v.z, e * vn, 1e-9);
     v = impact(vn, 0.9 * limit, mu, e, YK_FRICTION_COULOMB);
@@ -216,7 +216,7 @@ static void test_oblique_impact(void **state)
     v = impact(vn, 2 * limit, mu, e, YK_FRICTION_COULOMB);
     assert_relative(v.x, 2 * limit - mu * (1 + e) * vn, 1e-9);
     assert_relative(v.z, e * vn, 1e-9);
-    v = impact(vn, 2 * limit, mu, e, YK_FRICTION_BOX);
+    v = impact(vn, 2 * limit, mu, e, YK_FRICTION_PYRAMID);
     assert_relative(v.x, 2 * limit - mu * (1 + e) * vn, 1e-9);
 }
 
@@ -274,7 +274,7 @@ static void test_painleve_rod(void **state)
     (void)state;
     for (int model = 0; model < 2; model++) {
         yk_nonsmooth_def def = scene_default();
-        def.solver.friction = model ? YK_FRICTION_COULOMB : YK_FRICTION_CONE;
+        def.contact_options.friction_model = model ? YK_FRICTION_COULOMB : YK_FRICTION_CONVEX_CONE;
         scene s = scene_make(&def);
         double mu = 1.6, l = 1, angle = atan(2), tip = 1e-3, m = 1;
         add_floor(&s, rough(mu));
@@ -319,7 +319,7 @@ static void test_spring_on_rough_floor(void **state)
 {
     (void)state;
     yk_nonsmooth_def def = scene_default();
-    def.solver.friction = YK_FRICTION_COULOMB;
+    def.contact_options.friction_model = YK_FRICTION_COULOMB;
     scene s = scene_make(&def);
     double m = 1, k = 100, mu = 0.1, x0 = 0.1, h = 1e-4;
     double loss = 2 * mu * m * SCENE_G / k;
@@ -328,9 +328,9 @@ static void test_spring_on_rough_floor(void **state)
     yk_force_def spring = yk_force_default();
     spring.kind = YK_FORCE_SPRING;
     spring.stiffness = k;
-    spring.free = 10;
-    spring.marker[0].offset = yk_v3(-10, 0, 0.01);
-    spring.body[1] = box;
+    spring.free_length = 10;
+    spring.markers[0].offset = yk_v3(-10, 0, 0.01);
+    spring.bodies[1] = box;
     assert_true(yk_world_add_force(s.world, &spring) >= 0);
     start(&s, h);
     double expected = x0, before = x0, speed = 0;
@@ -358,8 +358,8 @@ static void test_spring_on_rough_floor(void **state)
 static void check_stack(int boxes, double top_mass)
 {
     yk_nonsmooth_def def = scene_default();
-    def.solver.method = YK_CONTACT_ACCURATE;
-    def.solver.tolerance = 1e-10;
+    def.contact_options.method = YK_CONTACT_INTERIOR_POINT;
+    def.contact_options.tolerance = 1e-10;
     scene s = scene_make(&def);
     add_floor(&s, rough(0.5));
     int numbers[16];

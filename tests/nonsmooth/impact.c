@@ -16,7 +16,7 @@ static scene weightless(yk_impact_law law)
     yk_nonsmooth_def def = scene_default();
     def.gravity = yk_v3(0, 0, 0);
     def.impact_law = law;
-    def.recovery_speed = 1e-9; /* overlaps of turning bodies are left alone: impacts act only */
+    def.max_recovery_speed = 1e-9; /* overlaps of turning bodies are left alone: impacts act only */
     return scene_make(&def);
 }
 
@@ -76,8 +76,8 @@ static void test_lever(void **state)
                               yk_q_identity(), mass, inertia, bouncing(e, 0));
         yk_joint_def hinge = yk_joint_default();
         hinge.kind = YK_JOINT_REVOLUTE;
-        hinge.body[1] = lever;
-        hinge.marker[1].offset = yk_v3(-half, 0, 0);
+        hinge.bodies[1] = lever;
+        hinge.markers[1].offset = yk_v3(-half, 0, 0);
         int joint = yk_world_add_joint(s.world, &hinge);
         assert_true(joint >= 0);
         int ball = add_ball(&s, 0.1, yk_v3(0.8, 0.15, 0), bouncing(e, 0));

@@ -201,18 +201,18 @@ static void test_sizes_have_their_moments(void **state)
     def.radius = 1e-3;
     def.size = yk_v3(0.1, 0.1, 0.1);
     const struct {
-        yk_size_law law;
+        yk_size_distribution law;
         double spread, cut;
-    } cases[] = {{YK_SIZES_UNIFORM, 0.3, 3},
-                 {YK_SIZES_NORMAL, 0.2, 3},
-                 {YK_SIZES_NORMAL, 0.4, 1.5},
-                 {YK_SIZES_LOGNORMAL, 0.3, 2}};
+    } cases[] = {{YK_SIZE_UNIFORM, 0.3, 3},
+                 {YK_SIZE_NORMAL, 0.2, 3},
+                 {YK_SIZE_NORMAL, 0.4, 1.5},
+                 {YK_SIZE_LOGNORMAL, 0.3, 2}};
 
     for (int i = 0; i < 4; i++) {
         double s = cases[i].spread, c = cases[i].cut;
-        def.size_law = cases[i].law;
+        def.size_distribution = cases[i].law;
         def.spread = s;
-        def.size_cut = c;
+        def.size_cutoff = c;
         yk_packing packing;
         assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_OK);
 
@@ -229,11 +229,11 @@ static void test_sizes_have_their_moments(void **state)
         double density = exp(-c * c / 2) / sqrt(2 * YK_PI);
         double kept = normal_below(c) - normal_below(-c);
         double expected = 1, variance = s * s / 3, low = 1 - s, high = 1 + s;
-        if (cases[i].law == YK_SIZES_NORMAL) {
+        if (cases[i].law == YK_SIZE_NORMAL) {
             variance = s * s * (1 - 2 * c * density / kept);
             low = 1 - c * s;
             high = 1 + c * s;
-        } else if (cases[i].law == YK_SIZES_LOGNORMAL) {
+        } else if (cases[i].law == YK_SIZE_LOGNORMAL) {
             expected = lognormal_moment(1, s, c);
             variance = lognormal_moment(2, s, c) - expected * expected;
             low = exp(-c * s);
@@ -255,12 +255,12 @@ static void test_sieves_pass_their_fractions_of_mass(void **state)
 {
     (void)state;
     yk_context *context = context_of_test();
-    const yk_sieve sieves[] = {{1e-3, 0}, {2e-3, 0.3}, {3e-3, 0.3}, {4e-3, 1}};
+    const yk_sieve_point sieves[] = {{1e-3, 0}, {2e-3, 0.3}, {3e-3, 0.3}, {4e-3, 1}};
     yk_packing_def def = yk_packing_default();
     def.count = 40000;
     def.size = yk_v3(0.2, 0.2, 0.2);
-    def.sieves = sieves;
-    def.sieve_count = 4;
+    def.sieve_curve = sieves;
+    def.sieve_point_count = 4;
     yk_packing packing;
     assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_OK);
 
@@ -279,15 +279,15 @@ static void test_sieves_pass_their_fractions_of_mass(void **state)
     yk_packing_destroy(context, &packing);
 
     /* Curves and laws that make no sense. */
-    const yk_sieve falling[] = {{2e-3, 0}, {1e-3, 1}}, open[] = {{1e-3, 0}, {2e-3, 0.9}};
-    def.sieve_count = 2;
-    def.sieves = falling;
+    const yk_sieve_point falling[] = {{2e-3, 0}, {1e-3, 1}}, open[] = {{1e-3, 0}, {2e-3, 0.9}};
+    def.sieve_point_count = 2;
+    def.sieve_curve = falling;
     assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_ERROR_ARGUMENT);
-    def.sieves = open;
+    def.sieve_curve = open;
     assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "from 0 at the first to 1 at the last"));
-    def.sieve_count = 0;
-    def.size_law = YK_SIZES_NORMAL;
+    def.sieve_point_count = 0;
+    def.size_distribution = YK_SIZE_NORMAL;
     def.spread = 0.4;
     assert_int_equal(yk_packing_lattice(context, &def, &packing), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "has radii below 0"));
@@ -314,8 +314,8 @@ static void test_beds_of_all_shapes_fall_without_gaining_energy(void **state)
     (void)state;
     for (int i = 0; i < GRAINS; i++) {
         yk_nonsmooth_def def = scene_default();
-        def.solver.iterations = 100;
-        def.solver.tolerance = 0;
+        def.contact_options.max_iterations = 100;
+        def.contact_options.tolerance = 0;
         scene s = scene_make(&def);
         yk_packing_def bed = yk_packing_default();
         bed.cavity = YK_SOLID_BOX_CAVITY;
@@ -327,8 +327,8 @@ static void test_beds_of_all_shapes_fall_without_gaining_energy(void **state)
         yk_packing packing;
         assert_int_equal(yk_packing_lattice(s.context, &bed, &packing), YK_OK);
 
-        yk_nonsmooth_shape_def cavity = yk_packing_cavity(&bed, YK_GROUND);
-        cavity.open = 1u << 5;
+        yk_nonsmooth_shape_def cavity = yk_packing_container_shape(&bed, YK_GROUND);
+        cavity.open_walls = 1u << 5;
         assert_true(yk_world_add_shape(s.world, &cavity) >= 0);
         assert_true(yk_packing_add(s.world, &packing, yk_v3(0, 0, 0), 1000, rough(0.4)) >= 0);
         start(&s, 2e-4);
@@ -367,7 +367,7 @@ static void test_other_shapes_settle_and_survive_a_file(void **state)
     def.count = 12;
     def.radius = 5e-3;
     def.shape = grains[3];
-    def.step = 5e-4;
+    def.settling_step = 5e-4;
     yk_packing packing, copy;
     yk_status status = yk_packing_make(context, &def, &packing);
     assert_false(YK_FAILED(status));

@@ -11,8 +11,8 @@ static const double H = 1e-3;
 static yk_nonsmooth_def periodic_default(double low, double high)
 {
     yk_nonsmooth_def def = scene_default();
-    def.periodic.low.x = low;
-    def.periodic.high.x = high;
+    def.periodic.lower.x = low;
+    def.periodic.upper.x = high;
     return def;
 }
 
@@ -113,11 +113,11 @@ static void test_closed_ring(void **state)
 static scene gas(int threads, yk_solid_kind kind)
 {
     yk_nonsmooth_def def = scene_default();
-    def.threads = threads;
-    def.solver.tolerance = 0;
-    def.solver.iterations = 60;
+    def.thread_count = threads;
+    def.contact_options.tolerance = 0;
+    def.contact_options.max_iterations = 60;
     def.gravity = yk_v3(0, 0, -2);
-    def.periodic = (yk_periodic){{-0.5, 0.1, 0}, {0.5, 0.9, 0}};
+    def.periodic = (yk_periodic_box){{-0.5, 0.1, 0}, {0.5, 0.9, 0}};
     scene s = scene_make(&def);
     add_floor(&s, rough(0));
     int n = 0;
@@ -226,8 +226,8 @@ static void test_bed_on_an_incline(void **state)
     for (int shifted = 0; shifted < 2; shifted++) {
         yk_nonsmooth_def def = periodic_default(-0.5, 0.5);
         def.gravity = tilted(0.6);
-        def.periodic.low.y = -0.3;
-        def.periodic.high.y = 0.3;
+        def.periodic.lower.y = -0.3;
+        def.periodic.upper.y = 0.3;
         scene s = scene_make(&def);
         add_floor(&s, rough(0.3));
         for (int i = 0; i < 60; i++) {
@@ -275,7 +275,7 @@ static void test_rolling_on(void **state)
                 memcpy(triangles[2 * i], corners, sizeof corners);
             }
             yk_nonsmooth_shape_def floor = yk_nonsmooth_shape_default();
-            floor.kind = YK_SOLID_TRIANGLE;
+            floor.kind = YK_SOLID_MESH;
             floor.points = points;
             floor.point_count = 22;
             floor.triangles = (const int(*)[3])triangles;
@@ -348,7 +348,8 @@ static void test_sleeping_across_the_ends(void **state)
 {
     (void)state;
     yk_nonsmooth_def def = periodic_default(-0.5, 0.5);
-    def.sleeping = (yk_sleeping){.speed = 1e-3, .angular_speed = 0.1, .after = 0.05};
+    def.sleeping =
+        (yk_sleep_options){.speed_threshold = 1e-3, .angular_speed_threshold = 0.1, .delay = 0.05};
     scene s = scene_make(&def);
     add_floor(&s, rough(0.5));
     int left = add_ball(&s, 0.05, yk_v3(-0.46, 0, 0.05), rough(0.5));
@@ -405,13 +406,13 @@ static void test_what_does_not_repeat_is_refused(void **state)
     shape.kind = YK_SOLID_BOX_CAVITY;
     shape.orientation = yk_q_identity();
     shape.size = yk_v3(1, 1, 1);
-    shape.open = YK_OPEN_LEFT;
+    shape.open_walls = YK_WALL_LEFT;
     s = scene_make(&def);
     add_ball(&s, 0.01, yk_v3(0, 0, 0), rough(0));
     assert_true(yk_world_add_shape(s.world, &shape) >= 0);
     refuse(&s, "is not the same all along");
     shape.kind = YK_SOLID_CYLINDER_CAVITY;
-    shape.open = YK_OPEN_TOP | YK_OPEN_BOTTOM;
+    shape.open_walls = YK_WALL_TOP | YK_WALL_BOTTOM;
     s = scene_make(&def);
     add_ball(&s, 0.01, yk_v3(0, 0, 0), rough(0));
     assert_true(yk_world_add_shape(s.world, &shape) >= 0);
@@ -433,7 +434,7 @@ static void test_what_does_not_repeat_is_refused(void **state)
     assert_true(yk_world_add_shape(s.world, &shape) >= 0);
     shape.kind = YK_SOLID_BOX_CAVITY;
     shape.orientation = yk_q_identity();
-    shape.open = YK_OPEN_LEFT | YK_OPEN_RIGHT;
+    shape.open_walls = YK_WALL_LEFT | YK_WALL_RIGHT;
     assert_true(yk_world_add_shape(s.world, &shape) >= 0);
     start(&s, H);
     scene_end(&s);

@@ -92,7 +92,7 @@ static void build_yielding(scene *s, yk_friction_model friction)
 static void build_rolling(scene *s, yk_friction_model friction)
 {
     (void)friction;
-    yk_material rolling = {.friction = 0.8, .rolling = 1e-4, .spinning = 0.01};
+    yk_material rolling = {.friction = 0.8, .rolling_friction = 1e-4, .spinning_friction = 0.01};
     add_floor(s, rolling);
     int ball = add_ball(s, 0.1, yk_v3(0, 0, 0.1), rolling);
     add_port(s, "a", ball, yk_v3(0, 0, 0));
@@ -115,7 +115,7 @@ static void build_bed(scene *s, yk_friction_model friction)
  * carries what slides at a distance of mu h times its speed; it starts there. */
 static void build_slipping(scene *s, yk_friction_model friction)
 {
-    double gap = friction == YK_FRICTION_CONE ? 0.3 * STEP * hypot(2, 1) : 0;
+    double gap = friction == YK_FRICTION_CONVEX_CONE ? 0.3 * STEP * hypot(2, 1) : 0;
     add_floor(s, rough(0.3));
     int box =
         add_moving_box(s, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0.05 + gap), 8, 0.3, yk_v3(2, 1, 0));
@@ -132,7 +132,7 @@ static void build_ball(scene *s, yk_friction_model friction)
 
 static void build_slipping_ball(scene *s, yk_friction_model friction)
 {
-    double gap = friction == YK_FRICTION_CONE ? 0.3 * STEP * hypot(2, 1) : 0;
+    double gap = friction == YK_FRICTION_CONVEX_CONE ? 0.3 * STEP * hypot(2, 1) : 0;
     add_floor(s, rough(0.3));
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = yk_v3(0, 0, 0.1 + gap);
@@ -152,11 +152,11 @@ static void hinge(scene *s, int a, int b, yk_vec3 at_a, yk_vec3 at_b)
 {
     yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_REVOLUTE;
-    joint.body[0] = a;
-    joint.body[1] = b;
-    joint.marker[0].offset = at_a;
-    joint.marker[1].offset = at_b;
-    joint.marker[0].orientation = joint.marker[1].orientation =
+    joint.bodies[0] = a;
+    joint.bodies[1] = b;
+    joint.markers[0].offset = at_a;
+    joint.markers[1].offset = at_b;
+    joint.markers[0].orientation = joint.markers[1].orientation =
         yk_so3_exp(yk_v3(1.5707963267948966, 0, 0));
     assert_true(yk_world_add_joint(s->world, &joint) >= 0);
 }
@@ -207,10 +207,10 @@ static void leaning_bar(scene *s, double friction, double speed)
     int tip = add_solid(s, YK_SOLID_SPHERE, yk_v3(0.1, 0, 0), yk_v3(1, 0, 0.3), yk_q_identity(), 2,
                         yk_m3_diagonal(0.02, 0.02, 0.02), rough(friction));
     yk_joint_def clamp = yk_joint_default();
-    clamp.kind = YK_JOINT_CLAMP;
-    clamp.body[0] = bar;
-    clamp.body[1] = tip;
-    clamp.marker[0].offset = yk_v3(0.5, 0, 0);
+    clamp.kind = YK_JOINT_FIXED;
+    clamp.bodies[0] = bar;
+    clamp.bodies[1] = tip;
+    clamp.markers[0].offset = yk_v3(0.5, 0, 0);
     assert_true(yk_world_add_joint(s->world, &clamp) >= 0);
     hinge(s, YK_GROUND, bar, yk_v3(0, 0, 0.3), yk_v3(-0.5, 0, 0));
     add_port(s, "a", bar, yk_v3(0.2, 0, 0));
@@ -232,7 +232,7 @@ static void build_bar_slipping(scene *s, yk_friction_model friction)
 static void set_wrench(const yk_port *ports, int count, const double *wrench, yk_input *inputs)
 {
     for (int i = 0; i < count; wrench += yk_port_freedoms(ports[i++].kind)) {
-        inputs[i] = (yk_input){.degree = 0, .orientation = {1, 0, 0, 0}};
+        inputs[i] = (yk_input){.degree = 0, .base_orientation = {1, 0, 0, 0}};
         inputs[i].linear[0].x = wrench[0];
         if (yk_port_freedoms(ports[i].kind) == 1)
             continue;
@@ -247,7 +247,7 @@ static void read_velocities(const yk_subsystem *subsystem, int count, double *w)
     subsystem->ops->ports(subsystem, &ports);
     for (int i = 0; i < count; w += yk_port_freedoms(ports[i++].kind)) {
         yk_port_value value;
-        subsystem->ops->output(subsystem, i, &value);
+        subsystem->ops->get_port_value(subsystem, i, &value);
         w[0] = value.motion.velocity.x;
         if (yk_port_freedoms(ports[i].kind) == 1)
             continue;
@@ -268,7 +268,7 @@ static void step_with(yk_subsystem *subsystem, const double *image, double t, co
     set_wrench(ports, count, wrench, inputs);
     yk_status status = subsystem->ops->step(subsystem, t, STEP, inputs);
     if (status != YK_OK)
-        fail_msg("step: %s", subsystem->ops->message(subsystem));
+        fail_msg("step: %s", subsystem->ops->last_message(subsystem));
     read_velocities(subsystem, count, w);
 }
 
@@ -278,15 +278,16 @@ static void check_response(const response_case *c, yk_subsystem *subsystem, doub
     double inverse_mass[SIZE_MAX_MODEL * SIZE_MAX_MODEL], rate[SIZE_MAX_MODEL], now[SIZE_MAX_MODEL],
         end[SIZE_MAX_MODEL], largest = 0;
     static double image[100000], after[100000];
-    size_t words = subsystem->ops->rollback->layout(subsystem).words;
+    size_t words = subsystem->ops->rollback->layout(subsystem).word_count;
     assert_true(words < 100000);
     subsystem->ops->rollback->get(subsystem, image);
-    yk_interface_model model = {.size = size, .inverse_mass = inverse_mass, .rate = rate};
+    yk_interface_model model = {
+        .row_count = size, .inverse_mass = inverse_mass, .free_acceleration = rate};
     assert_int_equal(subsystem->ops->interface_model->evaluate(subsystem, t, STEP, NULL, &model),
                      YK_OK);
     subsystem->ops->rollback->get(subsystem, after);
     assert_memory_equal(image, after, words * sizeof *image);
-    assert_near(model.lead, 1, 0);
+    assert_near(model.theta, 1, 0);
     for (int i = 0; i < size * size; i++)
         largest = fmax(largest, fabs(inverse_mass[i]));
     const yk_port *ports;
@@ -320,8 +321,8 @@ static void check_response(const response_case *c, yk_subsystem *subsystem, doub
 static void run_case(const response_case *c)
 {
     yk_nonsmooth_def def = scene_default();
-    def.solver.method = c->method;
-    def.solver.friction = c->friction;
+    def.contact_options.method = c->method;
+    def.contact_options.friction_model = c->friction;
     scene s = scene_make(&def);
     c->build(&s, c->friction);
     yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
@@ -330,15 +331,15 @@ static void run_case(const response_case *c)
     for (int i = 0; i < count; i++)
         size += yk_port_freedoms(ports[i].kind);
     for (int i = 0; i < count; i++)
-        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL),
-                         YK_OK);
+        assert_int_equal(
+            subsystem->ops->connect(subsystem, i, YK_CAUSALITY_WRENCH_INPUT, YK_AXES_ALL), YK_OK);
     double wrench[SIZE_MAX_MODEL] = {1, -0.5, -2, 0.05, 0.1, -0.1, 0.3, 0.2, -1, 0, 0.02, 0.03};
     yk_input inputs[2];
     set_wrench(ports, count, wrench, inputs);
-    assert_int_equal(subsystem->ops->start(subsystem, 0, STEP, inputs), YK_OK);
+    assert_int_equal(subsystem->ops->initialize(subsystem, 0, STEP, inputs), YK_OK);
     for (int i = 0; i < SETTLE; i++)
         if (subsystem->ops->step(subsystem, i * STEP, STEP, inputs) != YK_OK)
-            fail_msg("%s, step %d: %s", c->name, i, subsystem->ops->message(subsystem));
+            fail_msg("%s, step %d: %s", c->name, i, subsystem->ops->last_message(subsystem));
     assert_true(yk_nonsmooth_contact_force(s.world, 0, YK_GROUND).z >= c->bearing);
     check_response(c, subsystem, SETTLE * STEP, wrench, size);
     scene_end(&s);
@@ -347,7 +348,8 @@ static void run_case(const response_case *c)
 static void check_model(const char *name, void (*build)(scene *s, yk_friction_model friction),
                         yk_friction_model friction, double bearing, double tolerance)
 {
-    yk_contact_method method = friction == YK_FRICTION_BOX ? YK_CONTACT_PIVOT : YK_CONTACT_ACCURATE;
+    yk_contact_method method =
+        friction == YK_FRICTION_PYRAMID ? YK_CONTACT_PIVOTING : YK_CONTACT_INTERIOR_POINT;
     char text[64];
     snprintf(text, sizeof text, "%s, friction %d", name, (int)friction);
     response_case c = {text, build, method, friction, bearing, tolerance};
@@ -357,7 +359,8 @@ static void check_model(const char *name, void (*build)(scene *s, yk_friction_mo
 static void check_all_models(const char *name, void (*build)(scene *s, yk_friction_model friction),
                              double bearing, double tolerance)
 {
-    for (yk_friction_model friction = YK_FRICTION_CONE; friction <= YK_FRICTION_BOX; friction++)
+    for (yk_friction_model friction = YK_FRICTION_CONVEX_CONE; friction <= YK_FRICTION_PYRAMID;
+         friction++)
         check_model(name, build, friction, bearing, tolerance);
 }
 
@@ -384,7 +387,8 @@ static void test_slipping(void **state)
 {
     (void)state;
     check_all_models("slipping ball", build_slipping_ball, 35, 1e-4);
-    for (yk_friction_model friction = YK_FRICTION_COULOMB; friction <= YK_FRICTION_BOX; friction++)
+    for (yk_friction_model friction = YK_FRICTION_COULOMB; friction <= YK_FRICTION_PYRAMID;
+         friction++)
         check_model("slipping", build_slipping, friction, 70, 1e-4);
 }
 
@@ -401,7 +405,8 @@ static void test_joints_and_contact(void **state)
     check_all_models("actuators", build_actuators, 100, 1e-5);
     check_all_models("bar, sticking", build_bar_sticking, 80, 1e-7);
     /* The convex cone would lift the block off. */
-    for (yk_friction_model friction = YK_FRICTION_COULOMB; friction <= YK_FRICTION_BOX; friction++)
+    for (yk_friction_model friction = YK_FRICTION_COULOMB; friction <= YK_FRICTION_PYRAMID;
+         friction++)
         check_model("bar, slipping", build_bar_slipping, friction, 80, 1e-5);
 }
 

@@ -3,7 +3,7 @@
 #define YOKE_TESTS_NONSMOOTH_SAMPLES_H
 
 #include "math/so3.h"
-#include "nonsmooth/collide.h"
+#include "nonsmooth/narrow_phase.h"
 #include "nonsmooth/packing.h"
 #include "test.h"
 
@@ -14,7 +14,7 @@ static const struct {
     const char *name;
 } kinds[] = {
     {YK_SOLID_SPHERE, "sphere"},     {YK_SOLID_CAPSULE, "capsule"}, {YK_SOLID_BOX, "box"},
-    {YK_SOLID_CYLINDER, "cylinder"}, {YK_SOLID_HULL, "hull"},       {YK_SOLID_TRIANGLE, "triangle"},
+    {YK_SOLID_CYLINDER, "cylinder"}, {YK_SOLID_HULL, "hull"},       {YK_SOLID_MESH, "triangle"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -113,7 +113,7 @@ static inline void make_sample(uint64_t *stream, yk_solid_kind kind, arrangement
             yk_v3(on_grid(stream, -1, 9), on_grid(stream, -1, 9), on_grid(stream, -1, 9));
     }
 
-    if (kind != YK_SOLID_HULL && kind != YK_SOLID_TRIANGLE)
+    if (kind != YK_SOLID_HULL && kind != YK_SOLID_MESH)
         return;
 
     solid->points = made->points;

@@ -168,7 +168,7 @@ static void test_rims_in_can(void **state)
     (void)state;
     yk_solid can = {
         .kind = YK_SOLID_CYLINDER_CAVITY, .size = {1, 0, 3}, .rotation = yk_m3_identity()};
-    can.open = YK_OPEN_BOTTOM | YK_OPEN_TOP;
+    can.open = YK_WALL_BOTTOM | YK_WALL_TOP;
     uint64_t stream = 5;
     for (int round = 0; round < 300; round++) {
         yk_solid rod = {.kind = YK_SOLID_CYLINDER,

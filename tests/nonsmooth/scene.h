@@ -18,9 +18,9 @@ static inline yk_nonsmooth_def scene_default(void)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
     def.gravity = yk_v3(0, 0, -SCENE_G);
-    def.solver.iterations = 1000;
-    def.solver.tolerance = 1e-12;
-    def.threads = 1;
+    def.contact_options.max_iterations = 1000;
+    def.contact_options.tolerance = 1e-12;
+    def.thread_count = 1;
     return def;
 }
 
@@ -106,7 +106,7 @@ static inline void set_velocity(scene *s, int body, yk_vec3 velocity, yk_vec3 an
 static inline double *image_of(const scene *s, size_t *words)
 {
     yk_subsystem *subsystem = yk_nonsmooth_subsystem(s->world);
-    *words = subsystem->ops->rollback->layout(subsystem).words;
+    *words = subsystem->ops->rollback->layout(subsystem).word_count;
     double *image = malloc(*words * sizeof *image);
     subsystem->ops->rollback->get(subsystem, image);
     return image;

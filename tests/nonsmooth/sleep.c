@@ -9,10 +9,11 @@ static const double H = 1e-3;
 static yk_nonsmooth_def sleeping_default(bool sleeps)
 {
     yk_nonsmooth_def def = scene_default();
-    def.solver.iterations = 100;
-    def.solver.tolerance = 1e-9;
+    def.contact_options.max_iterations = 100;
+    def.contact_options.tolerance = 1e-9;
     if (sleeps)
-        def.sleeping = (yk_sleeping){.speed = 2e-3, .angular_speed = 0.05, .after = 0.1};
+        def.sleeping = (yk_sleep_options){
+            .speed_threshold = 2e-3, .angular_speed_threshold = 0.05, .delay = 0.1};
     return def;
 }
 
@@ -52,9 +53,9 @@ static int add_beds(scene *s)
         tray.kind = YK_SOLID_BOX_CAVITY;
         tray.position = yk_v3(0.5 * side, 0, 0.5);
         tray.size = yk_v3(0.21, 0.21, 0.5);
-        tray.open = YK_OPEN_TOP;
+        tray.open_walls = YK_WALL_TOP;
         tray.material = rough(0.5);
-        tray.group = tray.mask = side < 0 ? 1 : 2;
+        tray.collision_group = tray.collision_mask = side < 0 ? 1 : 2;
         assert_true(trays >= 0 && yk_world_add_shape(s->world, &tray) >= 0);
         for (int i = 0; i < 20; i++, count++) {
             yk_vec3 at = {0.5 * side - 0.15 + 0.1 * (i % 4), -0.15 + 0.1 * (i / 4 % 4),
@@ -69,7 +70,7 @@ static int add_beds(scene *s)
             shape.kind = i % 3 ? YK_SOLID_SPHERE : YK_SOLID_BOX;
             shape.size = half;
             shape.material = rough(0.6);
-            shape.group = shape.mask = tray.group;
+            shape.collision_group = shape.collision_mask = tray.collision_group;
             assert_true(shape.body >= 0 && yk_world_add_shape(s->world, &shape) >= 0);
         }
     }
@@ -275,10 +276,10 @@ static void test_changed_load_wakes(void **state)
     add_plate(&s, yk_v3(0, 0, 0));
     int box = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 1, rough(0.2));
     yk_force_def push = yk_force_default();
-    push.kind = YK_FORCE_VECTOR;
+    push.kind = YK_FORCE_FORCE;
     push.vector = yk_v3(1, 0, 0);
-    push.body[1] = box;
-    push.load = (yk_function){.value = late_load, .user = NULL};
+    push.bodies[1] = box;
+    push.load = (yk_time_function){.evaluate = late_load, .user = NULL};
     assert_true(yk_world_add_force(s.world, &push) >= 0);
     start(&s, H);
     run(&s, H, 999);
@@ -307,14 +308,14 @@ static void test_drive_wakes(void **state)
     int wheel = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 2), 3, rough(0.2));
     yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_DRIVEN_ROTATION;
-    joint.body[0] = wheel;
-    joint.body[1] = YK_GROUND;
-    joint.marker[1] = yk_marker_at(0, 0, 2);
-    joint.drive = (yk_function){.value = late_drive, .user = NULL};
+    joint.bodies[0] = wheel;
+    joint.bodies[1] = YK_GROUND;
+    joint.markers[1] = yk_marker_at(0, 0, 2);
+    joint.drive = (yk_time_function){.evaluate = late_drive, .user = NULL};
     int motor = yk_world_add_joint(s.world, &joint);
     assert_true(motor >= 0);
     joint.kind = YK_JOINT_REVOLUTE;
-    joint.drive = (yk_function){0};
+    joint.drive = (yk_time_function){0};
     int hinge = yk_world_add_joint(s.world, &joint);
     assert_true(hinge >= 0);
     start(&s, H);
@@ -339,10 +340,10 @@ static void test_joints_carry_what_sleeps(void **state)
         int plate = add_plate(&s, yk_v3(0, 0, 0.1));
         int box = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(2, 0, 0), 3, rough(0.2));
         yk_joint_def joint = yk_joint_default();
-        joint.kind = YK_JOINT_CLAMP;
-        joint.body[first] = plate;
-        joint.body[1 - first] = box;
-        joint.marker[first] = yk_marker_at(2, 0, 0);
+        joint.kind = YK_JOINT_FIXED;
+        joint.bodies[first] = plate;
+        joint.bodies[1 - first] = box;
+        joint.markers[first] = yk_marker_at(2, 0, 0);
         assert_true(yk_world_add_joint(s.world, &joint) >= 0);
         start(&s, H);
         run(&s, H, 500);
@@ -357,9 +358,9 @@ static void test_joints_carry_what_sleeps(void **state)
 static scene struck_beds(int threads)
 {
     yk_nonsmooth_def def = sleeping_default(true);
-    def.threads = threads;
-    def.solver.iterations = 30;
-    def.solver.tolerance = 0;
+    def.thread_count = threads;
+    def.contact_options.max_iterations = 30;
+    def.contact_options.tolerance = 0;
     scene s = scene_make(&def);
     add_beds(&s);
     int missile = add_missile(&s);
@@ -388,7 +389,7 @@ static void test_image_has_its_size(void **state)
     run(&s, H, 10);
 
     yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
-    size_t words = subsystem->ops->rollback->layout(subsystem).words;
+    size_t words = subsystem->ops->rollback->layout(subsystem).word_count;
     double *image = malloc((words + BEYOND) * sizeof *image);
     assert_non_null(image);
     for (size_t i = 0; i < words + BEYOND; i++)

@@ -6,18 +6,18 @@
 #include "math/so3.h"
 
 static const double STEP = 1e-3;
-static const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_ACCURATE};
+static const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_INTERIOR_POINT};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static scene make(yk_contact_method method, yk_vec3 gravity)
 {
     yk_nonsmooth_def def = scene_default();
-    def.solver.method = method;
-    def.solver.friction = YK_FRICTION_COULOMB;
+    def.contact_options.method = method;
+    def.contact_options.friction_model = YK_FRICTION_COULOMB;
     def.gravity = gravity;
-    if (method == YK_CONTACT_ACCURATE) {
-        def.solver.iterations = 0;
-        def.solver.tolerance = 1e-10;
+    if (method == YK_CONTACT_INTERIOR_POINT) {
+        def.contact_options.max_iterations = 0;
+        def.contact_options.tolerance = 1e-10;
     }
     return scene_make(&def);
 }
@@ -131,7 +131,7 @@ static void test_rolling_cylinder(void **state)
 static void test_million_on_top(void **state)
 {
     (void)state;
-    scene s = make(YK_CONTACT_ACCURATE, yk_v3(0, 0, -SCENE_G));
+    scene s = make(YK_CONTACT_INTERIOR_POINT, yk_v3(0, 0, -SCENE_G));
     add_floor(&s, rough(0.5));
     int top = -1;
     for (int i = 0; i < 4; i++)
@@ -150,7 +150,7 @@ static void test_loaded_stack_stands_by_default(void **state)
 {
     (void)state;
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.threads = 1;
+    def.thread_count = 1;
     scene s = scene_make(&def);
     add_floor(&s, rough(0.5));
     int top = -1;

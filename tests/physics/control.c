@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "context.h"
+#include "inputs.h"
 #include "math/polynomial.h"
-#include "signals.h"
 #include "test.h"
 
 enum { COMMAND, MEASURED, RATE, REFERENCE, PORTS };
@@ -28,7 +28,7 @@ static yk_subsystem *create(yk_context *context, yk_control_loop_def *loop, doub
     yk_control_def def = yk_control_default();
     yk_subsystem *made;
     loop->name = "speed";
-    def.period = period;
+    def.sample_period = period;
     yk_control_builder *builder = yk_control_begin(context, &def);
     assert_int_equal(yk_control_add_loop(builder, loop), 0);
     yk_status status = yk_control_create(builder, &made);
@@ -46,31 +46,31 @@ static double hold(yk_subsystem *s, double t, double h, double measured, double 
                               constant_signal(reference)};
     yk_port_value value = {0};
     assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
-    s->ops->output(s, COMMAND, &value);
+    s->ops->get_port_value(s, COMMAND, &value);
     return value.motion.position.x;
 }
 
 static void begin(yk_subsystem *s, double measured)
 {
     yk_input inputs[PORTS] = {constant_signal(0), constant_signal(measured)};
-    assert_int_equal(s->ops->start(s, 0, 0.1, inputs), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 0.1, inputs), YK_OK);
 }
 
 static void each_gain_does_its_part(void **state)
 {
     double target = 5;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){.value = level, .user = &target};
-    loop.proportional = 2, loop.offset = 1;
+    loop.reference = (yk_time_function){.evaluate = level, .user = &target};
+    loop.proportional = 2, loop.command_offset = 1;
     yk_subsystem *s = create(*state, &loop, 0);
-    assert_int_equal(s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0), YK_OK);
+    assert_int_equal(s->ops->connect(s, MEASURED, YK_CAUSALITY_SIGNAL_INPUT, 0), YK_OK);
     begin(s, 3);
     assert_near(hold(s, 0, 0.1, 3, 0, 0), 1 + 2 * 2, 1e-14);
     s->ops->destroy(s);
 
     loop.proportional = 0, loop.integral = 0.5;
     s = create(*state, &loop, 0);
-    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    s->ops->connect(s, MEASURED, YK_CAUSALITY_SIGNAL_INPUT, 0);
     begin(s, 3);
     for (int i = 0; i < 10; i++)
         assert_near(hold(s, 0.1 * i, 0.1, 3, 0, 0), 1 + 0.5 * 2 * 0.1 * (i + 1), 1e-13);
@@ -80,9 +80,9 @@ static void each_gain_does_its_part(void **state)
      * constant. */
     double slope = 4;
     loop.integral = 0, loop.derivative = 3,
-    loop.reference = (yk_function){.value = ramp, .user = &slope};
+    loop.reference = (yk_time_function){.evaluate = ramp, .user = &slope};
     for (int filtered = 0; filtered < 2; filtered++) {
-        loop.filter = filtered ? 0.2 : 0;
+        loop.derivative_filter = filtered ? 0.2 : 0;
         s = create(*state, &loop, 0);
         begin(s, 0);
         for (int i = 0; i < 10; i++) {
@@ -99,11 +99,11 @@ static void wires_bring_rate_and_reference(void **state)
     loop.derivative = 2, loop.proportional = 1;
     yk_subsystem *s = create(*state, &loop, 0);
     for (int port = MEASURED; port <= REFERENCE; port++)
-        assert_int_equal(s->ops->connect(s, port, YK_TAKES_SIGNAL, 0), YK_OK);
-    assert_int_equal(s->ops->connect(s, COMMAND, YK_TAKES_SIGNAL, 0), YK_ERROR_ARGUMENT);
+        assert_int_equal(s->ops->connect(s, port, YK_CAUSALITY_SIGNAL_INPUT, 0), YK_OK);
+    assert_int_equal(s->ops->connect(s, COMMAND, YK_CAUSALITY_SIGNAL_INPUT, 0), YK_ERROR_ARGUMENT);
     yk_input inputs[PORTS] = {{0}};
     inputs[REFERENCE] = constant_signal(7);
-    assert_int_equal(s->ops->start(s, 0, 0.1, inputs), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 0.1, inputs), YK_OK);
     /* The measured value jumps, which the measured rate knows better. */
     assert_near(hold(s, 0, 0.1, 4, 0.5, 7), (7 - 4) - 2 * 0.5, 1e-13);
     s->ops->destroy(s);
@@ -117,11 +117,11 @@ static void endless_steps_are_refused(void **state)
     begin(s, 0);
     yk_input inputs[PORTS] = {{0}};
     assert_int_equal(s->ops->step(s, 0, 1e13, inputs), YK_ERROR_ARGUMENT);
-    assert_non_null(strstr(s->ops->message(s), "1e+16 steps of the controller"));
+    assert_non_null(strstr(s->ops->last_message(s), "1e+16 steps of the controller"));
 
     /* A shorter one is made, and the reason is gone. */
     assert_int_equal(s->ops->step(s, 0, 1e-2, inputs), YK_OK);
-    assert_null(strstr(s->ops->message(s), "steps of the controller"));
+    assert_null(strstr(s->ops->last_message(s), "steps of the controller"));
     s->ops->destroy(s);
 }
 
@@ -130,16 +130,16 @@ static void endless_steps_are_refused(void **state)
 static void measured_rates_are_integrated(void **state)
 {
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.form = YK_CONTROL_RATE;
+    loop.output = YK_CONTROL_OUTPUT_RATE;
     loop.derivative = 2;
     yk_subsystem *s = create(*state, &loop, 0);
-    assert_int_equal(s->ops->connect(s, RATE, YK_TAKES_SIGNAL, 0), YK_OK);
+    assert_int_equal(s->ops->connect(s, RATE, YK_CAUSALITY_SIGNAL_INPUT, 0), YK_OK);
     begin(s, 0);
     yk_input inputs[PORTS] = {{0}};
     inputs[RATE] = linear_signal(0.5, 3);
     yk_port_value value = {0};
     assert_int_equal(s->ops->step(s, 0, 0.1, inputs), YK_OK);
-    s->ops->output(s, COMMAND, &value);
+    s->ops->get_port_value(s, COMMAND, &value);
     assert_near(value.motion.position.x, -2 * 0.065, 1e-15);
     s->ops->destroy(s);
 }
@@ -150,12 +150,12 @@ static void law_of_the_paper(void **state)
     const double kp = 6, kd = 1, limit = 3, k0 = 0.4;
     double target = -0.05, kappa = k0, h = 1e-3, own = 1e-6;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.form = YK_CONTROL_RATE;
-    loop.reference = (yk_function){.value = ramp, .user = &target};
-    loop.proportional = -kp, loop.derivative = -kd, loop.offset = k0;
-    loop.low = 0, loop.high = 1, loop.rate_limit = limit;
+    loop.output = YK_CONTROL_OUTPUT_RATE;
+    loop.reference = (yk_time_function){.evaluate = ramp, .user = &target};
+    loop.proportional = -kp, loop.derivative = -kd, loop.command_offset = k0;
+    loop.min_command = 0, loop.max_command = 1, loop.max_command_rate = limit;
     yk_subsystem *s = create(*state, &loop, 0);
-    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    s->ops->connect(s, MEASURED, YK_CAUSALITY_SIGNAL_INPUT, 0);
     begin(s, 0);
     for (int i = 0; i < 500; i++) {
         double t = i * h, w = 0.1 * sin(40 * t), end = 0.1 * sin(40 * (t + h)), command = 0;
@@ -168,7 +168,7 @@ static void law_of_the_paper(void **state)
             kappa += own * fmax(-limit, fmin(limit, rate));
         }
         yk_port_value value = {0};
-        s->ops->output(s, COMMAND, &value);
+        s->ops->get_port_value(s, COMMAND, &value);
         command = value.motion.position.x;
         assert_near(command, kappa, 1e-5);
     }
@@ -184,10 +184,10 @@ static void integrals_do_not_wind_up(void **state)
 {
     double target = 0;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){.value = level, .user = &target};
-    loop.integral = 5, loop.low = -1, loop.high = 1;
+    loop.reference = (yk_time_function){.evaluate = level, .user = &target};
+    loop.integral = 5, loop.min_command = -1, loop.max_command = 1;
     yk_subsystem *s = create(*state, &loop, 0);
-    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    s->ops->connect(s, MEASURED, YK_CAUSALITY_SIGNAL_INPUT, 0);
     begin(s, 0);
     for (int i = 0; i < 100; i++)
         hold(s, 0.01 * i, 0.01, -2, 0, 0);
@@ -201,10 +201,10 @@ static void rates_of_the_command_are_limited(void **state)
 {
     double target = 1;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){.value = level, .user = &target};
-    loop.proportional = 10, loop.rate_limit = 3, loop.offset = 0;
+    loop.reference = (yk_time_function){.evaluate = level, .user = &target};
+    loop.proportional = 10, loop.max_command_rate = 3, loop.command_offset = 0;
     yk_subsystem *s = create(*state, &loop, 0);
-    s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
+    s->ops->connect(s, MEASURED, YK_CAUSALITY_SIGNAL_INPUT, 0);
     begin(s, 1);
     for (int i = 0; i < 5; i++)
         assert_near(hold(s, 0.1 * i, 0.1, 0, 0, 0), 0.3 * (i + 1), 1e-14);
@@ -216,7 +216,7 @@ static void samples_are_held(void **state)
 {
     double slope = 2;
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){.value = ramp, .user = &slope};
+    loop.reference = (yk_time_function){.evaluate = ramp, .user = &slope};
     loop.proportional = 3, loop.integral = 1;
     yk_subsystem *s = create(*state, &loop, 0.25);
     begin(s, 0);
@@ -260,17 +260,17 @@ static void events_are_announced(void **state)
     const double time[] = {0, 0.1, 0.1, 0.7}, value[] = {0, 0, 1, 2};
     yk_table table = {4, time, value};
     yk_control_loop_def loop = yk_control_loop_default();
-    loop.reference = (yk_function){corner_value, &table, next_corner};
+    loop.reference = (yk_time_function){corner_value, &table, next_corner};
     for (int sampled = 0; sampled < 2; sampled++) {
         yk_subsystem *s = create(*state, &loop, sampled ? 0.25 : 0);
-        assert_int_equal(s->ops->start(s, 0, 0.01, NULL), YK_OK);
-        assert_near(s->ops->events->next(s, -1), sampled ? -0.75 : 0, 0);
-        assert_near(s->ops->events->next(s, 0), 0.1, 0);
-        assert_near(s->ops->events->next(s, 0.1), sampled ? 0.25 : 0.7, 0);
-        assert_near(s->ops->events->next(s, 0.6), 0.7, 0);
-        assert_true(s->ops->events->next(s, 0.7) == (sampled ? 0.75 : INFINITY));
-        assert_int_equal(s->ops->connect(s, 3, YK_TAKES_SIGNAL, 0), YK_OK);
-        assert_true(s->ops->events->next(s, 0) == (sampled ? 0.25 : INFINITY));
+        assert_int_equal(s->ops->initialize(s, 0, 0.01, NULL), YK_OK);
+        assert_near(s->ops->events->next_time(s, -1), sampled ? -0.75 : 0, 0);
+        assert_near(s->ops->events->next_time(s, 0), 0.1, 0);
+        assert_near(s->ops->events->next_time(s, 0.1), sampled ? 0.25 : 0.7, 0);
+        assert_near(s->ops->events->next_time(s, 0.6), 0.7, 0);
+        assert_true(s->ops->events->next_time(s, 0.7) == (sampled ? 0.75 : INFINITY));
+        assert_int_equal(s->ops->connect(s, 3, YK_CAUSALITY_SIGNAL_INPUT, 0), YK_OK);
+        assert_true(s->ops->events->next_time(s, 0) == (sampled ? 0.25 : INFINITY));
         s->ops->destroy(s);
     }
 }
@@ -305,8 +305,8 @@ static void every_loop_has_its_state(void **state)
         yk_subsystem *made;
         assert_int_equal(yk_control_create(builder, &made), YK_OK);
         yk_state_layout layout = made->ops->rollback->layout(made);
-        assert_true(layout.continuous < layout.words);
-        words[count] = layout.continuous;
+        assert_true(layout.continuous_count < layout.word_count);
+        words[count] = layout.continuous_count;
         made->ops->destroy(made);
     }
     assert_int_equal(words[1], 4);
@@ -323,15 +323,15 @@ static void bad_definitions_are_refused(void **state)
     loop.name = NULL;
     expect_refusal(*state, &def, &loop, "a loop has no name");
     loop.name = "speed";
-    loop.low = 1, loop.high = 0;
+    loop.min_command = 1, loop.max_command = 0;
     expect_refusal(*state, &def, &loop, "loop 'speed': the limits of its command (1, 0)");
-    loop.low = 0, loop.high = 1, loop.offset = 2;
+    loop.min_command = 0, loop.max_command = 1, loop.command_offset = 2;
     expect_refusal(*state, &def, &loop, "offset 2 is outside");
-    loop.offset = 0, loop.rate_limit = 0;
+    loop.command_offset = 0, loop.max_command_rate = 0;
     expect_refusal(*state, &def, &loop, "rate limit");
-    loop.rate_limit = 1, loop.proportional = NAN;
+    loop.max_command_rate = 1, loop.proportional = NAN;
     expect_refusal(*state, &def, &loop, "gains and offset must be finite");
-    loop.proportional = 1, def.period = -1;
+    loop.proportional = 1, def.sample_period = -1;
     expect_refusal(*state, &def, &loop, "period (-1 s)");
 }
 

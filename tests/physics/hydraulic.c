@@ -5,19 +5,22 @@
 #include <string.h>
 
 #include "context.h"
+#include "inputs.h"
 #include "math/polynomial.h"
-#include "signals.h"
 #include "test.h"
 
 /* The cylinder of rim table 1, example 1, whose friction is not that of the default. */
 static yk_hydraulic_cylinder_def example_cylinder(void)
 {
     yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();
-    def.cylinder.friction = 1e5;
+    def.cylinder.viscous_friction = 1e5;
     return def;
 }
 
-static const yk_fluid fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0};
+static const yk_fluid fluid = {.compressibility = 6.53e-10,
+                               .compressibility_2 = -1.19e-18,
+                               .density = 850,
+                               .vapor_pressure = 0};
 
 static double opening(void *user, double t)
 {
@@ -36,14 +39,14 @@ static yk_subsystem *create(yk_context *context, yk_hydraulic_def *def,
 {
     yk_subsystem *made;
     cylinder->name = "ram";
-    cylinder->actuator_length = 0.8;
+    cylinder->initial_actuator_length = 0.8;
     yk_hydraulic_builder *builder = yk_hydraulic_begin(context, def);
     assert_int_equal(yk_hydraulic_add_cylinder(builder, cylinder), 0);
     yk_status status = yk_hydraulic_create(builder, &made);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
-    assert_int_equal(made->ops->connect(made, 0, YK_TAKES_MOTION, YK_AXIS_X), YK_OK);
+    assert_int_equal(made->ops->connect(made, 0, YK_CAUSALITY_MOTION_INPUT, YK_AXIS_X), YK_OK);
     return made;
 }
 
@@ -98,7 +101,8 @@ static void bulk_modulus_and_enthalpy_follow_the_density(void **state)
         assert_near(slope, 1 / yk_fluid_fill(&fluid, p), 1e-8);
     }
     for (double p = 0; p < 2e8; p += 1.3e7) {
-        double beta = (1 + fluid.a * p + fluid.b * p * p) / (fluid.a + 2 * fluid.b * p);
+        double beta = (1 + fluid.compressibility * p + fluid.compressibility_2 * p * p) /
+                      (fluid.compressibility + 2 * fluid.compressibility_2 * p);
         assert_near(yk_fluid_fill(&fluid, p) / yk_fluid_fill_slope(&fluid, p), beta, 1e-6 * beta);
         double d = 1e4,
                slope =
@@ -106,8 +110,8 @@ static void bulk_modulus_and_enthalpy_follow_the_density(void **state)
         assert_near(slope, 1 / yk_fluid_fill(&fluid, p), 1e-8);
     }
     /* The same integral where the discriminant is not positive. */
-    yk_fluid other = {.a = 6e-10, .b = 9e-20};
-    for (int k = 0; k < 2; k++, other.b = 2e-18) {
+    yk_fluid other = {.compressibility = 6e-10, .compressibility_2 = 9e-20};
+    for (int k = 0; k < 2; k++, other.compressibility_2 = 2e-18) {
         double p = 3e7, d = 1e3;
         double slope =
             (yk_fluid_enthalpy(&other, p + d) - yk_fluid_enthalpy(&other, p - d)) / (2 * d);
@@ -119,7 +123,7 @@ static void derivatives_are_those_of_the_rates(void **state)
 {
     (void)state;
     yk_cylinder c = example_cylinder().cylinder;
-    c.area[0] = 4e-3, c.leakage = 2e-11, c.valve.lag = 0.02;
+    c.area[0] = 4e-3, c.leakage = 2e-11, c.valve.time_constant = 0.02;
     /* Usual; above the pump; a cavity; closed centre, both ways; in the rounded part of the root;
      * beyond the range of the density law. */
     const double points[][3] = {{3e6, 5e6, 0.44}, {8e6, 2e6, 0.6}, {-3e7, 4e6, 0.3},
@@ -127,8 +131,8 @@ static void derivatives_are_those_of_the_rates(void **state)
                                 {3e8, 5e6, 0.44}};
     for (int k = 0; k < 14; k++) {
         const double *point = points[k / 2];
-        c.valve.kind = k / 2 == 3 || k / 2 == 4 ? YK_VALVE_CLOSED_CENTRE : YK_VALVE_OPEN_CENTRE;
-        c.valve.backflow = k % 2;
+        c.valve.kind = k / 2 == 3 || k / 2 == 4 ? YK_VALVE_CLOSED_CENTER : YK_VALVE_OPEN_CENTER;
+        c.valve.allow_backflow = k % 2;
         yk_cylinder_drive drive = {
             .length = 0.03, .rate = -0.2, .command = 0.5, .pump = 7.6e6, .tank = 1e5};
         double analytic[9];
@@ -159,14 +163,14 @@ static void an_open_valve_holds_a_force(void **state)
         yk_hydraulic_def def = yk_hydraulic_default();
         yk_hydraulic_cylinder_def cylinder = example_cylinder();
         double k = spools[i];
-        cylinder.spool = (yk_function){.value = constant, .user = &k};
+        cylinder.spool_command = (yk_time_function){.evaluate = constant, .user = &k};
         yk_subsystem *s = create(context, &def, &cylinder);
-        assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+        assert_int_equal(s->ops->initialize(s, 0, 1e-3, NULL), YK_OK);
         double expected = 6.5e-3 * 7.5e6 * (1 - 2 * k) / ((1 - k) * (1 - k) + k * k);
         assert_near(channel(s, "ram.thrust"), expected, 1e-8);
         yk_port_value value = {0};
         assert_int_equal(move(s, 0, 0.8, 0.8, 0.1, 20), YK_OK);
-        s->ops->output(s, 0, &value);
+        s->ops->get_port_value(s, 0, &value);
         assert_near(value.wrench.force.x, -expected, 1e-3);
         assert_near(channel(s, "ram.flow_1"), 0, 1e-12);
         s->ops->destroy(s);
@@ -179,7 +183,7 @@ static void without_a_command_valves_are_neutral(void **state)
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = example_cylinder();
     yk_subsystem *s = create(*state, &def, &cylinder);
-    assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 1e-3, NULL), YK_OK);
     assert_near(channel(s, "ram.opening"), 0.5, 0);
     assert_near(channel(s, "ram.thrust"), 0, 1e-9);
     s->ops->destroy(s);
@@ -191,12 +195,13 @@ static void a_cylinder_alone_stands_still(void **state)
     double k = 0.4;
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = example_cylinder();
-    cylinder.name = "ram", cylinder.spool = (yk_function){.value = constant, .user = &k};
+    cylinder.name = "ram",
+    cylinder.spool_command = (yk_time_function){.evaluate = constant, .user = &k};
     yk_subsystem *s;
     yk_hydraulic_builder *builder = yk_hydraulic_begin(*state, &def);
     yk_hydraulic_add_cylinder(builder, &cylinder);
     assert_int_equal(yk_hydraulic_create(builder, &s), YK_OK);
-    assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 1e-3, NULL), YK_OK);
     double thrust = channel(s, "ram.thrust");
     yk_input inputs[2] = {{0}};
     for (int i = 0; i < 10; i++)
@@ -257,14 +262,14 @@ static void pressures_follow_the_printed_equations(void **state)
     for (int controlled = 0; controlled < 2; controlled++) {
         yk_hydraulic_def def = yk_hydraulic_default();
         yk_hydraulic_cylinder_def cylinder = example_cylinder();
-        cylinder.spool = (yk_function){.value = opening, .user = &k};
-        cylinder.start = YK_HYDRAULIC_PRESSURE;
+        cylinder.spool_command = (yk_time_function){.evaluate = opening, .user = &k};
+        cylinder.initial_state = YK_HYDRAULIC_INITIAL_PRESSURE;
         cylinder.pressure[0] = 3e6, cylinder.pressure[1] = 4e6;
-        def.tolerance = controlled ? 1e-9 : 0;
-        def.step = 2e-4;
+        def.relative_tolerance = controlled ? 1e-9 : 0;
+        def.max_step = 2e-4;
         yk_subsystem *s = create(context, &def, &cylinder);
         yk_input begin[2] = {linear_signal(0.8, 0.24)};
-        assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
+        assert_int_equal(s->ops->initialize(s, 0, 1e-3, begin), YK_OK);
         follow_sine(s, 400, 0.4);
         assert_near(channel(s, "ram.pressure_1"), p[0], 2e-1);
         assert_near(channel(s, "ram.pressure_2"), p[1], 2e-1);
@@ -280,21 +285,23 @@ static void a_cavity_opens_and_closes(void **state)
     yk_context *context = *state;
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = example_cylinder();
-    cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
-    cylinder.cylinder.friction = 0;
-    cylinder.start = YK_HYDRAULIC_FORCE;
-    def.fluid.vapour = 2e4;
-    def.tolerance = 1e-10; /* the kink where the cavity opens costs fixed steps some pascal */
+    cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTER;
+    cylinder.cylinder.viscous_friction = 0;
+    cylinder.initial_state = YK_HYDRAULIC_INITIAL_FORCE;
+    def.fluid.vapor_pressure = 2e4;
+    def.relative_tolerance =
+        1e-10; /* the kink where the cavity opens costs fixed steps some pascal */
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_input begin[2] = {linear_signal(0.8, 0)};
-    assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 1e-3, begin), YK_OK);
     double before = balance(s), p1 = channel(s, "ram.pressure_1"),
            p2 = channel(s, "ram.pressure_2");
     assert_near(p1 + p2, 7.7e6, 1e-6);
     assert_int_equal(move(s, 0, 0.8, 0.81, 0.1, 100), YK_OK);
     assert_near(channel(s, "ram.pressure_2"), 2e4, 0);
-    double grown = 0.231 / 0.221, fill = 1 + fluid.a * p2 + fluid.b * p2 * p2,
-           vapour = 1 + fluid.a * 2e4 + fluid.b * 4e8;
+    double grown = 0.231 / 0.221,
+           fill = 1 + fluid.compressibility * p2 + fluid.compressibility_2 * p2 * p2,
+           vapour = 1 + fluid.compressibility * 2e4 + fluid.compressibility_2 * 4e8;
     assert_near(channel(s, "ram.void_2"), 1 - fill / grown / vapour, 1e-10);
     assert_in_range((int)(1e4 * channel(s, "ram.cavitation_time")), 930, 1000);
     assert_int_equal(move(s, 0.1, 0.81, 0.8, 0.1, 100), YK_OK);
@@ -322,11 +329,11 @@ static void the_piston_meets_its_stops(void **state)
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = example_cylinder();
     double k = 0.45;
-    cylinder.spool = (yk_function){.value = constant, .user = &k};
-    cylinder.cylinder.stop = 5e-3;
+    cylinder.spool_command = (yk_time_function){.evaluate = constant, .user = &k};
+    cylinder.cylinder.min_chamber_length = 5e-3;
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_input begin[2] = {linear_signal(0.8, 0)};
-    assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 1e-3, begin), YK_OK);
     double before = balance(s);
     assert_int_equal(move(s, 0, 0.8, 1.016, 1, 1000), YK_OK);
     assert_near(channel(s, "ram.stop_time"), 0, 0);
@@ -354,13 +361,13 @@ static void fluid_flows_back_only_where_it_may(void **state)
         yk_hydraulic_def def = yk_hydraulic_default();
         yk_hydraulic_cylinder_def cylinder = example_cylinder();
         double k = 0;
-        cylinder.spool = (yk_function){.value = constant, .user = &k};
-        cylinder.cylinder.valve.backflow = backflow;
-        cylinder.start = YK_HYDRAULIC_PRESSURE;
+        cylinder.spool_command = (yk_time_function){.evaluate = constant, .user = &k};
+        cylinder.cylinder.valve.allow_backflow = backflow;
+        cylinder.initial_state = YK_HYDRAULIC_INITIAL_PRESSURE;
         cylinder.pressure[0] = 1e5, cylinder.pressure[1] = 2e7;
         yk_subsystem *s = create(context, &def, &cylinder);
         yk_input begin[2] = {linear_signal(0.8, 0)};
-        assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
+        assert_int_equal(s->ops->initialize(s, 0, 1e-3, begin), YK_OK);
         assert_int_equal(move(s, 0, 0.8, 0.8, 0.1, 100), YK_OK);
         assert_near(channel(s, "ram.pressure_2"), backflow ? 7.6e6 : 2e7, backflow ? 1e3 : 1e-3);
         assert_near(channel(s, "ram.blocked_time"), backflow ? 0 : 0.1, 1e-9);
@@ -374,14 +381,14 @@ static void impossible_motion_is_named(void **state)
     yk_context *context = *state;
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = example_cylinder();
-    cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
-    cylinder.start = YK_HYDRAULIC_FORCE;
+    cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTER;
+    cylinder.initial_state = YK_HYDRAULIC_INITIAL_FORCE;
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_input begin[2] = {linear_signal(0.8, 0)};
-    assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
+    assert_int_equal(s->ops->initialize(s, 0, 1e-3, begin), YK_OK);
     yk_status status = move(s, 0, 0.8, 0.99, 0.1, 100);
     assert_int_equal(status, YK_ERROR_DIVERGED);
-    assert_non_null(strstr(s->ops->message(s), "cylinder 'ram'"));
+    assert_non_null(strstr(s->ops->last_message(s), "cylinder 'ram'"));
     s->ops->destroy(s);
 }
 
@@ -409,16 +416,16 @@ static void bad_definitions_are_refused(void **state)
     cylinder.cylinder.length = 0;
     expect_refusal(context, &def, &cylinder, "cylinder 'ram': areas, length");
     cylinder.cylinder = example_cylinder().cylinder;
-    cylinder.cylinder.stop = 0.3;
+    cylinder.cylinder.min_chamber_length = 0.3;
     expect_refusal(context, &def, &cylinder, "must leave the piston space");
     cylinder.cylinder = example_cylinder().cylinder;
-    def.fluid.vapour = 2e5;
+    def.fluid.vapor_pressure = 2e5;
     expect_refusal(context, &def, &cylinder, "vapour pressure (200000 Pa)");
     def = yk_hydraulic_default();
-    cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
+    cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTER;
     yk_subsystem *s = create(context, &def, &cylinder);
-    assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_ERROR_ARGUMENT);
-    assert_non_null(strstr(s->ops->message(s), "is closed at the start"));
+    assert_int_equal(s->ops->initialize(s, 0, 1e-3, NULL), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(s->ops->last_message(s), "is closed at the start"));
     s->ops->destroy(s);
 }
 
@@ -427,7 +434,8 @@ static void bad_definitions_are_refused(void **state)
 static void stops_push_back_at_both_ends(void **state)
 {
     (void)state;
-    yk_cylinder c = {.length = 1, .fraction = 0.4, .stop = 0.05, .stop_stiffness = 1e6};
+    yk_cylinder c = {
+        .length = 1, .initial_fraction = 0.4, .min_chamber_length = 0.05, .stop_stiffness = 1e6};
     assert_near(yk_cylinder_stop_force(&c, 0, 1), 0, 0);
     assert_near(yk_cylinder_stop_force(&c, 0.34, 1), 0, 0);
     assert_near(yk_cylinder_stop_force(&c, -0.54, 1), 0, 0);

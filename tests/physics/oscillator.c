@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "inputs.h"
 #include "math/polynomial.h"
-#include "signals.h"
 #include "test.h"
 
 static yk_context *context;
@@ -21,7 +21,7 @@ static yk_subsystem *make(const yk_oscillator_def *def, yk_causality causality)
 static yk_port_value value_of(const yk_subsystem *oscillator)
 {
     yk_port_value value = {.motion.orientation.w = 1};
-    oscillator->ops->output(oscillator, 0, &value);
+    oscillator->ops->get_port_value(oscillator, 0, &value);
     return value;
 }
 
@@ -35,8 +35,8 @@ static double free_vibration(const yk_oscillator_def *d, double t)
 
 static double free_error(yk_oscillator_def def, double h, int steps)
 {
-    yk_subsystem *oscillator = make(&def, YK_UNCONNECTED);
-    oscillator->ops->start(oscillator, 0, h, NULL);
+    yk_subsystem *oscillator = make(&def, YK_CAUSALITY_NONE);
+    oscillator->ops->initialize(oscillator, 0, h, NULL);
     double worst = 0;
     for (int i = 0; i < steps; i++) {
         assert_int_equal(oscillator->ops->step(oscillator, i * h, h, NULL), YK_OK);
@@ -97,10 +97,10 @@ static void external_force_drives_the_exact_integrator(void **state)
     double amplitude = 4;
     yk_oscillator_def def = {
         .mass = 2, .stiffness = 450, .integrator = YK_OSCILLATOR_EXACT, .rho_inf = 1};
-    def.force = (yk_function){.value = harmonic, .user = &amplitude};
-    yk_subsystem *oscillator = make(&def, YK_UNCONNECTED);
+    def.force = (yk_time_function){.evaluate = harmonic, .user = &amplitude};
+    yk_subsystem *oscillator = make(&def, YK_CAUSALITY_NONE);
     double h = 5e-3, w = 7, natural = 15;
-    oscillator->ops->start(oscillator, 0, h, NULL);
+    oscillator->ops->initialize(oscillator, 0, h, NULL);
     for (int i = 0; i < 200; i++)
         oscillator->ops->step(oscillator, i * h, h, NULL);
     double expected =
@@ -117,9 +117,9 @@ static void prescribed_motion_needs_the_wrench_of_the_equation_of_motion(void **
 {
     (void)state;
     yk_oscillator_def def = damped(YK_OSCILLATOR_EXACT);
-    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_subsystem *oscillator = make(&def, YK_CAUSALITY_MOTION_INPUT);
     yk_input input = {.degree = 3, .linear = {{0.1, 0, 0}, {2, 0, 0}, {-3, 0, 0}, {5, 0, 0}}};
-    oscillator->ops->start(oscillator, 0, 0.1, &input);
+    oscillator->ops->initialize(oscillator, 0, 0.1, &input);
     assert_int_equal(oscillator->ops->step(oscillator, 0, 0.1, &input), YK_OK);
     double x = 0.1 + 0.2 - 0.03 + 0.005, v = 2 - 0.6 + 0.15, a = -6 + 3;
     yk_port_value value = value_of(oscillator);
@@ -136,9 +136,9 @@ static void exact_method_follows_a_line(void **state)
     yk_oscillator_def def = damped(YK_OSCILLATOR_EXACT);
     def.position = 0.1;
     def.velocity = 2;
-    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_subsystem *oscillator = make(&def, YK_CAUSALITY_MOTION_INPUT);
     yk_input input = linear_signal(0.1, 2);
-    oscillator->ops->start(oscillator, 0, 0.1, &input);
+    oscillator->ops->initialize(oscillator, 0, 0.1, &input);
     input = linear_signal(0.1, 3);
     assert_int_equal(oscillator->ops->step(oscillator, 0, 0.1, &input), YK_OK);
     yk_port_value value = value_of(oscillator);
@@ -155,10 +155,10 @@ static void two_step_method_follows_a_motion(void **state)
     yk_oscillator_def def = damped(YK_OSCILLATOR_TWO_STEP);
     def.position = 0;
     def.velocity = 0.3;
-    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_subsystem *oscillator = make(&def, YK_CAUSALITY_MOTION_INPUT);
     double h = 1e-3;
     yk_input input = linear_signal(0, 0.3);
-    oscillator->ops->start(oscillator, 0, h, &input);
+    oscillator->ops->initialize(oscillator, 0, h, &input);
     for (int i = 0; i < 200; i++) {
         double begin = 0.1 * sin(3 * i * h), end = 0.1 * sin(3 * (i + 1) * h);
         input = linear_signal(begin, (end - begin) / h);
@@ -179,9 +179,9 @@ static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
     (void)state;
     yk_oscillator_def def = damped(YK_OSCILLATOR_SEMI_IMPLICIT);
     def.position = 0.5;
-    yk_subsystem *oscillator = make(&def, YK_TAKES_MOTION);
+    yk_subsystem *oscillator = make(&def, YK_CAUSALITY_MOTION_INPUT);
     yk_input input = linear_signal(0.4, 3);
-    oscillator->ops->start(oscillator, 0, 0.01, &input);
+    oscillator->ops->initialize(oscillator, 0, 0.01, &input);
     oscillator->ops->step(oscillator, 0, 0.01, &input);
     assert_near(value_of(oscillator).motion.position.x, 0.4 + 0.03, 1e-15);
     oscillator->ops->destroy(oscillator);
@@ -196,14 +196,14 @@ static void at_rest(void *user, double t, double value[3])
 static void driven_oscillators_are_not_merged(void **state)
 {
     yk_oscillator_def def = yk_oscillator_default();
-    yk_subsystem *parts[2] = {make(&def, YK_UNCONNECTED), make(&def, YK_UNCONNECTED)},
+    yk_subsystem *parts[2] = {make(&def, YK_CAUSALITY_NONE), make(&def, YK_CAUSALITY_NONE)},
                  *merged = NULL;
     yk_relative_motion drive[6] = {{at_rest, NULL}};
-    yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X, .drive = drive};
+    yk_merge_joint joint = {.part_b = 1, .constrained_axes = YK_AXIS_X, .drive = drive};
     yk_merge_def merge = {
-        .parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1, .length = 1};
+        .parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1, .length_unit = 1};
     (void)state;
-    assert_int_equal(parts[0]->ops->merging->merge(&merge, &merged), YK_ERROR_CAPABILITY);
+    assert_int_equal(parts[0]->ops->merge->merge(&merge, &merged), YK_ERROR_CAPABILITY);
     for (int i = 0; i < 2; i++)
         parts[i]->ops->destroy(parts[i]);
 }
@@ -214,19 +214,20 @@ static void merged_oscillators_move_as_one_mass(void **state)
     yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a, sum = a;
     b.mass = 0.5, b.stiffness = 100, b.damping = 1;
     sum.mass = 2, sum.stiffness = 700, sum.damping = 4;
-    yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
-    yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
+    yk_subsystem *parts[2] = {make(&a, YK_CAUSALITY_NONE), make(&b, YK_CAUSALITY_NONE)},
+                 *merged = NULL;
+    yk_merge_joint joint = {.part_b = 1, .constrained_axes = YK_AXIS_X};
     assert_int_equal(
-        parts[0]->ops->merging->merge(
+        parts[0]->ops->merge->merge(
             &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1},
             &merged),
         YK_OK);
-    merged->ops->start(merged, 0, 0.02, NULL);
+    merged->ops->initialize(merged, 0, 0.02, NULL);
     for (int i = 0; i < 30; i++)
         merged->ops->step(merged, i * 0.02, 0.02, NULL);
     yk_port_value ports[2] = {{.motion.orientation.w = 1}, {.motion.orientation.w = 1}};
     for (int i = 0; i < 2; i++)
-        merged->ops->output(merged, i, &ports[i]);
+        merged->ops->get_port_value(merged, i, &ports[i]);
     assert_near(ports[0].motion.position.x, free_vibration(&sum, 0.6), 1e-14);
     /* The parts pull at each other with opposite forces. */
     assert_near(ports[0].wrench.force.x + ports[1].wrench.force.x, 0, 1e-12);
@@ -240,17 +241,18 @@ static void merging_what_does_not_fit_is_refused(void **state)
 {
     (void)state;
     yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a;
-    yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
+    yk_subsystem *parts[2] = {make(&a, YK_CAUSALITY_NONE), make(&b, YK_CAUSALITY_NONE)},
+                 *merged = NULL;
     assert_int_equal(
-        parts[0]->ops->merging->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
+        parts[0]->ops->merge->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
         YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "do not join all"));
     parts[1]->ops->destroy(parts[1]);
     b.position += 0.1;
-    parts[1] = make(&b, YK_UNCONNECTED);
-    yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
+    parts[1] = make(&b, YK_CAUSALITY_NONE);
+    yk_merge_joint joint = {.part_b = 1, .constrained_axes = YK_AXIS_X};
     assert_int_equal(
-        parts[0]->ops->merging->merge(
+        parts[0]->ops->merge->merge(
             &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1},
             &merged),
         YK_ERROR_ARGUMENT);

@@ -10,9 +10,10 @@
 static void text_is_a_plain_table(void **state)
 {
     test_folder *folder = *state;
-    const yk_record_channel channels[] = {{.name = "tip.position", .unit = "m", .components = 3},
-                                          {.name = "count", .components = 1},
-                                          {.name = "say \"a,b\"", .unit = "N", .components = 1}};
+    const yk_record_channel channels[] = {
+        {.name = "tip.position", .unit = "m", .component_count = 3},
+        {.name = "count", .component_count = 1},
+        {.name = "say \"a,b\"", .unit = "N", .component_count = 1}};
     const yk_record_header header = {.channels = channels, .channel_count = 3};
     yk_recorder *recorder = create_file_recorder(folder, "a.csv");
     assert_int_equal(yk_recorder_begin(recorder, &header), YK_OK);
@@ -64,7 +65,7 @@ static void abandoned_run_leaves_its_rows_in_the_part(void **state)
     assert_false(file_exists(in_folder(folder, "a.csv")));
     yk_record *record = load_file(folder, "a.csv.part");
     assert_samples(record, 1500);
-    assert_false(yk_record_complete(record));
+    assert_false(yk_record_is_complete(record));
     yk_record_destroy(record);
 }
 
@@ -93,7 +94,7 @@ static void record_and_die(test_folder *folder)
     yk_file_recorder_def def = yk_file_recorder_default();
     def.path = in_folder(folder, "a.csv");
     def.block_rows = 100;
-    def.flush_seconds = 1e9;
+    def.flush_interval = 1e9;
     yk_recorder *recorder = NULL;
     yk_file_recorder_create(folder->context, &def, &recorder);
     yk_recorder_begin(recorder, &sample_header);
@@ -114,7 +115,7 @@ static void slow_runs_are_flushed_by_the_clock(void **state)
     test_folder *folder = *state;
     yk_file_recorder_def def = yk_file_recorder_default();
     def.path = in_folder(folder, "a.csv");
-    def.flush_seconds = 0;
+    def.flush_interval = 0;
     yk_recorder *recorder = NULL;
     assert_int_equal(yk_file_recorder_create(folder->context, &def, &recorder), YK_OK);
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
@@ -208,7 +209,7 @@ static void names_that_imply_no_format(void **state)
     assert_int_equal(yk_file_recorder_create(folder->context, &def, &recorder), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(folder->context), "'results.txt'"));
     assert_null(recorder);
-    def.format = YK_RECORD_CSV;
+    def.format = YK_RECORD_FORMAT_CSV;
     assert_int_equal(yk_file_recorder_create(folder->context, &def, &recorder), YK_OK);
     assert_string_equal(recorder->ops->kind, "csv");
     yk_recorder_destroy(recorder);

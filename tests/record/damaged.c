@@ -285,8 +285,8 @@ static void a_child_ends_with_its_caller(void **state)
 static void make_file(test_folder *folder, const char *name, size_t rows)
 {
     const yk_record_channel channels[] = {
-        {.name = "tip.position", .unit = "m", .components = 3},
-        {.name = "force", .unit = "N", .components = 1},
+        {.name = "tip.position", .unit = "m", .component_count = 3},
+        {.name = "force", .unit = "N", .component_count = 1},
     };
     yk_record_header header = {.title = "damaged", .channels = channels, .channel_count = 2};
     yk_file_recorder_def def = yk_file_recorder_default();
@@ -334,7 +334,7 @@ static void damaged_files_give_a_record_or_a_message(void **state)
         yk_record *record = NULL;
         yk_status status = yk_record_load(folder->context, in_folder(folder, "bad.h5"), &record);
         if (status == YK_OK) {
-            assert_true(yk_record_rows(record) > 0);
+            assert_true(yk_record_row_count(record) > 0);
             yk_record_destroy(record);
             continue;
         }
@@ -363,11 +363,11 @@ static void thin_records_look_like_the_whole(void **state)
         yk_record *thin;
         const char *path = in_folder(folder, names[i]);
         assert_int_equal(yk_record_load_thin(folder->context, path, 4096, &thin), YK_OK);
-        size_t rows = yk_record_rows(thin);
+        size_t rows = yk_record_row_count(thin);
         assert_true(rows <= 4096 && rows >= 2048);
 
         /* All peaks of a millisecond are there, times ascend, and both ends are those of the run. */
-        const double *time = yk_record_time(thin);
+        const double *time = yk_record_times(thin);
         const double *force = yk_record_column(thin, 1, 0);
         int peaks = 0;
         for (size_t k = 0; k < rows; k++) {
@@ -388,8 +388,8 @@ static void thin_records_look_like_the_whole(void **state)
         path = in_folder(folder, names[i]);
         assert_int_equal(yk_record_load_thin(folder->context, path, 4096, &thin), YK_OK);
         assert_int_equal(yk_record_load(folder->context, path, &whole), YK_OK);
-        assert_int_equal(yk_record_rows(thin), 1000);
-        assert_memory_equal(yk_record_time(thin), yk_record_time(whole), 1000 * sizeof(double));
+        assert_int_equal(yk_record_row_count(thin), 1000);
+        assert_memory_equal(yk_record_times(thin), yk_record_times(whole), 1000 * sizeof(double));
         for (int c = 0; c < 3; c++)
             assert_memory_equal(yk_record_column(thin, 0, c), yk_record_column(whole, 0, c),
                                 1000 * sizeof(double));

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "budget.h"
+#include "failing_allocator.h"
 #include "folder.h"
 
 typedef enum attack { NONE, COUNT, FAIL, FAIL_ONCE, KILL_BEFORE, KILL_INSIDE } attack;
@@ -108,7 +108,7 @@ enum { ROWS = 250, BLOCK = 50, FRAME_EVERY = 100, FRAME_SIZE = 7 };
 
 static const char *const names[] = {"ball"};
 static const yk_record_body bodies[] = {
-    {.name = "ball", .motion = YK_BODY_MOVES, .orientation = {1, 0, 0, 0}}};
+    {.name = "ball", .motion = YK_SCENE_MOTION_FULL, .orientation = {1, 0, 0, 0}}};
 static const yk_record_scene scene = {.subsystems = names,
                                       .solvers = names,
                                       .subsystem_count = 1,
@@ -123,8 +123,8 @@ static void record_all(test_folder *folder, const char *name)
     yk_file_recorder_def def = yk_file_recorder_default();
     def.path = in_folder(folder, name);
     def.block_rows = BLOCK;
-    def.flush_seconds = 1e9;
-    def.sync_seconds = 0;
+    def.flush_interval = 1e9;
+    def.sync_interval = 0;
     yk_recorder *recorder = NULL;
     yk_status status = yk_file_recorder_create(folder->context, &def, &recorder);
     yk_record_header header = sample_header;
@@ -183,12 +183,12 @@ static void assert_beginning(test_folder *folder, const char *name, size_t least
 
     if (status != YK_OK)
         fail_msg("%s", yk_last_message(folder->context));
-    assert_true(yk_record_rows(record) >= least);
+    assert_true(yk_record_row_count(record) >= least);
     assert_channels(record);
-    assert_samples(record, yk_record_rows(record));
+    assert_samples(record, yk_record_row_count(record));
     for (size_t i = 0; i < yk_record_frame_count(record); i++)
         assert_near(yk_record_frame(record, i)[0], (double)(i * FRAME_EVERY), 0);
-    assert_int_equal(yk_record_complete(record), complete);
+    assert_int_equal(yk_record_is_complete(record), complete);
     yk_record_destroy(record);
 }
 
@@ -209,7 +209,7 @@ static void assert_survived(test_folder *folder, const char *name)
 
     yk_record *record = NULL;
     bool complete = yk_record_load(folder->context, in_folder(folder, part), &record) == YK_OK &&
-                    yk_record_complete(record);
+                    yk_record_is_complete(record);
     yk_record_destroy(record);
     assert_beginning(folder, part, rows, complete);
 
@@ -217,11 +217,12 @@ static void assert_survived(test_folder *folder, const char *name)
     if (rows > 0) {
         char whole[512];
         snprintf(whole, sizeof whole, "%s", in_folder(folder, name));
-        yk_recovery recovery;
+        yk_recovery_report recovery;
         assert_int_equal(
-            yk_record_recover(folder->context, in_folder(folder, part), whole, &recovery), YK_OK);
-        assert_int_equal(recovery.complete, complete);
-        assert_true(recovery.rows >= rows);
+            yk_record_recover_journal(folder->context, in_folder(folder, part), whole, &recovery),
+            YK_OK);
+        assert_int_equal(recovery.is_complete, complete);
+        assert_true(recovery.row_count >= rows);
         bool csv = strstr(name, ".csv") != NULL;
         if (!csv)
             assert_beginning(folder, name, rows, complete);
@@ -308,9 +309,9 @@ static void damage_is_seen_wherever_it_is(void **state)
         yk_record *record = NULL;
         yk_status status = yk_record_load(folder->context, in_folder(folder, "b.part"), &record);
         if (status == YK_OK) {
-            assert_samples(record, yk_record_rows(record));
+            assert_samples(record, yk_record_row_count(record));
             bool process = at >= 16 && at < 24; /* the one that wrote it, without weight */
-            assert_true(process || yk_record_rows(record) < 5 * BLOCK);
+            assert_true(process || yk_record_row_count(record) < 5 * BLOCK);
         }
         yk_record_destroy(record);
     }
@@ -363,21 +364,22 @@ static void a_damaged_journal_is_kept_and_recovered_around(void **state)
         assert_int_equal(yk_record_load(folder->context, in_folder(folder, part), &record),
                          YK_ERROR_INPUT);
         assert_non_null(strstr(yk_last_message(folder->context), "yoke recover"));
-        yk_recovery recovery;
+        yk_recovery_report recovery;
         snprintf(path, sizeof path, "%s", in_folder(folder, part));
         snprintf(recovered, sizeof recovered, "%s", in_folder(folder, "b.h5"));
-        assert_int_equal(yk_record_recover(folder->context, path, recovered, &recovery), YK_OK);
-        assert_true(recovery.complete);
-        assert_int_equal(recovery.rows, 4 * BLOCK);
+        assert_int_equal(yk_record_recover_journal(folder->context, path, recovered, &recovery),
+                         YK_OK);
+        assert_true(recovery.is_complete);
+        assert_int_equal(recovery.row_count, 4 * BLOCK);
         assert_int_equal(recovery.gap_count, 1);
         assert_near(recovery.gaps[0].after, sample_time(BLOCK - 1), 0);
         assert_near(recovery.gaps[0].before, sample_time(2 * BLOCK), 0);
 
         /* What came of it is not marked as a whole record. */
         record = load_file(folder, "b.h5");
-        assert_false(yk_record_complete(record));
-        assert_int_equal(yk_record_rows(record), 4 * BLOCK);
-        assert_near(yk_record_time(record)[BLOCK], sample_time(2 * BLOCK), 0);
+        assert_false(yk_record_is_complete(record));
+        assert_int_equal(yk_record_row_count(record), 4 * BLOCK);
+        assert_near(yk_record_times(record)[BLOCK], sample_time(2 * BLOCK), 0);
         yk_record_destroy(record);
     }
 }
@@ -401,18 +403,18 @@ static void a_read_error_at_the_end_keeps_the_journal(void **state)
         assert_int_equal(status, YK_ERROR_FILE);
         assert_non_null(strstr(yk_last_message(folder->context), "Input/output error"));
         assert_false(file_exists(in_folder(folder, "a.csv")));
-        yk_recovery recovery;
+        yk_recovery_report recovery;
         char part[512], path[512];
         snprintf(part, sizeof part, "%s", in_folder(folder, "a.csv.part"));
         snprintf(path, sizeof path, "%s", in_folder(folder, "b.csv"));
-        assert_int_equal(yk_record_recover(folder->context, part, path, &recovery), YK_OK);
-        assert_int_equal(recovery.rows, 5 * BLOCK);
-        assert_true(recovery.complete && recovery.gap_count == 0);
+        assert_int_equal(yk_record_recover_journal(folder->context, part, path, &recovery), YK_OK);
+        assert_int_equal(recovery.row_count, 5 * BLOCK);
+        assert_true(recovery.is_complete && recovery.gap_count == 0);
 
         /* Recovery does not take a read error for damage, either. */
         reads = 0;
         failing_read = first;
-        status = yk_record_recover(folder->context, part, path, &recovery);
+        status = yk_record_recover_journal(folder->context, part, path, &recovery);
         failing_read = 0;
         assert_int_equal(status, YK_ERROR_FILE);
         unlink(part);
@@ -448,9 +450,9 @@ static void a_read_error_never_shortens_a_record(void **state)
         }
         passed++;
         assert_channels(record);
-        assert_int_equal(yk_record_rows(record), 5 * BLOCK);
+        assert_int_equal(yk_record_row_count(record), 5 * BLOCK);
         assert_samples(record, 5 * BLOCK);
-        assert_true(yk_record_complete(record));
+        assert_true(yk_record_is_complete(record));
         assert_int_equal(yk_record_get_summary(record)->count, 1);
         assert_string_equal(yk_record_get_header(record)->title, sample_header.title);
         yk_record_destroy(record);
@@ -601,13 +603,15 @@ static void a_folder_that_vanishes_is_an_error_at_the_end(void **state)
 static void only_journals_are_recovered(void **state)
 {
     test_folder *folder = *state;
-    yk_recovery recovery;
+    yk_recovery_report recovery;
     char part[512], whole[512];
     snprintf(part, sizeof part, "%s", in_folder(folder, "a.part"));
     snprintf(whole, sizeof whole, "%s", in_folder(folder, "a.h5"));
-    assert_int_equal(yk_record_recover(folder->context, part, whole, &recovery), YK_ERROR_FILE);
+    assert_int_equal(yk_record_recover_journal(folder->context, part, whole, &recovery),
+                     YK_ERROR_FILE);
     write_file(part, "time [s]\n1\n", 11);
-    assert_int_equal(yk_record_recover(folder->context, part, whole, &recovery), YK_ERROR_INPUT);
+    assert_int_equal(yk_record_recover_journal(folder->context, part, whole, &recovery),
+                     YK_ERROR_INPUT);
     assert_false(file_exists(whole));
 
     /* One whose run goes on stays alone. */
@@ -615,7 +619,8 @@ static void only_journals_are_recovered(void **state)
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
     record_samples(recorder, 0, 2000);
     snprintf(part, sizeof part, "%s", in_folder(folder, "b.h5.part"));
-    assert_int_equal(yk_record_recover(folder->context, part, whole, &recovery), YK_ERROR_FILE);
+    assert_int_equal(yk_record_recover_journal(folder->context, part, whole, &recovery),
+                     YK_ERROR_FILE);
     assert_non_null(strstr(yk_last_message(folder->context), "another run"));
     yk_recorder_destroy(recorder);
 }

@@ -82,22 +82,24 @@ static inline char *read_whole(const char *path, size_t *length)
 static const char *const odd_labels[] = {"a, b", "[x]:1"};
 
 static const yk_record_channel sample_channels[] = {
-    {.name = "left.position", .unit = "m", .components = 3},
-    {.name = "left", .unit = "J", .components = 1}, /* also a group of the one before */
-    {.name = "left.position.x", .components = 1},
+    {.name = "left.position", .unit = "m", .component_count = 3},
+    {.name = "left", .unit = "J", .component_count = 1}, /* also a group of the one before */
+    {.name = "left.position.x", .component_count = 1},
     {.name = "beam \"A\", end\nmarker.force [x]: \\ ",
      .unit = "N/mm^2 [abs]",
-     .components = 2,
+     .component_count = 2,
      .labels = odd_labels},
-    {.name = "a/b..c.", .unit = "\xc2\xb5m", .components = 1}, /* slashes, empty parts, UTF-8 */
-    {.name = "a_b..c.", .unit = "\xc2\xb5m", .components = 4},
-    {.name = ".", .unit = "1", .components = 5},
+    {.name = "a/b..c.",
+     .unit = "\xc2\xb5m",
+     .component_count = 1}, /* slashes, empty parts, UTF-8 */
+    {.name = "a_b..c.", .unit = "\xc2\xb5m", .component_count = 4},
+    {.name = ".", .unit = "1", .component_count = 5},
 };
 
 enum { SAMPLE_CHANNELS = sizeof sample_channels / sizeof *sample_channels, SAMPLE_WIDTH = 17 };
 
 static const yk_record_header sample_header = {.title = "Two masses \xe2\x80\x93 and a \"quote\"",
-                                               .scenario = "title: x\ntime: {end: 2}\n",
+                                               .scenario_text = "title: x\ntime: {end: 2}\n",
                                                .command = "yoke run x.yaml",
                                                .channels = sample_channels,
                                                .channel_count = SAMPLE_CHANNELS};
@@ -144,13 +146,13 @@ static inline void assert_same_bits(double actual, double expected)
 
 static inline void assert_samples(const yk_record *record, size_t rows)
 {
-    assert_int_equal(yk_record_rows(record), rows);
+    assert_int_equal(yk_record_row_count(record), rows);
     const yk_record_header *header = yk_record_get_header(record);
     for (size_t i = 0; i < rows; i++)
-        assert_same_bits(yk_record_time(record)[i], sample_time(i));
+        assert_same_bits(yk_record_times(record)[i], sample_time(i));
     size_t column = 0;
     for (int channel = 0; channel < header->channel_count; channel++)
-        for (int c = 0; c < header->channels[channel].components; c++, column++)
+        for (int c = 0; c < header->channels[channel].component_count; c++, column++)
             for (size_t i = 0; i < rows; i++)
                 assert_same_bits(yk_record_column(record, channel, c)[i], sample_value(i, column));
     assert_int_equal(column, SAMPLE_WIDTH);
@@ -170,12 +172,12 @@ static inline void assert_channels(const yk_record *record)
         const yk_record_channel *channel = &header->channels[i], *given = &sample_channels[i];
         assert_string_equal(channel->name, given->name);
         assert_string_equal(channel->unit, given->unit ? given->unit : "");
-        assert_int_equal(channel->components, given->components);
-        for (int c = 0; c < given->components; c++)
+        assert_int_equal(channel->component_count, given->component_count);
+        for (int c = 0; c < given->component_count; c++)
             assert_string_equal(channel->labels[c], labels[i][c]);
-        assert_int_equal(yk_record_find(record, given->name), i);
+        assert_int_equal(yk_record_find_channel(record, given->name), i);
     }
-    assert_int_equal(yk_record_find(record, "right"), -1);
+    assert_int_equal(yk_record_find_channel(record, "right"), -1);
 }
 
 static inline yk_recorder *create_file_recorder(test_folder *folder, const char *name)

@@ -88,7 +88,7 @@ static void layout_is_the_documented_one(void **state)
     snprintf(software, sizeof software, "yoke %s", yk_version());
     assert_text_attribute(file, "software", software);
     assert_text_attribute(file, "title", sample_header.title);
-    assert_text_attribute(file, "scenario", sample_header.scenario);
+    assert_text_attribute(file, "scenario", sample_header.scenario_text);
     assert_text_attribute(file, "command", sample_header.command);
     assert_table(file, "/time", "s", 1, 1030, 1);
     assert_table(file, "/channels/left/position", "m", 2, 1030, 3);
@@ -118,7 +118,7 @@ static void header_and_summary_come_back(void **state)
     record_file(folder, "a.h5", 5, &(yk_record_summary){values, 4});
     yk_record *record = load_file(folder, "a.h5");
     assert_string_equal(yk_record_get_header(record)->title, sample_header.title);
-    assert_string_equal(yk_record_get_header(record)->scenario, sample_header.scenario);
+    assert_string_equal(yk_record_get_header(record)->scenario_text, sample_header.scenario_text);
     assert_string_equal(yk_record_get_header(record)->command, sample_header.command);
     const yk_record_summary *summary = yk_record_get_summary(record);
     assert_int_equal(summary->count, 4);
@@ -140,14 +140,14 @@ static void scenarios_may_be_long(void **state)
         scenario[i] = (char)('a' + i % 26);
     scenario[LENGTH] = '\0';
     yk_record_header header = sample_header;
-    header.scenario = scenario;
+    header.scenario_text = scenario;
     yk_recorder *recorder = create_file_recorder(folder, "a.h5");
     assert_int_equal(yk_recorder_begin(recorder, &header), YK_OK);
     record_samples(recorder, 0, 1);
     assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
     yk_recorder_destroy(recorder);
     yk_record *record = load_file(folder, "a.h5");
-    assert_string_equal(yk_record_get_header(record)->scenario, scenario);
+    assert_string_equal(yk_record_get_header(record)->scenario_text, scenario);
     yk_record_destroy(record);
     free(scenario);
 }
@@ -186,7 +186,7 @@ static void abandoned_run_leaves_its_rows_in_the_part(void **state)
     yk_record *record = load_file(folder, "a.h5.part");
     assert_channels(record);
     assert_samples(record, 1500);
-    assert_false(yk_record_complete(record));
+    assert_false(yk_record_is_complete(record));
     yk_record_destroy(record);
 }
 
@@ -209,7 +209,7 @@ static void record_and_die(test_folder *folder)
     yk_file_recorder_def def = yk_file_recorder_default();
     def.path = in_folder(folder, "a.h5");
     def.block_rows = 500; /* not the size of a chunk */
-    def.flush_seconds = 1e9;
+    def.flush_interval = 1e9;
     yk_recorder *recorder = NULL;
     yk_file_recorder_create(folder->context, &def, &recorder);
     yk_recorder_begin(recorder, &sample_header);
@@ -224,7 +224,7 @@ static void killed_run_leaves_whole_blocks(void **state)
     yk_record *record = load_file(*state, "a.h5.part");
     assert_channels(record);
     assert_samples(record, 4500);
-    assert_false(yk_record_complete(record));
+    assert_false(yk_record_is_complete(record));
     yk_record_destroy(record);
 }
 

@@ -88,9 +88,9 @@ static void tables_of_others_are_welcome(void **state)
     const char text[] = "\xef\xbb\xbfTime,\"a b\"\r\n 0 ,1\r\n1e-1,\"-2\"\r\n\r\n";
     write_file(in_folder(*state, "a.csv"), text, strlen(text));
     yk_record *record = load_file(*state, "a.csv");
-    assert_int_equal(yk_record_rows(record), 2);
-    assert_int_equal(yk_record_find(record, "a b"), 0);
-    assert_near(yk_record_time(record)[1], 0.1, 0);
+    assert_int_equal(yk_record_row_count(record), 2);
+    assert_int_equal(yk_record_find_channel(record, "a b"), 0);
+    assert_near(yk_record_times(record)[1], 0.1, 0);
     assert_near(yk_record_column(record, 0, 0)[1], -2, 0);
     yk_record_destroy(record);
 }

@@ -1,5 +1,5 @@
 /* The record in memory: growth, copies of header and summary, failing allocations. */
-#include "budget.h"
+#include "failing_allocator.h"
 #include "folder.h"
 
 static void a_hundred_thousand_samples_stay_in_place(void **state)
@@ -19,12 +19,12 @@ static void columns_can_be_read_while_recording(void **state)
     test_folder *folder = *state;
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
-    assert_int_equal(yk_record_rows(record), 0);
-    assert_false(yk_record_complete(record));
+    assert_int_equal(yk_record_row_count(record), 0);
+    assert_false(yk_record_is_complete(record));
     assert_int_equal(yk_recorder_begin(yk_record_recorder(record), &sample_header), YK_OK);
     record_samples(yk_record_recorder(record), 0, 300);
     assert_samples(record, 300);
-    assert_false(yk_record_complete(record));
+    assert_false(yk_record_is_complete(record));
     yk_record_destroy(record);
 }
 
@@ -38,12 +38,12 @@ static void a_second_run_starts_empty(void **state)
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
     record_samples(recorder, 0, 5000);
     assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
-    const double *time = yk_record_time(record);
+    const double *time = yk_record_times(record);
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
-    assert_int_equal(yk_record_rows(record), 0);
+    assert_int_equal(yk_record_row_count(record), 0);
     record_samples(recorder, 0, 4000);
     assert_samples(record, 4000);
-    assert_ptr_equal(yk_record_time(record), time);
+    assert_ptr_equal(yk_record_times(record), time);
     yk_record_destroy(record);
 }
 
@@ -51,7 +51,7 @@ static void header_and_summary_are_copies(void **state)
 {
     test_folder *folder = *state;
     char name[] = "a", unit[] = "m", title[] = "t", steps[] = "steps", text[] = "explicit";
-    const yk_record_channel channel = {.name = name, .unit = unit, .components = 3};
+    const yk_record_channel channel = {.name = name, .unit = unit, .component_count = 3};
     const yk_record_header header = {.title = title, .channels = &channel, .channel_count = 1};
     const yk_record_value values[] = {{.name = steps, .value = 12, .unit = "1"},
                                       {.name = "scheme", .text = text}};
@@ -62,7 +62,7 @@ static void header_and_summary_are_copies(void **state)
     assert_int_equal(yk_recorder_end(yk_record_recorder(record), &summary), YK_OK);
     name[0] = unit[0] = title[0] = steps[0] = text[0] = '?';
     assert_string_equal(yk_record_get_header(record)->title, "t");
-    assert_string_equal(yk_record_get_header(record)->scenario, "");
+    assert_string_equal(yk_record_get_header(record)->scenario_text, "");
     assert_string_equal(yk_record_get_header(record)->channels[0].name, "a");
     assert_string_equal(yk_record_get_header(record)->channels[0].unit, "m");
     assert_string_equal(yk_record_get_header(record)->channels[0].labels[2], "z");

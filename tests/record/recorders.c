@@ -62,7 +62,7 @@ static void samples_come_back_bit_for_bit(void **state)
         record_samples(subject.recorder, 0, 2500); /* some full blocks and a rest */
         assert_int_equal(yk_recorder_end(subject.recorder, NULL), YK_OK);
         yk_record *record = take_record(folder, &subject);
-        assert_true(yk_record_complete(record));
+        assert_true(yk_record_is_complete(record));
         assert_channels(record);
         assert_samples(record, 2500);
         yk_record_destroy(record);
@@ -81,8 +81,8 @@ static void one_row_and_no_channel_are_enough(void **state)
         assert_int_equal(yk_recorder_sample(subject.recorder, 0.25, NULL), YK_OK);
         assert_int_equal(yk_recorder_end(subject.recorder, NULL), YK_OK);
         yk_record *record = take_record(folder, &subject);
-        assert_int_equal(yk_record_rows(record), 1);
-        assert_near(yk_record_time(record)[0], 0.25, 0);
+        assert_int_equal(yk_record_row_count(record), 1);
+        assert_near(yk_record_times(record)[0], 0.25, 0);
         assert_string_equal(yk_record_get_header(record)->title, "");
         yk_record_destroy(record);
     }
@@ -108,7 +108,7 @@ static void samples_outside_begin_and_end_are_refused(void **state)
 static void beginning_anew_replaces_the_record(void **state)
 {
     test_folder *folder = *state;
-    const yk_record_channel other = {.name = "other", .components = 2};
+    const yk_record_channel other = {.name = "other", .component_count = 2};
     const yk_record_header first = {.channels = &other, .channel_count = 1};
     for (int k = 0; k < KINDS; k++) {
         test_subject subject = create(folder, kinds[k]);
@@ -140,12 +140,12 @@ static void refuse(test_folder *folder, const yk_record_channel *channels, int c
 
 static void headers_that_make_no_sense_are_refused(void **state)
 {
-    const yk_record_channel twins[] = {{.name = "a", .components = 1},
-                                       {.name = "b", .components = 1},
-                                       {.name = "a", .components = 1}};
-    const yk_record_channel unnamed[] = {{.name = "", .components = 1}},
-                            null[] = {{.components = 1}};
-    const yk_record_channel empty[] = {{.name = "a.b", .components = 0}};
+    const yk_record_channel twins[] = {{.name = "a", .component_count = 1},
+                                       {.name = "b", .component_count = 1},
+                                       {.name = "a", .component_count = 1}};
+    const yk_record_channel unnamed[] = {{.name = "", .component_count = 1}},
+                            null[] = {{.component_count = 1}};
+    const yk_record_channel empty[] = {{.name = "a.b", .component_count = 0}};
     refuse(*state, twins, 3, "'a' is recorded twice");
     refuse(*state, unnamed, 1, "channel 1 of the record has no name");
     refuse(*state, null, 1, "channel 1 of the record has no name");
@@ -186,7 +186,7 @@ static void a_tee_feeds_the_others_when_one_fails(void **state)
     assert_int_equal(yk_tee_recorder_create(folder->context, both, 2, &tee), YK_OK);
     assert_int_equal(yk_recorder_begin(yk_record_recorder(record), &(yk_record_header){0}), YK_OK);
     assert_int_equal(yk_recorder_sample(tee, 1, NULL), YK_ERROR_EXTERNAL);
-    assert_int_equal(yk_record_rows(record), 1);
+    assert_int_equal(yk_record_row_count(record), 1);
     yk_recorder_destroy(tee);
     yk_record_destroy(record);
 }

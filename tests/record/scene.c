@@ -7,35 +7,39 @@ static const char *const solvers[] = {"smooth", "hydraulic"};
 static const yk_vec3 corners[] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
 
 static const yk_record_body bodies[] = {
-    {.name = "base", .subsystem = 0, .motion = YK_BODY_FIXED, .orientation = {1, 0, 0, 0}},
+    {.name = "base", .subsystem = 0, .motion = YK_SCENE_MOTION_FIXED, .orientation = {1, 0, 0, 0}},
     {.name = "boom \xe2\x80\x93 1",
      .subsystem = 0,
-     .motion = YK_BODY_MOVES,
-     .strained = true,
+     .motion = YK_SCENE_MOTION_FULL,
+     .has_strain = true,
      .position = {1, 2, 3},
      .orientation = {0.6, 0, 0.8, 0}},
-    {.subsystem = 1, .motion = YK_BODY_POINT, .orientation = {1, 0, 0, 0}},
+    {.subsystem = 1, .motion = YK_SCENE_MOTION_POINT, .orientation = {1, 0, 0, 0}},
 };
 
 static const yk_shape shapes[] = {
-    {.kind = YK_SHAPE_BOX, .body = 1, .end = 1, .orientation = {1, 0, 0, 0}, .size = {1, 2, 3}},
+    {.kind = YK_SHAPE_BOX,
+     .body = 1,
+     .end_body = 1,
+     .orientation = {1, 0, 0, 0},
+     .size = {1, 2, 3}},
     {.kind = YK_SHAPE_ACTUATOR,
      .name = "lift",
      .body = YK_SCENE_GROUND,
-     .end = 1,
+     .end_body = 1,
      .orientation = {1, 0, 0, 0},
      .size = {0.5, 0, 0}},
     {.kind = YK_SHAPE_HULL,
      .body = 0,
-     .end = 0,
+     .end_body = 0,
      .orientation = {0, 1, 0, 0},
      .points = corners,
      .point_count = 4},
 };
 
-static const yk_record_link links[] = {
-    {.name = "tip", .kind = YK_LINK_MARKERS, .from = 0, .to = 1},
-    {.name = "command", .kind = YK_LINK_WIRE, .from = 1, .to = 0},
+static const yk_record_connection links[] = {
+    {.name = "tip", .kind = YK_CONNECTION_MARKERS, .from = 0, .to = 1},
+    {.name = "command", .kind = YK_CONNECTION_WIRE, .from = 1, .to = 0},
 };
 
 static const yk_record_scene scene = {
@@ -46,17 +50,18 @@ static const yk_record_scene scene = {
     .body_count = 3,
     .shapes = shapes,
     .shape_count = 3,
-    .links = links,
-    .link_count = 2,
+    .connections = links,
+    .connection_count = 2,
     .contact_count = 2,
-    .watched = YK_WATCHED,
+    .monitor_version = YK_MONITOR_VERSION,
     .up = {0, 1, 0},
 };
 
 /* Two positions, one orientation, one strain, one wrench, figures of two subsystems and one interface and
  * the iterations, two contacts. */
 enum {
-    FRAME_SIZE = 2 * 3 + 4 + 1 + 9 + (2 * YK_WATCH_SUBSYSTEM + YK_WATCH_INTERFACE + 1) + 2 * 9,
+    FRAME_SIZE = 2 * 3 + 4 + 1 + 9 +
+                 (2 * YK_MONITOR_SUBSYSTEM_VALUES + YK_MONITOR_INTERFACE_VALUES + 1) + 2 * 9,
     FRAMES = 150
 };
 
@@ -91,9 +96,9 @@ static void assert_scene(const yk_record *record, int frames)
     assert_int_equal(found->body_count, 3);
     assert_string_equal(found->bodies[1].name, "boom \xe2\x80\x93 1");
     assert_string_equal(found->bodies[2].name, "");
-    assert_int_equal(found->bodies[2].motion, YK_BODY_POINT);
+    assert_int_equal(found->bodies[2].motion, YK_SCENE_MOTION_POINT);
     assert_int_equal(found->bodies[2].subsystem, 1);
-    assert_true(found->bodies[1].strained && !found->bodies[0].strained);
+    assert_true(found->bodies[1].has_strain && !found->bodies[0].has_strain);
     assert_near(found->bodies[1].position.z, 3, 0);
     assert_near(found->bodies[1].orientation.y, 0.8, 0);
 
@@ -101,19 +106,19 @@ static void assert_scene(const yk_record *record, int frames)
     assert_int_equal(found->shapes[1].kind, YK_SHAPE_ACTUATOR);
     assert_string_equal(found->shapes[1].name, "lift");
     assert_int_equal(found->shapes[1].body, YK_SCENE_GROUND);
-    assert_int_equal(found->shapes[1].end, 1);
+    assert_int_equal(found->shapes[1].end_body, 1);
     assert_near(found->shapes[0].size.z, 3, 0);
     assert_int_equal(found->shapes[2].point_count, 4);
     assert_near(found->shapes[2].points[3].z, 3, 0);
 
     assert_int_equal(found->contact_count, 2);
-    assert_int_equal(found->watched, YK_WATCHED);
-    assert_int_equal(found->link_count, 2);
-    assert_string_equal(found->links[0].name, "tip");
-    assert_int_equal(found->links[1].kind, YK_LINK_WIRE);
-    assert_int_equal(found->links[1].from, 1);
+    assert_int_equal(found->monitor_version, YK_MONITOR_VERSION);
+    assert_int_equal(found->connection_count, 2);
+    assert_string_equal(found->connections[0].name, "tip");
+    assert_int_equal(found->connections[1].kind, YK_CONNECTION_WIRE);
+    assert_int_equal(found->connections[1].from, 1);
 
-    assert_int_equal(yk_scene_frame_size(found), FRAME_SIZE);
+    assert_int_equal(yk_scene_frame_value_count(found), FRAME_SIZE);
     assert_int_equal(yk_record_frame_count(record), frames);
     for (int i = 0; i < frames; i++) {
         assert_near(yk_record_frame_time(record, (size_t)i), 0.5 * i, 0);
@@ -169,7 +174,7 @@ static void a_run_that_is_given_up_keeps_its_frames(void **state)
     assert_int_equal(yk_record_load(folder->context, in_folder(folder, "open.h5.part"), &record),
                      YK_OK);
     assert_scene(record, FRAMES);
-    assert_false(yk_record_complete(record));
+    assert_false(yk_record_is_complete(record));
     yk_record_destroy(record);
 }
 
@@ -188,16 +193,18 @@ static void stored_numbers_do_not_change(void **state)
     (void)state;
     static const yk_shape_kind kinds[] = {
         YK_SHAPE_SPHERE,          YK_SHAPE_BOX,   YK_SHAPE_CYLINDER,
-        YK_SHAPE_CAPSULE,         YK_SHAPE_LINE,  YK_SHAPE_EDGE,
+        YK_SHAPE_CAPSULE,         YK_SHAPE_LINE,  YK_SHAPE_THIN_LINE,
         YK_SHAPE_ACTUATOR,        YK_SHAPE_HULL,  YK_SHAPE_BOX_CAVITY,
         YK_SHAPE_CYLINDER_CAVITY, YK_SHAPE_PLANE, YK_SHAPE_JOINT,
     };
-    assert_int_equal(sizeof kinds / sizeof *kinds, YK_SHAPES);
-    for (int i = 0; i < YK_SHAPES; i++)
+    assert_int_equal(sizeof kinds / sizeof *kinds, YK_SHAPE_KIND_COUNT);
+    for (int i = 0; i < YK_SHAPE_KIND_COUNT; i++)
         assert_int_equal(kinds[i], i);
 
-    static const yk_body_motion motions[] = {YK_BODY_FIXED, YK_BODY_POINT, YK_BODY_MOVES};
-    static const yk_link_kind link_kinds[] = {YK_LINK_MARKERS, YK_LINK_SCALAR, YK_LINK_WIRE};
+    static const yk_scene_motion motions[] = {YK_SCENE_MOTION_FIXED, YK_SCENE_MOTION_POINT,
+                                              YK_SCENE_MOTION_FULL};
+    static const yk_connection_kind link_kinds[] = {YK_CONNECTION_MARKERS, YK_CONNECTION_SCALAR,
+                                                    YK_CONNECTION_WIRE};
     static const yk_port_kind port_kinds[] = {YK_PORT_SCALAR, YK_PORT_MARKER, YK_PORT_SIGNAL};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(motions[i], i);
@@ -214,17 +221,17 @@ static void a_scene_that_is_not_sound_is_refused(void **state)
     yk_shape lost = shapes[0];
     lost.body = 3;
     yk_shape unknown = shapes[0];
-    unknown.kind = (yk_shape_kind)YK_SHAPES;
-    yk_record_link nowhere = {.name = "x", .from = 0, .to = 2};
+    unknown.kind = (yk_shape_kind)YK_SHAPE_KIND_COUNT;
+    yk_record_connection nowhere = {.name = "x", .from = 0, .to = 2};
     yk_record_scene wrong_shape = scene, wrong_kind = scene, wrong_link = scene,
                     of_a_later_version = scene;
     wrong_shape.shapes = &lost;
     wrong_shape.shape_count = 1;
     wrong_kind.shapes = &unknown;
     wrong_kind.shape_count = 1;
-    wrong_link.links = &nowhere;
-    wrong_link.link_count = 1;
-    of_a_later_version.watched = YK_WATCHED + 1;
+    wrong_link.connections = &nowhere;
+    wrong_link.connection_count = 1;
+    of_a_later_version.monitor_version = YK_MONITOR_VERSION + 1;
     const yk_record_scene *const cases[] = {&wrong_shape, &wrong_kind, &wrong_link,
                                             &of_a_later_version};
     for (int i = 0; i < 4; i++) {
@@ -240,10 +247,10 @@ static void frames_of_the_first_layout_have_fewer_figures(void **state)
 {
     (void)state;
     yk_record_scene old = scene;
-    old.watched = 1;
-    assert_int_equal(yk_scene_table_size(&old, YK_FRAME_WATCH), 2 + 5 + 1);
-    old.watched = 0;
-    assert_int_equal(yk_scene_table_size(&old, YK_FRAME_WATCH), 0);
+    old.monitor_version = 1;
+    assert_int_equal(yk_scene_table_value_count(&old, YK_FRAME_MONITOR), 2 + 5 + 1);
+    old.monitor_version = 0;
+    assert_int_equal(yk_scene_table_value_count(&old, YK_FRAME_MONITOR), 0);
 }
 
 int main(void)

@@ -15,20 +15,20 @@ static const yk_vec3 cube[] = {{0, 0, 0},     {1, 0, 0},     {0, 1, 0},      {1,
                                {0.5, 0.5, 0}, {1, 0.5, 0.5}, {0.5, 0.5, 0.5}};
 
 static const yk_record_body bodies[] = {
-    {.name = "arm", .subsystem = 0, .motion = YK_BODY_MOVES, .strained = true},
-    {.subsystem = 1, .motion = YK_BODY_POINT, .orientation = {1, 0, 0, 0}},
+    {.name = "arm", .subsystem = 0, .motion = YK_SCENE_MOTION_FULL, .has_strain = true},
+    {.subsystem = 1, .motion = YK_SCENE_MOTION_POINT, .orientation = {1, 0, 0, 0}},
     {.name = "stone", .subsystem = 1, .orientation = {1, 0, 0, 0}, .position = {7, 0, 0}},
 };
 
 #define UPRIGHT .orientation = {1, 0, 0, 0}
 static const yk_shape shapes[] = {
-    {.kind = YK_SHAPE_BOX, .body = 0, .end = 0, UPRIGHT, .size = {1, 2, 3}},
-    {.kind = YK_SHAPE_SPHERE, .body = 1, .end = 1, UPRIGHT, .size = {0.25, 0, 0}},
-    {.kind = YK_SHAPE_HULL, .body = 2, .end = 2, UPRIGHT, .points = cube, .point_count = 11},
-    {.kind = YK_SHAPE_LINE, .body = YK_SCENE_GROUND, .end = 0, UPRIGHT, .size = {1, 0, 0}},
-    {.kind = YK_SHAPE_SPHERE, .body = 2, .end = 2, UPRIGHT, .size = {2, 0, 0}},
-    {.kind = YK_SHAPE_CAPSULE, .body = 2, .end = 2, UPRIGHT, .size = {1, 0, 2}},
-    {.kind = YK_SHAPE_PLANE, .body = YK_SCENE_GROUND, .end = YK_SCENE_GROUND, UPRIGHT},
+    {.kind = YK_SHAPE_BOX, .body = 0, .end_body = 0, UPRIGHT, .size = {1, 2, 3}},
+    {.kind = YK_SHAPE_SPHERE, .body = 1, .end_body = 1, UPRIGHT, .size = {0.25, 0, 0}},
+    {.kind = YK_SHAPE_HULL, .body = 2, .end_body = 2, UPRIGHT, .points = cube, .point_count = 11},
+    {.kind = YK_SHAPE_LINE, .body = YK_SCENE_GROUND, .end_body = 0, UPRIGHT, .size = {1, 0, 0}},
+    {.kind = YK_SHAPE_SPHERE, .body = 2, .end_body = 2, UPRIGHT, .size = {2, 0, 0}},
+    {.kind = YK_SHAPE_CAPSULE, .body = 2, .end_body = 2, UPRIGHT, .size = {1, 0, 2}},
+    {.kind = YK_SHAPE_PLANE, .body = YK_SCENE_GROUND, .end_body = YK_SCENE_GROUND, UPRIGHT},
 };
 
 static const yk_record_scene scene = {

@@ -44,19 +44,19 @@ static double distance(const char *const *overrides, const char *const *others, 
     run a = open_text("pendulum", pendulum, overrides), b = open_text("pendulum", pendulum, others);
     double largest = 0;
     *gap = 0;
-    for (int step = 0; step < a.info->steps; step++) {
+    for (int step = 0; step < a.info->step_count; step++) {
         yk_step_report report;
         assert_int_equal(yk_system_step(a.system, &report), YK_OK);
         assert_int_equal(report.iterations, 1);
         assert_int_equal(yk_system_step(b.system, &report), YK_OK);
-        yk_scenario_sample(a.scenario, a.sample);
-        yk_scenario_sample(b.scenario, b.sample);
+        yk_scenario_read_sample(a.scenario, a.sample);
+        yk_scenario_read_sample(b.scenario, b.sample);
         for (int k = 0; k < POSITIONS; k++)
             largest = fmax(largest, fabs(a.sample[k] - b.sample[k]));
         *gap = fmax(*gap, a.sample[GAP]);
     }
     for (int part = 0; part < 2; part++)
-        assert_int_equal(yk_system_subsystem_statistics(a.system, part).calls, a.info->steps);
+        assert_int_equal(yk_system_subsystem_statistics(a.system, part).calls, a.info->step_count);
     close_run(&a), close_run(&b);
     return largest;
 }
@@ -100,9 +100,9 @@ static void halved_steps_quarter_the_error(void **state)
                                              "time.end=0.6", NULL};
             run r = open_text("pendulum", pendulum, overrides);
             yk_step_report report;
-            for (int step = 0; step < r.info->steps; step++)
+            for (int step = 0; step < r.info->step_count; step++)
                 assert_int_equal(yk_system_step(r.system, &report), YK_OK);
-            yk_scenario_sample(r.scenario, r.sample);
+            yk_scenario_read_sample(r.scenario, r.sample);
             memcpy(end[k], r.sample, sizeof end[k]);
             close_run(&r);
         }
@@ -124,14 +124,14 @@ static void a_rollback_repeats_the_steps_to_the_bit(void **state)
     yk_step_report report;
     for (int step = 0; step < 50; step++)
         assert_int_equal(yk_system_step(r.system, &report), YK_OK);
-    size_t words = yk_system_state_layout(r.system).words;
+    size_t words = yk_system_state_layout(r.system).word_count;
     double *image = malloc(words * sizeof *image), *ends = malloc(2 * words * sizeof *ends);
-    yk_system_state_get(r.system, image);
+    yk_system_get_state(r.system, image);
     for (int round = 0; round < 2; round++) {
         for (int step = 0; step < 50; step++)
             assert_int_equal(yk_system_step(r.system, &report), YK_OK);
-        yk_system_state_get(r.system, ends + (size_t)round * words);
-        assert_int_equal(yk_system_state_set(r.system, image), YK_OK);
+        yk_system_get_state(r.system, ends + (size_t)round * words);
+        assert_int_equal(yk_system_set_state(r.system, image), YK_OK);
     }
     assert_memory_equal(ends, ends + words, words * sizeof *ends);
     free(image), free(ends);
@@ -146,7 +146,7 @@ static void inputs_by_name_prescribe_a_motion(void **state)
     run named = open_text("pendulum", pendulum, by_name),
         open = open_text("pendulum", pendulum, plain);
     assert_int_equal(((const yk_explicit_options *)named.info->scheme.options)->exchange,
-                     YK_EXCHANGE_MOTION);
+                     YK_EXCHANGE_FORCE_MOTION);
     assert_int_equal(((const yk_explicit_options *)open.info->scheme.options)->exchange,
                      YK_EXCHANGE_AUTO);
     close_run(&named), close_run(&open);

@@ -107,12 +107,12 @@ static void wrenches_are_opposite_and_gaps_small(void **state)
     const double h = r.info->step, sphere = 11344 * 4.0 / 3 * 3.14159265358979 * 1e-9,
                  mass = 0.02 * 48.5e-3;
     double impulse = 0, height = 0, container = 0;
-    assert_int_equal(r.info->sample_size, PARTICLES + 3 * COUNT);
+    assert_int_equal(r.info->values_per_sample, PARTICLES + 3 * COUNT);
     for (int n = 0; n < STEPS; n++) {
         height = mean_height(r.sample + PARTICLES, COUNT);
         container = r.sample[6];
         step(&r);
-        const yk_wrench *here = &yk_system_output(r.system, 1, 0)->wrench;
+        const yk_wrench *here = &yk_system_port_value(r.system, 1, 0)->wrench;
         assert_true(r.sample[7] < 1e-9);
         assert_true(highest_above(r.sample + PARTICLES, COUNT, r.sample[6]) < 5.1e-3);
         /* y of the whole system is z of the damper. */

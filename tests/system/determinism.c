@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
 #include "yoke/analysis.h"
 
@@ -44,14 +44,14 @@ static yk_cache *settled; /* where particles came to rest */
 static uint64_t hash_with(const run_case *c, int threads)
 {
     yk_context_def context_def = yk_context_default();
-    context_def.threads = threads;
+    context_def.thread_count = threads;
     yk_context *context = yk_context_create(&context_def);
     yk_scenario_def def = describe_scenario(model_file(c->model), NULL, c->overrides);
     def.cache = settled;
     yk_scenario *scenario = load_described(context, &def);
 
     yk_run_report report;
-    yk_status status = yk_run(context, scenario, &(yk_run_def){0}, &report);
+    yk_status status = yk_run(context, scenario, &(yk_run_options){0}, &report);
     if (YK_FAILED(status))
         fail_msg("%s: %s", c->name, yk_last_message(context));
     yk_scenario_destroy(scenario);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "math/so3.h"
-#include "smooth/smooth.h"
+#include "multibody/def.h"
 #include "test.h"
 
 static yk_context *context;
@@ -23,33 +23,33 @@ typedef struct pendulum {
 static yk_subsystem *make_link(int number)
 {
     double centre = (number + 0.5) * LENGTH;
-    yk_smooth_node_def node = yk_smooth_node_default();
+    yk_multibody_node_def node = yk_multibody_node_default();
     node.name = "link";
     node.position = yk_v3(centre, 0, 0);
     node.velocity = yk_v3(0, 0.5 * centre, 0);
     node.angular_velocity = yk_v3(0, 0, 0.5);
-    yk_smooth_body_def body = yk_smooth_body_default();
+    yk_multibody_body_def body = yk_multibody_body_default();
     body.name = "link", body.node = 0, body.mass = 1, body.inertia = yk_m3_identity();
     yk_joint_def pin = yk_joint_default();
     pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
-    pin.body[0] = YK_GROUND, pin.body[1] = 0;
-    pin.marker[1] = yk_marker_at(-LENGTH / 2, 0, 0);
+    pin.bodies[0] = YK_GROUND, pin.bodies[1] = 0;
+    pin.markers[1] = yk_marker_at(-LENGTH / 2, 0, 0);
     yk_port_def port = yk_port_default();
-    port.name = "joint", port.body[0] = 0;
-    port.marker[0] = yk_marker_at(number == 0 ? LENGTH / 2 : -LENGTH / 2, 0, 0);
-    yk_smooth_description def = yk_smooth_description_empty();
+    port.name = "joint", port.bodies[0] = 0;
+    port.markers[0] = yk_marker_at(number == 0 ? LENGTH / 2 : -LENGTH / 2, 0, 0);
+    yk_multibody_description def = yk_multibody_description_empty();
     def.name = number == 0 ? "upper" : "lower";
     def.gravity = yk_v3(0, -9.81, 0);
     def.nodes = &node, def.node_count = 1;
     def.bodies = &body, def.body_count = 1;
     def.joints = &pin, def.joint_count = number == 0;
     def.ports = &port, def.port_count = 1;
-    yk_smooth *link = NULL;
-    yk_status status = yk_smooth_make(context, &def, &link);
+    yk_multibody *link = NULL;
+    yk_status status = yk_multibody_make(context, &def, &link);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
-    return yk_smooth_subsystem(link);
+    return yk_multibody_subsystem(link);
 }
 
 static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
@@ -57,8 +57,9 @@ static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
     static const char *const names[] = {"upper", "lower"};
     for (int i = 0; i < 2; i++)
         p->links[i] = make_link(i);
-    yk_interface_def hinge = {
-        .name = "hinge", .motion_subsystem = 1, .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
+    yk_interface_def hinge = {.name = "hinge",
+                              .motion_subsystem = 1,
+                              .constrained_axes = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
     yk_system_description def = {.subsystems = p->links,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -67,7 +68,7 @@ static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
                                  .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &p->system);
     if (status == YK_OK)
-        status = yk_system_start(p->system);
+        status = yk_system_initialize(p->system);
     if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(context));
     assert_true(!YK_FAILED(status));
@@ -82,7 +83,7 @@ static void close_pendulum(pendulum *p)
 
 static double rate_of(const pendulum *p, int link)
 {
-    return yk_system_output(p->system, link, 0)->motion.angular_velocity.z;
+    return yk_system_port_value(p->system, link, 0)->motion.angular_velocity.z;
 }
 
 /* Largest error of the angular velocities at t = 1 s (rad/s), from the reference. */
@@ -128,7 +129,7 @@ static void tight_is_of_second_order_and_makes_no_energy(void **state)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     yk_interface_statistics hinge = yk_system_interface_statistics(p.system, 0);
     assert_true(fabs(hinge.energy_created) < 1e-10);
-    assert_true(hinge.largest.position < 1e-9 && hinge.largest.rotation < 1e-9);
+    assert_true(hinge.max_gap.position < 1e-9 && hinge.max_gap.rotation < 1e-9);
     close_pendulum(&p);
 }
 
@@ -148,8 +149,8 @@ static void merged_ports_show_the_joint(void **state)
         assert_int_equal(yk_system_step(q.system, NULL), YK_OK);
     }
     for (int link = 0; link < 2; link++) {
-        yk_wrench coupled = yk_system_output(p.system, link, 0)->wrench,
-                  shown = yk_system_output(q.system, link, 0)->wrench;
+        yk_wrench coupled = yk_system_port_value(p.system, link, 0)->wrench,
+                  shown = yk_system_port_value(q.system, link, 0)->wrench;
         assert_true(yk_v3_norm(coupled.force) > 1);
         assert_true(yk_v3_norm(yk_v3_sub(shown.force, coupled.force)) < 1e-6);
         assert_true(yk_v3_norm(yk_v3_sub(shown.torque, coupled.torque)) < 1e-6);
@@ -166,7 +167,7 @@ static double iterations_per_step(yk_acceleration acceleration)
     open_pendulum(&p, &scheme, 2e-3);
     for (int n = 0; n < 500; n++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    yk_system_statistics all = yk_system_statistics_get(p.system);
+    yk_system_statistics all = yk_system_get_statistics(p.system);
     close_pendulum(&p);
     return (double)all.iterations / (double)all.steps;
 }

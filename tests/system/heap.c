@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 #if !SANITIZED
 static long requests;   /* so far */
@@ -86,7 +86,7 @@ static outcome run(const char *model, long number)
     if (end.status == YK_OK)
         end.status = yk_scenario_system(scenario, &system);
     if (end.status == YK_OK)
-        end.status = yk_system_start(system);
+        end.status = yk_system_initialize(system);
     for (int i = 0; i < STEPS && system && !YK_FAILED(end.status); i++)
         end.status = yk_system_step(system, NULL);
     if (!YK_FAILED(end.status))

@@ -91,7 +91,7 @@ static void start_of(const char *const *overrides, char text[2001])
     yk_scenario *scenario = load_scenario(context, model_file("hinged-links"), NULL, overrides);
     yk_system *system;
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    if (YK_FAILED(yk_system_start(system)))
+    if (YK_FAILED(yk_system_initialize(system)))
         strncat(text, yk_last_message(context), 2000 - strlen(text));
     yk_scenario_destroy(scenario);
     yk_context_destroy(context);

@@ -22,7 +22,7 @@ static void every_step_converges(void **state)
     snprintf(path, sizeof path, "%s/tests/system/index1/%s.yaml", YOKE_SOURCE_DIR, c->file);
     run r = open_text(path, NULL, NULL);
     run_to(&r, r.info->end);
-    yk_system_statistics s = yk_system_statistics_get(r.system);
+    yk_system_statistics s = yk_system_get_statistics(r.system);
     assert_int_equal(s.steps_not_converged, 0);
     double iterations = (double)s.iterations / (double)s.steps;
     if (iterations > c->iterations)

@@ -97,9 +97,9 @@ static void compare_with_merged(const char *text, const run *merged, const char 
     const char *const overrides[] = {set, NULL};
     run r = open_text("joint", text, overrides);
     run_to(&r, 0.2);
-    for (int i = 0; i < r.info->sample_size; i++)
+    for (int i = 0; i < r.info->values_per_sample; i++)
         assert_near(r.sample[i], merged->sample[i], tolerance);
-    yk_interface_error largest = yk_system_interface_statistics(r.system, 0).largest;
+    yk_interface_gap largest = yk_system_interface_statistics(r.system, 0).max_gap;
     assert_near(largest.position, 0, gap);
     assert_near(largest.rotation, 0, gap);
     close_run(&r);
@@ -144,10 +144,10 @@ static void slider_crank_runs_under_all_schemes(void **state)
         const char *const overrides[] = {set, "time.step=2e-4", NULL};
         run r = open_run(model, overrides);
         run_to(&r, 0.4);
-        for (int k = 0; k < r.info->sample_size; k++)
+        for (int k = 0; k < r.info->values_per_sample; k++)
             assert_near(r.sample[k], merged.sample[k], 1e-4);
         if (i > 0) {
-            yk_interface_error largest = yk_system_interface_statistics(r.system, 0).largest;
+            yk_interface_gap largest = yk_system_interface_statistics(r.system, 0).max_gap;
             assert_near(largest.position + largest.rotation, 0, 1e-8);
             assert_near(largest.velocity + largest.angular_velocity, 0, 1e-4);
         }

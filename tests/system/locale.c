@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/trial.h"
+#include "analysis/scenario_run.h"
 #include "contact/read.h"
 #include "contact/write.h"
 #include "import/importing.h"
@@ -76,16 +76,16 @@ static void add_run(yk_context *context, FILE *to)
 {
     static const char *const overrides[] = {"time.end=0.0125", "time.step=2.5e-4", NULL};
     yk_scenario *scenario = load_scenario(context, model_file("modal-cantilever"), NULL, overrides);
-    char *text = yk_scenario_text(scenario);
+    char *text = yk_scenario_resolved_text(scenario);
     assert_non_null(text);
     fputs(text, to);
-    yk_release(context, text);
+    yk_free(context, text);
 
     yk_file_recorder_def file = yk_file_recorder_default();
     file.path = file_in_folder("results.csv");
     yk_recorder *recorder = NULL;
     assert_int_equal(yk_file_recorder_create(context, &file, &recorder), YK_OK);
-    yk_run_def def = {.recorder = recorder};
+    yk_run_options def = {.recorder = recorder};
     yk_run_report report;
     assert_int_equal(yk_run(context, scenario, &def, &report), YK_OK);
     add_number(to, report.time);
@@ -128,7 +128,8 @@ static void add_sweep(yk_context *context, FILE *to)
     char journal[128];
     snprintf(journal, sizeof journal, "%s", file_in_folder("journal"));
     yk_sweep_axis axis = {"parameters.stiffness", stiffnesses, 2};
-    yk_sweep_def def = {.axes = &axis, .axis_count = 1, .measures = measures, .measure_count = 1};
+    yk_sweep_options def = {
+        .axes = &axis, .axis_count = 1, .measures = measures, .measure_count = 1};
     def.scenario = yk_scenario_default();
     def.scenario.path = model_file("two-mass-oscillator");
     def.journal = journal;

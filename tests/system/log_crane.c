@@ -81,7 +81,7 @@ static void index1_lifts_it_too(void **state)
     assert_true(c.sample[LOG + 2] > z + 0.4 && c.sample[BOOM] < boom - 0.05);
     yk_scheme_statistic counted[YK_SCHEME_STATISTICS_MAX];
     assert_int_equal(yk_system_scheme_statistics(c.system, counted), 2);
-    assert_string_equal(counted[0].text, "coupling Jacobians");
+    assert_string_equal(counted[0].name, "coupling Jacobians");
     assert_in_range((int)counted[0].value, 1, 10);
     close_run(&c);
 }

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "budget.h"
-#include "load.h"
+#include "failing_allocator.h"
+#include "load_scenario.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 enum { OVERRIDES_MAX = 4, PARTS = 10 };
 
@@ -53,11 +53,11 @@ static void long_runs_stay_as_they_are(void **state)
     yk_context *context = budget_context(&b);
     yk_scenario *scenario = load_scenario(context, model_file(c->model), NULL, c->overrides);
     yk_system *system = NULL;
-    if (yk_scenario_system(scenario, &system) != YK_OK || yk_system_start(system) != YK_OK)
+    if (yk_scenario_system(scenario, &system) != YK_OK || yk_system_initialize(system) != YK_OK)
         fail_msg("%s: %s", c->name, yk_last_message(context));
 
     /* Part by part: its time of the processor, the requests for memory up to its end, the largest gap. */
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
     bool merged = info->scheme.ops == yk_scheme_monolithic();
     double seconds[PARTS], gap[PARTS] = {0};
     long requests[PARTS];
@@ -68,7 +68,7 @@ static void long_runs_stay_as_they_are(void **state)
             if (status < 0)
                 fail_msg("%s: %s", c->name, yk_last_message(context));
             for (int k = 0; k < info->interface_count && !merged; k++)
-                gap[part] = fmax(gap[part], yk_system_interface_error(system, k).position);
+                gap[part] = fmax(gap[part], yk_system_interface_gap(system, k).position);
         }
         seconds[part] = processor_seconds() - begun;
         requests[part] = b.made;

@@ -3,10 +3,10 @@
  * ask for no more. */
 #include <string.h>
 
-#include "budget.h"
-#include "load.h"
+#include "failing_allocator.h"
+#include "load_scenario.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 enum { OVERRIDES_MAX = 4, FIRST_STEPS = 1, STEPS = 20 };
 
@@ -78,16 +78,16 @@ static outcome run_limited(const memory_case *c, long fails)
         end.status = yk_scenario_load(context, &def, diagnostics, &scenario);
     end.loaded = end.status == YK_OK;
     end.at_load = b.made;
-    for (int i = 0; end.loaded && i < yk_scenario_get(scenario)->subsystem_count; i++)
-        if (strcmp(yk_scenario_get(scenario)->solvers[i], "nonsmooth") == 0)
+    for (int i = 0; end.loaded && i < yk_scenario_get_info(scenario)->subsystem_count; i++)
+        if (strcmp(yk_scenario_get_info(scenario)->subsystem_solvers[i], "nonsmooth") == 0)
             end.contacts = true;
     if (end.status == YK_OK)
         end.status = yk_scenario_system(scenario, &system);
     if (end.status == YK_OK)
-        end.status = yk_system_start(system);
+        end.status = yk_system_initialize(system);
     end.at_start = b.made;
     /* Sensitivities are made room for when they are first asked for. */
-    bool sensitive = end.loaded && yk_scenario_get(scenario)->scheme.ops == yk_scheme_index1();
+    bool sensitive = end.loaded && yk_scenario_get_info(scenario)->scheme.ops == yk_scheme_index1();
     for (int i = 0; i < STEPS && !YK_FAILED(end.status); i++) {
         end.status = yk_system_step(system, NULL);
         if (i < FIRST_STEPS && sensitive)

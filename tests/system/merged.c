@@ -78,9 +78,9 @@ static void channels_show_the_parts(void **state)
             "sledge.slider.orientation, sledge.slider.acceleration, sledge.guide.force]",
             NULL};
         run parts = open_run("relaxed-slider-crank/scenario.yaml", set);
-        assert_int_equal(parts.info->sample_size, whole.info->sample_size);
+        assert_int_equal(parts.info->values_per_sample, whole.info->values_per_sample);
         run_to(&parts, 0.2);
-        for (int i = 0; i < whole.info->sample_size; i++)
+        for (int i = 0; i < whole.info->values_per_sample; i++)
             assert_near(parts.sample[i], whole.sample[i], 1e-6);
         close_run(&parts);
     }
@@ -217,7 +217,7 @@ static void units_and_frames_are_converted(void **state)
         to_whole(&b.sample[ROPE], none);
         to_whole(&b.sample[BOB], origin);
         to_whole(&b.sample[SPIN], none);
-        for (int i = 0; i < a.info->sample_size; i++) {
+        for (int i = 0; i < a.info->values_per_sample; i++) {
             double difference = fabs(a.sample[i] - b.sample[i]);
             if (!(difference < 1e-6))
                 print_error("%s, value %d: %g and %g\n", variants[k][0], i, a.sample[i],
@@ -326,11 +326,11 @@ static void worlds_with_contact_are_merged(void **state)
 {
     (void)state;
     run a = open_text("one", one_world, NULL), b = open_text("two", two_worlds, NULL);
-    assert_int_equal(a.info->sample_size, b.info->sample_size);
+    assert_int_equal(a.info->values_per_sample, b.info->values_per_sample);
     for (int k = 1; k <= 6; k++) {
         run_to(&a, 0.05 * k);
         run_to(&b, 0.05 * k);
-        for (int i = 0; i < a.info->sample_size; i++) {
+        for (int i = 0; i < a.info->values_per_sample; i++) {
             double difference = fabs(a.sample[i] - b.sample[i]);
             if (!(difference < 1e-5))
                 print_error("t = %g, value %d: %g and %g\n", 0.05 * k, i, a.sample[i], b.sample[i]);
@@ -357,7 +357,7 @@ static void relaxed_needs_no_preparation(void **state)
                                    "subsystems.lower.integrator.type=runge-kutta", NULL};
         run r = open_text("pendulum", in_metres, set);
         run_to(&r, 0.5);
-        assert_int_equal(yk_system_statistics_get(r.system).steps_not_converged, 0);
+        assert_int_equal(yk_system_get_statistics(r.system).steps_not_converged, 0);
         error[k] = 0;
         for (int i = 0; i < 6; i++)
             error[k] = fmax(error[k], fabs(r.sample[i] - exact.sample[i]));
@@ -466,7 +466,7 @@ static void gaps_of_all_interfaces_are_told(void **state)
     yk_scenario *scenario = load_scenario(context, "file.yaml", text, NULL);
     yk_system *system = NULL;
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    assert_int_equal(yk_system_start(system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
     assert_null(strstr(log, "interface 'closed'"));
     assert_non_null(strstr(log, "interface 'open': its two sides start 0.1 m"));
     yk_scenario_destroy(scenario);

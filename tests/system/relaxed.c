@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
-#include "coupling/description.h"
-#include "smooth/smooth.h"
+#include "coupling/system_arrays.h"
+#include "multibody/def.h"
 #include "test.h"
 
 enum { LINKS = 4 };
@@ -27,35 +27,35 @@ static void stiff_spring(yk_force_def *spring, double stiffness)
     *spring = yk_force_default();
     spring->name = "bed";
     spring->kind = YK_FORCE_BUSHING;
-    spring->body[1] = 0;
+    spring->bodies[1] = 0;
     for (int k = 0; k < 3; k++)
         spring->bushing_stiffness[k][k] = stiffness;
 }
 
 /* A link along x with a pin to the ground on the first, and ports at both ends. */
-static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_options *options,
+static yk_subsystem *make_link(yk_context *context, int number, const yk_multibody_options *options,
                                double stiffness)
 {
     static const char *const names[LINKS] = {"one", "two", "three", "four"};
-    yk_smooth_node_def node = yk_smooth_node_default();
+    yk_multibody_node_def node = yk_multibody_node_default();
     node.name = "link";
     node.position = yk_v3((number + 0.5) * LENGTH, 0, 0);
-    yk_smooth_body_def body = yk_smooth_body_default();
+    yk_multibody_body_def body = yk_multibody_body_default();
     body.name = "link", body.node = 0, body.mass = 1 + number,
     body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
     yk_joint_def pin = yk_joint_default();
     pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
-    pin.body[0] = YK_GROUND, pin.body[1] = 0;
-    pin.marker[1] = yk_marker_at(-LENGTH / 2, 0, 0);
+    pin.bodies[0] = YK_GROUND, pin.bodies[1] = 0;
+    pin.markers[1] = yk_marker_at(-LENGTH / 2, 0, 0);
     yk_force_def bed;
     stiff_spring(&bed, stiffness);
-    bed.marker[0] = yk_marker_at((number + 0.5) * LENGTH, 0, 0);
+    bed.markers[0] = yk_marker_at((number + 0.5) * LENGTH, 0, 0);
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
-    ports[0].name = "in", ports[0].body[0] = 0,
-    ports[0].marker[0] = yk_marker_at(-LENGTH / 2, 0, 0);
-    ports[1].name = "out", ports[1].body[0] = 0,
-    ports[1].marker[0] = yk_marker_at(LENGTH / 2, 0, 0);
-    yk_smooth_description def = yk_smooth_description_empty();
+    ports[0].name = "in", ports[0].bodies[0] = 0,
+    ports[0].markers[0] = yk_marker_at(-LENGTH / 2, 0, 0);
+    ports[1].name = "out", ports[1].bodies[0] = 0,
+    ports[1].markers[0] = yk_marker_at(LENGTH / 2, 0, 0);
+    yk_multibody_description def = yk_multibody_description_empty();
     def.name = names[number];
     def.options = *options;
     def.gravity = yk_v3(0, -9.81, 0);
@@ -64,22 +64,22 @@ static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_
     def.joints = &pin, def.joint_count = number == 0;
     def.forces = &bed, def.force_count = stiffness > 0 && number == 1;
     def.ports = ports, def.port_count = 2;
-    yk_smooth *link = NULL;
-    assert_int_equal(yk_smooth_make(context, &def, &link), YK_OK);
-    return yk_smooth_subsystem(link);
+    yk_multibody *link = NULL;
+    assert_int_equal(yk_multibody_make(context, &def, &link), YK_OK);
+    return yk_multibody_subsystem(link);
 }
 
-static yk_smooth_options ode_options(void)
+static yk_multibody_options ode_options(void)
 {
-    yk_smooth_options options = yk_smooth_options_default();
-    options.integrator = YK_SMOOTH_GENERALISED_ALPHA;
-    options.form = YK_SMOOTH_ODE;
-    options.newton_relative = 1e-10;
-    options.newton_absolute = 1e-14;
+    yk_multibody_options options = yk_multibody_options_default();
+    options.integrator = YK_MULTIBODY_GENERALIZED_ALPHA;
+    options.formulation = YK_MULTIBODY_FORMULATION_STABILIZED_ODE;
+    options.newton_relative_tolerance = 1e-10;
+    options.newton_absolute_tolerance = 1e-14;
     return options;
 }
 
-static any_scheme relaxed_scheme(yk_order order)
+static any_scheme relaxed_scheme(yk_sequence order)
 {
     any_scheme scheme = any_scheme_default();
     scheme.ops = yk_scheme_relaxed();
@@ -97,8 +97,9 @@ static int place_of(link_order order, int count, int link)
     return link;
 }
 
-static yk_status open_chain(chain *c, int count, link_order order, const yk_smooth_options *options,
-                            const any_scheme *scheme, double h, double stiffness)
+static yk_status open_chain(chain *c, int count, link_order order,
+                            const yk_multibody_options *options, const any_scheme *scheme, double h,
+                            double stiffness)
 {
     static const char *const names[LINKS] = {"one", "two", "three", "four"};
     yk_interface_def hinges[LINKS];
@@ -111,7 +112,7 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
                                        .wrench_port = 1,
                                        .motion_subsystem = place_of(order, count, i + 1),
                                        .motion_port = 0,
-                                       .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
+                                       .constrained_axes = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
     yk_system_description def = {.subsystems = c->links,
                                  .names = names,
                                  .subsystem_count = count,
@@ -120,7 +121,7 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
                                  .step = h,
                                  .control = yk_step_control_default()};
     yk_status status = any_scheme_create(c->context, &def, scheme, &c->system);
-    return status == YK_OK ? yk_system_start(c->system) : status;
+    return status == YK_OK ? yk_system_initialize(c->system) : status;
 }
 
 static void close_chain(chain *c)
@@ -136,7 +137,7 @@ static yk_vec3 run_ordered(int count, link_order order, const any_scheme *scheme
                            int steps, double *sweeps)
 {
     chain c;
-    yk_smooth_options options = ode_options();
+    yk_multibody_options options = ode_options();
     yk_status status = open_chain(&c, count, order, &options, scheme, h, 0);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(c.context));
@@ -150,7 +151,8 @@ static yk_vec3 run_ordered(int count, link_order order, const any_scheme *scheme
         assert_int_equal(status, YK_OK);
         total += report.iterations;
     }
-    yk_vec3 end = yk_system_output(c.system, place_of(order, count, count - 1), 1)->motion.position;
+    yk_vec3 end =
+        yk_system_port_value(c.system, place_of(order, count, count - 1), 1)->motion.position;
     if (sweeps)
         *sweeps = total / steps;
     close_chain(&c);
@@ -170,8 +172,8 @@ static double distance(yk_vec3 a, yk_vec3 b)
 static void the_fixed_point_is_the_merged_system(void **state)
 {
     (void)state;
-    any_scheme gauss_seidel = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL),
-               jacobi = relaxed_scheme(YK_ORDER_JACOBI);
+    any_scheme gauss_seidel = relaxed_scheme(YK_SEQUENCE_GAUSS_SEIDEL),
+               jacobi = relaxed_scheme(YK_SEQUENCE_JACOBI);
     any_scheme merged = any_scheme_default();
     merged.ops = yk_scheme_monolithic();
     for (int count = 2; count <= LINKS; count++) {
@@ -187,7 +189,7 @@ static void the_order_of_the_parts_does_not_matter(void **state)
 {
     (void)state;
     static const int orders[][LINKS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}, {2, 0, 3, 1}};
-    any_scheme plain = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), accelerated = plain;
+    any_scheme plain = relaxed_scheme(YK_SEQUENCE_GAUSS_SEIDEL), accelerated = plain;
     plain.acceleration = YK_ACCELERATION_NONE;
     double sweeps, fewer;
     yk_vec3 first = run_chain(LINKS, &plain, 1e-3, 100, NULL);
@@ -203,7 +205,7 @@ static void the_order_of_the_parts_does_not_matter(void **state)
 static void threads_change_no_bit(void **state)
 {
     (void)state;
-    any_scheme one = relaxed_scheme(YK_ORDER_JACOBI), two = one;
+    any_scheme one = relaxed_scheme(YK_SEQUENCE_JACOBI), two = one;
     two.threads = 2;
     yk_vec3 a = run_chain(3, &one, 1e-3, 100, NULL), b = run_chain(3, &two, 1e-3, 100, NULL);
     assert_memory_equal(&a, &b, sizeof a);
@@ -212,7 +214,7 @@ static void threads_change_no_bit(void **state)
 static void halved_steps_converge_with_second_order(void **state)
 {
     (void)state;
-    any_scheme scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    any_scheme scheme = relaxed_scheme(YK_SEQUENCE_GAUSS_SEIDEL);
     yk_vec3 a = run_chain(2, &scheme, 2e-3, 150, NULL), b = run_chain(2, &scheme, 1e-3, 300, NULL),
             c = run_chain(2, &scheme, 5e-4, 600, NULL);
     double order = log2(distance(a, b) / distance(b, c));
@@ -225,18 +227,20 @@ static void halved_steps_converge_with_second_order(void **state)
 static void other_integrators_need_no_preparation(void **state)
 {
     (void)state;
-    any_scheme scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
-    yk_smooth_options other = ode_options();
-    other.integrator = YK_SMOOTH_TWO_STEP, other.form = YK_SMOOTH_DAE, other.stabilisation = 0;
-    yk_smooth_options same = other;
-    same.integrator = YK_SMOOTH_GENERALISED_ALPHA, same.form = YK_SMOOTH_ODE;
+    any_scheme scheme = relaxed_scheme(YK_SEQUENCE_GAUSS_SEIDEL);
+    yk_multibody_options other = ode_options();
+    other.integrator = YK_MULTIBODY_TWO_STEP, other.formulation = YK_MULTIBODY_FORMULATION_INDEX_3,
+    other.stabilization_rate = 0;
+    yk_multibody_options same = other;
+    same.integrator = YK_MULTIBODY_GENERALIZED_ALPHA,
+    same.formulation = YK_MULTIBODY_FORMULATION_STABILIZED_ODE;
     yk_motion tip[2];
     for (int k = 0; k < 2; k++) {
         chain c;
         assert_int_equal(open_chain(&c, 2, NULL, k == 0 ? &other : &same, &scheme, 1e-3, 0), YK_OK);
         for (int i = 0; i < 50; i++)
             assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
-        tip[k] = yk_system_output(c.system, 1, 0)->motion;
+        tip[k] = yk_system_port_value(c.system, 1, 0)->motion;
         close_chain(&c);
     }
     assert_memory_equal(&tip[0], &tip[1], sizeof *tip);
@@ -246,8 +250,8 @@ static void stiff_neighbours_are_named(void **state)
 {
     (void)state;
     chain c;
-    yk_smooth_options options = ode_options();
-    any_scheme scheme = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL);
+    yk_multibody_options options = ode_options();
+    any_scheme scheme = relaxed_scheme(YK_SEQUENCE_GAUSS_SEIDEL);
     assert_int_equal(open_chain(&c, 3, NULL, &options, &scheme, 1e-2, 1e9), YK_OK);
     yk_status status = YK_OK;
     yk_step_report report;

@@ -60,7 +60,7 @@ static yk_system_statistics unconverged(const char *remedy)
                                      NULL};
     run r = open_run("../studies/relaxed/absolute.yaml", overrides);
     run_to(&r, 6e-3);
-    yk_system_statistics statistics = yk_system_statistics_get(r.system);
+    yk_system_statistics statistics = yk_system_get_statistics(r.system);
     if (statistics.steps_not_converged) {
         assert_non_null(strstr(yk_last_message(r.context), "subsystem '"));
         assert_non_null(
@@ -77,8 +77,8 @@ static void what_does_not_converge_is_reported_with_remedies_that_help(void **st
     (void)state;
     yk_system_statistics plain = unconverged(NULL);
     assert_in_range(plain.steps_not_converged, 10, 50);
-    assert_near(plain.first_not_converged, 1e-4, 1e-12);
-    assert_in_range(plain.worst_not_converged, 0, 1);
+    assert_near(plain.first_not_converged_time, 1e-4, 1e-12);
+    assert_in_range(plain.worst_subsystem, 0, 1);
     assert_int_equal(unconverged("coupling.acceleration=quasi-newton").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.fraction=0.1").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.h=5e-5").steps_not_converged, 0);

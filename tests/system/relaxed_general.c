@@ -45,8 +45,8 @@ static void agrees_with_the_merged_system(void **state)
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
         run r = open_case(c->file, couplings[k], c->override);
         run_to(&r, c->end);
-        assert_int_equal(yk_system_statistics_get(r.system).steps_not_converged, 0);
-        for (int i = 0; i < merged.info->sample_size; i++) {
+        assert_int_equal(yk_system_get_statistics(r.system).steps_not_converged, 0);
+        for (int i = 0; i < merged.info->values_per_sample; i++) {
             double difference = fabs(r.sample[i] - merged.sample[i]);
             if (!(difference < c->tolerance))
                 print_error("%s, value %d: %g\n", couplings[k], i, difference);
@@ -68,7 +68,7 @@ static void refused(const char *override, const char *const *words)
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
-        status = yk_system_start(system);
+        status = yk_system_initialize(system);
     assert_true(YK_FAILED(status));
     for (; *words; words++) {
         if (!strstr(yk_last_message(context), *words))

@@ -2,9 +2,9 @@
  * not. */
 #include <string.h>
 
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 enum { OVERRIDES_MAX = 12, SAMPLE_MAX = 64 };
 
@@ -24,13 +24,13 @@ typedef struct outcome {
 
 static void step_to_end(yk_scenario *scenario, yk_system *system, const trial *t, outcome *result)
 {
-    int size = yk_scenario_get(scenario)->sample_size;
+    int size = yk_scenario_get_info(scenario)->values_per_sample;
     assert_in_range(size, 1, SAMPLE_MAX);
     while (!result->failed && yk_system_time(system) < t->end - 0.5 * t->step) {
         result->failed = YK_FAILED(yk_system_step(system, NULL));
         if (result->failed)
             break;
-        yk_scenario_sample(scenario, result->last);
+        yk_scenario_read_sample(scenario, result->last);
         if (yk_system_time(system) < t->watch)
             continue;
         for (int i = 0; i < size; i++) {
@@ -58,7 +58,7 @@ static outcome run(const trial *t)
     yk_scenario *scenario = load_scenario(context, model_file(t->model), NULL, overrides);
     if (yk_scenario_system(scenario, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
-    if (YK_FAILED(yk_system_start(system)))
+    if (YK_FAILED(yk_system_initialize(system)))
         fail_msg("%s", yk_last_message(context));
     step_to_end(scenario, system, t, &result);
     snprintf(result.message, sizeof result.message, "%s", yk_last_message(context));

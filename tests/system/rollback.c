@@ -89,7 +89,7 @@ static outcome go_on(run *r, int steps, size_t words)
     for (int i = 0; i < steps; i++)
         step(r);
     outcome end = {test_malloc(words * sizeof(double)), test_malloc(sizeof r->sample)};
-    yk_system_state_get(r->system, end.image);
+    yk_system_get_state(r->system, end.image);
     memcpy(end.sample, r->sample, sizeof r->sample);
     return end;
 }
@@ -115,14 +115,14 @@ static void states_repeat_their_steps(void **state)
     run r = open_run(c->file, c->overrides), other = open_run(c->file, c->overrides);
     for (int i = 0; i < c->steps; i++)
         step(&r);
-    size_t words = yk_system_state_layout(r.system).words;
+    size_t words = yk_system_state_layout(r.system).word_count;
     assert_true(words > 0);
     double *mark = test_malloc(words * sizeof *mark);
-    yk_system_state_get(r.system, mark);
+    yk_system_get_state(r.system, mark);
     outcome first = go_on(&r, c->more, words);
-    assert_int_equal(yk_system_state_set(r.system, mark), YK_OK);
+    assert_int_equal(yk_system_set_state(r.system, mark), YK_OK);
     check_same(c, "restored", &first, go_on(&r, c->more, words), words);
-    assert_int_equal(yk_system_state_set(other.system, mark), YK_OK);
+    assert_int_equal(yk_system_set_state(other.system, mark), YK_OK);
     check_same(c, "taken over", &first, go_on(&other, c->more, words), words);
     test_free(mark), test_free(first.image), test_free(first.sample);
     close_run(&r), close_run(&other);
@@ -137,7 +137,7 @@ static void threads_change_no_bit(void **state)
     for (int i = 0; i < 3; i++) {
         const char *const overrides[] = {"parameters.h=5e-5", threads[i], NULL};
         run r = open_run(FLOATING, overrides);
-        words = yk_system_state_layout(r.system).words;
+        words = yk_system_state_layout(r.system).word_count;
         outcome end = go_on(&r, 100, words);
         if (i == 0)
             first = end;

@@ -2,9 +2,9 @@
 #ifndef YOKE_TESTS_SCENARIO_RUN_H
 #define YOKE_TESTS_SCENARIO_RUN_H
 
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 enum { RUN_SAMPLE_MAX = 1024 };
 
@@ -21,15 +21,15 @@ static inline run open_text(const char *path, const char *scenario, const char *
 {
     run r = {.context = yk_context_create(NULL)};
     r.scenario = load_scenario(r.context, path, scenario, overrides);
-    r.info = yk_scenario_get(r.scenario);
-    assert_in_range(r.info->sample_size, 1, RUN_SAMPLE_MAX);
+    r.info = yk_scenario_get_info(r.scenario);
+    assert_in_range(r.info->values_per_sample, 1, RUN_SAMPLE_MAX);
     yk_status status = yk_scenario_system(r.scenario, &r.system);
     if (status == YK_OK)
-        status = yk_system_start(r.system);
+        status = yk_system_initialize(r.system);
     if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(r.context));
     assert_true(!YK_FAILED(status));
-    yk_scenario_sample(r.scenario, r.sample);
+    yk_scenario_read_sample(r.scenario, r.sample);
     return r;
 }
 
@@ -53,7 +53,7 @@ static inline void step(run *r)
     if (YK_FAILED(status))
         print_error("%s\n", yk_last_message(r->context));
     assert_true(!YK_FAILED(status));
-    yk_scenario_sample(r->scenario, r->sample);
+    yk_scenario_read_sample(r->scenario, r->sample);
 }
 
 static inline void run_to(run *r, double time)

@@ -79,16 +79,16 @@ static void compare_with_monolithic(const char *text, double iterations)
     static const char *const tight[] = {"coupling.tolerance=1e-7", NULL};
     static const char *const merged[] = {"coupling.scheme=monolithic", NULL};
     run a = open_text("tight.yaml", text, tight), b = open_text("tight.yaml", text, merged);
-    for (int64_t step = 0; step < a.info->steps; step++) {
+    for (int64_t step = 0; step < a.info->step_count; step++) {
         assert_int_equal(yk_system_step(a.system, NULL), YK_OK);
         assert_true(!YK_FAILED(yk_system_step(b.system, NULL)));
     }
-    yk_scenario_sample(a.scenario, a.sample);
-    yk_scenario_sample(b.scenario, b.sample);
-    for (int i = 0; i < a.info->sample_size; i++)
+    yk_scenario_read_sample(a.scenario, a.sample);
+    yk_scenario_read_sample(b.scenario, b.sample);
+    for (int i = 0; i < a.info->values_per_sample; i++)
         assert_near(a.sample[i], b.sample[i], 1e-5);
 
-    yk_system_statistics all = yk_system_statistics_get(a.system);
+    yk_system_statistics all = yk_system_get_statistics(a.system);
     double mean = (double)all.iterations / (double)all.steps;
     if (mean > iterations)
         print_error("%.2f iterations per step\n", mean);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/unit.h"
-#include "load.h"
+#include "load_scenario.h"
 #include "test.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 typedef struct unit_system {
     const char *length_word, *mass_word;
@@ -61,7 +61,7 @@ static void record_all(char text[TEXT_MAX])
 {
     yk_context *context = yk_context_create(NULL);
     yk_scenario *scenario = load_scenario(context, "units", text, NULL);
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
 
     size_t used = strlen(text);
     used += (size_t)snprintf(text + used, TEXT_MAX - used, "record:\n  channels:\n");
@@ -74,7 +74,7 @@ static void record_all(char text[TEXT_MAX])
         for (int k = 0; k < count; k++)
             if (strcmp(channels[k].name, "energy") != 0)
                 used += (size_t)snprintf(text + used, TEXT_MAX - used, "  - %s.%s\n",
-                                         info->names[i], channels[k].name);
+                                         info->subsystem_names[i], channels[k].name);
     }
     assert_true(used < TEXT_MAX - 1);
 
@@ -93,8 +93,8 @@ static record run_in_units(const char *scenario, const unit_system *in, const ch
     const char *const overrides[] = {chosen, NULL};
     record r = {.context = yk_context_create(NULL)};
     r.scenario = load_scenario(r.context, "units", text, overrides);
-    r.info = yk_scenario_get(r.scenario);
-    r.sample = calloc((size_t)r.info->sample_size, sizeof *r.sample);
+    r.info = yk_scenario_get_info(r.scenario);
+    r.sample = calloc((size_t)r.info->values_per_sample, sizeof *r.sample);
     assert_non_null(r.sample);
 
     yk_system *system;
@@ -103,7 +103,7 @@ static record run_in_units(const char *scenario, const unit_system *in, const ch
         status = yk_system_run(system, r.info->end);
     if (YK_FAILED(status))
         fail_msg("%s, %s: %s", in->length_word, in->mass_word, yk_last_message(r.context));
-    yk_scenario_sample(r.scenario, r.sample);
+    yk_scenario_read_sample(r.scenario, r.sample);
     return r;
 }
 
@@ -139,7 +139,7 @@ static int compare_records(const record *a, const record *b, const unit_system *
 
         double size = 0;
         double difference = 0;
-        for (int k = 0; k < channel->components; k++, at++) {
+        for (int k = 0; k < channel->component_count; k++, at++) {
             bool absent = isnan(a->sample[at]) && isnan(b->sample[at]);
             if (absent)
                 continue;

@@ -137,16 +137,16 @@ static yk_status use(int socket, char *message, size_t capacity)
     yk_remote_host host = {.name = "'mass'"};
     yk_remote_def def = yk_remote_default();
     def.address = "unix:";
-    def.deadline = PATIENCE;
-    def.socket_only = true;
+    def.timeout = PATIENCE;
+    def.disable_shared_memory = true;
     yk_subsystem *mass = NULL;
     yk_status status = yk_remote_attach(context, &def, socket, &host, &mass);
 
-    yk_input input = {.orientation = {1, 0, 0, 0}};
+    yk_input input = {.base_orientation = {1, 0, 0, 0}};
     if (status == YK_OK)
-        status = mass->ops->connect(mass, 0, YK_TAKES_WRENCH, YK_AXIS_X);
+        status = mass->ops->connect(mass, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X);
     if (status == YK_OK)
-        status = mass->ops->start(mass, 0, 1e-3, NULL);
+        status = mass->ops->initialize(mass, 0, 1e-3, NULL);
     if (status == YK_OK)
         status = mass->ops->step(mass, 0, 1e-3, &input);
 
@@ -179,7 +179,7 @@ static void replace_status(int client, int server, int32_t status)
 static void test_statuses(void **state)
 {
     (void)state;
-    for (int32_t sent = YK_ERROR_STOPPED - 2; sent < 0; sent++) {
+    for (int32_t sent = YK_ERROR_ABORTED - 2; sent < 0; sent++) {
         int server;
         pid_t good = serve_mass(&server);
         int ends[2];
@@ -196,7 +196,7 @@ static void test_statuses(void **state)
         char message[YK_PARTNER_MESSAGE];
         yk_status status = use(ends[0], message, sizeof message);
         yk_status expected = YK_ERROR_EXTERNAL;
-        if (sent >= YK_ERROR_STOPPED)
+        if (sent >= YK_ERROR_ABORTED)
             expected = (yk_status)sent;
         if (status != expected)
             fail_msg("status %d arrives as %d: '%s'", sent, status, message);
@@ -261,7 +261,8 @@ typedef struct question {
 } question;
 
 static const question hello = {YK_FRAME_HELLO, "swwwdddd", {1, 1}};
-static const question connect_wrench = {YK_FRAME_CONNECT, "www", {0, YK_TAKES_WRENCH, YK_AXIS_X}};
+static const question connect_wrench = {
+    YK_FRAME_CONNECT, "www", {0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X}};
 static const question start_mass = {YK_FRAME_START, "ddw", {0, 1e-3, 0}};
 static const question step_mass = {YK_FRAME_STEP, "ddwi", {0, 1e-3, 1, 0}};
 
@@ -295,7 +296,7 @@ static size_t write_question(unsigned char *frame, const question *q, uint64_t n
     memcpy(frame + 8, &number, sizeof number);
     if (length > 0)
         memcpy(frame + YK_FRAME_HEADER, body.bytes, length);
-    yk_release(context, body.bytes);
+    yk_free(context, body.bytes);
     return YK_FRAME_HEADER + length;
 }
 

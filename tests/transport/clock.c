@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "fmus.h"
 #include "serving.h"
 #include "the_context.h"
@@ -34,7 +34,7 @@ typedef struct counter {
 
 static int counter_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port port = {"count", YK_PORT_SCALAR, YK_TAKES_WRENCH};
+    static const yk_port port = {"count", YK_PORT_SCALAR, YK_CAUSALITY_WRENCH_INPUT};
     (void)self;
     *list = &port;
     return 1;
@@ -94,9 +94,9 @@ static yk_status counter_create(void *user, yk_context *owner, const char *name,
         .kind = "counter",
         .ports = counter_ports,
         .connect = counter_connect,
-        .start = counter_start,
+        .initialize = counter_start,
         .step = counter_step,
-        .output = counter_output,
+        .get_port_value = counter_output,
         .destroy = counter_destroy,
     };
     (void)user, (void)owner, (void)name;
@@ -123,7 +123,7 @@ static void count(const char *transport, yk_subsystem *partner)
     def.scheme.ops = yk_scheme_find("explicit");
 
     yk_system *system;
-    if (yk_system_make(context, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
+    if (yk_system_make(context, &def, &system) != YK_OK || yk_system_initialize(system) != YK_OK)
         fail_msg("%s: %s", transport, yk_last_message(context));
 
     double began = yk_clock_seconds();
@@ -134,12 +134,12 @@ static void count(const char *transport, yk_subsystem *partner)
 
     /* The clock of the system is a count. */
     double end = (double)steps * STEP;
-    assert_int_equal(yk_system_steps(system), steps);
+    assert_int_equal(yk_system_step_count(system), steps);
     assert_true(yk_system_time(system) == end);
 
     /* The partner's end is the last beginning and a step more, rounded once. */
     yk_port_value value;
-    partner->ops->output(partner, 0, &value);
+    partner->ops->get_port_value(partner, 0, &value);
     const yk_motion *m = &value.motion;
     print_message("%-22s %.0f steps, t = %.17g s, %.3f us per step\n", transport, m->position.x,
                   m->velocity.x, 1e6 * seconds / (double)steps);
@@ -165,7 +165,7 @@ static void count_remote(const char *transport, const char *address, bool socket
     assert_true(serving_start(&s, address, NULL, counter_create));
     yk_remote_def def = yk_remote_default();
     def.address = s.address;
-    def.socket_only = socket_only;
+    def.disable_shared_memory = socket_only;
     yk_subsystem *partner = NULL;
     if (yk_remote_create(context, &def, &partner) != YK_OK)
         fail_msg("%s", yk_last_message(context));

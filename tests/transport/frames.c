@@ -98,15 +98,15 @@ static void test_answers(void **state)
         /* Damage that leaves the protocol whole may change a number, and no more than that. */
         yk_remote_def def = yk_remote_default();
         def.address = address;
-        def.deadline = 2;
-        def.socket_only = true;
+        def.timeout = 2;
+        def.disable_shared_memory = true;
         yk_subsystem *subsystem = NULL;
         double began = yk_clock_seconds();
         yk_status status = yk_remote_create(context, &def, &subsystem);
         if (status == YK_OK && subsystem->ops->connect)
-            status = subsystem->ops->connect(subsystem, 0, YK_TAKES_WRENCH, YK_AXIS_X);
+            status = subsystem->ops->connect(subsystem, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X);
         if (status == YK_OK)
-            status = subsystem->ops->start(subsystem, 0, 1e-3, NULL);
+            status = subsystem->ops->initialize(subsystem, 0, 1e-3, NULL);
         assert_true(yk_clock_seconds() - began < 30);
         if (YK_FAILED(status)) {
             refused++;
@@ -174,7 +174,7 @@ static void test_questions(void **state)
         while (recv(fd, answer, sizeof answer, 0) > 0)
             ;
         close(fd);
-        yk_release(context, body.bytes);
+        yk_free(context, body.bytes);
     }
 
     /* The server is well. */
@@ -204,7 +204,7 @@ static void test_bodies(void **state)
     assert_true(body.failed);
 
     /* An input keeps all its bits, and those of a port that is not connected are not read. */
-    yk_input input = {.degree = 2, .orientation = {0.5, 0.5, 0.5, 0.5}};
+    yk_input input = {.degree = 2, .base_orientation = {0.5, 0.5, 0.5, 0.5}};
     for (int i = 0; i <= 2; i++) {
         input.linear[i] = (yk_vec3){0.1 * i, NAN, -1e300};
         input.angular[i] = (yk_vec3){1.0 / 3, 5e-324, INFINITY};
@@ -243,7 +243,7 @@ static void test_bodies(void **state)
         assert_true(body.failed);
     }
 
-    yk_release(*state, body.bytes);
+    yk_free(*state, body.bytes);
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "transport/ranks.h"
+#include "transport/mpi_ranks.h"
 
 /* The driver ----------------------------------------------------------------------------------- */
 
@@ -163,7 +163,7 @@ static inline int rank_serve(yk_context *context, yk_ranks *ranks, rank_create c
     for (int i = 0; i < count; i++)
         if (subsystems[i])
             subsystems[i]->ops->destroy(subsystems[i]);
-    yk_release(context, subsystems);
+    yk_free(context, subsystems);
     return status == YK_OK ? 0 : 1;
 }
 

@@ -6,11 +6,11 @@
 #include <time.h>
 
 #include "context.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "rank_serving.h"
 #include "serving.h"
-#include "yoke/model.h"
 #include "yoke/physics.h"
+#include "yoke/scenario.h"
 
 static yk_status create_half(void *user, yk_context *context, const char *name,
                              yk_subsystem **subsystem)
@@ -73,7 +73,8 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
     for (int i = 0; i < 2; i++)
         if (make(context, names[i], user, &halves[i]) != YK_OK)
             fail_msg("%s", yk_last_message(context));
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {0};
     def.subsystems = halves;
     def.names = names;
@@ -84,7 +85,7 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
     def.scheme.ops = yk_scheme_find(scheme);
     def.substeps = (const int[]){4, 4};
     yk_system *system;
-    if (yk_system_make(context, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
+    if (yk_system_make(context, &def, &system) != YK_OK || yk_system_initialize(system) != YK_OK)
         fail_msg("%s: %s", scheme, yk_last_message(context));
     for (int i = 0; i < 200; i++)
         if (YK_FAILED(yk_system_step(system, NULL)))
@@ -110,7 +111,7 @@ static void test_bits(void **state)
         defs[i] = yk_remote_default();
     defs[0].address = local.address;
     defs[1].address = local.address;
-    defs[1].socket_only = true;
+    defs[1].disable_shared_memory = true;
     defs[2].address = inet.address;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         uint64_t here = run(*state, schemes[i], make_here, NULL);
@@ -154,7 +155,7 @@ static yk_status create_arm(void *user, yk_context *context, const char *name,
     yk_scenario *scenario = load_arm(context, name);
     if (!scenario)
         return YK_ERROR_INPUT;
-    *subsystem = yk_scenario_get(scenario)->subsystems[0];
+    *subsystem = yk_scenario_get_info(scenario)->subsystems[0];
     return YK_OK;
 }
 
@@ -169,7 +170,7 @@ static void test_interface_model(void **state)
     for (int i = 0; i < 2; i++) {
         yk_scenario *here = load_arm(context, solvers[i]);
         assert_non_null(here);
-        yk_subsystem *arms[2] = {yk_scenario_get(here)->subsystems[0]};
+        yk_subsystem *arms[2] = {yk_scenario_get_info(here)->subsystems[0]};
         yk_remote_def def = yk_remote_default();
         def.address = s.address;
         def.subsystem = solvers[i];
@@ -178,15 +179,17 @@ static void test_interface_model(void **state)
 
         double mass[2][36], rate[2][6];
         yk_interface_model models[2];
-        const yk_input inputs[1] = {{.orientation = {1, 0, 0, 0}}};
+        const yk_input inputs[1] = {{.base_orientation = {1, 0, 0, 0}}};
         for (int k = 0; k < 2; k++) {
             const yk_subsystem_ops *ops = arms[k]->ops;
-            models[k] = (yk_interface_model){.size = 6, .inverse_mass = mass[k], .rate = rate[k]};
-            assert_int_equal(ops->connect(arms[k], 0, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
-            assert_int_equal(ops->start(arms[k], 0, 1e-3, inputs), YK_OK);
+            models[k] = (yk_interface_model){
+                .row_count = 6, .inverse_mass = mass[k], .free_acceleration = rate[k]};
+            assert_int_equal(ops->connect(arms[k], 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXES_ALL),
+                             YK_OK);
+            assert_int_equal(ops->initialize(arms[k], 0, 1e-3, inputs), YK_OK);
             if (ops->interface_model->evaluate(arms[k], 0, 1e-3, inputs, &models[k]) != YK_OK)
-                fail_msg("%s: %s", solvers[i], ops->message(arms[k]));
-            assert_near(models[k].lead, leads[i], 0);
+                fail_msg("%s: %s", solvers[i], ops->last_message(arms[k]));
+            assert_near(models[k].theta, leads[i], 0);
         }
         assert_memory_equal(mass[0], mass[1], sizeof mass[0]);
         assert_memory_equal(rate[0], rate[1], sizeof rate[0]);
@@ -201,13 +204,13 @@ static yk_subsystem *open_left(yk_context *context, const serving *s, double dea
     yk_remote_def def = yk_remote_default();
     def.address = s->address;
     def.subsystem = "left";
-    def.deadline = deadline;
-    def.socket_only = socket;
+    def.timeout = deadline;
+    def.disable_shared_memory = socket;
     yk_subsystem *left;
     if (yk_remote_create(context, &def, &left) != YK_OK)
         fail_msg("%s", yk_last_message(context));
-    assert_int_equal(left->ops->connect(left, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
-    assert_int_equal(left->ops->start(left, 0, 1e-3, NULL), YK_OK);
+    assert_int_equal(left->ops->connect(left, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X), YK_OK);
+    assert_int_equal(left->ops->initialize(left, 0, 1e-3, NULL), YK_OK);
     return left;
 }
 
@@ -227,8 +230,8 @@ static void test_end(void **state)
         assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_OK);
         signal_group(&s, SIGKILL);
         assert_int_equal(left->ops->step(left, 1e-3, 1e-3, &input), YK_ERROR_EXTERNAL);
-        assert_non_null(strstr(left->ops->message(left), "the partner 'left' at unix:"));
-        assert_non_null(strstr(left->ops->message(left), "has ended"));
+        assert_non_null(strstr(left->ops->last_message(left), "the partner 'left' at unix:"));
+        assert_non_null(strstr(left->ops->last_message(left), "has ended"));
         /* It stays so, and no call waits again. */
         assert_int_equal(left->ops->step(left, 1e-3, 1e-3, &input), YK_ERROR_EXTERNAL);
         left->ops->destroy(left);
@@ -245,7 +248,7 @@ static void test_silence(void **state)
         signal_group(&s, SIGSTOP);
         yk_input input = {0};
         assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_ERROR_EXTERNAL);
-        assert_non_null(strstr(left->ops->message(left), "did not answer within 0.5 s"));
+        assert_non_null(strstr(left->ops->last_message(left), "did not answer within 0.5 s"));
         left->ops->destroy(left);
         signal_group(&s, SIGKILL);
         serving_stop(&s);
@@ -265,14 +268,14 @@ static void test_silent_rank(void **state)
         assert_true(rank_serving_start(&s, create_on_rank, 2));
         yk_subsystem *left;
         assert_int_equal(yk_ranks_remote(context, s.ranks, 1, 0, "left", 0.5, &left), YK_OK);
-        assert_int_equal(left->ops->connect(left, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
-        assert_int_equal(left->ops->start(left, 0, 1e-3, NULL), YK_OK);
+        assert_int_equal(left->ops->connect(left, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X), YK_OK);
+        assert_int_equal(left->ops->initialize(left, 0, 1e-3, NULL), YK_OK);
         assert_int_equal(kill(s.process, signals[i]), 0);
         if (signals[i] == SIGKILL)
             waitpid(s.process, NULL, 0);
         yk_input input = {0};
         assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_ERROR_EXTERNAL);
-        const char *message = left->ops->message(left);
+        const char *message = left->ops->last_message(left);
         assert_non_null(strstr(message, "the partner 'left' on rank 1 (host host-1)"));
         if (signals[i] == SIGSTOP)
             assert_non_null(strstr(message, "did not answer within 0.5 s"));
@@ -292,9 +295,9 @@ static void test_lost_state(void **state)
         assert_true(serving_start(&s, NULL, NULL, create_half));
         yk_subsystem *left = open_left(*state, &s, 0.5, socket);
         double image[64] = {0};
-        assert_true(left->ops->rollback->layout(left).words <= 64);
+        assert_true(left->ops->rollback->layout(left).word_count <= 64);
         left->ops->rollback->get(left, image);
-        assert_int_equal(left->ops->remote->check(left), YK_OK);
+        assert_int_equal(left->ops->remote->last_status(left), YK_OK);
 
         yk_system_description def = {0};
         def.subsystems = &left;
@@ -304,14 +307,14 @@ static void test_lost_state(void **state)
         def.scheme.ops = yk_scheme_find("explicit");
         yk_system *system;
         uint64_t hash;
-        if (yk_system_make(*state, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
+        if (yk_system_make(*state, &def, &system) != YK_OK || yk_system_initialize(system) != YK_OK)
             fail_msg("%s", yk_last_message(*state));
         assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
-        assert_int_equal(yk_system_check_partners(system), YK_OK);
+        assert_int_equal(yk_system_remote_status(system), YK_OK);
 
         signal_group(&s, SIGSTOP);
         assert_int_equal(yk_system_state_hash(system, &hash), YK_ERROR_EXTERNAL);
-        assert_int_equal(yk_system_check_partners(system), YK_ERROR_EXTERNAL);
+        assert_int_equal(yk_system_remote_status(system), YK_ERROR_EXTERNAL);
         assert_non_null(strstr(yk_last_message(*state), "did not answer within 0.5 s"));
         yk_system_destroy(system);
         left->ops->destroy(left);
@@ -325,7 +328,7 @@ static void test_refusals(void **state)
     yk_context *context = *state;
     yk_subsystem *subsystem;
     yk_remote_def def = yk_remote_default();
-    def.deadline = 0.3;
+    def.timeout = 0.3;
     static const char *const addresses[] = {"nowhere", "unix:", "tcp:localhost", "tcp:127.0.0.1:x"};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
         def.address = addresses[i];
@@ -339,7 +342,7 @@ static void test_refusals(void **state)
     assert_true(serving_start(&s, NULL, NULL, create_half));
     def.address = s.address;
     def.subsystem = "middle";
-    def.deadline = 20;
+    def.timeout = 20;
     assert_true(YK_FAILED(yk_remote_create(context, &def, &subsystem)));
     assert_non_null(strstr(yk_last_message(context), "there is no 'middle' here"));
     serving_stop(&s);

@@ -4,10 +4,10 @@
 #include "test.h"
 
 #include "context.h"
-#include "coupling/description.h"
+#include "coupling/system_arrays.h"
 #include "rank_serving.h"
 #include "serving.h"
-#include "yoke/model.h"
+#include "yoke/scenario.h"
 
 /* Three links, the last with a motor that a controller turns. */
 static const char text[] =
@@ -54,10 +54,10 @@ static yk_scenario *load(yk_context *context)
 
 static yk_system_description describe(const yk_scenario *scenario)
 {
-    const yk_scenario_info *info = yk_scenario_get(scenario);
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
     return (yk_system_description){
         .subsystems = info->subsystems,
-        .names = info->names,
+        .names = info->subsystem_names,
         .subsystem_count = info->subsystem_count,
         .interfaces = info->interfaces,
         .interface_count = info->interface_count,
@@ -65,7 +65,7 @@ static yk_system_description describe(const yk_scenario *scenario)
         .wire_count = info->wire_count,
         .scheme = info->scheme,
         .step = info->step,
-        .control = info->control,
+        .control = info->step_control,
         .on_failure = info->on_failure,
     };
 }
@@ -106,7 +106,7 @@ static uint64_t run(yk_context *context, const char *address, bool socket_only, 
         yk_remote_def there = yk_remote_default();
         there.address = address;
         there.subsystem = def.names[i];
-        there.socket_only = socket_only;
+        there.disable_shared_memory = socket_only;
         yk_status status;
         if (by_rank)
             status = yk_ranks_remote(context, rank.ranks, 1, met++, def.names[i], 20, &copies[i]);
@@ -117,25 +117,25 @@ static uint64_t run(yk_context *context, const char *address, bool socket_only, 
     }
 
     yk_system *system;
-    if (yk_system_make(context, &def, &system) != YK_OK || YK_FAILED(yk_system_start(system)))
+    if (yk_system_make(context, &def, &system) != YK_OK || YK_FAILED(yk_system_initialize(system)))
         fail_msg("%s", yk_last_message(context));
     double *image = NULL;
     for (int i = 0; i < 60; i++) {
         if (i == 20) {
-            image = yk_allocate(context, yk_system_state_layout(system).words, sizeof *image);
+            image = yk_allocate(context, yk_system_state_layout(system).word_count, sizeof *image);
             assert_non_null(image);
-            yk_system_state_get(system, image);
+            yk_system_get_state(system, image);
         }
 
         if (i == 30)
-            assert_int_equal(yk_system_state_set(system, image), YK_OK);
+            assert_int_equal(yk_system_set_state(system, image), YK_OK);
         if (YK_FAILED(yk_system_step(system, NULL)))
             fail_msg("%s", yk_last_message(context));
     }
 
     uint64_t hash;
     assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
-    yk_release(context, image);
+    yk_free(context, image);
     yk_system_destroy(system);
     for (int i = 0; i < SUBSYSTEMS; i++)
         if (copies[i])
@@ -167,16 +167,16 @@ static void test_refusals(void **state)
     size_t words;
     size_t unknowns;
     assert_int_equal(yk_ranks_remote(context, rank.ranks, 1, met++, "link_1", 20, &copy), YK_OK);
-    assert_int_equal(copy->ops->start(copy, 0, 2e-3, NULL), YK_OK);
+    assert_int_equal(copy->ops->initialize(copy, 0, 2e-3, NULL), YK_OK);
     for (int part = 0; part < PARTS; part++) {
-        assert_int_equal(copy->ops->parts->words(copy, part, &words, &unknowns), YK_OK);
+        assert_int_equal(copy->ops->relaxed->part_state_size(copy, part, &words, &unknowns), YK_OK);
         assert_int_equal(unknowns, part < 2 ? 6 : 12);
         assert_true(words > unknowns);
     }
 
-    assert_true(YK_FAILED(copy->ops->parts->words(copy, PARTS, &words, &unknowns)));
+    assert_true(YK_FAILED(copy->ops->relaxed->part_state_size(copy, PARTS, &words, &unknowns)));
     assert_non_null(strstr(yk_last_message(context), "there is no part 3"));
-    assert_true(YK_FAILED(copy->ops->parts->words(copy, PARTS + 1, &words, &unknowns)));
+    assert_true(YK_FAILED(copy->ops->relaxed->part_state_size(copy, PARTS + 1, &words, &unknowns)));
     assert_non_null(strstr(yk_last_message(context), "there is no such part"));
     copy->ops->destroy(copy);
 
@@ -237,7 +237,7 @@ static int32_t ask(yk_session *session, one_question *q, yk_frame_kind kind, con
 
 static void put_step(yk_body *body, int ports)
 {
-    static const yk_input input = {.orientation = {1, 0, 0, 0}};
+    static const yk_input input = {.base_orientation = {1, 0, 0, 0}};
     body->length = 0;
     yk_put_number(body, 0);
     yk_put_number(body, 2e-3);
@@ -304,7 +304,7 @@ static void test_misfits(void **state)
     }
 
     assert_int_equal(ask(session, &q, YK_FRAME_RELAX, &body), YK_OK);
-    yk_release(context, body.bytes);
+    yk_free(context, body.bytes);
     yk_session_close(session);
     copy->ops->destroy(copy);
     yk_scenario_destroy(scenario);

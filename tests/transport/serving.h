@@ -62,7 +62,7 @@ static inline bool serving_start(serving *s, const char *address, const char *se
         def.secret = secret;
         def.create = create;
         def.user = s;
-        def.waiting = serving_announce;
+        def.on_idle = serving_announce;
         yk_status status = yk_serve(context, &def);
         if (status != YK_OK)
             fprintf(stderr, "server: %s\n", yk_last_message(context));

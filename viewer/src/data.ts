@@ -68,7 +68,7 @@ export interface Figure {
   text: string;
 }
 
-// The numbers of these enums are those of the C enums yk_body_motion, yk_shape_kind and yk_link_kind, which records contain
+// The numbers of these enums are those of the C enums yk_scene_motion, yk_shape_kind and yk_connection_kind, which records contain
 // (docs/report.md).
 export const enum Motion {
   Fixed = 0,

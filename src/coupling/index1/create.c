@@ -52,7 +52,7 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
     def.interface_count = (int)count;
     def.interfaces = interfaces;
     yk_status status = yk_jacobian_create(context, &def, jacobian);
-    yk_release(context, interfaces);
+    yk_free(context, interfaces);
 
     return status;
 }
@@ -80,7 +80,7 @@ static yk_status create_sensitivities(yk_system *system)
             width += yk_port_freedoms(x->interfaces[interface].constraint.kind);
         }
 
-        size_t words = (size_t)(r->rows * width * YK_INPUT_COEFFICIENTS);
+        size_t words = (size_t)(r->rows * width * YK_INPUT_COEFFICIENT_COUNT);
         x->sensitivity[i] = yk_allocate(context, words, sizeof **x->sensitivity);
         if (!x->sensitivity[i])
             return YK_ERROR_MEMORY;
@@ -99,9 +99,9 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     x->options = *(const yk_index1_options *)options;
     *scheme = &x->base;
 
-    for (int i = 0; i < YK_INPUT_COEFFICIENTS; i++)
+    for (int i = 0; i < YK_INPUT_COEFFICIENT_COUNT; i++)
         x->bases[i] = yk_index1_basis_of(i);
-    x->basis = &x->bases[x->options.degree];
+    x->basis = &x->bases[x->options.polynomial_degree];
     size_t participants = (size_t)system->participant_count;
     x->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *x->interfaces);
     x->moments = yk_allocate(context, participants, sizeof *x->moments);
@@ -113,7 +113,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
      * instead, so that both sides of an interface receive the same impulse. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
-        p->shaped = !yk_follows_polynomials(p->subsystem);
+        p->shaped = !yk_subsystem_can_follow_polynomials(p->subsystem);
     }
 
     /* Constraints, and memory for the moments of what is behind relations. */
@@ -121,7 +121,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
         x->interfaces[i].constraint =
-            yk_constraint_make(interface->kind, def->constrained, def->drive);
+            yk_constraint_make(interface->kind, def->constrained_axes, def->drive);
 
         yk_motion **moments = &x->moments[def->motion_subsystem];
         if (!yk_index1_is_relation(interface) || *moments)
@@ -167,7 +167,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     x->held = yk_allocate(context, size, sizeof *x->held);
     if (!x->correction || !x->applied || !x->change || !x->held)
         return YK_ERROR_MEMORY;
-    return yk_system_use_threads(system, x->options.threads);
+    return yk_system_use_threads(system, x->options.thread_count);
 }
 
 void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
@@ -176,24 +176,24 @@ void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
 
     /* Where creation failed, some of it was not made. */
     for (int i = 0; x->moments && i < system->participant_count; i++)
-        yk_release(system->context, x->moments[i]);
+        yk_free(system->context, x->moments[i]);
 
-    yk_release(system->context, x->moments);
-    yk_release(system->context, x->difference_runs);
+    yk_free(system->context, x->moments);
+    yk_free(system->context, x->difference_runs);
 
     for (int i = 0; x->sensitivity && i < system->participant_count; i++)
-        yk_release(system->context, x->sensitivity[i]);
+        yk_free(system->context, x->sensitivity[i]);
 
-    yk_release(system->context, x->sensitivity);
+    yk_free(system->context, x->sensitivity);
     yk_jacobian_destroy(x->jacobian);
     yk_jacobian_destroy(x->start_jacobian);
-    yk_release(system->context, x->interfaces);
-    yk_release(system->context, x->wires);
-    yk_release(system->context, x->correction);
-    yk_release(system->context, x->applied);
-    yk_release(system->context, x->change);
-    yk_release(system->context, x->held);
-    yk_release(system->context, x);
+    yk_free(system->context, x->interfaces);
+    yk_free(system->context, x->wires);
+    yk_free(system->context, x->correction);
+    yk_free(system->context, x->applied);
+    yk_free(system->context, x->change);
+    yk_free(system->context, x->held);
+    yk_free(system->context, x);
 }
 
 /* State ---------------------------------------------------------------------------------------- */
@@ -208,17 +208,17 @@ enum {
 yk_state_layout yk_index1_layout(const yk_scheme *scheme, const yk_system *system)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
-    yk_state_layout layout = {.words = SCALARS + (size_t)x->wire_count};
+    yk_state_layout layout = {.word_count = SCALARS + (size_t)x->wire_count};
     for (int i = 0; i < system->interface_count; i++) {
         size_t rows = (size_t)x->interfaces[i].constraint.row_count;
-        layout.continuous += rows * YK_INPUT_COEFFICIENTS + MEAN_WORDS;
-        layout.words += EARLIER_WORDS + rows + 1;
+        layout.continuous_count += rows * YK_INPUT_COEFFICIENT_COUNT + MEAN_WORDS;
+        layout.word_count += EARLIER_WORDS + rows + 1;
     }
 
     /* Responses that are kept were learned, and cannot be computed again. */
-    if (x->options.jacobian == YK_JACOBIAN_REUSE)
-        layout.words += yk_jacobian_words(x->jacobian);
-    layout.words += layout.continuous;
+    if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE)
+        layout.word_count += yk_jacobian_words(x->jacobian);
+    layout.word_count += layout.continuous_count;
 
     return layout;
 }
@@ -230,7 +230,7 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *own = &x->interfaces[i];
         int rows = own->constraint.row_count;
-        size_t words = (size_t)rows * YK_INPUT_COEFFICIENTS;
+        size_t words = (size_t)rows * YK_INPUT_COEFFICIENT_COUNT;
         memcpy(continuous, own->multiplier, words * sizeof *continuous);
         memcpy(continuous + words, own->last_mean, sizeof own->last_mean);
         continuous += words + MEAN_WORDS;
@@ -253,7 +253,7 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
 
     for (int i = 0; i < x->wire_count; i++)
         *opaque++ = x->wires[i].earlier;
-    if (x->options.jacobian == YK_JACOBIAN_REUSE)
+    if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE)
         yk_jacobian_get(x->jacobian, opaque);
 }
 
@@ -275,7 +275,7 @@ void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuou
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         int rows = own->constraint.row_count;
-        size_t words = (size_t)rows * YK_INPUT_COEFFICIENTS;
+        size_t words = (size_t)rows * YK_INPUT_COEFFICIENT_COUNT;
         memcpy(own->multiplier, continuous, words * sizeof *continuous);
         memcpy(own->last_mean, continuous + words, sizeof own->last_mean);
         continuous += words + MEAN_WORDS;
@@ -298,7 +298,7 @@ void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuou
 
     for (int i = 0; i < x->wire_count; i++)
         x->wires[i].earlier = *opaque++;
-    if (x->options.jacobian == YK_JACOBIAN_REUSE)
+    if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE)
         yk_jacobian_set(x->jacobian, opaque);
 }
 
@@ -496,16 +496,16 @@ static yk_mobility port_mobility(const yk_participant *p, const yk_interface_mod
 {
     double largest[2] = {0, 0};
     for (int k = 0; k < 6; k++) {
-        double mobility = model->inverse_mass[(offset + k) * (model->size + 1)];
+        double mobility = model->inverse_mass[(offset + k) * (model->row_count + 1)];
         largest[k / 3] = fmax(largest[k / 3], mobility);
     }
 
     /* From the units of the subsystem. */
     yk_mobility mobility = {largest[0], largest[1]};
     if (p->transform) {
-        double length = p->transform->length;
-        mobility.translation /= p->transform->mass;
-        mobility.rotation /= p->transform->mass * length * length;
+        double length = p->transform->length_unit;
+        mobility.translation /= p->transform->mass_unit;
+        mobility.rotation /= p->transform->mass_unit * length * length;
     }
 
     return mobility;
@@ -549,14 +549,15 @@ static yk_status find_mobilities(yk_system *system, int participant)
 
     int size = yk_system_number_velocities(system, participant, offsets);
     if (size == 0) {
-        yk_release(context, offsets);
+        yk_free(context, offsets);
         return YK_OK;
     }
 
     size_t n = (size_t)size;
     double *inverse_mass = yk_allocate(context, n * n, sizeof *inverse_mass);
     double *rate = yk_allocate(context, n, sizeof *rate);
-    yk_interface_model model = {.size = size, .inverse_mass = inverse_mass, .rate = rate};
+    yk_interface_model model = {
+        .row_count = size, .inverse_mass = inverse_mass, .free_acceleration = rate};
     yk_status status = YK_ERROR_MEMORY;
     if (inverse_mass && rate) {
         status = yk_system_interface_model(system, participant, &model);
@@ -570,9 +571,9 @@ static yk_status find_mobilities(yk_system *system, int participant)
             status = YK_OK;
     }
 
-    yk_release(context, offsets);
-    yk_release(context, inverse_mass);
-    yk_release(context, rate);
+    yk_free(context, offsets);
+    yk_free(context, inverse_mass);
+    yk_free(context, rate);
     return status;
 }
 

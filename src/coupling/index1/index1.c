@@ -88,7 +88,7 @@ static yk_index1_multiplier predicted(const yk_index1_interface *interface, int 
     }
 
     /* A shorter polynomial cannot hold the last terms of a longer one. */
-    for (int power = degree + 1; power < YK_INPUT_COEFFICIENTS; power++)
+    for (int power = degree + 1; power < YK_INPUT_COEFFICIENT_COUNT; power++)
         next.power[power] = 0;
 
     return next;
@@ -99,7 +99,7 @@ static void predict(yk_system *system)
 {
     /* After a jump, and for relations always, no cubic that would have to continue the last one. */
     yk_index1 *x = yk_index1_of(system);
-    int degree = x->options.degree;
+    int degree = x->options.polynomial_degree;
     if (degree == 3 && x->jumped)
         degree = 2;
     x->basis = &x->bases[degree];
@@ -134,7 +134,7 @@ static double mean_of(const yk_index1_multiplier *multiplier)
 {
     /* The integral over [0, 1]. */
     double mean = 0;
-    for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++)
+    for (int power = 0; power < YK_INPUT_COEFFICIENT_COUNT; power++)
         mean += multiplier->power[power] / (power + 1);
     return mean;
 }
@@ -184,14 +184,14 @@ static yk_status run_participant(yk_system *system, int participant)
     const yk_index1 *x = yk_index1_of(system);
     bool begun = system->participants[participant].posted;
     if (x->rewinds && !begun) {
-        yk_status status = yk_system_rewind(system, participant);
+        yk_status status = yk_system_rollback_participant(system, participant);
         if (YK_FAILED(status))
             return status;
     }
 
     if (x->responds)
         return yk_index1_advance_with_response(system, participant);
-    return yk_system_advance(system, participant);
+    return yk_system_advance_participant(system, participant);
 }
 
 /* All subsystems over the step, at the same time; the first that failed is reported. */
@@ -207,7 +207,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     for (int i = 0; i < system->participant_count && !response; i++) {
         if (!system->participants[i].subsystem->ops->remote)
             continue;
-        if (!rewind || !YK_FAILED(yk_system_rewind(system, i)))
+        if (!rewind || !YK_FAILED(yk_system_rollback_participant(system, i)))
             yk_system_post(system, i);
     }
 
@@ -577,7 +577,7 @@ static yk_status iterate(yk_system *system, newton *n)
         /* The prediction, which step control compares with the result. */
         for (int i = 0; first && i < system->interface_count; i++)
             for (int side = 0; side < 2; side++)
-                x->interfaces[i].predicted[side] = *yk_system_motion(system, i, side);
+                x->interfaces[i].predicted[side] = *yk_system_interface_motion(system, i, side);
         if (n->single && n->corrections == 1)
             return YK_OK;
 
@@ -663,10 +663,10 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 {
     yk_index1 *x = (yk_index1 *)scheme;
     predict(system);
-    yk_system_mark(system);
+    yk_system_save_participants(system);
 
     /* One correction is enough where there was something to predict from. */
-    newton n = {.limit = x->options.iterations};
+    newton n = {.limit = x->options.max_iterations};
     if (n.limit == 1) {
         n.limit = FIRST_ITERATIONS;
         n.single = foretells(scheme, system);
@@ -675,7 +675,8 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     /* A single correction must be a good one. A Jacobian of another step or degree does not serve;
      * one that served badly is renewed. */
     double ratio = system->h / x->jacobian_step;
-    bool kept = x->options.iterations != 1 && x->options.jacobian == YK_JACOBIAN_REUSE;
+    bool kept =
+        x->options.max_iterations != 1 && x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE;
     kept = kept && x->jacobian_step != 0;
     bool other = ratio > OTHER_STEP || ratio < 1 / OTHER_STEP;
     other = other || x->jacobian_degree != x->basis->degree;
@@ -687,14 +688,14 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 
     /* What is within the tolerance counts as nothing. */
     for (int i = 0; status == YK_OK && i < system->interface_count; i++)
-        yk_system_set_residual(system, i, 0);
+        yk_system_set_interface_residual(system, i, 0);
 
     report->iterations = n.corrections + 1;
     report->wrench_change = n.change;
 
     /* What the next step begins with. */
     x->last_rate = n.rate;
-    if (x->options.jacobian == YK_JACOBIAN_REUSE)
+    if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE)
         yk_jacobian_rotate(x->jacobian, rotation_of, system);
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
@@ -731,7 +732,7 @@ static double order(const yk_scheme *scheme, const yk_system *system)
      * the degree 2 and 6 for 3. */
     if (!is_exact(system))
         return 0;
-    return x->options.degree + 4;
+    return x->options.polynomial_degree + 4;
 }
 
 static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
@@ -749,12 +750,12 @@ static double estimate(const yk_scheme *scheme, const yk_system *system, double 
         yk_port_kind kind = system->interfaces[i].kind;
         for (int side = 0; side < 2; side++) {
             const yk_motion *expected = &x->interfaces[i].predicted[side];
-            const yk_motion *reached = yk_system_motion(system, i, side);
+            const yk_motion *reached = yk_system_interface_motion(system, i, side);
             yk_motion_error(kind, system->h, expected, reached, speed, spin);
         }
     }
 
-    return x->options.degree + 2;
+    return x->options.polynomial_degree + 2;
 }
 
 /* What was learned before a jump says nothing about what follows. */
@@ -775,7 +776,7 @@ static void event(yk_scheme *scheme, yk_system *system)
 
 /* The scheme ----------------------------------------------------------------------------------- */
 
-static const yk_option_word jacobian_words[] = {
+static const yk_option_choice jacobian_words[] = {
     {"reuse",
      "kept over steps and improved by every correction, renewed when it does not serve any more"},
     {"fresh", "renewed in every step"},
@@ -787,20 +788,24 @@ static const yk_option_word jacobian_words[] = {
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_index1_options, field)
 
 static const yk_option options[] = {
-    {"degree", ROW(INTEGER, degree), .fallback = "3", .most = YK_INPUT_DEGREE_MAX,
-     .text = "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to "
-             "3, with others theirs"},
-    {"iterations", ROW(INTEGER, iterations), .fallback = "20", .least = 1, .most = INFINITY,
-     .text =
+    {"degree", ROW(INTEGER, polynomial_degree), .default_text = "3", .maximum = YK_INPUT_DEGREE_MAX,
+     .description =
+         "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to "
+         "3, with others theirs"},
+    {"iterations", ROW(INTEGER, max_iterations), .default_text = "20", .minimum = 1,
+     .maximum = INFINITY,
+     .description =
          "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
-    {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6", .most = INFINITY,
-     .refines = 1, .text = "largest change of an interface wrench that counts as converged"},
-    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "0", .most = INFINITY,
-     .refines = 1, .text = "the same, relative to the wrench"},
-    {"jacobian", ROW(CHOICE, jacobian), .fallback = "reuse", .words = jacobian_words,
-     .text = "how the coupling Jacobian is found"},
-    {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
-     .text = "subsystems that advance at the same time; 0 is one per core"},
+    {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .default_text = "1e-6",
+     .maximum = INFINITY, .refinement_exponent = 1,
+     .description = "largest change of an interface wrench that counts as converged"},
+    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "0",
+     .maximum = INFINITY, .refinement_exponent = 1,
+     .description = "the same, relative to the wrench"},
+    {"jacobian", ROW(CHOICE, jacobian_update), .default_text = "reuse", .choices = jacobian_words,
+     .description = "how the coupling Jacobian is found"},
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
+     .description = "subsystems that advance at the same time; 0 is one per core"},
     {0},
 };
 
@@ -834,27 +839,28 @@ static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
     enum { USUAL = 4 };
     const yk_index1_options *o = own;
     *fewest = 1;
-    if (yk_follows_polynomials(subsystem))
+    if (yk_subsystem_can_follow_polynomials(subsystem))
         return 1;
 
     *fewest = 3;
-    if (o->degree < 2)
-        *fewest = o->degree + 1;
+    if (o->polynomial_degree < 2)
+        *fewest = o->polynomial_degree + 1;
     return USUAL;
 }
 
 /* Wrenches on both sides. A scalar port that takes motion only is given one: a relation and no
  * constraint. */
-static yk_causality second_side(const void *own, const yk_joined_ports *joined)
+static yk_causality second_side(const void *own, const yk_port_pair *joined)
 {
     (void)own;
     const yk_port *ports;
     joined->subsystem[1]->ops->ports(joined->subsystem[1], &ports);
     const yk_port *b = &ports[joined->port[1]];
-    unsigned takes = b->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION);
-    if (b->kind == YK_PORT_SCALAR && takes == YK_TAKES_MOTION)
-        return YK_TAKES_MOTION;
-    return YK_TAKES_WRENCH;
+    unsigned takes =
+        b->allowed_causalities & (YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT);
+    if (b->kind == YK_PORT_SCALAR && takes == YK_CAUSALITY_MOTION_INPUT)
+        return YK_CAUSALITY_MOTION_INPUT;
+    return YK_CAUSALITY_WRENCH_INPUT;
 }
 
 static const char *remedy(const yk_scheme *scheme)
@@ -880,43 +886,43 @@ const yk_scheme_ops *yk_scheme_index1(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "index1",
-        .text = "wrenches on both sides as polynomials in time, constraints held on position, "
-                "velocity and acceleration level; of high order",
+        .description =
+            "wrenches on both sides as polynomials in time, constraints held on position, "
+            "velocity and acceleration level; of high order",
         .options_size = sizeof(yk_index1_options),
         .options = options,
         .variants = variants,
         .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES |
-                           YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES |
-                           YK_SCHEME_WRENCH_ON_BOTH_SIDES,
+                           YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES | YK_SCHEME_IS_FORCE_FORCE,
         .create = yk_index1_create,
         .destroy = yk_index1_destroy,
-        .start = yk_index1_start,
+        .initialize = yk_index1_start,
         .step = step,
-        .sharpen = sharpen,
+        .tighten_tolerances = sharpen,
         .tolerances = tolerances,
-        .substeps = substeps,
-        .second_side = second_side,
-        .remedy = remedy,
+        .default_substeps = substeps,
+        .second_side_causality = second_side,
+        .convergence_hint = remedy,
         .state_layout = yk_index1_layout,
         .state_get = yk_index1_get,
         .state_set = yk_index1_set,
         .is_valid_state = yk_index1_is_valid,
         .order = order,
-        .foretells = predicts_errors,
-        .estimate = estimate,
-        .event = event,
-        .substep = yk_index1_substep,
+        .predicts_step = predicts_errors,
+        .estimate_error = estimate,
+        .handle_event = event,
+        .after_substep = yk_index1_substep,
         .substep_input = yk_index1_substep_input,
-        .work = yk_index1_work,
+        .interface_work = yk_index1_work,
         .statistics = statistics,
     };
 
     return &ops;
 }
 
-yk_index1_options yk_index1_default(void)
+yk_index1_options yk_index1_options_default(void)
 {
     yk_index1_options own;
-    yk_scheme_fill(yk_scheme_index1(), &own);
+    yk_scheme_set_defaults(yk_scheme_index1(), &own);
     return own;
 }

@@ -13,7 +13,7 @@
 
 enum {
     YK_INDEX1_PARAMETERS = 3,
-    YK_INDEX1_NODES = YK_INPUT_COEFFICIENTS,
+    YK_INDEX1_NODES = YK_INPUT_COEFFICIENT_COUNT,
     /* Position and velocity that a relation is given for the end of a step. */
     YK_INDEX1_MOTIONS = 2
 };
@@ -26,7 +26,7 @@ typedef struct yk_index1_basis {
     int parameters;
 
     /* p_1 to p_3 in powers of tau. */
-    double shape[YK_INDEX1_PARAMETERS][YK_INPUT_COEFFICIENTS];
+    double shape[YK_INDEX1_PARAMETERS][YK_INPUT_COEFFICIENT_COUNT];
 
     /* Weights of g / H^2, g' / H, g''; of the moments L1, L2, L3 of relations. */
     double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];
@@ -35,7 +35,7 @@ typedef struct yk_index1_basis {
     /* Where the directions of wrenches are taken; polynomials that are 1 at their node and 0 at
      * the others, in powers of tau; weights of quadrature over [0, 1]. */
     double node[YK_INDEX1_NODES];
-    double lagrange[YK_INDEX1_NODES][YK_INPUT_COEFFICIENTS];
+    double lagrange[YK_INDEX1_NODES][YK_INPUT_COEFFICIENT_COUNT];
     double weight[YK_INDEX1_NODES];
 } yk_index1_basis;
 
@@ -43,7 +43,7 @@ yk_index1_basis yk_index1_basis_of(int degree);
 
 /* A multiplier over the step. */
 typedef struct yk_index1_multiplier {
-    double power[YK_INPUT_COEFFICIENTS]; /* of tau */
+    double power[YK_INPUT_COEFFICIENT_COUNT]; /* of tau */
 } yk_index1_multiplier;
 
 /* What the scheme keeps of one interface. */
@@ -88,7 +88,7 @@ typedef struct yk_index1_interface {
 typedef struct yk_index1 {
     yk_scheme base;
     yk_index1_options options;
-    yk_index1_basis bases[YK_INPUT_COEFFICIENTS];
+    yk_index1_basis bases[YK_INPUT_COEFFICIENT_COUNT];
     yk_index1_interface *interfaces;
 
     /* Wires that are solved for: the source of each gives at the end of the step what its target was
@@ -122,7 +122,7 @@ typedef struct yk_index1 {
     double *applied;
     double *change;
 
-    /* Per participant behind relations, per port: of the wrenches over the step, see relation.c;
+    /* Per participant behind relations, per port: of the wrenches over the step, see constitutive.c;
      * else NULL. */
     yk_motion **moments;
 
@@ -153,7 +153,7 @@ static inline yk_index1 *yk_index1_of(const yk_system *system)
 /* Side B of a relation cannot take a wrench, and is given the motion of A. */
 static inline bool yk_index1_is_relation(const yk_interface *interface)
 {
-    return interface->takes == YK_TAKES_MOTION;
+    return interface->takes == YK_CAUSALITY_MOTION_INPUT;
 }
 
 /* Paths, in wrench.c: how a port moves between the two ends of a macro step, as far as the
@@ -235,12 +235,13 @@ static inline bool yk_index1_has_sensitivity(const yk_system *system, int partic
 {
     const yk_participant *p = &system->participants[participant];
     const yk_index1 *x = yk_index1_of(system);
-    if (x->options.jacobian == YK_JACOBIAN_DIFFERENCES || x->moments[participant])
+    if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_FINITE_DIFFERENCES ||
+        x->moments[participant])
         return false;
     return p->subsystem->ops->sensitivity && p->substeps == 1;
 }
 
-/* relation.c: wires that are solved for. Memory for them at creation; their values at the end of the
+/* constitutive.c: wires that are solved for. Memory for them at creation; their values at the end of the
  * step as they are extrapolated, and after a correction; as inputs of a participant; one of them
  * as an input; a change for finite differences; conditions; and what is kept of the step. */
 yk_status yk_index1_create_wires(yk_system *system);

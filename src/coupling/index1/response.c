@@ -53,7 +53,7 @@ static int unit_coefficients(const yk_system *system, const yk_participant *p,
     unit_parameter(own, column, multiplier);
 
     /* As it would reach the subsystem: in lines over substeps, in its own units and axes. */
-    yk_input input = {.orientation = yk_q_identity()};
+    yk_input input = {.base_orientation = yk_q_identity()};
     yk_index1_input(own, by->side, system->h, multiplier, &input);
     if (p->shaped) {
         const yk_wrench none = {{0, 0, 0}, {0, 0, 0}};
@@ -61,8 +61,8 @@ static int unit_coefficients(const yk_system *system, const yk_participant *p,
     }
 
     if (p->transform) {
-        yk_input local = {.orientation = yk_q_identity()};
-        yk_transform_input(p->transform, kind, YK_TAKES_WRENCH, &input, &local);
+        yk_input local = {.base_orientation = yk_q_identity()};
+        yk_transform_input(p->transform, kind, YK_CAUSALITY_WRENCH_INPUT, &input, &local);
         input = local;
     }
 
@@ -101,7 +101,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
         const yk_constraint *constraint = &x->interfaces[by->interface].constraint;
         int columns = constraint->row_count * x->basis->parameters;
         for (int column = 0; column < columns; column++) {
-            double coefficients[6 * YK_INPUT_COEFFICIENTS];
+            double coefficients[6 * YK_INPUT_COEFFICIENT_COUNT];
             int count = unit_coefficients(system, p, by, column, coefficients);
 
             for (int row = 0; row < r->rows; row++) {
@@ -222,7 +222,7 @@ static void change_input(const yk_system *system, const yk_connection *by, int c
 
     for (int row = 0; row < own->constraint.row_count; row++) {
         const double *now = own->multiplier[row].power;
-        for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++)
+        for (int power = 0; power < YK_INPUT_COEFFICIENT_COUNT; power++)
             changed[row].power[power] = now[power] + change * unit[row].power[power];
     }
 
@@ -247,7 +247,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
             yk_input *input = &p->inputs[by->port];
             yk_input kept = *input;
             change_input(system, by, column, change, input);
-            yk_status status = yk_system_advance(system, participant);
+            yk_status status = yk_system_advance_participant(system, participant);
             *input = kept;
 
             yk_motion *motion = r->motion + (by->column + column) * count;
@@ -257,7 +257,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
             }
 
             if (!YK_FAILED(status))
-                status = yk_system_rewind(system, participant);
+                status = yk_system_rollback_participant(system, participant);
             if (YK_FAILED(status))
                 return status;
 
@@ -266,7 +266,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
     }
 
     /* The plain step, which all of them are compared with. */
-    yk_status status = yk_system_advance(system, participant);
+    yk_status status = yk_system_advance_participant(system, participant);
     if (YK_FAILED(status))
         return status;
 

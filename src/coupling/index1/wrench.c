@@ -84,7 +84,7 @@ void yk_index1_predict_directions(yk_system *system)
             offset = x->last_step;
         yk_path path[2];
         for (int side = 0; side < 2; side++) {
-            const yk_motion *now = yk_system_motion_before(system, i, side);
+            const yk_motion *now = yk_system_interface_motion_at_step_start(system, i, side);
             if (extended)
                 path[side] = yk_path_between(kind, x->last_step, &own->earlier[side], now);
             else
@@ -108,8 +108,8 @@ void yk_index1_update_directions(yk_system *system, const double *step)
         /* From the start of the step to where the correction will lead. */
         yk_path path[2];
         for (int side = 0; side < 2; side++) {
-            const yk_motion *start = yk_system_motion_before(system, i, side);
-            const yk_motion *now = yk_system_motion(system, i, side);
+            const yk_motion *start = yk_system_interface_motion_at_step_start(system, i, side);
+            const yk_motion *now = yk_system_interface_motion(system, i, side);
             yk_motion end = yk_jacobian_expect(x->jacobian, step, h, i, side, now);
             path[side] = yk_path_between(own->constraint.kind, h, start, &end);
         }
@@ -188,7 +188,7 @@ yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p
 
     /* Means belong to the middles of their substeps. */
     yk_input mean = yk_input_reduce(input, h, 0);
-    yk_input line = {.degree = 1, .orientation = input->orientation};
+    yk_input line = {.degree = 1, .base_orientation = input->base_orientation};
     double slope = 2 / (h + last_h);
     yk_vec3 force_change = yk_v3_sub(mean.linear[0], last->force);
     yk_vec3 torque_change = yk_v3_sub(mean.angular[0], last->torque);
@@ -270,8 +270,8 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
     /* Along the paths that both sides took. */
     yk_path path[2];
     for (int side = 0; side < 2; side++) {
-        const yk_motion *start = yk_system_motion_before(system, number, side);
-        const yk_motion *end = yk_system_motion(system, number, side);
+        const yk_motion *start = yk_system_interface_motion_at_step_start(system, number, side);
+        const yk_motion *end = yk_system_interface_motion(system, number, side);
         path[side] = yk_path_between(interface->kind, system->h, start, end);
     }
 
@@ -288,18 +288,18 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
 
         yk_wrench on_a = yk_input_wrench(yk_input_a(system, interface), t);
         yk_wrench on_b = yk_input_wrench(yk_input_b(system, interface), t);
-        work->on[0] += weight * power_of(&on_a, &a);
-        work->on[1] += weight * power_of(&on_b, &b);
+        work->work[0] += weight * power_of(&on_a, &a);
+        work->work[1] += weight * power_of(&on_b, &b);
 
         /* About the origin of the driven frame; what moves it does its own work. */
         on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(at.reach[0], on_b.force));
-        work->created += weight * (power_of(&on_a, &at.a) + power_of(&on_b, &at.b));
+        work->energy_created += weight * (power_of(&on_a, &at.a) + power_of(&on_b, &at.b));
 
         /* A distance leaves B's frame alone: what changes its length does work along its line. */
         yk_vec3 line = yk_v3_sub(at.a.position, at.b.position);
         double length = yk_v3_norm(line);
         if (constraint->length > 0 && length > 0)
-            work->created -= weight * yk_v3_dot(on_a.force, line) / length * at.length[1];
+            work->energy_created -= weight * yk_v3_dot(on_a.force, line) / length * at.length[1];
     }
 }
 
@@ -318,7 +318,7 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
  *
  * Where a port is between the ends of the step, to take such directions, is given by its path. */
 
-static const yk_index1_basis bases[YK_INPUT_COEFFICIENTS] = {
+static const yk_index1_basis bases[YK_INPUT_COEFFICIENT_COUNT] = {
     {.degree = 0, .parameters = 1, .shape = {{2.0 / 3}}, .condition = {{1, 1, 0}}, .node = {0.5}},
     {.degree = 1,
      .parameters = 2,

@@ -16,7 +16,7 @@ static bool takes(const yk_system *system, int participant, yk_causality causali
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
-        if (causality == YK_TAKES_WRENCH && def->wrench_subsystem == participant)
+        if (causality == YK_CAUSALITY_WRENCH_INPUT && def->wrench_subsystem == participant)
             return true;
         if (interface->takes == causality && def->motion_subsystem == participant)
             return true;
@@ -30,7 +30,7 @@ static bool takes(const yk_system *system, int participant, yk_causality causali
 static yk_status choose_fast(yk_rim *rim, yk_system *system)
 {
     /* Those that are named ... */
-    const yk_subsystem_list *named = &rim->options.fast;
+    const yk_subsystem_list *named = &rim->options.fast_subsystems;
     bool any = false;
     for (int i = 0; i < named->count; i++) {
         int participant = named->items[i];
@@ -45,7 +45,7 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
     /* ... or that make several steps ... */
     for (int i = 0; named->count == 0 && i < system->participant_count; i++) {
         bool several = system->participants[i].substeps > 1;
-        rim->participants[i].fast = several && !takes(system, i, YK_TAKES_WRENCH);
+        rim->participants[i].fast = several && !takes(system, i, YK_CAUSALITY_WRENCH_INPUT);
         any = any || rim->participants[i].fast;
     }
 
@@ -54,8 +54,8 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
 
     /* ... or that take motions alone. */
     for (int i = 0; i < system->participant_count; i++) {
-        bool motion = takes(system, i, YK_TAKES_MOTION);
-        rim->participants[i].fast = motion && !takes(system, i, YK_TAKES_WRENCH);
+        bool motion = takes(system, i, YK_CAUSALITY_MOTION_INPUT);
+        rim->participants[i].fast = motion && !takes(system, i, YK_CAUSALITY_WRENCH_INPUT);
         any = any || rim->participants[i].fast;
     }
 
@@ -70,7 +70,7 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
 /* As asked for; else at every common step of the fast ones. */
 static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
 {
-    int asked = rim->options.exchanges;
+    int asked = rim->options.exchanges_per_step;
     if (asked < 0)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "scheme rim: %d exchanges in a macro step", asked);
@@ -136,12 +136,12 @@ static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
     own->now = own->start + n;
     own->displacement = own->now + n;
     own->wrenches = own->displacement + n;
-    own->model.size = own->size;
-    own->model.lead = 1;
-    own->model.rate = own->wrenches + n;
-    own->model.inverse_mass = own->model.rate + n;
+    own->model.row_count = own->size;
+    own->model.theta = 1;
+    own->model.free_acceleration = own->wrenches + n;
+    own->model.inverse_mass = own->model.free_acceleration + n;
     own->drift = own->model.inverse_mass + n * n;
-    own->step.size = own->size;
+    own->step.row_count = own->size;
     own->step.velocity = own->drift + n;
     own->step.displacement = own->step.velocity + n;
     own->step.mobility = own->step.displacement + n;
@@ -192,7 +192,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
         rim->interfaces[i].role = roles[a][b];
 
         yk_rim_participant *slow = &rim->participants[def->wrench_subsystem];
-        bool extrapolated = rim->options.extrapolation != YK_EXTRAPOLATION_RIM;
+        bool extrapolated = rim->options.extrapolation != YK_EXTRAPOLATION_INTERFACE_MODEL;
         if (rim->interfaces[i].role != YK_RIM_MODELLED || extrapolated || slow->size > 0)
             continue;
 
@@ -225,15 +225,15 @@ void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
     /* Where creation failed, some of it was not made. */
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
-        yk_release(system->context, own->offsets);
-        yk_release(system->context, own->start);
-        yk_release(system->context, own->given);
-        yk_release(system->context, own->from);
+        yk_free(system->context, own->offsets);
+        yk_free(system->context, own->start);
+        yk_free(system->context, own->given);
+        yk_free(system->context, own->from);
     }
 
-    yk_release(system->context, rim->participants);
-    yk_release(system->context, rim->interfaces);
-    yk_release(system->context, rim);
+    yk_free(system->context, rim->participants);
+    yk_free(system->context, rim->interfaces);
+    yk_free(system->context, rim);
 }
 
 yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
@@ -261,8 +261,8 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
 yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system)
 {
     size_t words = INTERFACE_WORDS * (size_t)system->interface_count;
-    words += yk_balance_layout(((const yk_rim *)scheme)->balance).continuous;
-    return (yk_state_layout){.words = words + 1, .continuous = words};
+    words += yk_balance_layout(((const yk_rim *)scheme)->balance).continuous_count;
+    return (yk_state_layout){.word_count = words + 1, .continuous_count = words};
 }
 
 void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
@@ -325,23 +325,24 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
     yk_port_kind kind = interface->kind;
 
     /* Side A ... */
-    work->on[0] = own->work[0];
+    work->work[0] = own->work[0];
     if (!rim->participants[def->wrench_subsystem].fast) {
         const yk_motion *from = yk_before_a(system, interface);
         const yk_motion *to = &yk_value_a(system, interface)->motion;
-        work->on[0] = yk_wrench_work(kind, &interface->applied, from, to);
+        work->work[0] = yk_wrench_work(kind, &interface->applied, from, to);
     }
 
     /* ... side B ... */
-    work->on[1] = own->work[1];
+    work->work[1] = own->work[1];
     if (!rim->participants[def->motion_subsystem].fast) {
         const yk_motion *from = yk_before_b(system, interface);
         const yk_port_value *to = yk_value_b(system, interface);
-        work->on[1] = yk_wrench_work(kind, &to->wrench, from, &to->motion);
+        work->work[1] = yk_wrench_work(kind, &to->wrench, from, &to->motion);
     }
 
     /* ... and both, less what a prescribed relative motion did. */
-    work->created = work->on[0] + work->on[1];
+    work->energy_created = work->work[0] + work->work[1];
     if (def->drive)
-        work->created = yk_driven_created(system, interface, &interface->applied, work->on);
+        work->energy_created =
+            yk_driven_created(system, interface, &interface->applied, work->work);
 }

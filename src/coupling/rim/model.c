@@ -24,7 +24,7 @@ static bool reports_model(const yk_system *system, const yk_participant *p)
     if (!p->subsystem->ops->interface_model)
         return false;
 
-    bool identified = yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED;
+    bool identified = yk_rim_of(system)->options.interface_models == YK_INTERFACE_MODEL_IDENTIFIED;
     return !identified || !yk_participant_can_return(p);
 }
 
@@ -36,7 +36,7 @@ yk_status yk_rim_check_model(yk_system *system, int participant)
 
     /* Partners that are called once per macro step are not faster than the participant: their
      * wrench is handed over as it is. */
-    bool identified = rim->options.models == YK_RIM_MODELS_IDENTIFIED;
+    bool identified = rim->options.interface_models == YK_INTERFACE_MODEL_IDENTIFIED;
     bool whole = p->substeps == 1 && rim->exchanges > 1 && !identified;
     own->steps = whole && p->subsystem->ops->step_model;
     if (own->steps || reports_model(system, p) || yk_participant_can_return(p))
@@ -58,7 +58,7 @@ static void to_system_units(const yk_participant *p, yk_rim_participant *own)
 
         yk_port_kind kind = p->ports[port].kind;
         yk_interface_model *model = &own->model;
-        yk_transform_rates(p->transform, kind, model->rate + offset);
+        yk_transform_rates(p->transform, kind, model->free_acceleration + offset);
         yk_transform_response(p->transform, kind, offset, own->size, model->inverse_mass);
     }
 }
@@ -106,12 +106,12 @@ static yk_status try_step(yk_system *system, int participant, const double *wren
     yk_participant *p = &system->participants[participant];
     const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     set_wrenches(p, own, wrenches);
-    yk_status status = yk_system_advance(system, participant);
+    yk_status status = yk_system_advance_participant(system, participant);
     if (YK_FAILED(status))
         return status;
 
     read_motion(p, own, velocity, position);
-    return yk_system_rewind(system, participant);
+    return yk_system_rollback_participant(system, participant);
 }
 
 /* lead: of the derivatives of positions by those of velocities over H, kept to what methods do. */
@@ -168,9 +168,9 @@ static yk_status identify_by_differences(yk_system *system, int participant)
     }
 
     for (int i = 0; i < n; i++)
-        model->rate[i] = (base[i] - own->start[i]) / h;
+        model->free_acceleration[i] = (base[i] - own->start[i]) / h;
 
-    model->lead = lead_of(moved, gained);
+    model->theta = lead_of(moved, gained);
 
     return YK_OK;
 }
@@ -214,15 +214,15 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
         }
     }
 
-    model->lead = lead_of(moved, gained);
+    model->theta = lead_of(moved, gained);
     if (p->transform)
         to_system_units(p, own);
 
     read_motion(p, own, end, position);
     for (int i = 0; i < n; i++)
-        model->rate[i] = (end[i] - own->start[i]) / h;
+        model->free_acceleration[i] = (end[i] - own->start[i]) / h;
 
-    return yk_system_rewind(system, participant);
+    return yk_system_rollback_participant(system, participant);
 }
 
 /* Composition from the next step --------------------------------------------------------------- */
@@ -238,9 +238,9 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wre
 
     /* mean = weight[0] f + weight[1] f1 + weight[2] f2 - memory y1, solved for f. */
     yk_port_kind kind = interface->kind;
-    const double *weight = a->step.weight;
+    const double *weight = a->step.wrench_weights;
     const yk_wrench none = {.force = {0, 0, 0}};
-    yk_wrench sum = yk_wrench_combine(kind, mean, a->step.memory, &own->mean);
+    yk_wrench sum = yk_wrench_combine(kind, mean, a->step.memory_factor, &own->mean);
     sum = yk_wrench_combine(kind, &sum, -weight[1], &own->given[0]);
     sum = yk_wrench_combine(kind, &sum, -weight[2], &own->given[1]);
 
@@ -282,7 +282,7 @@ static yk_status compose(yk_system *system, int participant)
         yk_wrench_pack(interface->kind, &past, offset_wrench + first);
 
         for (int k = 0; k < yk_port_freedoms(interface->kind); k++)
-            scale[first + k] = 1 / step->weight[0];
+            scale[first + k] = 1 / step->wrench_weights[0];
     }
 
     /* f0 itself. */
@@ -310,12 +310,12 @@ static yk_status compose(yk_system *system, int participant)
             own->model.inverse_mass[i * n + j] = mobility * scale[j] / h;
         }
 
-        own->model.rate[i] = (end - own->start[i]) / h;
-        own->drift[i] = step->displacement[i] / h - step->lead * step->velocity[i] -
-                        (1 - step->lead) * own->start[i];
+        own->model.free_acceleration[i] = (end - own->start[i]) / h;
+        own->drift[i] = step->displacement[i] / h - step->theta * step->velocity[i] -
+                        (1 - step->theta) * own->start[i];
     }
 
-    own->model.lead = step->lead;
+    own->model.theta = step->theta;
 
     return p->status;
 }
@@ -356,7 +356,8 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
             int n = own->size;
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < n; j++)
-                    own->model.rate[i] -= own->model.inverse_mass[i * n + j] * own->wrenches[j];
+                    own->model.free_acceleration[i] -=
+                        own->model.inverse_mass[i * n + j] * own->wrenches[j];
 
             status = YK_OK;
         }

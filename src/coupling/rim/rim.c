@@ -60,9 +60,9 @@ static void modelled_motion(const yk_rim *rim, const yk_system *system, int numb
     /* As the slow participant itself would move, or by the integral of the velocities. */
     double displacement[6] = {0};
     for (int k = 0; k < yk_port_freedoms(interface->kind); k++) {
-        double mean = start[k] + a->model.lead * (now[k] - start[k]) + a->drift[offset + k];
+        double mean = start[k] + a->model.theta * (now[k] - start[k]) + a->drift[offset + k];
         displacement[k] = tau * mean;
-        if (rim->options.positions == YK_RIM_POSITIONS_INTEGRAL)
+        if (rim->options.position_update == YK_POSITION_UPDATE_INTEGRAL)
             displacement[k] = a->displacement[offset + k];
     }
 
@@ -110,7 +110,7 @@ static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int 
     const yk_motion *begin = yk_before_a(system, interface);
     double h = system->step;
     /* As many macro points as there are. */
-    int degree = (int)rim->options.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
+    int degree = (int)rim->options.extrapolation - (int)YK_EXTRAPOLATION_CONSTANT;
     if (degree > rim->past_count)
         degree = (int)rim->past_count;
 
@@ -142,7 +142,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         if (interface->def.motion_subsystem == participant) {
             yk_motion given = yk_value_a(system, interface)->motion;
             if (own->role == YK_RIM_MODELLED) {
-                if (rim->options.extrapolation == YK_EXTRAPOLATION_RIM)
+                if (rim->options.extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL)
                     modelled_motion(rim, system, i, tau, &given);
                 else
                     extrapolated_motion(rim, system, i, tau, &given);
@@ -172,7 +172,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         yk_input *input = &p->inputs[wire->def.target_port];
         input->degree = 0;
         input->linear[0].x = wire->now;
-        if (wire->def.hold)
+        if (wire->def.sample_and_hold)
             input->linear[0].x = wire->before;
     }
 }
@@ -214,7 +214,7 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
         const yk_port_value *value = &p->values[port];
         yk_wrench *given = &own->given[port];
         own->from[port] = value->motion;
-        if (rim->options.wrenches == YK_RIM_WRENCHES_MEAN)
+        if (rim->options.slow_wrench == YK_SLOW_WRENCH_MEAN)
             *given = yk_wrench_combine(p->ports[port].kind, given, fraction, &value->wrench);
         else
             *given = value->wrench;
@@ -235,7 +235,7 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 
         /* A fast side has moved along this line, or goes on from here. */
         if (rim->interfaces[i].role != YK_RIM_SLOW) {
-            yk_system_prescribe_motion(system, i, yk_system_motion(system, i, 0));
+            yk_system_prescribe_motion(system, i, yk_system_interface_motion(system, i, 0));
             continue;
         }
 
@@ -299,14 +299,14 @@ static bool is_known(const yk_rim *rim, const yk_system *system, int participant
 static void set_slow_inputs(yk_rim *rim, yk_system *system, int index)
 {
     int participant = system->sequence[index];
-    bool jacobi = rim->options.order == YK_ORDER_JACOBI;
+    bool jacobi = rim->options.sequence == YK_SEQUENCE_JACOBI;
     int position = index;
     if (jacobi)
         position = -1;
     set_slow_motions(rim, system, participant, position);
     if (!jacobi)
         set_slow_wrenches(rim, system, participant);
-    yk_system_carry_signals(system, participant);
+    yk_system_update_signals(system, participant);
 }
 
 /* Begins the steps of slow participants whose inputs are known: those in other processes then
@@ -403,7 +403,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
                 continue;
 
             int offset = a->offsets[interface->def.wrench_port];
-            yk_wrench wrench = yk_system_required_wrench(system, i);
+            yk_wrench wrench = yk_system_reaction_wrench(system, i);
             yk_wrench_pack(interface->kind, &wrench, a->wrenches + offset);
         }
 
@@ -412,7 +412,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
             yk_rim_participant *own = &rim->participants[i];
             const yk_interface_model *model = &own->model;
             for (int k = 0; k < own->size; k++) {
-                double rate = model->rate[k];
+                double rate = model->free_acceleration[k];
                 for (int j = 0; j < own->size; j++)
                     rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
 
@@ -446,7 +446,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     yk_rim *rim = (yk_rim *)scheme;
-    bool jacobi = rim->options.order == YK_ORDER_JACOBI;
+    bool jacobi = rim->options.sequence == YK_SEQUENCE_JACOBI;
     report->iterations = 1;
     if (rim->balance) {
         yk_status status = yk_balance_solve(rim->balance, system, &yk_weights_index1);
@@ -470,7 +470,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 
         memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
         set_slow_motions(rim, system, i, -1);
-        yk_system_carry_signals(system, i);
+        yk_system_update_signals(system, i);
         if (YK_FAILED(yk_rim_find_model(system, i)))
             return yk_system_report_failure(system, i);
     }
@@ -478,7 +478,8 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     /* In order jacobi slow participants take the wrenches of the macro step before, at the
      * positions where they were then. */
     for (int i = 0; jacobi && i < system->interface_count; i++)
-        system->interfaces[i].origin = yk_system_motion_before(system, i, 0)->position;
+        system->interfaces[i].origin =
+            yk_system_interface_motion_at_step_start(system, i, 0)->position;
 
     for (int i = 0; jacobi && i < system->participant_count; i++)
         if (!rim->participants[i].fast)
@@ -503,14 +504,14 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 
         if (!rim->participants[participant].begun)
             set_slow_inputs(rim, system, index);
-        if (YK_FAILED(yk_system_advance(system, participant)))
+        if (YK_FAILED(yk_system_advance_participant(system, participant)))
             return yk_system_report_failure(system, participant);
     }
 
     /* Velocities at the start of this macro step, for extrapolations over the next ones. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_rim_interface *own = &rim->interfaces[i];
-        const yk_motion *start = yk_system_motion_before(system, i, 0);
+        const yk_motion *start = yk_system_interface_motion_at_step_start(system, i, 0);
 
         for (int k = YK_RIM_PAST - 1; k > 0; k--) {
             own->past[k] = own->past[k - 1];
@@ -528,25 +529,25 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 
 /* The scheme ----------------------------------------------------------------------------------- */
 
-static const yk_option_word extrapolation_words[] = {
+static const yk_option_choice extrapolation_words[] = {
     {"rim", "by a reduced interface model, which feels the wrenches of the fast subsystems"},
     {"hold", "the velocity at the start of the macro step"},
     {"linear", "from the velocities at the last two macro steps"},
     {"quadratic", "from those at the last three"},
     {NULL, NULL},
 };
-static const yk_option_word models_words[] = {
+static const yk_option_choice models_words[] = {
     {"reported", "by the subsystems where they can, else identified"},
     {"identified",
      "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
     {NULL, NULL},
 };
-static const yk_option_word wrenches_words[] = {
+static const yk_option_choice wrenches_words[] = {
     {"mean", "the mean over a macro step, which keeps the impulse"},
     {"last", "the value at its end"},
     {NULL, NULL},
 };
-static const yk_option_word positions_words[] = {
+static const yk_option_choice positions_words[] = {
     {"mechanism", "where the slow subsystem itself would come to in one step"},
     {"integral", "the integral of the model's velocities"},
     {NULL, NULL},
@@ -557,26 +558,32 @@ static const yk_option_word positions_words[] = {
 enum { EXCHANGE_ROW = 1 };
 
 static const yk_option options[] = {
-    {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
-     .text =
+    {"order", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+     .description =
          "whether slow subsystems take the mean wrench of the present macro step or of the last"},
     [EXCHANGE_ROW] =
-        {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-         .text = "what crosses an interface between slow subsystems; auto where it is absent"},
-    {"extrapolation", ROW(CHOICE, extrapolation), .fallback = "rim", .words = extrapolation_words,
-     .text = "what fast subsystems are given of the motion of slow ones within a macro step"},
-    {"models", ROW(CHOICE, models), .fallback = "reported", .words = models_words,
-     .text = "where the reduced models come from"},
-    {"wrenches", ROW(CHOICE, wrenches), .fallback = "mean", .words = wrenches_words,
-     .text = "what slow subsystems receive of the wrenches of fast ones"},
-    {"positions", ROW(CHOICE, positions), .fallback = "mechanism", .words = positions_words,
-     .text = "where the reduced model says that the ports are"},
-    {"exchanges", ROW(INTEGER, exchanges), .fallback = "0", .most = INFINITY,
-     .text = "how often fast subsystems and models exchange in a macro step; 0 is at every common "
-             "step of the fast ones"},
-    {"fast", ROW(SUBSYSTEMS, fast),
-     .text = "the fast subsystems; without it those with substeps that receive no wrench, else "
-             "those that receive motions alone"},
+        {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
+         .choices = yk_exchange_words,
+         .description =
+             "what crosses an interface between slow subsystems; auto where it is absent"},
+    {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "rim",
+     .choices = extrapolation_words,
+     .description =
+         "what fast subsystems are given of the motion of slow ones within a macro step"},
+    {"models", ROW(CHOICE, interface_models), .default_text = "reported", .choices = models_words,
+     .description = "where the reduced models come from"},
+    {"wrenches", ROW(CHOICE, slow_wrench), .default_text = "mean", .choices = wrenches_words,
+     .description = "what slow subsystems receive of the wrenches of fast ones"},
+    {"positions", ROW(CHOICE, position_update), .default_text = "mechanism",
+     .choices = positions_words, .description = "where the reduced model says that the ports are"},
+    {"exchanges", ROW(INTEGER, exchanges_per_step), .default_text = "0", .maximum = INFINITY,
+     .description =
+         "how often fast subsystems and models exchange in a macro step; 0 is at every common "
+         "step of the fast ones"},
+    {"fast", ROW(SUBSYSTEMS, fast_subsystems),
+     .description =
+         "the fast subsystems; without it those with substeps that receive no wrench, else "
+         "those that receive motions alone"},
     {0},
 };
 
@@ -589,8 +596,8 @@ static unsigned traits(const void *own)
 {
     const yk_rim_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_TRIES_STEPS;
-    if (o->exchange != YK_EXCHANGE_MOTION)
-        set |= YK_SCHEME_BALANCES;
+    if (o->exchange != YK_EXCHANGE_FORCE_MOTION)
+        set |= YK_SCHEME_CAN_EXCHANGE_FORCE_FORCE;
     return set;
 }
 
@@ -603,24 +610,25 @@ static void derive(void *own, uint64_t given)
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_rim_options *o = own;
-    if (o->extrapolation == YK_EXTRAPOLATION_RIM)
+    if (o->extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL)
         return;
 
     /* Then it is one of the schemes that paper rim compares with. */
-    const char *word = extrapolation_words[o->extrapolation].word;
+    const char *word = extrapolation_words[o->extrapolation].name;
     const char *what = " extrapolation";
-    if (o->extrapolation == YK_EXTRAPOLATION_HOLD)
+    if (o->extrapolation == YK_EXTRAPOLATION_CONSTANT)
         what = "";
     snprintf(text, capacity, "rim with %s%s in place of the model", word, what);
 }
 
 /* Those that are fast are prescribed motions. */
-static yk_causality second_side(const void *own, const yk_joined_ports *joined)
+static yk_causality second_side(const void *own, const yk_port_pair *joined)
 {
     const yk_rim_options *o = own;
-    for (int i = 0; i < o->fast.count; i++)
-        if (o->fast.items[i] == joined->number[0] || o->fast.items[i] == joined->number[1])
-            return YK_TAKES_MOTION;
+    for (int i = 0; i < o->fast_subsystems.count; i++)
+        if (o->fast_subsystems.items[i] == joined->subsystem_index[0] ||
+            o->fast_subsystems.items[i] == joined->subsystem_index[1])
+            return YK_CAUSALITY_MOTION_INPUT;
 
     return yk_balance_second_side(o->exchange, joined);
 }
@@ -630,32 +638,33 @@ const yk_scheme_ops *yk_scheme_rim(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "rim",
-        .text = "fast subsystems in small steps against reduced models of the slow ones, nothing "
-                "repeated",
+        .description =
+            "fast subsystems in small steps against reduced models of the slow ones, nothing "
+            "repeated",
         .options_size = sizeof(yk_rim_options),
         .options = options,
         .variants = variants,
         .traits = traits,
         .create = yk_rim_create,
         .destroy = yk_rim_destroy,
-        .start = yk_rim_start,
+        .initialize = yk_rim_start,
         .step = step,
         .derive = derive,
-        .title = title,
-        .second_side = second_side,
+        .display_name = title,
+        .second_side_causality = second_side,
         .state_layout = yk_rim_layout,
         .state_get = yk_rim_get,
         .state_set = yk_rim_set,
         .is_valid_state = yk_rim_is_valid,
-        .work = yk_rim_work,
+        .interface_work = yk_rim_work,
     };
 
     return &ops;
 }
 
-yk_rim_options yk_rim_default(void)
+yk_rim_options yk_rim_options_default(void)
 {
     yk_rim_options own;
-    yk_scheme_fill(yk_scheme_rim(), &own);
+    yk_scheme_set_defaults(yk_scheme_rim(), &own);
     return own;
 }

@@ -3,7 +3,7 @@
 #ifndef YK_COUPLING_RIM_H
 #define YK_COUPLING_RIM_H
 
-#include "coupling/balance/balance.h"
+#include "coupling/force_force/balance.h"
 #include "coupling/system.h"
 
 /* One participant as the scheme sees it. */

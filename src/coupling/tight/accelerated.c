@@ -44,7 +44,7 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
             if (interface->def.motion_subsystem != participant)
                 continue;
 
-            const yk_motion *end = yk_system_motion(system, i, 0);
+            const yk_motion *end = yk_system_interface_motion(system, i, 0);
             if (interface->lagged)
                 end = &interface->given;
             yk_tight_motion_input(x, system, i, end);
@@ -55,9 +55,9 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
         /* The first time from where it is, then from the mark. */
         yk_status status = YK_OK;
         if (!first)
-            status = yk_system_rewind(system, participant);
+            status = yk_system_rollback_participant(system, participant);
         if (!YK_FAILED(status))
-            status = yk_system_advance(system, participant);
+            status = yk_system_advance_participant(system, participant);
         if (YK_FAILED(status))
             return yk_system_report_failure(system, participant);
     }
@@ -112,7 +112,7 @@ static void accelerate(yk_tight *x, yk_system *system)
 
     for (int i = 0; i < system->interface_count; i++)
         if (system->interfaces[i].lagged)
-            system->interfaces[i].given = *yk_system_motion(system, i, 0);
+            system->interfaces[i].given = *yk_system_interface_motion(system, i, 0);
 
     for (int i = 0; i < system->wire_count; i++)
         system->wires[i].given = system->wires[i].now;
@@ -132,9 +132,9 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
         yk_system_apply_wrenches(system, participant, p->fresh);
         yk_tight_wrench_inputs(x, system, participant);
 
-        yk_status status = yk_system_rewind(system, participant);
+        yk_status status = yk_system_rollback_participant(system, participant);
         if (!YK_FAILED(status))
-            status = yk_system_advance(system, participant);
+            status = yk_system_advance_participant(system, participant);
         if (YK_FAILED(status))
             return yk_system_report_failure(system, participant);
     }
@@ -144,7 +144,7 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
 
 yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_report *report)
 {
-    yk_system_mark(system);
+    yk_system_save_participants(system);
 
     /* x begins as the wrenches at the end of the step before, which belong to where the wrench
      * sides were then; motions that must be given before they are known are predicted, and wires
@@ -153,9 +153,9 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         circle = circle || interface->lagged;
-        interface->origin = yk_system_motion_before(system, i, 0)->position;
+        interface->origin = yk_system_interface_motion_at_step_start(system, i, 0)->position;
         if (interface->lagged)
-            yk_system_predict(system, i, &interface->given);
+            yk_system_predict_motion(system, i, &interface->given);
     }
 
     for (int i = 0; i < system->wire_count; i++)
@@ -165,7 +165,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         yk_unknowns *w = &x->unknowns[i];
         for (int k = 0; k < w->interface_count; k++) {
             yk_interface *interface = &system->interfaces[w->interfaces[k]];
-            interface->applied = yk_system_required_wrench(system, w->interfaces[k]);
+            interface->applied = yk_system_reaction_wrench(system, w->interfaces[k]);
             w->largest[k] = yk_wrench_size(interface->kind, &interface->applied);
         }
 
@@ -178,7 +178,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
      * twice. */
     bool agreed = !circle;
     int shortenings = 0;
-    int limit = x->options.iterations;
+    int limit = x->options.max_iterations;
 
     for (int number = 0;; number++) {
         yk_status status = sweep(x, system, number == 0);

@@ -27,11 +27,12 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, con
     /* Who sees what happens within the macro step. */
     bool a_inside = x->looks_inside[interface->def.wrench_subsystem];
     bool b_inside = x->looks_inside[interface->def.motion_subsystem];
-    bool iterates = x->options.iterations > 0;
+    bool iterates = x->options.max_iterations > 0;
     bool slower = a_inside && !b_inside;
     if (b_inside && iterates)
         yk_input_cubic(interface->kind, system->h, start, end, input);
-    else if (x->options.velocity == YK_VELOCITY_MARKER || (slower && iterates))
+    else if (x->options.prescribed_velocity == YK_PRESCRIBED_VELOCITY_PARTNER ||
+             (slower && iterates))
         yk_input_original(interface->kind, start, end, input);
     else
         yk_input_interpolated(interface->kind, system->h, start, end, input);
@@ -51,7 +52,7 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
     /* Nobody looks inside the macro step: paper tight keeps the wrench constant over it. */
     bool a_inside = x->looks_inside[def->wrench_subsystem];
     bool b_inside = x->looks_inside[def->motion_subsystem];
-    if ((!a_inside && !b_inside) || x->options.iterations == 0) {
+    if ((!a_inside && !b_inside) || x->options.max_iterations == 0) {
         yk_input_constant(interface->kind, &interface->applied, input);
         return;
     }
@@ -123,16 +124,16 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
     }
 
     yk_system_apply_wrenches(system, participant, p->fresh);
-    if (x->options.iterations > 0)
+    if (x->options.max_iterations > 0)
         yk_tight_wrench_inputs(x, system, participant);
 }
 
 /* Sweeps over all participants until no wrench changes, or the limit is reached (figure 3). */
 static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *report)
 {
-    int limit = x->options.iterations;
+    int limit = x->options.max_iterations;
     if (limit > 0)
-        yk_system_mark(system);
+        yk_system_save_participants(system);
 
     bool converged = false;
     bool last = false;
@@ -158,7 +159,7 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
                 const yk_motion *end = &yk_value_a(system, interface)->motion;
                 yk_motion predicted;
                 if (first && interface->a_index >= interface->b_index) {
-                    yk_system_predict(system, i, &predicted);
+                    yk_system_predict_motion(system, i, &predicted);
                     end = &predicted;
                 }
 
@@ -168,7 +169,7 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
             /* Wrenches as the motion sides needed them, and signals. */
             if (system->participants[participant].wrench_size)
                 set_wrench_inputs(x, system, participant, first, &converged, &change);
-            double signal_change = yk_system_carry_signals(system, participant);
+            double signal_change = yk_system_update_signals(system, participant);
 
             /* Behind the last wrench side nothing is left that could be repeated for it. */
             if (!first && index <= x->last_wrench_index)
@@ -182,9 +183,9 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
                 status = yk_system_iterate(system, participant);
             } else {
                 if (!x->iterates[participant] && !first)
-                    status = yk_system_rewind(system, participant);
+                    status = yk_system_rollback_participant(system, participant);
                 if (!YK_FAILED(status))
-                    status = yk_system_advance(system, participant);
+                    status = yk_system_advance_participant(system, participant);
             }
 
             if (YK_FAILED(status))
@@ -201,7 +202,7 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
         int participant = system->sequence[index];
         if (!x->iterates[participant] || !system->participants[participant].wrench_size)
             continue;
-        if (YK_FAILED(yk_system_advance(system, participant)))
+        if (YK_FAILED(yk_system_advance_participant(system, participant)))
             return yk_system_report_failure(system, participant);
     }
 
@@ -227,7 +228,7 @@ static yk_status take(yk_tight *x, yk_system *system, double t, double h, int ha
 
     /* Back to the start of the step. */
     for (int i = 0; i < system->participant_count; i++) {
-        if (YK_FAILED(yk_system_rewind(system, i)))
+        if (YK_FAILED(yk_system_rollback_participant(system, i)))
             return yk_system_report_failure(system, i);
 
         yk_system_gather(&system->participants[i]);
@@ -261,9 +262,9 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
             return status;
     }
 
-    if (x->options.iterations > 0)
+    if (x->options.max_iterations > 0)
         keep_wrenches(x, system);
-    return take(x, system, system->t, system->h, x->options.halvings, report);
+    return take(x, system, system->t, system->h, x->options.max_halvings, report);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -303,7 +304,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         const yk_participant *p = &system->participants[i];
         bool plain = acceleration == YK_ACCELERATION_NONE && p->substeps == 1;
         x->iterates[i] = plain && p->subsystem->ops->iteration;
-        x->looks_inside[i] = p->substeps > 1 || yk_follows_polynomials(p->subsystem);
+        x->looks_inside[i] = p->substeps > 1 || yk_subsystem_can_follow_polynomials(p->subsystem);
     }
 
     /* Motion sides cannot iterate; behind the last wrench side a sweep is decided. */
@@ -317,7 +318,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     yk_status status = yk_balance_create(system, &x->balance);
     if (status != YK_OK)
         return status;
-    if (acceleration == YK_ACCELERATION_NONE || x->options.iterations == 0)
+    if (acceleration == YK_ACCELERATION_NONE || x->options.max_iterations == 0)
         return YK_OK;
 
     /* One factor cannot serve several interfaces; least squares need to see all of them. */
@@ -325,7 +326,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         .kind = acceleration,
         .what = acceleration == YK_ACCELERATION_QUASI_NEWTON ? YK_UNKNOWNS_OF_JOINED
                                                              : YK_UNKNOWNS_OF_SIDES,
-        .rates = x->options.velocity == YK_VELOCITY_MARKER,
+        .rates = x->options.prescribed_velocity == YK_PRESCRIBED_VELOCITY_PARTNER,
         .tolerance = x->options.tolerance,
         .relative_tolerance = x->options.relative_tolerance,
     };
@@ -338,9 +339,9 @@ static void destroy(yk_scheme *scheme, yk_system *system)
     yk_tight *x = (yk_tight *)scheme;
     yk_balance_destroy(x->balance, system);
     yk_unknowns_destroy(system->context, x->unknowns, x->unknowns_count);
-    yk_release(system->context, x->iterates);
-    yk_release(system->context, x->before);
-    yk_release(system->context, x);
+    yk_free(system->context, x->iterates);
+    yk_free(system->context, x->before);
+    yk_free(system->context, x);
 }
 
 static yk_status start(yk_scheme *scheme, yk_system *system)
@@ -357,7 +358,7 @@ static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *sy
     const yk_tight *x = (const yk_tight *)scheme;
     yk_state_layout layout = yk_balance_layout(x->balance);
     for (int i = 0; i < x->unknowns_count; i++)
-        layout.words += yk_accelerator_words(x->unknowns[i].accelerator);
+        layout.word_count += yk_accelerator_words(x->unknowns[i].accelerator);
 
     return layout;
 }
@@ -409,7 +410,7 @@ static bool is_valid_state(const yk_scheme *scheme, const yk_system *system,
 
 /* The schemes ---------------------------------------------------------------------------------- */
 
-static const yk_option_word velocity_words[] = {
+static const yk_option_choice velocity_words[] = {
     {"difference", "from the positions at both ends of the step, by SLERP for rotations"},
     {"marker", "that of the partner's marker at the end of the step"},
     {NULL, NULL},
@@ -417,43 +418,45 @@ static const yk_option_word velocity_words[] = {
 
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_tight_options, field)
 #define EXCHANGE_TEXT "what crosses an interface where nothing is repeated; auto where it is absent"
-#define VELOCITY_ROW                                                                     \
-    {                                                                                    \
-        "velocity", ROW(CHOICE, velocity),                                               \
-            .fallback = "difference", .words = velocity_words,                           \
-            .text = "the velocity that is prescribed to the sides that receive a motion" \
+#define VELOCITY_ROW                                                                            \
+    {                                                                                           \
+        "velocity", ROW(CHOICE, prescribed_velocity),                                           \
+            .default_text = "difference", .choices = velocity_words,                            \
+            .description = "the velocity that is prescribed to the sides that receive a motion" \
     }
 
 enum { ITERATIONS_ROW, TOLERANCE_ROW, RELATIVE_ROW, ACCELERATION_ROW, TIGHT_EXCHANGE_ROW };
 
 static const yk_option tight_rows[] = {
     [ITERATIONS_ROW] =
-        {"iterations", ROW(INTEGER, iterations), .fallback = "20", .derived = true,
-         .most = INFINITY,
-         .text =
+        {"iterations", ROW(INTEGER, max_iterations), .default_text = "20",
+         .has_derived_default = true, .maximum = INFINITY,
+         .description =
              "largest number of repetitions of a macro step; 0 is the scheme loose. Where it is "
              "absent: 50 with an acceleration, else 20"},
-    [TOLERANCE_ROW] = {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6",
-                       .most = INFINITY, .refines = 1,
-                       .text = "largest change of an interface wrench that counts as converged"},
-    [RELATIVE_ROW] = {"relative_tolerance", ROW(NUMBER, relative_tolerance), .derived = true,
-                      .most = INFINITY, .refines = 1,
-                      .text = "the same, relative to the wrench. Where it is absent: 1e-9 with an "
-                              "acceleration, else 0"},
-    [ACCELERATION_ROW] = {"acceleration", ROW(CHOICE, acceleration), .fallback = "quasi-newton",
-                          .words = yk_acceleration_words,
-                          .text = "how new wrenches follow from the last repetitions"},
-    [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .derived = true,
-                            .words = yk_exchange_words, .text = EXCHANGE_TEXT},
+    [TOLERANCE_ROW] = {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m",
+                       .default_text = "1e-6", .maximum = INFINITY, .refinement_exponent = 1,
+                       .description =
+                           "largest change of an interface wrench that counts as converged"},
+    [RELATIVE_ROW] = {"relative_tolerance", ROW(NUMBER, relative_tolerance),
+                      .has_derived_default = true, .maximum = INFINITY, .refinement_exponent = 1,
+                      .description =
+                          "the same, relative to the wrench. Where it is absent: 1e-9 with an "
+                          "acceleration, else 0"},
+    [ACCELERATION_ROW] = {"acceleration", ROW(CHOICE, acceleration), .default_text = "quasi-newton",
+                          .choices = yk_acceleration_words,
+                          .description = "how new wrenches follow from the last repetitions"},
+    [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
+                            .choices = yk_exchange_words, .description = EXCHANGE_TEXT},
     VELOCITY_ROW,
-    {"halvings", ROW(INTEGER, halvings), .fallback = "0", .most = 20,
-     .text = "how often a step that does not converge may be halved"},
+    {"halvings", ROW(INTEGER, max_halvings), .default_text = "0", .maximum = 20,
+     .description = "how often a step that does not converge may be halved"},
     {0},
 };
 
 static const yk_option loose_rows[] = {
-    {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-     .text = EXCHANGE_TEXT},
+    {"exchange", ROW(CHOICE, exchange), .has_derived_default = true, .choices = yk_exchange_words,
+     .description = EXCHANGE_TEXT},
     VELOCITY_ROW,
     {0},
 };
@@ -465,7 +468,7 @@ static const yk_scheme_variant variants[] = {
      {"acceleration=quasi-newton", "tolerance=1e-12", "relative_tolerance=1e-12", "iterations=60",
       "halvings=0"}},
     {"tight", YK_VARIANT_REMEDY, 4, {"acceleration=quasi-newton"}},
-    {"tight", YK_VARIANT_ANY_RATIO, 4, {"acceleration=quasi-newton", "iterations=50"}},
+    {"tight", YK_VARIANT_ANY_MASS_RATIO, 4, {"acceleration=quasi-newton", "iterations=50"}},
     {"tight", YK_VARIANT_CANDIDATE, 4, {"acceleration=none"}},
     {"tight, aitken", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 4, {"acceleration=aitken"}},
     {"tight, quasi-newton",
@@ -478,12 +481,13 @@ static const yk_scheme_variant variants[] = {
 static unsigned traits(const void *own)
 {
     const yk_tight_options *o = own;
-    unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION | YK_SCHEME_MOVES_TORQUES;
+    unsigned set =
+        YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION | YK_SCHEME_SHIFTS_TORQUE_POINT;
 
     /* Without repetitions it is the scheme loose, which needs no rollback and may balance. */
-    if (o->iterations == 0) {
-        if (o->exchange != YK_EXCHANGE_MOTION)
-            set |= YK_SCHEME_BALANCES;
+    if (o->max_iterations == 0) {
+        if (o->exchange != YK_EXCHANGE_FORCE_MOTION)
+            set |= YK_SCHEME_CAN_EXCHANGE_FORCE_FORCE;
         return set;
     }
 
@@ -498,7 +502,7 @@ static void derive_tight(void *own, uint64_t given)
     yk_tight_options *o = own;
     bool accelerated = o->acceleration != YK_ACCELERATION_NONE;
     if (accelerated && !(given >> ITERATIONS_ROW & 1))
-        o->iterations = 50;
+        o->max_iterations = 50;
     if (accelerated && !(given >> RELATIVE_ROW & 1))
         o->relative_tolerance = 1e-9;
     if (!(given >> TIGHT_EXCHANGE_ROW & 1))
@@ -516,7 +520,7 @@ static void simplify(void *own, double tolerance)
     yk_tight_options *o = own;
     o->tolerance = tolerance;
     o->relative_tolerance = fmax(o->relative_tolerance, 1e-6);
-    o->halvings = 0;
+    o->max_halvings = 0;
 }
 
 static void tolerances(const void *own, double *absolute, double *relative)
@@ -530,18 +534,18 @@ static void title(const void *own, char *text, size_t capacity)
 {
     const yk_tight_options *o = own;
     const char *name = "tight";
-    if (o->iterations == 0)
+    if (o->max_iterations == 0)
         name = "loose (tight without iterations)";
     snprintf(text, capacity, "%s", name);
 }
 
-static yk_causality second_side(const void *own, const yk_joined_ports *joined)
+static yk_causality second_side(const void *own, const yk_port_pair *joined)
 {
     const yk_tight_options *o = own;
 
     /* Repetitions bring the wrench of the motion side; without them it may be balanced. */
-    if (o->iterations > 0)
-        return YK_TAKES_MOTION;
+    if (o->max_iterations > 0)
+        return YK_CAUSALITY_MOTION_INPUT;
     return yk_balance_second_side(o->exchange, joined);
 }
 
@@ -550,7 +554,7 @@ static bool rewinds(const yk_scheme *scheme, const yk_system *system, int partic
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
-    return !x->iterates[participant] || x->options.halvings > 0;
+    return !x->iterates[participant] || x->options.max_halvings > 0;
 }
 
 static const char *remedy(const yk_scheme *scheme)
@@ -563,9 +567,10 @@ static const char *remedy(const yk_scheme *scheme)
 
 #define OPERATIONS                                                                             \
     .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options), .traits = traits, \
-    .create = create, .destroy = destroy, .start = start, .step = step, .simplify = simplify,  \
-    .tolerances = tolerances, .title = title, .second_side = second_side, .rewinds = rewinds,  \
-    .remedy = remedy, .state_layout = state_layout, .state_get = state_get,                    \
+    .create = create, .destroy = destroy, .initialize = start, .step = step,                   \
+    .configure_for_trial = simplify, .tolerances = tolerances, .display_name = title,          \
+    .second_side_causality = second_side, .needs_rollback_of = rewinds,                        \
+    .convergence_hint = remedy, .state_layout = state_layout, .state_get = state_get,          \
     .state_set = state_set, .is_valid_state = is_valid_state
 
 const yk_scheme_ops *yk_scheme_tight(void)
@@ -573,7 +578,7 @@ const yk_scheme_ops *yk_scheme_tight(void)
     static const yk_scheme_ops ops = {
         OPERATIONS,
         .name = "tight",
-        .text = "the macro step is repeated until the interface wrenches converge",
+        .description = "the macro step is repeated until the interface wrenches converge",
         .options = tight_rows,
         .variants = variants,
         .derive = derive_tight,
@@ -587,7 +592,7 @@ const yk_scheme_ops *yk_scheme_loose(void)
     static const yk_scheme_ops ops = {
         OPERATIONS,
         .name = "loose",
-        .text = "the scheme tight with `iterations` 0: nothing is repeated",
+        .description = "the scheme tight with `iterations` 0: nothing is repeated",
         .options = loose_rows,
         .derive = derive_loose,
     };
@@ -595,16 +600,16 @@ const yk_scheme_ops *yk_scheme_loose(void)
     return &ops;
 }
 
-yk_tight_options yk_tight_default(void)
+yk_tight_options yk_tight_options_default(void)
 {
     yk_tight_options own;
-    yk_scheme_fill(yk_scheme_tight(), &own);
+    yk_scheme_set_defaults(yk_scheme_tight(), &own);
     return own;
 }
 
 yk_tight_options yk_loose_default(void)
 {
     yk_tight_options own;
-    yk_scheme_fill(yk_scheme_loose(), &own);
+    yk_scheme_set_defaults(yk_scheme_loose(), &own);
     return own;
 }

@@ -3,8 +3,8 @@
 #ifndef YK_COUPLING_TIGHT_H
 #define YK_COUPLING_TIGHT_H
 
-#include "coupling/balance/balance.h"
-#include "coupling/unknowns.h"
+#include "coupling/force_force/balance.h"
+#include "coupling/interface_fixed_point.h"
 
 typedef struct yk_tight {
     yk_scheme base;

@@ -13,7 +13,7 @@
 #ifndef YK_NONSMOOTH_SOLIDS_SOLID_H
 #define YK_NONSMOOTH_SOLIDS_SOLID_H
 
-#include "nonsmooth/collide.h"
+#include "nonsmooth/narrow_phase.h"
 #include "yoke/subsystem.h"
 
 /* The point of a surface nearest to a given one, and the unit normal there, away from the solid. */

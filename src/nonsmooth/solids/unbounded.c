@@ -174,9 +174,9 @@ static double clearance_of_ends(const yk_solid *cavity, yk_vec3 p)
 {
     /* Distances from the walls that are there; the smallest counts. */
     double room = INFINITY;
-    if (!(cavity->open & YK_OPEN_BOTTOM))
+    if (!(cavity->open & YK_WALL_BOTTOM))
         room = fmin(room, p.z + cavity->size.z);
-    if (!(cavity->open & YK_OPEN_TOP))
+    if (!(cavity->open & YK_WALL_TOP))
         room = fmin(room, cavity->size.z - p.z);
     return room;
 }
@@ -253,13 +253,13 @@ static double box_clearance(const yk_solid *solid, yk_vec3 p)
     unsigned open = solid->open;
     double room = clearance_of_ends(solid, p);
 
-    if (!(open & YK_OPEN_LEFT))
+    if (!(open & YK_WALL_LEFT))
         room = fmin(room, p.x + solid->size.x);
-    if (!(open & YK_OPEN_RIGHT))
+    if (!(open & YK_WALL_RIGHT))
         room = fmin(room, solid->size.x - p.x);
-    if (!(open & YK_OPEN_FRONT))
+    if (!(open & YK_WALL_FRONT))
         room = fmin(room, p.y + solid->size.y);
-    if (!(open & YK_OPEN_BACK))
+    if (!(open & YK_WALL_BACK))
         room = fmin(room, solid->size.y - p.y);
     return room;
 }
@@ -291,7 +291,7 @@ static bool cylinder_valid(const yk_solid *solid)
 static double cylinder_clearance(const yk_solid *solid, yk_vec3 p)
 {
     double room = clearance_of_ends(solid, p);
-    if (solid->open & YK_OPEN_LEFT)
+    if (solid->open & YK_WALL_LEFT)
         return room;
     return fmin(room, solid->size.x - sqrt(p.x * p.x + p.y * p.y));
 }
@@ -302,7 +302,7 @@ static bool cylinder_wall(const yk_solid *solid, uint32_t number, yk_vec3 at, do
 {
     if (number > 0)
         return flat_wall(solid, number, at, height, inward);
-    if (solid->open & YK_OPEN_LEFT)
+    if (solid->open & YK_WALL_LEFT)
         return false;
 
     /* Inward is towards the axis. */
@@ -322,7 +322,7 @@ static int cylinder_collide_finite(const yk_solid *finite, const yk_solid *solid
                                    yk_touch *list)
 {
     int count = 0;
-    if (!(solid->open & YK_OPEN_LEFT))
+    if (!(solid->open & YK_WALL_LEFT))
         count = meet_curved_wall(finite, solid, margin, list);
     return meet_flat_walls(finite, solid, 5, margin, list, count);
 }

@@ -183,7 +183,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
                         "%s: the entry '%.200s' occurs twice with different contents", file, name);
     }
 
-    yk_release(context, entries);
+    yk_free(context, entries);
     return status;
 }
 
@@ -439,7 +439,7 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
             status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
 
     zip_discard(archive);
-    yk_release(context, repeated);
+    yk_free(context, repeated);
 
     /* What was begun is removed again. */
     if (status != YK_OK) {
@@ -459,7 +459,7 @@ yk_status yk_archive_unpack_to(yk_context *context, const char *file, const char
 {
     char *made;
     yk_status status = unpack(context, file, folder, &made);
-    yk_release(context, made);
+    yk_free(context, made);
     return status;
 }
 
@@ -474,7 +474,7 @@ void yk_archive_remove(yk_context *context, char *folder)
     walk(folder, 0, remove_one, NULL);
     release_lock(folder);
     rmdir(folder);
-    yk_release(context, folder);
+    yk_free(context, folder);
 }
 
 static bool pack_one(void *user, const char *path, const char *name, bool folder)

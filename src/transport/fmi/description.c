@@ -661,7 +661,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
 
     r->parser = XML_ParserCreate(NULL);
     if (!r->parser) {
-        yk_release(r->context, bytes);
+        yk_free(r->context, bytes);
         return YK_ERROR_MEMORY;
     }
 
@@ -690,7 +690,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
 
     XML_ParserFree(r->parser);
     r->parser = NULL;
-    yk_release(r->context, bytes);
+    yk_free(r->context, bytes);
     return status;
 }
 
@@ -814,8 +814,8 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
             status = YK_OK;
     }
 
-    yk_release(context, r.dimensions);
-    yk_release(context, r.declared);
+    yk_free(context, r.dimensions);
+    yk_free(context, r.declared);
     if (status != YK_OK)
         yk_fmi_forget(context, description);
     return status;
@@ -824,11 +824,11 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
 void yk_fmi_forget(yk_context *context, yk_fmi_description *description)
 {
     yk_store_destroy(&description->store);
-    yk_release(context, description->variables);
-    yk_release(context, description->derivatives);
-    yk_release(context, description->states);
-    yk_release(context, description->terminals);
-    yk_release(context, description->members);
+    yk_free(context, description->variables);
+    yk_free(context, description->derivatives);
+    yk_free(context, description->states);
+    yk_free(context, description->terminals);
+    yk_free(context, description->members);
     *description = (yk_fmi_description){0};
 }
 

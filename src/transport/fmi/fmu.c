@@ -494,8 +494,8 @@ static yk_state_layout state_layout(const yk_subsystem *subsystem)
     if (self->state_bytes > 0)
         bytes = self->state_bytes;
 
-    return (yk_state_layout){.words = value_words(self) + 1 + (bytes + 7) / 8,
-                             .continuous = (size_t)self->state_count};
+    return (yk_state_layout){.word_count = value_words(self) + 1 + (bytes + 7) / 8,
+                             .continuous_count = (size_t)self->state_count};
 }
 
 /* Copies all values to the image, or from it. */
@@ -551,7 +551,7 @@ static void state_get(const yk_subsystem *subsystem, double *image)
     /* The state itself in bytes, or as the number of a state that is kept here. */
     double *tail = image + value_words(self);
     uint64_t mark = 0; /* 0: the FMU did not give its state */
-    memset(tail, 0, (state_layout(subsystem).words - value_words(self)) * sizeof *tail);
+    memset(tail, 0, (state_layout(subsystem).word_count - value_words(self)) * sizeof *tail);
 
     /* A state that has become larger does not fit, and cannot be returned to. */
     if (self->state_bytes > 0) {
@@ -667,10 +667,11 @@ static int input_degree(const yk_subsystem *subsystem)
     bool wrench = false;
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
-        bool powered = port->takes == YK_TAKES_WRENCH || port->takes == YK_TAKES_MOTION;
+        bool powered =
+            port->takes == YK_CAUSALITY_WRENCH_INPUT || port->takes == YK_CAUSALITY_MOTION_INPUT;
         asks = asks || (powered && port->asks);
         holds = holds || (powered && !port->asks);
-        wrench = wrench || port->takes == YK_TAKES_WRENCH;
+        wrench = wrench || port->takes == YK_CAUSALITY_WRENCH_INPUT;
     }
 
     /* One of ours says it; in FMI 2 cubics of motions get through by their ends, wrenches as
@@ -712,10 +713,10 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
 
 static void destroy_list(yk_fmu *self, yk_fmu_list *list)
 {
-    yk_release(self->context, list->variables);
-    yk_release(self->context, list->references);
-    yk_release(self->context, list->first);
-    yk_release(self->context, list->values);
+    yk_free(self->context, list->variables);
+    yk_free(self->context, list->references);
+    yk_free(self->context, list->first);
+    yk_free(self->context, list->values);
 }
 
 static void destroy(yk_subsystem *subsystem)
@@ -738,44 +739,44 @@ static void destroy(yk_subsystem *subsystem)
 
     /* Ports and values. */
     for (int i = 0; self->ports && i < self->port_count; i++)
-        yk_release(context, (void *)(uintptr_t)self->ports[i].name);
-    yk_release(context, self->ports);
-    yk_release(context, self->maps);
+        yk_free(context, (void *)(uintptr_t)self->ports[i].name);
+    yk_free(context, self->ports);
+    yk_free(context, self->maps);
 
     destroy_list(self, &self->inputs);
     destroy_list(self, &self->outputs);
 
-    yk_release(context, self->rates);
-    yk_release(context, self->before);
-    yk_release(context, self->input_rates);
-    yk_release(context, self->orders);
+    yk_free(context, self->rates);
+    yk_free(context, self->before);
+    yk_free(context, self->input_rates);
+    yk_free(context, self->orders);
 
     /* What was copied of the def, and the memory of a step. */
     for (int i = 0; self->settings && i < self->setting_count; i++) {
-        yk_release(context, (void *)(uintptr_t)self->settings[i].values);
-        yk_release(context, (void *)(uintptr_t)self->settings[i].text);
+        yk_free(context, (void *)(uintptr_t)self->settings[i].values);
+        yk_free(context, (void *)(uintptr_t)self->settings[i].text);
     }
-    yk_release(context, self->settings);
-    yk_release(context, self->setting_variables);
-    yk_release(context, self->channels);
-    yk_release(context, self->channel_variables);
-    yk_release(context, self->clocks);
-    yk_release(context, self->active);
-    yk_release(context, self->ticks);
-    yk_release(context, self->x);
+    yk_free(context, self->settings);
+    yk_free(context, self->setting_variables);
+    yk_free(context, self->channels);
+    yk_free(context, self->channel_variables);
+    yk_free(context, self->clocks);
+    yk_free(context, self->active);
+    yk_free(context, self->ticks);
+    yk_free(context, self->x);
     yk_fmu_release_integrator(self);
-    yk_release(context, self->z);
-    yk_release(context, self->sensitivity_work);
+    yk_free(context, self->z);
+    yk_free(context, self->sensitivity_work);
 
     /* The folder into which it was unpacked goes, unless it belongs to another. */
     yk_fmi_forget(context, &self->description);
     if (self->borrowed)
-        yk_release(context, self->folder);
+        yk_free(context, self->folder);
     else
         yk_archive_remove(context, self->folder);
 
-    yk_release(context, self->file);
-    yk_release(context, self);
+    yk_free(context, self->file);
+    yk_free(context, self);
 }
 
 /* Creation ------------------------------------------------------------------------------------- */
@@ -892,8 +893,8 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
             continue;
 
         self->channel_variables[self->channel_count] = variable;
-        self->channels[self->channel_count++] =
-            (yk_channel){.name = v->name, .unit = yk_fmi_unit_ours(v->unit), .components = v->size};
+        self->channels[self->channel_count++] = (yk_channel){
+            .name = v->name, .unit = yk_fmi_unit_ours(v->unit), .component_count = v->size};
     }
 
     return YK_OK;
@@ -980,9 +981,9 @@ static yk_status take_memory(yk_fmu *self)
 
 static const yk_rollback_ops rollback_ops = {
     .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
-static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
-                                                   .step = yk_fmu_step_sensitivity};
-static const yk_event_ops event_ops = {.size = sizeof(yk_event_ops), .next = next_event};
+static const yk_sensitivity_ops sensitivity_ops = {
+    .size = sizeof(yk_sensitivity_ops), .step_with_sensitivity = yk_fmu_step_sensitivity};
+static const yk_event_ops event_ops = {.size = sizeof(yk_event_ops), .next_time = next_event};
 static const yk_channel_ops channel_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
 /* Index in the description of the variable of a signal port; -1: none. */
@@ -1024,12 +1025,12 @@ static const yk_subsystem_ops fmu_ops = {
     .feeds_through = feeds_through,
     .ports = get_ports,
     .connect = connect,
-    .start = start,
+    .initialize = start,
     .step = yk_fmu_step,
-    .output = output,
+    .get_port_value = output,
     .destroy = destroy,
-    .message = message,
-    .input_degree = input_degree,
+    .last_message = message,
+    .max_input_degree = input_degree,
     .port_unit = yk_fmu_port_unit,
     .channels = &channel_ops,
 };
@@ -1112,7 +1113,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
         self->ops.expect_states = expect_states;
         expect_states(&self->subsystem, YK_STATES_RESTORED); /* unless a system says otherwise */
     }
-    self->ops.image_is_local = image_is_local;
+    self->ops.is_state_process_local = image_is_local;
     if (differentiable)
         self->ops.sensitivity = &sensitivity_ops;
     if (exchange || instance->events)
@@ -1140,7 +1141,7 @@ static void release_hosted(void *user)
     hosted *h = user;
     yk_context *context = h->context;
     yk_archive_remove(context, h->folder);
-    yk_release(context, h);
+    yk_free(context, h);
 }
 
 yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
@@ -1176,7 +1177,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
     h->context = context;
     yk_status status = yk_archive_unpack(context, def->file, &h->folder);
     if (status != YK_OK) {
-        yk_release(context, h);
+        yk_free(context, h);
         return status;
     }
 

@@ -143,10 +143,10 @@ yk_status yk_fmu_prepare_integrator(yk_fmu *self, const yk_fmu_def *def)
 void yk_fmu_release_integrator(yk_fmu *self)
 {
     yk_stiff_destroy(self->integrator);
-    yk_release(self->context, self->trial_states);
-    yk_release(self->context, self->nominal);
-    yk_release(self->context, self->tolerances);
-    yk_release(self->context, self->rate_references);
+    yk_free(self->context, self->trial_states);
+    yk_free(self->context, self->nominal);
+    yk_free(self->context, self->tolerances);
+    yk_free(self->context, self->rate_references);
 }
 
 /* Starts the integrator at the present states. An event may have changed the nominal values. */

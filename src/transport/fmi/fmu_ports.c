@@ -74,7 +74,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
     int *ordered = yk_allocate(context, count, sizeof *ordered);
 
     if (!list->references || !list->first || !ordered) {
-        yk_release(context, ordered);
+        yk_free(context, ordered);
         return YK_ERROR_MEMORY;
     }
 
@@ -93,7 +93,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
             list->real_count = n;
     }
 
-    yk_release(context, list->variables);
+    yk_free(context, list->variables);
     list->variables = ordered;
 
     /* Arrays have several values each. */
@@ -412,7 +412,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
             return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' names no variable",
                            self->file, def->name);
 
-        port->takes = signals[1] ? YK_TAKES_SIGNAL : YK_GIVES_SIGNAL;
+        port->takes = signals[1] ? YK_CAUSALITY_SIGNAL_INPUT : YK_CAUSALITY_SIGNAL_OUTPUT;
         return YK_OK;
     }
 
@@ -426,7 +426,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
                        self->file, def->name);
 
     /* What the port has to answer with. */
-    port->takes = takes_wrench ? YK_TAKES_WRENCH : YK_TAKES_MOTION;
+    port->takes = takes_wrench ? YK_CAUSALITY_WRENCH_INPUT : YK_CAUSALITY_MOTION_INPUT;
     if (takes_wrench && maps[YK_FMU_POSITION].count == 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
                        "%s: port '%s' has no variable for its position", self->file, def->name);
@@ -446,9 +446,9 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
 static bool is_input(const yk_fmu_port *port, int quantity)
 {
     if (quantity == YK_FMU_SIGNAL)
-        return port->takes == YK_TAKES_SIGNAL;
+        return port->takes == YK_CAUSALITY_SIGNAL_INPUT;
 
-    return is_wrench(quantity) == (port->takes == YK_TAKES_WRENCH);
+    return is_wrench(quantity) == (port->takes == YK_CAUSALITY_WRENCH_INPUT);
 }
 
 /* Rates that a port that takes a wrench has to answer with, and what they are rates of. */
@@ -471,7 +471,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
 
     if (status == YK_OK)
         status = decide(self, port, maps, to);
-    if (status != YK_OK || to->takes != YK_TAKES_WRENCH)
+    if (status != YK_OK || to->takes != YK_CAUSALITY_WRENCH_INPUT)
         return status;
 
     /* Rates that are missing, from variables that the FMU declares as derivatives. */
@@ -716,13 +716,13 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
         status = locate(self, maps);
 
     for (int i = 0; i < self->port_count && status == YK_OK; i++)
-        if (self->maps[i].takes == YK_TAKES_WRENCH)
+        if (self->maps[i].takes == YK_CAUSALITY_WRENCH_INPUT)
             add_rates(self, &self->maps[i]);
     if (status == YK_OK)
         find_asking_ports(self);
 
-    yk_release(context, maps);
-    yk_release(context, made);
+    yk_free(context, maps);
+    yk_free(context, made);
     return status;
 }
 
@@ -797,13 +797,13 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
             continue;
 
         /* A force that is held, by far the most frequent input, needs no mean. */
-        if (port->takes == YK_TAKES_WRENCH && scalar && input->degree == 0) {
+        if (port->takes == YK_CAUSALITY_WRENCH_INPUT && scalar && input->degree == 0) {
             put(self, port, YK_FMU_FORCE, &input->linear[0].x);
-        } else if (port->takes == YK_TAKES_WRENCH) {
+        } else if (port->takes == YK_CAUSALITY_WRENCH_INPUT) {
             yk_wrench wrench = mean_wrench(input, kind, from, to);
             put(self, port, YK_FMU_FORCE, &wrench.force.x);
             put(self, port, YK_FMU_TORQUE, &wrench.torque.x);
-        } else if (port->takes == YK_TAKES_MOTION && scalar) {
+        } else if (port->takes == YK_CAUSALITY_MOTION_INPUT && scalar) {
             /* The mean of a motion would lag behind: its value at the end counts. */
             double position = yk_input_scalar(input, to);
             double velocity = yk_input_scalar_rate(input, to);
@@ -811,10 +811,10 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
             put(self, port, YK_FMU_POSITION, &position);
             put(self, port, YK_FMU_VELOCITY, &velocity);
             put(self, port, YK_FMU_ACCELERATION, &acceleration);
-        } else if (port->takes == YK_TAKES_MOTION) {
+        } else if (port->takes == YK_CAUSALITY_MOTION_INPUT) {
             yk_motion motion = yk_input_motion(input, YK_PORT_MARKER, to);
             put_motion(self, port, &motion);
-        } else if (port->takes == YK_TAKES_SIGNAL) {
+        } else if (port->takes == YK_CAUSALITY_SIGNAL_INPUT) {
             double value = yk_input_scalar(input, to);
             put(self, port, YK_FMU_SIGNAL, &value);
         }
@@ -835,7 +835,7 @@ bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs)
 {
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
-        if (port->connected && (port->takes == YK_TAKES_MOTION || inputs[i].degree > 0))
+        if (port->connected && (port->takes == YK_CAUSALITY_MOTION_INPUT || inputs[i].degree > 0))
             return false;
     }
 
@@ -866,7 +866,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
     /* Wrenches keep their mean, and with it their impulse. */
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
-        if (!port->connected || port->takes != YK_TAKES_WRENCH)
+        if (!port->connected || port->takes != YK_CAUSALITY_WRENCH_INPUT)
             continue;
 
         for (int q = YK_FMU_FORCE; q <= YK_FMU_TORQUE; q++) {
@@ -911,7 +911,7 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
 
     /* A force that the FMU gives may be that on its partner. */
     double sign = 1;
-    if (port->takes == YK_TAKES_MOTION)
+    if (port->takes == YK_CAUSALITY_MOTION_INPUT)
         sign = port->wrench_sign;
 
     if (self->ports[index].kind == YK_PORT_SCALAR) {

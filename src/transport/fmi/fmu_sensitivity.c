@@ -45,7 +45,7 @@ yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
 
     /* The derivatives of all rows by each state and each input, by columns; the references of the
      * rows; three vectors of propagate; the change of all outputs, and that by one coefficient. */
-    size_t words = r * (n + m + 2) + 3 * (n + YK_INPUT_COEFFICIENTS) + changes + 2;
+    size_t words = r * (n + m + 2) + 3 * (n + YK_INPUT_COEFFICIENT_COUNT) + changes + 2;
     self->sensitivity_work = yk_allocate(self->context, words, sizeof *self->sensitivity_work);
     if (!self->sensitivity_work)
         return YK_ERROR_MEMORY;
@@ -64,7 +64,7 @@ static void propagate(int n, int r, const double *by_state, const double *by_inp
                       double *y)
 {
     enum { TERMS = 40, PIECES_MAX = 1000 };
-    int size = n + YK_INPUT_COEFFICIENTS;
+    int size = n + YK_INPUT_COEFFICIENT_COUNT;
     double *term = y + size;
     double *next = term + size;
 
@@ -153,7 +153,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
 /* Rows and columns are those of ports that interfaces use. */
 static bool takes_wrench(const yk_fmu_port *port)
 {
-    return port->connected && port->takes == YK_TAKES_WRENCH;
+    return port->connected && port->takes == YK_CAUSALITY_WRENCH_INPUT;
 }
 
 /* Whether an output is a motion of such a port. Derivatives of others are not needed, and an FMU of
@@ -243,7 +243,7 @@ static void put_column(const yk_fmu *self, const double *change, double *matrix,
 yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
                                   const yk_input *inputs, int degree, double *matrix)
 {
-    static const double factorial[YK_INPUT_COEFFICIENTS] = {1, 1, 2, 6};
+    static const double factorial[YK_INPUT_COEFFICIENT_COUNT] = {1, 1, 2, 6};
     yk_fmu *self = (yk_fmu *)subsystem;
     const yk_fmi_description *d = &self->description;
     yk_fmi_instance *instance = self->instance;
@@ -260,7 +260,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     double *by_state = self->sensitivity_work;
     double *by_input = by_state + stride * (size_t)n;
     double *y = by_input + stride * (size_t)m;
-    double *change = y + 3 * ((size_t)n + YK_INPUT_COEFFICIENTS);
+    double *change = y + 3 * ((size_t)n + YK_INPUT_COEFFICIENT_COUNT);
     double *by_coefficient = change + changes + 1;
     uint32_t *rows = (uint32_t *)(by_coefficient + stride);
     bool of_step = d->derivative_stride > 0;
@@ -339,7 +339,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
 
             /* dx(h); inputs are scalars: their values are numbered as they are. */
             const double *b = by_input + (size_t)at * stride;
-            memset(y, 0, (size_t)(n + YK_INPUT_COEFFICIENTS) * sizeof *y);
+            memset(y, 0, (size_t)(n + YK_INPUT_COEFFICIENT_COUNT) * sizeof *y);
             for (int c = 0; c <= seen.degree; c++)
                 y[n + c] = factorial[c] * seen.linear[c].x;
             if (!of_step)

@@ -262,6 +262,6 @@ void yk_fmi_unload(yk_fmi_instance *self)
         self->calls->release(self);
     if (self->library)
         dlclose(self->library);
-    yk_release(self->context, self->name);
-    yk_release(self->context, self);
+    yk_free(self->context, self->name);
+    yk_free(self->context, self);
 }

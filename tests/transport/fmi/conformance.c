@@ -45,12 +45,12 @@ static yk_status create_spring(yk_context *context, const void *user, yk_subsyst
 
 static const conformance_case cases[] = {
     /* Lines with the mean of the cubic: second order. */
-    {"co-simulation, wrench", create_mass, NULL, .port = 0, .causality = YK_TAKES_WRENCH,
+    {"co-simulation, wrench", create_mass, NULL, .port = 0, .causality = YK_CAUSALITY_WRENCH_INPUT,
      .constrained = YK_AXIS_X, .amplitude = 5, .frequency = 9, .step = 4e-3, .steps = 100,
      .order = 2, .energy_order = -1, .scale = 1},
-    {"co-simulation, motion", create_spring, NULL, .port = 0, .causality = YK_TAKES_MOTION,
-     .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 4e-3, .steps = 100,
-     .order = 0, .energy_order = -1, .scale = 1},
+    {"co-simulation, motion", create_spring, NULL, .port = 0,
+     .causality = YK_CAUSALITY_MOTION_INPUT, .constrained = YK_AXIS_X, .amplitude = 0.02,
+     .frequency = 9, .step = 4e-3, .steps = 100, .order = 0, .energy_order = -1, .scale = 1},
 };
 
 int main(void)

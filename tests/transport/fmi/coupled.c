@@ -145,14 +145,14 @@ static void schemes_without_rollback_say_so(void **state)
             trap_text(name, "coupling: {scheme: explicit}\n", i & 2 ? "child" : "own"));
         double *image = NULL;
         if (i & 4) {
-            size_t words = yk_system_saved_layout(r.system).words;
+            size_t words = yk_system_saved_layout(r.system).word_count;
             assert_true(words > 0);
             image = calloc(words, sizeof *image);
         }
         for (int k = 0; k < 50; k++) {
             step(&r);
             if (image)
-                yk_system_state_get(r.system, image);
+                yk_system_get_state(r.system, image);
         }
         assert_near(r.sample[0], 1, 1e-12);
         free(image);
@@ -168,7 +168,7 @@ static void callers_that_set_states_say_so(void **state)
     for (int i = 0; i < 2; i++) {
         run r = open_coupled(
             trap_text("wheel2", "coupling: {scheme: explicit}\n", i ? "child" : "own"));
-        assert_true(yk_system_state_layout(r.system).words > 0);
+        assert_true(yk_system_state_layout(r.system).word_count > 0);
         for (int k = 0; k < 50; k++)
             step(&r);
         assert_near(r.sample[0], 2e-2, 1e-12);
@@ -304,7 +304,7 @@ static void loops_that_lag_are_found(void **state)
             k++;
         assert_true(k < report.finding_count);
         const yk_finding *found = &report.findings[k];
-        assert_non_null(strstr(found->text, "'q.end.f' -> 'p.y.measured'"));
+        assert_non_null(strstr(found->message, "'q.end.f' -> 'p.y.measured'"));
         assert_int_equal(found->serious, i == 0);
 
         /* A delay is a remedy only of a loop that tolerates it. */

@@ -22,7 +22,7 @@ typedef struct experiment {
 static void check(yk_subsystem *s, yk_status status)
 {
     if (status != YK_OK)
-        fail_msg("%s", s->ops->message(s));
+        fail_msg("%s", s->ops->last_message(s));
 }
 
 /* The FMU of stiff.c at its start. */
@@ -44,15 +44,15 @@ static yk_subsystem *begin(const fmu_recipe *recipe, const experiment *e)
     if (yk_fmu_create(context, &def, &s) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     free(file);
-    check(s, s->ops->start(s, 0, 0.1, NULL));
+    check(s, s->ops->initialize(s, 0, 0.1, NULL));
     return s;
 }
 
 static states read_states(yk_subsystem *s)
 {
     yk_port_value x = {0}, v = {0};
-    s->ops->output(s, 0, &x);
-    s->ops->output(s, 1, &v);
+    s->ops->get_port_value(s, 0, &x);
+    s->ops->get_port_value(s, 1, &v);
     return (states){x.motion.position.x, v.motion.position.x};
 }
 
@@ -166,7 +166,7 @@ static void repeated_steps_give_the_same_bits(void **state)
     experiment e = {.model = VAN_DER_POL, .rate = 1e6, .start = {2, 0}};
     yk_subsystem *s = begin(&recipe, &e);
     yk_input inputs[2] = {{0}};
-    double *image = calloc(s->ops->rollback->layout(s).words, sizeof *image);
+    double *image = calloc(s->ops->rollback->layout(s).word_count, sizeof *image);
     states first[20];
     for (int i = 0; i < 20; i++) {
         if (i == 10)
@@ -201,7 +201,7 @@ static void a_tolerance_that_cannot_be_met_is_an_error(void **state)
     check(s, s->ops->step(s, 0, 0.5, inputs));
     assert_near(read_states(s).x, 2, 1e-7);
     assert_true(YK_FAILED(s->ops->step(s, 0.5, 1, inputs)));
-    const char *message = s->ops->message(s);
+    const char *message = s->ops->last_message(s);
     assert_non_null(strstr(message, "explosion.fmu: the integration cannot meet the relative "
                                     "tolerance 1e-08 at t = "));
     assert_near(atof(strstr(message, "t = ") + 4), 1, 1e-6);
@@ -220,7 +220,7 @@ static void balls_bounce_within_long_steps(void **state)
             def.file = file;
             yk_subsystem *s;
             assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
-            check(s, s->ops->start(s, 0, 0.1, NULL));
+            check(s, s->ops->initialize(s, 0, 0.1, NULL));
 
             const double g = 9.81, restitution = 0.7, end = 1.5;
             double last = sqrt(2 / g), speed = g * last * restitution;

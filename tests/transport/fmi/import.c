@@ -30,7 +30,7 @@ static yk_subsystem *create(const char *file, const yk_fmu_port_def *port,
 static void check(yk_subsystem *s, yk_status status)
 {
     if (status != YK_OK)
-        fail_msg("%s", s->ops->message(s));
+        fail_msg("%s", s->ops->last_message(s));
 }
 
 static const double two = 2, stiffness = 50, offset = 0.1;
@@ -46,9 +46,9 @@ static void run_mass(const fmu_recipe *recipe, const yk_fmu_port_def *port, doub
     const yk_port *ports;
     assert_true(s->ops->ports(s, &ports) >= 1);
     assert_int_equal(ports[0].kind, YK_PORT_SCALAR);
-    assert_int_equal(ports[0].causalities, YK_TAKES_WRENCH);
-    check(s, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
-    check(s, s->ops->start(s, 0, 0.01, NULL));
+    assert_int_equal(ports[0].allowed_causalities, YK_CAUSALITY_WRENCH_INPUT);
+    check(s, s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X));
+    check(s, s->ops->initialize(s, 0, 0.01, NULL));
 
     const double f0 = 3, f1 = 40;
     yk_input inputs[16] = {{.degree = 1}};
@@ -59,7 +59,7 @@ static void run_mass(const fmu_recipe *recipe, const yk_fmu_port_def *port, doub
         inputs[0].linear[1].x = f1;
         check(s, s->ops->step(s, t, 0.01, inputs));
         yk_port_value value = {0};
-        s->ops->output(s, 0, &value);
+        s->ops->get_port_value(s, 0, &value);
         double end = 0.01 * (i + 1);
         double e = offset - f0 / stiffness;
         double x =
@@ -122,14 +122,14 @@ static void missing_rates_are_found(void **state)
     port.quantities[YK_FMU_VELOCITY].count = 0;
     port.quantities[YK_FMU_ACCELERATION].count = 0;
     s = create(file, &port, on_spring, 3);
-    check(s, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
-    check(s, s->ops->start(s, 0, 1e-3, NULL));
+    check(s, s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X));
+    check(s, s->ops->initialize(s, 0, 1e-3, NULL));
     yk_input inputs[1] = {{0}};
     double w = sqrt(stiffness / two);
     for (int i = 0; i < 100; i++)
         check(s, s->ops->step(s, 1e-3 * i, 1e-3, inputs));
     yk_port_value value = {0};
-    s->ops->output(s, 0, &value);
+    s->ops->get_port_value(s, 0, &value);
     assert_near(value.motion.velocity.x, -offset * w * sin(w * 0.1), 1e-12); /* der(x) */
     assert_near(value.motion.acceleration.x, -offset * w * w * cos(w * 0.1), 2e-2);
     s->ops->destroy(s);
@@ -144,19 +144,19 @@ static void rollback_repeats_to_the_bit(void **state)
         char *file = make_fmu(context, &recipes[r]);
         yk_subsystem *s = create(file, &mass_port, on_spring, 3);
         assert_non_null(s->ops->rollback);
-        check(s, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
-        check(s, s->ops->start(s, 0, 0.01, NULL));
+        check(s, s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X));
+        check(s, s->ops->initialize(s, 0, 0.01, NULL));
         yk_input inputs[1] = {{.degree = 0, .linear = {{5, 0, 0}}}};
         check(s, s->ops->step(s, 0, 0.01, inputs));
-        size_t words = s->ops->rollback->layout(s).words;
+        size_t words = s->ops->rollback->layout(s).word_count;
         double *image = calloc(words, sizeof *image);
         s->ops->rollback->get(s, image);
         yk_port_value first = {0}, second = {0};
         check(s, s->ops->step(s, 0.01, 0.01, inputs));
-        s->ops->output(s, 0, &first);
+        s->ops->get_port_value(s, 0, &first);
         check(s, s->ops->rollback->set(s, image));
         check(s, s->ops->step(s, 0.01, 0.01, inputs));
-        s->ops->output(s, 0, &second);
+        s->ops->get_port_value(s, 0, &second);
         assert_memory_equal(&first, &second, sizeof first);
         free(image);
         s->ops->destroy(s);
@@ -170,8 +170,8 @@ static void a_state_that_was_given_up_is_refused(void **state)
     (void)state;
     char *file = make_fmu(context, &(fmu_recipe){.name = "kept", MASS3});
     yk_subsystem *s = create(file, &mass_port, NULL, 0);
-    check(s, s->ops->start(s, 0, 0.01, NULL));
-    size_t words = s->ops->rollback->layout(s).words;
+    check(s, s->ops->initialize(s, 0, 0.01, NULL));
+    size_t words = s->ops->rollback->layout(s).word_count;
     double *image = calloc(words, sizeof *image), *other = calloc(words, sizeof *other);
     s->ops->rollback->get(s, image);
     for (int i = 0; i < 63; i++)
@@ -194,11 +194,11 @@ static void sensitivities_come_from_directional_derivatives(void **state)
         char *file = make_fmu(context, &recipes[r]);
         yk_subsystem *s = create(file, &mass_port, on_spring, 1);
         assert_non_null(s->ops->sensitivity);
-        check(s, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
-        check(s, s->ops->start(s, 0, 0.1, NULL));
+        check(s, s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X));
+        check(s, s->ops->initialize(s, 0, 0.1, NULL));
         yk_input inputs[1] = {{0}};
         double matrix[3 * 2], h = 0.1;
-        check(s, s->ops->sensitivity->step(s, 0, h, inputs, 1, matrix));
+        check(s, s->ops->sensitivity->step_with_sensitivity(s, 0, h, inputs, 1, matrix));
         const double expected[6] = {
             h * h / 2 / two, h * h * h / 6 / two, h / two, h * h / 2 / two, 1 / two, h / two};
         for (int i = 0; i < 6; i++)
@@ -219,7 +219,7 @@ static void balls_bounce_at_the_right_times(void **state)
         const yk_port *ports;
         assert_int_equal(s->ops->ports(s, &ports), 3);
         assert_string_equal(ports[0].name, "h");
-        check(s, s->ops->start(s, 0, 0.02, NULL));
+        check(s, s->ops->initialize(s, 0, 0.02, NULL));
         const double g = 9.81, e = 0.7;
         double bounce = sqrt(2 / g), speed = g * bounce * e;
         yk_input inputs[3] = {{0}};
@@ -237,10 +237,10 @@ static void balls_bounce_at_the_right_times(void **state)
             if (t < bounce)
                 continue;
             yk_port_value value = {0};
-            s->ops->output(s, 0, &value);
+            s->ops->get_port_value(s, 0, &value);
             double since = t - last;
             assert_near(value.motion.position.x, speed * since - g / 2 * since * since, 1e-11);
-            s->ops->output(s, 2, &value);
+            s->ops->get_port_value(s, 2, &value);
             assert_int_equal((int)value.motion.position.x, bounces);
         }
         assert_true(bounces >= 2);
@@ -264,7 +264,7 @@ static void time_does_not_drift(void **state)
             if (strcmp(channels[i].name, "clock") == 0)
                 clock = i;
         assert_true(clock >= 0);
-        check(s, s->ops->start(s, 0, 1 / 60.0, NULL));
+        check(s, s->ops->initialize(s, 0, 1 / 60.0, NULL));
         yk_input inputs[1] = {{0}};
         for (int i = 0; i < COUNT; i++)
             check(s, s->ops->step(s, i / 60.0, 1 / 60.0, inputs));
@@ -293,10 +293,10 @@ static void periodic_clocks_tick(void **state)
         yk_subsystem *s = create(file, NULL, NULL, 0);
         const yk_port *ports;
         assert_int_equal(s->ops->ports(s, &ports), 4);
-        check(s, s->ops->connect(s, 0, YK_TAKES_SIGNAL, YK_AXIS_X));
+        check(s, s->ops->connect(s, 0, YK_CAUSALITY_SIGNAL_INPUT, YK_AXIS_X));
         yk_input inputs[4] = {{0}};
         inputs[0].linear[0].x = -1;
-        check(s, s->ops->start(s, rows[r].start, 0.02, inputs));
+        check(s, s->ops->initialize(s, rows[r].start, 0.02, inputs));
 
         /* The sample is the input of the step in which the clock ticked, or at whose end. */
         double next = rows[r].first;
@@ -318,7 +318,7 @@ static void periodic_clocks_tick(void **state)
             double values[4];
             for (int k = 1; k < 4; k++) {
                 yk_port_value value = {0};
-                s->ops->output(s, k, &value);
+                s->ops->get_port_value(s, k, &value);
                 values[k] = value.motion.position.x;
             }
             assert_near(values[1], held, 0);
@@ -349,12 +349,12 @@ static void faults_of_a_step_are_named(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         yk_fmu_setting setting = {"fault", &rows[i].fault, 1, NULL};
         yk_subsystem *s = create(file, &mass_port, &setting, 1);
-        check(s, s->ops->start(s, 0, 0.02, NULL));
+        check(s, s->ops->initialize(s, 0, 0.02, NULL));
         yk_input inputs[1] = {{0}};
         check(s, s->ops->step(s, 0, 0.02, inputs));
         check(s, s->ops->step(s, 0.02, 0.02, inputs));
         assert_true(s->ops->step(s, 0.04, 0.02, inputs) < 0);
-        const char *message = s->ops->message(s);
+        const char *message = s->ops->last_message(s);
         assert_non_null(strstr(message, ".fmu"));
         assert_string_equal(strstr(message, ".fmu"), rows[i].text);
         s->ops->destroy(s);
@@ -381,12 +381,12 @@ static void a_child_process_gives_the_same_results(void **state)
         assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
         assert_non_null(s->ops->rollback);
         assert_non_null(s->ops->sensitivity);
-        check(s, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
-        check(s, s->ops->start(s, 0, 0.01, NULL));
+        check(s, s->ops->connect(s, 0, YK_CAUSALITY_WRENCH_INPUT, YK_AXIS_X));
+        check(s, s->ops->initialize(s, 0, 0.01, NULL));
         yk_input inputs[1] = {{.degree = 1, .linear = {{5, 0, 0}, {3, 0, 0}}}};
         for (int i = 0; i < 100; i++)
             check(s, s->ops->step(s, 0.01 * i, 0.01, inputs));
-        s->ops->output(s, 0, &values[child]);
+        s->ops->get_port_value(s, 0, &values[child]);
         s->ops->destroy(s);
     }
     assert_memory_equal(&values[0], &values[1], sizeof values[0]);
@@ -414,12 +414,12 @@ static void a_crash_or_a_hang_in_a_child_is_an_error(void **state)
         def.deadline = 0.5;
         yk_subsystem *s;
         assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
-        check(s, s->ops->start(s, 0, 0.02, NULL));
+        check(s, s->ops->initialize(s, 0, 0.02, NULL));
         yk_input inputs[1] = {{0}};
         check(s, s->ops->step(s, 0, 0.02, inputs));
         check(s, s->ops->step(s, 0.02, 0.02, inputs));
         assert_true(s->ops->step(s, 0.04, 0.02, inputs) < 0);
-        const char *message = s->ops->message(s);
+        const char *message = s->ops->last_message(s);
         assert_non_null(strstr(message, "the partner 'fmu ("));
         assert_string_equal(strstr(message, ".fmu"), rows[i].text);
         s->ops->destroy(s);

@@ -1,0 +1,380 @@
+/* What the parts on both sides of an interface allow a coupling scheme, whatever the motion: mass
+ * ratios and algebraic loops.
+ *
+ * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what
+ * ratio a scheme bears depends on the integrators of both. So both are found by trying: the ratio
+ * on the system itself (yk_system_probe_interfaces), the limit on two free masses in subsystems of the same
+ * kinds and integrators, coupled by the same scheme (yk_surrogate_create). */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/remedies.h"
+#include "analysis/run.h"
+#include "base/context.h"
+#include "coupling/system_arrays.h"
+
+/* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is
+ * sought. */
+enum { BISECTIONS = 14 };
+static const double LEAST_RATIO = 1e-4;
+/* Smaller steps that are tried: by this factor each time. */
+enum { REFINEMENTS = 4 };
+static const double REFINEMENT = 4;
+/* Growth of the ratio with a step so much smaller that only a side without mass has. */
+static const double AT_ONCE = 2;
+
+typedef struct search {
+    yk_context *context;
+    yk_system *system;
+    const yk_scenario_info *info;
+    /* at the step of the scenario, then at smaller ones: (1 + REFINEMENTS) x interfaces */
+    yk_interface_masses *probes;
+} search;
+
+static const yk_interface_masses *probe_at(const search *s, int refinement, int i)
+{
+    return &s->probes[refinement * s->info->interface_count + i];
+}
+
+static yk_status probe_steps(const search *s, int refinement)
+{
+    double step = s->info->step / pow(REFINEMENT, refinement);
+    return yk_system_probe_interfaces(s->system, step,
+                                      &s->probes[refinement * s->info->interface_count]);
+}
+
+static bool iterates(const search *s)
+{
+    return yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ITERATES;
+}
+
+/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make
+ * no free masses, an exchange without iteration is taken to bear ratios up to 1, and so is a
+ * plain iteration. */
+static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
+{
+    /* The kinds of both sides, and of their ports. */
+    const yk_interface_def *interface = &s->info->interfaces[i];
+    const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
+    const yk_port *ports;
+    yk_subsystem *part = s->info->subsystems[interface->wrench_subsystem];
+    part->ops->ports(part, &ports);
+    yk_port_kind kind = ports[interface->wrench_port].kind;
+
+    /* Two free masses of this ratio, coupled as here. */
+    yk_surrogate pair;
+    yk_quiet_begin(s->context);
+    yk_status status = yk_surrogate_create(s->system, sides, kind, s->info->step, ratio, &pair);
+    if (status == YK_OK)
+        status = yk_surrogate_try(s->context, &pair, fate);
+    yk_surrogate_destroy(&pair);
+    yk_quiet_end(s->context);
+    if (status == YK_OK || status == YK_ERROR_MEMORY)
+        return status;
+
+    /* Their kinds make no free masses. */
+    bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
+    *fate = YK_SURROGATE_STABLE;
+    if (!accelerated && ratio >= 1 && iterates(s))
+        *fate = YK_SURROGATE_NOT_CONVERGED;
+    else if (!accelerated && ratio >= 1)
+        *fate = YK_SURROGATE_UNSTABLE;
+
+    return YK_OK;
+}
+
+/* The largest ratio that the scheme bears, by bisection below one that it does not. */
+static yk_status find_limit(const search *s, int i, double unstable, double *limit)
+{
+    *limit = 0;
+    double low = LEAST_RATIO;
+    double high = unstable;
+    yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
+    yk_status status = try_ratio(s, i, low, &fate);
+    if (YK_FAILED(status) || fate != YK_SURROGATE_STABLE)
+        return status;
+
+    /* Intervals of ratios are halved on a logarithmic scale. */
+    for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
+        double middle = sqrt(low * high);
+        status = try_ratio(s, i, middle, &fate);
+        if (fate == YK_SURROGATE_STABLE)
+            low = middle;
+        else
+            high = middle;
+    }
+
+    *limit = low;
+
+    return status;
+}
+
+/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to
+ * the motion side gets less; of a wrench side without mass it grows without end. */
+enum { TREND_MASSES, TREND_SPRINGS, TREND_LOOP };
+
+static yk_status find_trend(const search *s, int i, double limit, int *found)
+{
+    /* At smaller and smaller steps. */
+    double before = probe_at(s, 0, i)->mass_ratio;
+    bool grows = true;
+    *found = TREND_MASSES;
+
+    for (int k = 1; k <= REFINEMENTS; k++) {
+        yk_status status = probe_steps(s, k);
+        if (YK_FAILED(status))
+            return status;
+
+        double ratio = probe_at(s, k, i)->mass_ratio;
+        if (!isfinite(ratio))
+            return YK_OK;
+        if (ratio <= limit) {
+            *found = TREND_SPRINGS;
+            return YK_OK;
+        }
+
+        if (!(ratio > AT_ONCE * before))
+            grows = false;
+        before = ratio;
+    }
+
+    if (grows)
+        *found = TREND_LOOP;
+
+    return YK_OK;
+}
+
+/* Remedies by another scheme, for masses and for loops. */
+static void offer_schemes(const search *s, yk_finding *f)
+{
+    yk_choice choices[YK_CHOICES_MAX];
+    bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
+    if (!accelerated && yk_choices(YK_VARIANT_ANY_MASS_RATIO, choices) > 0)
+        yk_finding_choice(f, &choices[0], s->info);
+
+    /* Wrenches on both sides of every interface. */
+    const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_IS_FORCE_FORCE);
+    if (both && yk_scheme_fits(both, s->info))
+        yk_finding_scheme(f, both);
+}
+
+static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, int trend,
+                        int others, yk_run_report *report)
+{
+    /* Where, and what happens there. */
+    static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
+    const yk_interface_masses *p = probe_at(s, 0, i);
+    const yk_interface_def *interface = &s->info->interfaces[i];
+    const char *axis = axes[p->axis];
+    const char *what = "the coupling is unstable";
+    if (fate == YK_SURROGATE_NOT_CONVERGED)
+        what = "the iterations of the coupling do not converge";
+    char more[64] = "";
+    if (others == 1)
+        snprintf(more, sizeof more, "; 1 other interface likewise");
+    if (others > 1)
+        snprintf(more, sizeof more, "; %d other interfaces likewise", others);
+
+    if (trend == TREND_LOOP) {
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_ALGEBRAIC_LOOP, false, i, p->mass_ratio,
+            "%s at every step: at interface '%s' the side that takes the force answers it "
+            "at once, without mass, along %s (an algebraic loop), and a smaller step makes "
+            "it worse%s",
+            what, interface->name, axis, more);
+        offer_schemes(s, f);
+        return;
+    }
+
+    /* Masses, by how much, in numbers that a reader can check. */
+    const char *when = " at every step";
+    const char *acts = "is";
+    if (trend == TREND_SPRINGS) {
+        when = "";
+        acts = "acts, with its springs, in a step of this size";
+    }
+
+    const char *unit = "";
+    if (p->axis >= 3)
+        unit = " m2";
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_MASS_RATIO, false, i, p->mass_ratio,
+        "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
+        "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
+        "bears up to %.3g%s",
+        what, when, interface->name, acts, p->mass_ratio, axis, p->motion_mass, p->wrench_mass,
+        unit, limit, more);
+
+    /* The step does not resolve the springs: no scheme makes up for that alone. */
+    if (trend == TREND_SPRINGS) {
+        yk_finding_search(f, YK_REMEDY_RUN_ADVISE);
+        return;
+    }
+
+    /* One wrench on both sides in place of motion and wrench: whatever the masses, without
+     * iterations. */
+    const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem]->ops;
+    const yk_subsystem *second = s->info->subsystems[interface->motion_subsystem];
+    const yk_subsystem_ops *b = second->ops;
+    const yk_port *ports;
+    b->ports(second, &ports);
+    bool both_take = ports[interface->motion_port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
+    bool a_predicts = a->step_model || a->interface_model;
+    bool b_predicts = b->step_model || b->interface_model;
+    if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
+        bool balances = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_CAN_EXCHANGE_FORCE_FORCE;
+        yk_changes changes = {0};
+        if (!balances && a->step_model && b->step_model)
+            yk_changes_add(&changes, "coupling.exchange=auto");
+        else if (a_predicts && b_predicts)
+            yk_changes_add(&changes, "coupling.exchange=forces");
+        if (changes.count > 0)
+            yk_finding_change(f, &changes);
+    }
+
+    offer_schemes(s, f);
+}
+
+/* Loops over wires that the scheme cannot solve. A loop that lags by a macro step is a fixed-point
+ * iteration, which grows without bounds if the loop gain is 1 or more. A wire with `hold` makes the
+ * lag part of the model, which helps only if the gain is less. */
+static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
+                              yk_run_report *report)
+{
+    for (int i = 0; i < yk_system_loop_count(system); i++) {
+        yk_algebraic_loop loop = yk_system_loop(system, i);
+        if (loop.solved)
+            continue;
+
+        double gain = yk_system_loop_gain(system, i, info->step);
+        bool grows = gain >= 1;
+        char consequence[100] = "and grow without bounds if the loop gain is 1 or more";
+        if (!isnan(gain))
+            snprintf(consequence, sizeof consequence, "%s the loop gain is %.3g",
+                     grows ? "and grow without bounds, since" : "and converge to it, since", gain);
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_WIRE_LOOP, grows, -1, gain,
+            "the wires %.300s are an algebraic loop that this scheme cannot solve, because one of "
+            "its subsystems has interfaces or cannot return to an earlier state: its signals lag "
+            "by a macro step behind the solution, %s",
+            loop.text, consequence);
+
+        yk_choice choices[YK_CHOICES_MAX];
+        if (yk_choices(YK_VARIANT_ANY_MASS_RATIO, choices) > 0 &&
+            yk_scheme_fits(choices[0].scheme, info))
+            yk_finding_choice(f, &choices[0], info);
+        if (grows)
+            continue;
+
+        yk_changes changes = {0};
+        yk_changes_add(&changes, "wires.%.120s.hold=true", info->wires[loop.wire].name);
+        yk_finding_change(f, &changes);
+    }
+}
+
+yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                         yk_run_report *report, yk_interface_masses *probes)
+{
+    /* What cannot be tried is not known. */
+    static const yk_interface_masses unknown = {.axis = -1, NAN, NAN, NAN};
+    report->mass_ratio = NAN;
+    for (int i = 0; probes && i < info->interface_count; i++)
+        probes[i] = unknown;
+
+    report_wire_loops(system, info, report);
+    unsigned traits = yk_scheme_traits(&info->scheme);
+    if (info->interface_count == 0 || traits & YK_SCHEME_MERGES)
+        return YK_OK;
+
+    /* Probes at the step of the scenario, and at smaller ones. */
+    size_t capacity = (1 + REFINEMENTS) * (size_t)info->interface_count;
+    search s = {context, system, info, yk_allocate(context, capacity, sizeof *s.probes)};
+    if (!s.probes)
+        return YK_ERROR_MEMORY;
+
+    /* What each interface joins. Only an exchange of motion against wrench has limits. */
+    yk_status status = probe_steps(&s, 0);
+    for (int i = 0; probes && i < info->interface_count; i++)
+        probes[i] = *probe_at(&s, 0, i);
+
+    /* The interface that exceeds its limit most. */
+    bool exchanges = traits & YK_SCHEME_EXCHANGES_MOTION;
+    int worst = -1;
+    int others = -1;
+    double worst_limit = 0;
+    double excess = 0;
+    yk_surrogate_fate worst_fate = YK_SURROGATE_STABLE;
+
+    for (int i = 0; status == YK_OK && exchanges && i < info->interface_count; i++) {
+        const yk_interface_masses *p = probe_at(&s, 0, i);
+        if (p->axis < 0 || !(p->mass_ratio > LEAST_RATIO))
+            continue;
+        if (!(p->mass_ratio <= report->mass_ratio))
+            report->mass_ratio = p->mass_ratio;
+
+        yk_surrogate_fate fate;
+        status = try_ratio(&s, i, p->mass_ratio, &fate);
+        if (status != YK_OK || fate == YK_SURROGATE_STABLE)
+            continue;
+
+        double limit;
+        others++;
+        status = find_limit(&s, i, p->mass_ratio, &limit);
+        if (status != YK_OK || (worst >= 0 && !(p->mass_ratio > excess * limit)))
+            continue;
+
+        worst = i;
+        worst_limit = limit;
+        worst_fate = fate;
+        excess = INFINITY;
+        if (limit > 0)
+            excess = p->mass_ratio / limit;
+    }
+
+    /* Why, so that the remedies fit. */
+    int trend = TREND_MASSES;
+    if (status == YK_OK && worst >= 0)
+        status = find_trend(&s, worst, worst_limit, &trend);
+    if (status == YK_OK && worst >= 0)
+        add_finding(&s, worst, worst_limit, worst_fate, trend, others, report);
+
+    yk_free(context, s.probes);
+    return status;
+}
+
+yk_status yk_check_coupling_limits(yk_context *context, yk_scenario *scenario,
+                                   yk_run_report *report)
+{
+    if (!scenario || !report)
+        return yk_refuse_null(context, __func__, scenario ? "report" : "scenario");
+    *report = (yk_run_report){.mass_ratio = NAN};
+    yk_system *system;
+    yk_status status = yk_scenario_system(scenario, &system);
+    if (YK_FAILED(status))
+        return status;
+    if (!yk_system_has_started(system, __func__))
+        return YK_ERROR_ARGUMENT;
+
+    return yk_limits_find(context, system, yk_scenario_get_info(scenario), report, NULL);
+}
+
+yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                          int interface, double *limit)
+{
+    *limit = NAN;
+    unsigned traits = yk_scheme_traits(&info->scheme);
+    if (traits & YK_SCHEME_MERGES || !(traits & YK_SCHEME_EXCHANGES_MOTION))
+        return YK_OK;
+
+    /* What bears the largest ratio that is tried has no limit that matters. */
+    search s = {context, system, info, NULL};
+    yk_surrogate_fate fate;
+    yk_status status = try_ratio(&s, interface, YK_RATIO_MOST, &fate);
+    if (YK_FAILED(status))
+        return status;
+
+    *limit = YK_RATIO_MOST;
+    if (fate != YK_SURROGATE_STABLE)
+        status = find_limit(&s, interface, YK_RATIO_MOST, limit);
+    return status;
+}

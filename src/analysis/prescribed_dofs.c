@@ -1,0 +1,243 @@
+/* How many of the motions that interfaces prescribe to a subsystem it can make by itself.
+ *
+ * The subsystem is built anew, its ports take wrenches instead, and its interface model gives how
+ * their velocities answer: w' = W f. What is prescribed are the components P w along the
+ * constrained axes; those that answer independently of each other are as many as the rank of P W
+ * P^T. Joints inside that hold a motion make W zero along it. */
+#include <math.h>
+
+#include "math/polynomial.h"
+#include "yoke/analysis.h"
+
+/* Fraction of a motion's own answer below which it is one of the others, or held: what is left of
+ * rounding and of redundant joints, which yield by a billionth. */
+static const double DEPENDENT = 1e-6;
+/* Rotations of a body that is no larger than 30 km answer by more than this fraction of what
+ * translations do (1/m2): below that they are all held. */
+static const double LARGEST_BODY = 1e-9;
+
+typedef struct workspace {
+    int *first;                  /* column of each port in the model; -1: not connected */
+    int size;                    /* columns */
+    int rows;                    /* motions that are prescribed */
+    double *inverse_mass, *rate; /* size x size: W; size */
+    double *along;               /* rows x size: P */
+    double *answer;              /* rows x rows: P W P^T */
+    double *scale;               /* rows */
+    yk_input *inputs;            /* per port */
+} workspace;
+
+/* P: the components that are prescribed, in the axes of the markers as they are. Each is measured
+ * by the largest answer of its kind, a translation or a rotation, at any port. */
+static void fill_directions(const yk_scenario_info *info, int subsystem, workspace *w)
+{
+    yk_subsystem *part = info->subsystems[subsystem];
+    const yk_port *ports;
+    int count = part->ops->ports(part, &ports);
+
+    /* The largest answers. */
+    double translation = 0;
+    double rotation = 0;
+
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; w->first[i] >= 0 && k < yk_port_freedoms(ports[i].kind); k++) {
+            int column = w->first[i] + k;
+            double *largest = k < 3 ? &translation : &rotation;
+            *largest = fmax(*largest, w->inverse_mass[column * w->size + column]);
+        }
+    }
+
+    /* In the units of the subsystem. */
+    double length = info->transforms[subsystem].length_unit;
+    rotation = fmax(rotation, LARGEST_BODY * translation * length * length);
+
+    /* The axes that are prescribed. */
+    int row = 0;
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        if (def->motion_subsystem != subsystem)
+            continue;
+
+        yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
+        part->ops->get_port_value(part, def->motion_port, &value);
+        bool scalar = ports[def->motion_port].kind == YK_PORT_SCALAR;
+
+        for (int k = 0; k < 6; k++) {
+            if (!(def->constrained_axes >> k & 1))
+                continue;
+
+            yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+            double *along = w->along + row * w->size + w->first[def->motion_port] + 3 * (k / 3);
+            if (scalar) {
+                along[0] = axis.x;
+            } else {
+                axis = yk_q_rotate(value.motion.orientation, axis);
+                along[0] = axis.x;
+                along[1] = axis.y;
+                along[2] = axis.z;
+            }
+
+            double own = translation;
+            if (k >= 3)
+                own = rotation;
+            w->scale[row] = 1;
+            if (own > 0)
+                w->scale[row] = sqrt(own);
+            row++;
+        }
+    }
+}
+
+/* Rank of a symmetric matrix by Cholesky's method with the largest pivot. */
+static int rank_of(int n, double *a)
+{
+    int rank = 0;
+    for (; rank < n; rank++) {
+        int best = rank;
+        for (int i = rank; i < n; i++)
+            if (a[i * n + i] > a[best * n + best])
+                best = i;
+
+        /* The pivot's row and column come to the front. */
+        for (int j = 0; j < n; j++) {
+            double swap = a[rank * n + j];
+            a[rank * n + j] = a[best * n + j];
+            a[best * n + j] = swap;
+        }
+
+        for (int i = 0; i < n; i++) {
+            double swap = a[i * n + rank];
+            a[i * n + rank] = a[i * n + best];
+            a[i * n + best] = swap;
+        }
+
+        /* What is left of the others without their parts along it. */
+        double pivot = a[rank * n + rank];
+        if (!(pivot > DEPENDENT))
+            break;
+
+        for (int i = rank + 1; i < n; i++)
+            for (int j = rank + 1; j < n; j++)
+                a[i * n + j] -= a[i * n + rank] * a[rank * n + j] / pivot;
+    }
+
+    return rank;
+}
+
+static yk_status count_freedoms(yk_context *context, const yk_scenario_info *info, int subsystem,
+                                workspace *w, yk_prescribed_dofs *freedoms)
+{
+    yk_subsystem *part = info->subsystems[subsystem];
+    const yk_subsystem_ops *ops = part->ops;
+    const yk_port *ports;
+    int count = ops->ports(part, &ports);
+    if (!ops->interface_model)
+        return YK_ERROR_CAPABILITY;
+
+    w->first = yk_allocate(context, (size_t)count, sizeof *w->first);
+    if (!w->first)
+        return YK_ERROR_MEMORY;
+
+    /* All ports that take part in interfaces take wrenches, whichever side they are on. */
+    for (int i = 0; i < count; i++)
+        w->first[i] = -1;
+
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        bool second = def->motion_subsystem == subsystem;
+        if (!second && def->wrench_subsystem != subsystem)
+            continue;
+
+        int port = def->wrench_port;
+        if (second)
+            port = def->motion_port;
+        if (!(ports[port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT))
+            return YK_ERROR_CAPABILITY;
+
+        yk_status status =
+            ops->connect(part, port, YK_CAUSALITY_WRENCH_INPUT, def->constrained_axes);
+        if (YK_FAILED(status))
+            return status;
+
+        w->first[port] = 0;
+        for (int k = 0; second && k < 6; k++)
+            w->rows += def->constrained_axes >> k & 1;
+    }
+
+    /* Columns of the model in the order of the ports. */
+    for (int i = 0; i < count; i++) {
+        if (w->first[i] < 0)
+            continue;
+
+        w->first[i] = w->size;
+        w->size += yk_port_freedoms(ports[i].kind);
+    }
+
+    yk_status status = ops->initialize(part, info->start, info->step, NULL);
+    if (YK_FAILED(status))
+        return status;
+
+    /* W, about the start. */
+    size_t size = (size_t)w->size;
+    size_t rows = (size_t)w->rows;
+    w->inverse_mass = yk_allocate(context, size * size, sizeof *w->inverse_mass);
+    w->rate = yk_allocate(context, size, sizeof *w->rate);
+    w->along = yk_allocate(context, rows * size, sizeof *w->along);
+    w->answer = yk_allocate(context, rows * rows, sizeof *w->answer);
+    w->scale = yk_allocate(context, rows, sizeof *w->scale);
+    w->inputs = yk_allocate(context, (size_t)count, sizeof *w->inputs);
+    if (!w->inverse_mass || !w->rate || !w->along || !w->answer || !w->scale || !w->inputs)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++)
+        w->inputs[i].base_orientation.w = 1;
+    yk_interface_model model = {
+        .row_count = w->size, .inverse_mass = w->inverse_mass, .free_acceleration = w->rate};
+    status = ops->interface_model->evaluate(part, info->start, info->step, w->inputs, &model);
+    if (YK_FAILED(status))
+        return status;
+
+    /* P W P^T, by what a free body would answer. */
+    fill_directions(info, subsystem, w);
+    for (int i = 0; i < w->rows; i++) {
+        for (int j = 0; j < w->rows; j++) {
+            double *answer = &w->answer[i * w->rows + j];
+            for (int k = 0; k < w->size; k++)
+                for (int l = 0; l < w->size; l++)
+                    *answer += w->along[i * w->size + k] * w->inverse_mass[k * w->size + l] *
+                               w->along[j * w->size + l];
+            *answer /= w->scale[i] * w->scale[j];
+        }
+    }
+
+    freedoms->prescribed_count = w->rows;
+    freedoms->independent_count = rank_of(w->rows, w->answer);
+
+    return YK_OK;
+}
+
+yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def *def,
+                                      int subsystem, yk_prescribed_dofs *freedoms)
+{
+    /* Built anew, for connecting its ports otherwise changes it. */
+    *freedoms = (yk_prescribed_dofs){0};
+    workspace w = {0};
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    yk_status status = yk_diagnostics_create(context, &diagnostics);
+    if (status == YK_OK)
+        status = yk_scenario_load(context, def, diagnostics, &scenario);
+    if (!YK_FAILED(status))
+        status = count_freedoms(context, yk_scenario_get_info(scenario), subsystem, &w, freedoms);
+
+    yk_free(context, w.first);
+    yk_free(context, w.inverse_mass);
+    yk_free(context, w.rate);
+    yk_free(context, w.along);
+    yk_free(context, w.answer);
+    yk_free(context, w.scale);
+    yk_free(context, w.inputs);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    return status;
+}

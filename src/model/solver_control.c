@@ -1,0 +1,156 @@
+/* solver: control */
+
+#include "math/polynomial.h"
+#include "model/registry.h"
+#include "yoke/physics.h"
+
+static const yk_word form_words[] = {
+    {"value", "the command is offset + P e + I ∫e + D e'"},
+    {"rate", "the command's rate is P e + I ∫e + D e', from the offset on"},
+    {NULL, NULL},
+};
+static const yk_field point_item = {"points", YK_TYPE_NUMBERS, .least = 2, .most = 2,
+                                    .text = "time (s) and value"};
+
+static const yk_field loop_fields[] = {
+    {"reference", YK_TYPE_FUNCTION, .fallback = "0", .text = "what the measured signal is to be"},
+    {"table", YK_TYPE_LIST, .least = 1, .item = &point_item,
+     .text = "the reference by points [time, value] instead, with straight lines between them; "
+             "two points at one time are a jump"},
+    {"form", YK_TYPE_CHOICE, .fallback = "value", .words = form_words,
+     .text = "what the gains act on"},
+    {"proportional", YK_TYPE_NUMBER, .fallback = "0",
+     .text = "P, on the error e = reference - measured"},
+    {"integral", YK_TYPE_NUMBER, .fallback = "0", .text = "I, on its integral"},
+    {"derivative", YK_TYPE_NUMBER, .fallback = "0", .text = "D, on its derivative"},
+    {"filter", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "time constant that smooths the derivative; 0: none"},
+    {"offset", YK_TYPE_NUMBER, .fallback = "0",
+     .text = "command without error; of form rate: command at the start"},
+    {"limits", YK_TYPE_NUMBERS, .least = 2, .most = 2, .text = "least and largest command"},
+    {"rate_limit", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
+     .text = "fastest change of the command"},
+    {0},
+};
+static const yk_section loop_section = {
+    "loop", "A measured signal, its reference and the command that follows.", loop_fields};
+static const yk_field loop_item = {"loop", YK_TYPE_SECTION, .section = &loop_section, .text = ""};
+
+static const yk_field fields[] = {
+    {"loops", YK_TYPE_NAMED, .required = true, .least = 1, .item = &loop_item,
+     .text = "any number of them"},
+    {"period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "between samples; 0: the signals are followed continuously"},
+    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
+     .text = "longest own step of a continuous controller; "
+             "0: one in each that the coupling asks for"},
+    {0},
+};
+
+const yk_section yk_control_section = {
+    "control",
+    "PID control with limits; integrals do not wind up. "
+    "Ports of a loop NAME, all signals: "
+    "it gives `NAME` and takes `NAME.measured`, "
+    "`NAME.rate` (derivative of what is measured, if there is a wire) "
+    "and `NAME.reference` (if there is a wire, instead of the key). "
+    "Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since the start. "
+    "A wire from a controller with a period should be held.",
+    fields};
+
+static double table_value(void *user, double t)
+{
+    return yk_table_value(user, t);
+}
+
+static double table_next(void *user, double t)
+{
+    return yk_table_next_point(user, t);
+}
+
+static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_loop_def *def)
+{
+    *def = yk_control_loop_default();
+    def->name = yk_node_name(item);
+    def->output = (yk_control_output)yk_node_choice(item, "form");
+    def->proportional = yk_node_number(item, "proportional");
+    def->integral = yk_node_number(item, "integral");
+    def->derivative = yk_node_number(item, "derivative");
+    def->derivative_filter = yk_node_number(item, "filter");
+    def->command_offset = yk_node_number(item, "offset");
+
+    /* Bounds of the command; the first one, the offset, must be allowed. */
+    const yk_node *limits = yk_node_get(item, "limits");
+    if (limits) {
+        def->min_command = limits->values[0];
+        def->max_command = limits->values[1];
+    }
+
+    if (!(def->min_command < def->max_command))
+        return yk_builder_error(builder, limits, "the first must be below the second");
+    if (def->command_offset < def->min_command || def->command_offset > def->max_command)
+        return yk_builder_error(builder, limits,
+                                "the offset, %g, is outside; set 'offset' to a command that is "
+                                "allowed",
+                                def->command_offset);
+    if (yk_node_get(item, "rate_limit"))
+        def->max_command_rate = yk_node_number(item, "rate_limit");
+
+    /* The reference: a function of time, or a table. */
+    const yk_node *list = yk_node_get(item, "table");
+    if (!list)
+        return yk_builder_function(builder, item, "reference", &def->reference);
+
+    /* The table, its times and its values are one block. */
+    size_t count = (size_t)list->count;
+    yk_table *table = yk_builder_take(builder, sizeof *table + 2 * count * sizeof(double));
+    if (!table)
+        return YK_ERROR_MEMORY;
+
+    double *times = (double *)(table + 1);
+    double *values = times + count;
+    *table = (yk_table){list->count, times, values};
+
+    /* Two equal times are a jump. */
+    int row = 0;
+    for (const yk_node *point = list->first; point; point = point->next, row++) {
+        times[row] = point->values[0];
+        values[row] = point->values[1];
+        if (row > 0 && times[row] < times[row - 1])
+            return yk_builder_error(builder, point,
+                                    "is before the point ahead of it, at %g s; times must rise",
+                                    times[row - 1]);
+    }
+
+    /* Its points are events: there the value or its slope jumps. */
+    def->reference = (yk_time_function){table_value, table, table_next};
+    return YK_OK;
+}
+
+yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    yk_control_def def = yk_control_default();
+    def.name = yk_node_name(section);
+    def.sample_period = yk_node_number(section, "period");
+    def.max_step = yk_node_number(section, "step");
+    yk_control_builder *controller = yk_control_begin(yk_builder_context(builder), &def);
+
+    /* All mistakes of all loops are reported. */
+    yk_status status = YK_OK;
+    for (const yk_node *item = yk_node_items(section, "loops"); item; item = item->next) {
+        yk_control_loop_def loop;
+        yk_status one = read_loop(builder, item, &loop);
+        if (one == YK_OK)
+            yk_control_add_loop(controller, &loop);
+        else
+            status = one;
+    }
+
+    /* A controller with mistakes is not made. */
+    if (status != YK_OK) {
+        yk_control_discard(controller);
+        return status;
+    }
+
+    return yk_control_create(controller, subsystem);
+}

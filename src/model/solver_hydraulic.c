@@ -1,0 +1,238 @@
+/* solver: hydraulic */
+#include "model/scenario.h"
+#include "yoke/physics.h"
+
+static const yk_field fluid_fields[] = {
+    {"density", YK_TYPE_NUMBER, "kg/m³", "850", .range = YK_POSITIVE, .text = "of the fluid"},
+    {"a", YK_TYPE_NUMBER, "1/Pa", "6.53e-10", .range = YK_POSITIVE,
+     .text = "compressibility: density is that at no pressure times 1 + a p + b p²"},
+    {"b", YK_TYPE_NUMBER, "1/Pa²", "-1.19e-18", .text = "the same, second term"},
+    {"vapour_pressure", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+     .text = "pressure that a chamber keeps while a cavity is in it"},
+    {0},
+};
+static const yk_section fluid_section = {"fluid", "", fluid_fields};
+
+static const yk_field fixed_fields[] = {
+    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
+     .text = "the longest; 0: one step in each that the coupling asks for"},
+    {0}};
+static const yk_field adaptive_fields[] = {{"tolerance", YK_TYPE_NUMBER, .fallback = "1e-8",
+                                            .range = YK_POSITIVE, .refines = 3,
+                                            .text = "relative error of the pressures in a step"},
+                                           {0}};
+static const yk_section fixed = {"fixed", "Radau IIA of order 5 in equal steps.", fixed_fields};
+static const yk_section adaptive = {
+    "adaptive", "The same with error control, each cylinder at its own step.", adaptive_fields};
+enum { FIXED };
+static const yk_section *const integrators[] = {&fixed, &adaptive, NULL};
+
+static const yk_field valve_fields[] = {
+    {"area", YK_TYPE_NUMBER, "m²", "5e-4", .range = YK_POSITIVE,
+     .text = "of an orifice that is fully open"},
+    {"discharge", YK_TYPE_NUMBER, .fallback = "0.67", .range = YK_POSITIVE,
+     .text = "discharge coefficient"},
+    {"lag", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "time constant of the spool behind its command; 0: none"},
+    {"backflow", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "let fluid flow back into the pump or out of the tank; "
+             "otherwise such flows are zero"},
+    {"laminar_pressure", YK_TYPE_NUMBER, "Pa", "100", .range = YK_POSITIVE,
+     .text = "difference of pressures below which the root law of the flow is rounded off"},
+    {0},
+};
+static const yk_section valve_section = {"valve", "", valve_fields};
+static const yk_field no_fields[] = {{0}};
+static const yk_section open_centre = {
+    "open-centre",
+    "Spool k in [0, 1]: "
+    "pump to chamber 1 and chamber 2 to tank open with k, the other two with 1 - k.",
+    no_fields};
+static const yk_section closed_centre = {
+    "closed-centre", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.",
+    no_fields};
+/* In the order of yk_valve_kind. */
+static const yk_section *const valves[] = {&open_centre, &closed_centre, NULL};
+
+static const yk_word start_words[] = {
+    {"steady", "the flows balance at the spool's first command, without motion"}, {NULL, NULL}};
+static const yk_field start_fields[] = {
+    {"pressures", YK_TYPE_NUMBERS, "Pa", .least = 2, .most = 2,
+     .text = "of chamber 1 and chamber 2"},
+    {"force", YK_TYPE_NUMBER, "N",
+     .text = "with which the cylinder pushes its ends apart; "
+             "the pressures' mean is that of pump and tank"},
+    {0},
+};
+static const yk_section start_section = {"start", "One of both.", start_fields};
+
+static const yk_field cylinder_fields[] = {
+    {"area", YK_TYPE_NUMBERS, "m²", .required = true, .least = 1, .most = 2,
+     .text = "of the piston; "
+             "with two numbers, on the side of chamber 1 and of chamber 2, which extends"},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "of both chambers together"},
+    {"fraction", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+     .text = "of chamber 1 in that length at the start"},
+    {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "viscous, of the piston"},
+    {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE,
+     .text = "past the piston"},
+    {"stop", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
+     .text = "length that a chamber keeps when the piston is at its end; "
+             "5 % of `length` where absent"},
+    {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE,
+     .text = "of the end stops"},
+    {"stop_damping", YK_TYPE_NUMBER, "s/m", "1", .range = YK_NOT_NEGATIVE,
+     .text =
+         "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
+    {"actuator_length", YK_TYPE_NUMBER, "m",
+     .text = "at the start, between the ends of the actuator; "
+             "where absent, as the mechanism is then"},
+    {"spool", YK_TYPE_FUNCTION,
+     .text = "command of the valve where no wire brings it; "
+             "where absent, neutral: "
+             "0.5 of an open-centre valve, 0 of a closed-centre one"},
+    {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves,
+     .selector = "type", .selector_fallback = "open-centre",
+     .text = "Four orifices between pump, chambers and tank"},
+    {"start", YK_TYPE_FORM, .fallback = "steady", .words = start_words, .section = &start_section,
+     .text = "pressures at the start"},
+    {0},
+};
+static const yk_section cylinder_section = {
+    "cylinder", "A cylinder with two chambers, behind its own valve.", cylinder_fields};
+static const yk_field cylinder_item = {"cylinder", YK_TYPE_SECTION, .section = &cylinder_section,
+                                       .text = ""};
+
+static const yk_field fields[] = {
+    {"pump", YK_TYPE_FUNCTION, "Pa", .required = true, .text = "pressure of the pump"},
+    {"tank", YK_TYPE_NUMBER, "Pa", "1e5", .range = YK_NOT_NEGATIVE, .text = "pressure of the tank"},
+    {"fluid", YK_TYPE_SECTION, .fallback = "{}", .section = &fluid_section,
+     .text = "what it is filled with"},
+    {"cylinders", YK_TYPE_NAMED, .required = true, .least = 1, .item = &cylinder_item,
+     .text = "any number of them"},
+    {"integrator", YK_TYPE_VARIANT, .fallback = "{}", .variants = integrators, .selector = "type",
+     .selector_fallback = "fixed", .text = "How the pressures advance in time"},
+    {0},
+};
+
+const yk_section yk_hydraulic_section = {
+    "hydraulic",
+    "Cylinders behind valves on one pump and one tank. "
+    "Ports of a cylinder NAME: "
+    "`NAME` (scalar; takes the motion of the actuator, answers with the force) "
+    "and `NAME.spool` (signal; takes the valve's command). "
+    "Channels: `NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, "
+    "`thrust` (pushes the ends apart), `opening` of the spool, fractions of cavity `void_1`, "
+    "`void_2`, and since the start the times in which fluid was kept "
+    "from flowing back (`blocked_time`), a chamber cavitated (`cavitation_time`), "
+    "the piston was at a stop (`stop_time`) and the command was limited (`limit_time`), "
+    "and a pressure was beyond the range of the bulk modulus (`overpressure_time`).",
+    fields};
+
+static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
+                               yk_hydraulic_cylinder_def *def)
+{
+    *def = yk_hydraulic_cylinder_default();
+    def->name = yk_node_name(item);
+    if (yk_node_get(item, "actuator_length"))
+        def->initial_actuator_length = yk_node_number(item, "actuator_length");
+
+    /* Its geometry; of one area both sides have it. */
+    const yk_node *area = yk_node_get(item, "area");
+    yk_cylinder *cylinder = &def->cylinder;
+    cylinder->area[0] = area->values[0];
+    cylinder->area[1] = area->values[area->value_count - 1];
+    cylinder->length = yk_node_number(item, "length");
+    cylinder->initial_fraction = yk_node_number(item, "fraction");
+    cylinder->viscous_friction = yk_node_number(item, "friction");
+    cylinder->leakage = yk_node_number(item, "leakage");
+
+    /* What a chamber keeps at the end of the stroke: a twentieth, unless it is given. */
+    cylinder->min_chamber_length = 0.05 * cylinder->length;
+    if (yk_node_get(item, "stop"))
+        cylinder->min_chamber_length = yk_node_number(item, "stop");
+
+    cylinder->stop_stiffness = yk_node_number(item, "stop_stiffness");
+    cylinder->stop_damping = yk_node_number(item, "stop_damping");
+
+    /* The valve. A command that is always zero is no function: then the neutral one is zero. */
+    const yk_node *valve = yk_node_get(item, "valve");
+    cylinder->valve = (yk_valve){
+        .kind = (yk_valve_kind)valve->choice,
+        .area = yk_node_number(valve, "area"),
+        .discharge_coefficient = yk_node_number(valve, "discharge"),
+        .time_constant = yk_node_number(valve, "lag"),
+        .laminar_pressure = yk_node_number(valve, "laminar_pressure"),
+        .allow_backflow = yk_node_boolean(valve, "backflow"),
+    };
+    if (yk_node_get(item, "spool"))
+        def->neutral_command = 0;
+
+    /* The start: `steady`, or one of two keys. */
+    enum { STEADY };
+    const yk_node *start = yk_node_get(item, "start");
+    const yk_node *pressures = yk_node_get(start, "pressures");
+    const yk_node *force = yk_node_get(start, "force");
+    if (start->choice != STEADY && (pressures != NULL) == (force != NULL))
+        return yk_builder_error(builder, start, "expected one of 'pressures' and 'force'");
+    if (start->choice != STEADY && force) {
+        def->initial_state = YK_HYDRAULIC_INITIAL_FORCE;
+        def->force = force->value;
+    } else if (start->choice != STEADY) {
+        def->initial_state = YK_HYDRAULIC_INITIAL_PRESSURE;
+        def->pressure[0] = pressures->values[0];
+        def->pressure[1] = pressures->values[1];
+    }
+
+    return yk_builder_function(builder, item, "spool", &def->spool_command);
+}
+
+yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    yk_hydraulic_def def = yk_hydraulic_default();
+    def.name = yk_node_name(section);
+    def.tank_pressure = yk_node_number(section, "tank");
+    const yk_node *units = yk_node_get(section, "units");
+    if (units)
+        def.pascal = 1 / yk_unit_factor("Pa", yk_length_units[yk_node_choice(units, "length")],
+                                        yk_mass_units[yk_node_choice(units, "mass")]);
+
+    /* The fluid, the same in all cylinders. */
+    const yk_node *fluid = yk_node_get(section, "fluid");
+    def.fluid.compressibility = yk_node_number(fluid, "a");
+    def.fluid.compressibility_2 = yk_node_number(fluid, "b");
+    def.fluid.density = yk_node_number(fluid, "density");
+    def.fluid.vapor_pressure = yk_node_number(fluid, "vapour_pressure");
+
+    /* A tolerance selects steps of variable size. */
+    const yk_node *integrator = yk_node_get(section, "integrator");
+    if (integrator->choice == FIXED)
+        def.max_step = yk_node_number(integrator, "step");
+    else
+        def.relative_tolerance = yk_node_number(integrator, "tolerance");
+
+    yk_status status = yk_builder_function(builder, section, "pump", &def.pump_pressure);
+    if (status != YK_OK)
+        return status;
+
+    /* All mistakes of all cylinders are reported. */
+    yk_hydraulic_builder *circuit = yk_hydraulic_begin(yk_builder_context(builder), &def);
+    for (const yk_node *item = yk_node_items(section, "cylinders"); item; item = item->next) {
+        yk_hydraulic_cylinder_def cylinder;
+        yk_status one = read_cylinder(builder, item, &cylinder);
+        if (one == YK_OK)
+            yk_hydraulic_add_cylinder(circuit, &cylinder);
+        else
+            status = one;
+    }
+
+    /* A circuit with mistakes is not made. */
+    if (status != YK_OK) {
+        yk_hydraulic_discard(circuit);
+        return status;
+    }
+
+    return yk_hydraulic_create(circuit, subsystem);
+}

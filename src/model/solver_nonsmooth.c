@@ -1,0 +1,581 @@
+/* solver: nonsmooth, what its section may say. Built by solver_nonsmooth_build.c. */
+#include "model/registry.h"
+#include "yoke/nonsmooth.h"
+
+/* Surfaces ------------------------------------------------------------------------------------- */
+
+static const yk_field material_fields[] = {
+    {"friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of sliding (kinetic) friction"},
+    {"restitution", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
+     .text = "rebound over approach speed"},
+    {"rolling", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "rolling torque over normal force"},
+    {"spinning", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "torque about the normal over normal force"},
+    {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "force over overlap of a contact point; 0: rigid"},
+    {"damping", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "of a surface with stiffness: force over the rate of overlap; "
+             "friction creeps by as much of its force"},
+    {"static_friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of friction of what sticks, where that is more than `friction`"},
+    {"stribeck_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "sliding speed v0 between static and sliding friction: their difference falls by "
+             "exp(-(v/v0)²); 0: 1 mm/s"},
+    {"cohesion", YK_TYPE_NUMBER, "N", "0", .range = YK_NOT_NEGATIVE,
+     .text = "force that holds a contact point together; friction is that of the normal force plus "
+             "this one"},
+    {"cohesion_range", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+    {"modulus", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+     .text = "E/(1 - nu²) of an elastic surface, which yields by Hertz's law where a sphere or a "
+             "capsule touches; 0: rigid"},
+    {0},
+};
+static const yk_section material_section = {
+    "material",
+    "A surface. Of two that touch the smaller values count, "
+    "unless `material_pairs` says otherwise; "
+    "where only one yields, its stiffness and damping do; of moduli 1/E* = 1/E1 + 1/E2.",
+    material_fields};
+static const yk_field material_item = {"materials", YK_TYPE_SECTION, .section = &material_section,
+                                       .text = ""};
+
+static const yk_field pair_end = {"materials", YK_TYPE_TEXT, .text = "one of `materials`"};
+static const yk_field pair_fields[] = {
+    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &pair_end,
+     .text = "two of `materials`, or one twice"},
+    {"friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of sliding friction"},
+    {"restitution", YK_TYPE_NUMBER, .range = YK_BETWEEN(0, 1),
+     .text = "rebound over approach speed"},
+    {"rolling", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .text = "rolling torque over normal force"},
+    {"spinning", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .text = "torque about the normal over normal force"},
+    {"stiffness", YK_TYPE_NUMBER, "N/m", .range = YK_NOT_NEGATIVE,
+     .text = "force over overlap of a contact point; 0: rigid"},
+    {"damping", YK_TYPE_NUMBER, "N s/m", .range = YK_NOT_NEGATIVE,
+     .text = "of a surface with stiffness: force over the rate of overlap"},
+    {"static_friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of friction of what sticks, where that is more than `friction`"},
+    {"stribeck_speed", YK_TYPE_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
+     .text = "sliding speed v0 between static and sliding friction: their difference falls by "
+             "exp(-(v/v0)²); 0: 1 mm/s"},
+    {"cohesion", YK_TYPE_NUMBER, "N", .range = YK_NOT_NEGATIVE,
+     .text = "force that holds a contact point together; friction is that of the normal force plus "
+             "this one"},
+    {"cohesion_range", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+    {"modulus", YK_TYPE_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
+     .text = "of both surfaces together by Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
+    {0},
+};
+static const yk_section pair_section = {
+    "material pair",
+    "What counts where these two surfaces touch; what is absent is what they make of each other.",
+    pair_fields};
+static const yk_field pair_item = {"material_pairs", YK_TYPE_SECTION, .section = &pair_section,
+                                   .text = ""};
+
+static const yk_field exclusion_end = {"bodies", YK_TYPE_TEXT, .text = "one of `bodies`"};
+static const yk_field exclusion_fields[] = {
+    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &exclusion_end,
+     .text = "two of `bodies`"},
+    {0},
+};
+static const yk_section exclusion_section = {
+    "exclusion",
+    "Two bodies that pass through each other, such as links that overlap at their joint.",
+    exclusion_fields};
+static const yk_field exclusion_item = {"exclusions", YK_TYPE_SECTION,
+                                        .section = &exclusion_section, .text = ""};
+
+/* Shapes --------------------------------------------------------------------------------------- */
+
+static const yk_field passes_item = {"groups", YK_TYPE_TEXT, .text = "a group"};
+static const yk_field shape_fields[] = {
+    {"material", YK_TYPE_TEXT, .text = "one of `materials`; without, the surface has no friction"},
+    {"position", YK_ORIGIN, .text = "of its middle, in the body's axes"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the body's"},
+    {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
+     .text = "gives the body its mass if `mass` is absent, and its inertia if `inertia` is"},
+    {"touches", YK_TYPE_BOOLEAN, .fallback = "true",
+     .text = "false: it is drawn, and passes through everything"},
+    {"group", YK_TYPE_TEXT, .fallback = "default",
+     .text = "a name that shapes may share; particles are in the group `default`"},
+    {"passes", YK_TYPE_LIST, .most = 31, .item = &passes_item,
+     .text = "groups that it does not touch; one of the two shapes need say so"},
+    {0},
+};
+static const yk_section shape_section = {"shape", "", shape_fields};
+
+/* In the order of the YK_OPEN bits. */
+static const yk_word open_words[] = {{"left", "-x; the curved wall of a cylinder"},
+                                     {"right", "+x"},
+                                     {"front", "-y"},
+                                     {"back", "+y"},
+                                     {"bottom", "-z"},
+                                     {"top", "+z"},
+                                     {NULL, NULL}};
+static const yk_field open_item = {"walls", YK_TYPE_CHOICE, .words = open_words, .text = "a wall"};
+static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", YK_VECTOR, .text = "x, y, z"};
+static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, YK_VECTOR,
+                                     .text = "three numbers of points, from 0"};
+
+static const yk_field sphere_fields[] = {
+    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius"},
+    {0},
+};
+static const yk_section sphere = {"sphere", "", sphere_fields};
+
+/* Keys that several shapes have. */
+static const yk_field open_fields[] = {
+    {"open", YK_TYPE_LIST, .most = 6, .item = &open_item, .text = "walls that are left out"},
+    {0},
+};
+static const yk_section open_keys = {"open", NULL, open_fields};
+static const yk_field surface_fields[] = {
+    {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"},
+    {"scale", YK_TYPE_NUMBER, NULL, "1", .range = YK_POSITIVE,
+     .text = "length of a unit of the file in the subsystem's unit of length: 0.001 if the file is "
+             "in millimetres and the subsystem in metres"},
+    {0},
+};
+static const yk_section surface_keys = {"surface", NULL, surface_fields};
+
+static const yk_field capsule_fields[] = {
+    YK_INCLUDE(sphere),
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "of its axis, without the round ends"},
+    {0},
+};
+static const yk_field box_fields[] = {
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its edges"},
+    {0},
+};
+static const yk_field cylinder_fields[] = {
+    YK_INCLUDE(sphere),
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "along its z axis"},
+    {0},
+};
+static const yk_field hull_fields[] = {
+    {"points", YK_TYPE_LIST, .least = 4, .item = &point_item, .text = "its corners"},
+    YK_INCLUDE(surface_keys),
+    {0},
+};
+static const yk_field mesh_fields[] = {
+    {"points", YK_TYPE_LIST, .least = 3, .item = &point_item, .text = "corners of the triangles"},
+    {"triangles", YK_TYPE_LIST, .least = 1, .item = &corner_item, .text = "three points each"},
+    YK_INCLUDE(surface_keys),
+    {0},
+};
+static const yk_field plane_fields[] = {{0}};
+static const yk_field cylinder_cavity_fields[] = {
+    YK_INCLUDE(sphere),
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "inner height, along its z axis"},
+    YK_INCLUDE(open_keys),
+    {0},
+};
+static const yk_field box_cavity_fields[] = {
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its inner edges"},
+    YK_INCLUDE(open_keys),
+    {0},
+};
+
+static const yk_section capsule = {"capsule", "A cylinder about z with round ends.",
+                                   capsule_fields};
+static const yk_section box = {"box", "", box_fields};
+static const yk_section cylinder = {"cylinder", "About its z axis.", cylinder_fields};
+static const yk_section hull = {"hull", "The smallest convex solid with these corners.",
+                                hull_fields};
+static const yk_section mesh = {
+    "mesh", "Triangles, solid on neither side: the surface of anything.", mesh_fields};
+static const yk_section plane = {"plane", "Everything below z = 0 is solid.", plane_fields};
+static const yk_section cylinder_cavity = {
+    "cylinder-cavity", "Everything around a cylinder is solid: a can.", cylinder_cavity_fields};
+static const yk_section box_cavity = {
+    "box-cavity", "Everything around a box is solid: a container.", box_cavity_fields};
+
+static const yk_section *const shape_variants[] = {
+    [YK_SOLID_SPHERE] = &sphere,
+    [YK_SOLID_CAPSULE] = &capsule,
+    [YK_SOLID_BOX] = &box,
+    [YK_SOLID_CYLINDER] = &cylinder,
+    [YK_SOLID_HULL] = &hull,
+    [YK_SOLID_MESH] = &mesh,
+    [YK_SOLID_PLANE] = &plane,
+    [YK_SOLID_CYLINDER_CAVITY] = &cylinder_cavity,
+    [YK_SOLID_BOX_CAVITY] = &box_cavity,
+    NULL,
+};
+_Static_assert(sizeof shape_variants / sizeof *shape_variants == YK_SOLIDS + 1,
+               "scenarios have a word for every kind of solid");
+static const yk_field shape_item = {"shapes",
+                                    YK_TYPE_VARIANT,
+                                    .section = &shape_section,
+                                    .variants = shape_variants,
+                                    .selector = "type",
+                                    .text = "What can touch"};
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+static const yk_field motion_value = {"value", YK_TYPE_FUNCTION, .text = "function of time"};
+static const yk_field motion_fields[] = {
+    {"position", YK_TYPE_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
+     .text = "of the centre of mass, added to that at the start"},
+    {"rotation", YK_TYPE_FUNCTIONS, "rad", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
+     .text = "rotation vector from the orientation at the start"},
+    {0},
+};
+static const yk_section motion_section = {"motion", "All six motions as functions of time.",
+                                          motion_fields};
+
+static const yk_field body_fields[] = {
+    {"mass", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE,
+     .text = "mass; without, that of the shapes by their density"},
+    {"inertia", YK_TYPE_INERTIA, "kg m²",
+     .text = "about the centre of mass: diagonal, or three rows; without, that of the shapes, "
+             "scaled to `mass`, with their densities or equal ones if none is given"},
+    {"position", YK_ORIGIN, .text = "of the centre of mass at the start"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the global ones"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "of the centre of mass at the start"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "at the start, global axes"},
+    {"fixed", YK_TYPE_BOOLEAN, .fallback = "false", .text = "never moves"},
+    {"motion", YK_TYPE_SECTION, .section = &motion_section,
+     .text = "prescribed motion; mass is then optional"},
+    {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what it touches with"},
+    {0},
+};
+static const yk_section body_section = {"body", "A rigid body.", body_fields};
+static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_section, .text = ""};
+
+/* Particles ------------------------------------------------------------------------------------ */
+
+static const yk_field clump_sphere_fields[] = {
+    {"position", YK_ORIGIN, .text = "of its middle"},
+    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius"},
+    {0},
+};
+static const yk_section clump_sphere = {"sphere of a clump", "", clump_sphere_fields};
+static const yk_field clump_item = {"spheres", YK_TYPE_SECTION, .section = &clump_sphere,
+                                    .text = ""};
+static const yk_field clump_fields[] = {
+    {"spheres", YK_TYPE_LIST, .required = true, .least = 1, .most = 256, .item = &clump_item,
+     .text = "its spheres, in axes of its own; where they overlap, mass counts once"},
+    {0},
+};
+static const yk_field round_fields[] = {{0}};
+static const yk_section round_particle = {"sphere", "", round_fields};
+static const yk_section clump = {"clump", "Several spheres in one rigid body.", clump_fields};
+
+static const yk_section *const particle_shapes[] = {
+    [YK_PARTICLE_SPHERE] = &round_particle,
+    [YK_PARTICLE_CAPSULE] = &capsule,
+    [YK_PARTICLE_BOX] = &box,
+    [YK_PARTICLE_CYLINDER] = &cylinder,
+    [YK_PARTICLE_HULL] = &hull,
+    [YK_PARTICLE_CLUMP] = &clump,
+    [YK_PARTICLE_CLUMP + 1] = NULL,
+};
+
+static const yk_field particle_fields[] = {
+    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
+     .text = "of the particles"},
+    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = particle_shapes,
+     .selector = "type",
+     .text = "What a particle is. Where its radius is given, by `radius`, sieves or a file, only "
+             "proportions count here: it is made as large as a sphere of that radius is by volume"},
+    {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
+    {"position", YK_ORIGIN, .text = "of the middle of their cavity, global"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "at that middle, at the start"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "of all as one rigid body about that middle, at the start"},
+    {0},
+};
+static const yk_section particle_section = {"particles", "", particle_fields};
+static const yk_field file_fields[] = {
+    {"file", YK_TYPE_PATH, .required = true,
+     .text = "x, y, z, radius per line (m), from the middle of the cavity; "
+             "with more columns their names come first: `x,y,z,radius,vx,vy,vz` (m/s), "
+             "`qw,qx,qy,qz` the orientation, `wx,wy,wz` (rad/s)"},
+    {0}};
+
+static const yk_word cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
+/* In the order of yk_size_distribution. */
+static const yk_word size_words[] = {
+    {"uniform", "in radius (1 ± spread)"},
+    {"normal", "mean radius, standard deviation spread times radius"},
+    {"lognormal", "median radius, standard deviation of the logarithm spread"},
+    {NULL, NULL}};
+static const yk_field sieve_item = {"sieves", YK_TYPE_NUMBERS, .least = 2, .most = 2,
+                                    .text = "diameter (m) and fraction of the mass that passes"};
+static const yk_field size_fields[] = {
+    {"radius", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
+     .text = "of a sphere with a particle's volume; without, `shape` has its own size"},
+    {"distribution", YK_TYPE_CHOICE, .fallback = "uniform", .words = size_words,
+     .text = "of radii, by number"},
+    {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),
+     .text = "width of the distribution; 0: all radii are equal"},
+    {"cut", YK_TYPE_NUMBER, .fallback = "3", .range = YK_BETWEEN(0.1, 8),
+     .text = "standard deviations at which normal and lognormal radii end on either side"},
+    {"sieves", YK_TYPE_LIST, .least = 2, .item = &sieve_item,
+     .text = "a sieve curve in place of radius, distribution and spread: pairs of diameter (m) and "
+             "fraction of the mass that passes, from 0 to 1; between sieves the mass is uniform in "
+             "the diameter"},
+    {"aligned", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "axes of all particles along those of the cavity; else at random"},
+    {0},
+};
+static const yk_section size_keys = {"sizes", NULL, size_fields};
+
+static const yk_field lattice_fields[] = {
+    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .text = "number of particles"},
+    YK_INCLUDE(size_keys),
+    {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
+     .text = "form of the cavity"},
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+     .text = "its edges, or diameter twice and height"},
+    {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,
+     .text = "of the lattice, in radii of the ball around the largest particle"},
+    {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+     .text = "fraction of the clearance by which particles are moved at random"},
+    {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
+    {0},
+};
+static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
+                                        lattice_fields};
+static const yk_field settled_fields[] = {
+    YK_INCLUDE(from_lattice),
+    {"step", YK_TYPE_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .text = "while settling"},
+    {"time_limit", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE, .text = "for each settling"},
+    {"shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
+     .text = "times that the cavity is shaken and its lid lowered, at most"},
+    {"shake_amplitude", YK_TYPE_NUMBER, "m", "5e-4", .range = YK_NOT_NEGATIVE,
+     .text = "of the one cycle of a shake"},
+    {"shake_frequency", YK_TYPE_NUMBER, "Hz", "20", .range = YK_POSITIVE, .text = "of it"},
+    {0}};
+static const yk_section from_file = {"file", "From a file.", file_fields};
+static const yk_section from_settled = {"settled",
+                                        "From the lattice, fallen under gravity and come to rest; "
+                                        "simulated while the scenario is built.",
+                                        settled_fields};
+static const yk_section *const particle_variants[] = {&from_file, &from_lattice, &from_settled,
+                                                      NULL};
+static const yk_field particle_item = {"particles",
+                                       YK_TYPE_VARIANT,
+                                       .section = &particle_section,
+                                       .variants = particle_variants,
+                                       .selector = "from",
+                                       .text = "Many particles"};
+
+/* Emitters and sinks --------------------------------------------------------------------------- */
+
+static const yk_field emitter_fields[] = {
+    {"rate", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
+     .text = "particles per second; or `mass_rate`"},
+    {"mass_rate", YK_TYPE_NUMBER, "kg/s", .range = YK_POSITIVE, .text = "mass per second"},
+    {"capacity", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .text = "how many of its particles there may be at a time; memory is reserved for them. Those "
+             "that a sink has taken come again, with the size that they have"},
+    {"from", YK_TYPE_NUMBER, "s", "0",
+     .text = "when it begins: the first particle comes 1/rate later"},
+    {"until", YK_TYPE_NUMBER, "s", .text = "when it ends; without, it goes on"},
+    {"count", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
+     .text = "so many are emitted at most; without, there is no limit"},
+    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
+     .text = "of the particles"},
+    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = particle_shapes,
+     .selector = "type",
+     .text = "What a particle is; as large as a sphere of its radius by volume, where that is "
+             "given"},
+    YK_INCLUDE(size_keys),
+    {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
+    {"cavity", YK_TYPE_CHOICE, .fallback = "box", .words = cavity_words,
+     .text = "form of the region in which they appear"},
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+     .text = "its edges, or diameter twice and height"},
+    {"position", YK_ORIGIN, .text = "of its middle, global"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR, .text = "with which they appear"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .text = "with which they appear, global axes"},
+    {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
+    {0},
+};
+static const yk_section emitter_section = {
+    "emitter",
+    "Brings particles while the run goes on, at random places of a region where nothing else is; "
+    "where none is free, they wait. Channels `NAME.emitted`, `NAME.emitted_mass`, `NAME.waiting`.",
+    emitter_fields};
+static const yk_field emitter_item = {"emitter", YK_TYPE_SECTION, .section = &emitter_section,
+                                      .text = ""};
+
+static const yk_field sink_fields[] = {
+    {"position", YK_ORIGIN, .text = "of its middle, or a point of the plane"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the global ones"},
+    {0},
+};
+static const yk_section sink_section = {"sink", "", sink_fields};
+static const yk_section sink_plane = {"plane", "Everything below z = 0.", plane_fields};
+static const yk_section *const sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
+static const yk_field sink_item = {
+    "sink",
+    YK_TYPE_VARIANT,
+    .section = &sink_section,
+    .variants = sink_variants,
+    .selector = "type",
+    .text = "Takes particles whose centre of mass is in it; bodies with a name stay. "
+            "Channels `NAME.removed`, `NAME.removed_mass`"};
+
+/* The solver ----------------------------------------------------------------------------------- */
+
+/* In the order of yk_contact_method without its last, and of yk_friction_model. */
+static const yk_word method_words[] = {
+    {"automatic",
+     "gauss-seidel; "
+     "without `iterations` more of it, and islands that it leaves unsolved by accurate"},
+    {"gauss-seidel", "cheapest for many bodies"},
+    {"projected-gradient", "accelerated projected gradient"},
+    {"accurate", "to rounding, for small hard problems"},
+    {NULL, NULL}};
+static const yk_word friction_words[] = {{"cone", "convex cone complementarity: the papers' law"},
+                                         {"coulomb", "true Coulomb friction"},
+                                         {"pyramid", "two directions on their own"},
+                                         {NULL, NULL}};
+static const yk_word impact_words[] = {
+    {"newton", "each contact rebounds with its own approach; "
+               "all of a chain at once"},
+    {"poisson", "each contact gives back its own impulse; creates no energy"},
+    {"sequential", "contacts that approach rebound in turn, "
+                   "so that shocks run through bodies that touch; "
+                   "creates no energy"},
+    {NULL, NULL}};
+static const yk_field contact_fields[] = {
+    {"method", YK_TYPE_CHOICE, .fallback = "automatic", .words = method_words,
+     .text = "how contacts are solved"},
+    {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words,
+     .text = "law of friction"},
+    {"iterations", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
+     .text = "sweeps or steps at most; "
+             "0: automatic as many as the step's accuracy asks for, "
+             "gauss-seidel 50, projected-gradient 200, accurate 2500"},
+    {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
+     .text = "largest violation that ends the iterations; "
+             "0: all of them are done, of accurate 1e-8 of all velocities together"},
+    {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
+     .text = "factor on each change"},
+    {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
+    {"recovery_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "overlaps are undone no faster; "
+             "0: as fast as a fall through one envelope ends, with meshes gravity times step"},
+    {"bounce_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "slower impacts do not rebound; 0: gravity times step"},
+    {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,
+     .text = "what restitution does where several contacts meet an impact"},
+    {"capacity", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
+     .text = "contact points that memory is reserved for; 0: chosen"},
+    {0},
+};
+static const yk_section contact_section = {"contact", "How contacts are found and solved.",
+                                           contact_fields};
+
+static const yk_field sleeping_fields[] = {
+    {"speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "bodies slower than this rest; 0: no body ever sleeps"},
+    {"angular_speed", YK_TYPE_NUMBER, "rad/s", "0", .range = YK_NOT_NEGATIVE,
+     .text = "and turning slower than this; "
+             "0: the speed over the smallest radius that moves"},
+    {"after", YK_TYPE_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
+     .text = "for so long, with everything that they touch or are joined to"},
+    {0},
+};
+static const yk_section sleeping_section = {
+    "sleeping",
+    "Bodies that have come to rest with all their neighbours cost next to nothing "
+    "until contact with a body that is awake, a moving partner, "
+    "a changing load or drive, or a port disturbs them.",
+    sleeping_fields};
+
+#define PERIOD(axis)                                                         \
+    {                                                                        \
+        axis, YK_TYPE_NUMBERS, "m", .least = 2, .most = 2,                   \
+                                    .text = "where a period begins and ends" \
+    }
+static const yk_field periodic_fields[] = {PERIOD("x"), PERIOD("y"), PERIOD("z"), {0}};
+static const yk_section periodic_section = {
+    "periodic",
+    "Space that repeats itself: what leaves a period at one end comes in at the other, and touches "
+    "there what is near. Bodies are drawn in the first period; channels have their positions as "
+    "they "
+    "go on. Two solids together must be smaller than half a period, and planes and cavities the "
+    "same "
+    "all along.",
+    periodic_fields};
+
+static const yk_field fields[] = {
+    YK_INCLUDE(yk_gravity_keys),
+    {"periodic", YK_TYPE_SECTION, .section = &periodic_section,
+     .text = "directions in which space repeats itself"},
+    {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
+    {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
+     .text = "surfaces of pairs of materials; particles that settle do so by their own material"},
+    {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
+    {"exclusions", YK_TYPE_LIST, .item = &exclusion_item,
+     .text = "pairs of bodies that do not touch each other"},
+    {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
+    {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many particles at once"},
+    {"emitters", YK_TYPE_NAMED, .item = &emitter_item, .text = "what brings particles in a run"},
+    {"sinks", YK_TYPE_NAMED, .item = &sink_item, .text = "what takes particles in a run"},
+    {"joints", YK_TYPE_NAMED, .item = &yk_joint_item,
+     .text = "joints and prescribed relative motions"},
+    {"forces", YK_TYPE_NAMED, .item = &yk_force_item,
+     .text = "forces between bodies and on them, without `feedback`"},
+    {"ports", YK_TYPE_NAMED, .item = &yk_port_item, .text = "where other subsystems are joined"},
+    {"contact", YK_TYPE_SECTION, .fallback = "{}", .section = &contact_section,
+     .text = "contact and its solution"},
+    {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section,
+     .text = "bodies at rest"},
+    {"threads", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 1024),
+     .text =
+         "that step this subsystem; 0: as many as the run has. Results are the same to the bit"},
+    {0},
+};
+
+const yk_section yk_nonsmooth_section = {
+    "nonsmooth",
+    "Rigid bodies and particles with frictional contact, "
+    "stepped at the level of impulses. "
+    "Channels: of bodies `position`, `orientation`, `velocity`, `angular_velocity`, "
+    "the `contact_force` of all contacts on it (mean of the last step), "
+    "and of those with prescribed motion the `force` and `torque` that hold them on it; "
+    "of joints `force` and `torque`, on the second body at its marker, "
+    "and as a sensor in the joint reports them `angle` (in (-pi, pi]) "
+    "and `angle_rate` about the first's z axis, "
+    "`displacement` and `displacement_rate` along it; "
+    "`contacts`, `overlap`, `residual` of the contact problem of the last step "
+    "in m/s (by how much contacts and joints miss their conditions) "
+    "and the `largest_residual` since the start, "
+    "also as `largest_residual_ratio` by the speed "
+    "that the step resolves (gravity times step, or a hundredth "
+    "of the fastest approach), `unresolved`: "
+    "the fraction of steps in which it was larger than that, the `largest_passage`: "
+    "how deep a body whose motion an interface prescribes has entered what never moves "
+    "and could not stop it, the `iterations` of the contact problem of the last step, "
+    "and `asleep`, the number of bodies, where they may sleep; "
+    "`particles`: x, y, z of every particle, one after the other, "
+    "no numbers where one is not there; with emitters or sinks "
+    "`present` and `present_mass`, the particles that are there, `shortfall`: "
+    "the largest fraction of what was due from an emitter and has not come, "
+    "and `exhausted`: 1 where that is because all of its particles are there already.",
+    fields};

@@ -1,0 +1,57 @@
+/* solver: remote */
+#include "model/registry.h"
+#include "yoke/transport.h"
+
+static const yk_field fields[] = {
+    {"address", YK_TYPE_TEXT, .required = true,
+     .text = "of the server: `unix:PATH` (from the present folder) or `tcp:HOST:PORT`"},
+    {"subsystem", YK_TYPE_TEXT,
+     .text = "its name at the server; "
+             "may be left out where the server has only one"},
+    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .text = "for each answer: a partner that takes longer ends the run"},
+    {"secret_file", YK_TYPE_PATH,
+     .text = "a file whose first line both sides know; "
+             "servers that other machines can reach ask for it"},
+    {"shared_memory", YK_TYPE_BOOLEAN, .fallback = "true",
+     .text = "frames go through memory that both processes share, where the address is `unix:`"},
+    {0},
+};
+
+const yk_section yk_remote_section = {
+    "remote",
+    "A subsystem in another process, "
+    "offered by `yoke serve` or by any program "
+    "that speaks the protocol (docs/protocol.md). "
+    "It has the ports, channels and capabilities of what is behind it; "
+    "the results are the same to the last bit.",
+    fields};
+
+yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    yk_context *context = yk_builder_context(builder);
+    yk_builder_note_partner(builder);
+    yk_remote_def def = yk_remote_default();
+    def.address = yk_node_text(section, "address");
+    def.timeout = yk_node_number(section, "deadline");
+    def.disable_shared_memory = !yk_node_boolean(section, "shared_memory");
+
+    /* A server with one subsystem needs no name. */
+    if (yk_node_get(section, "subsystem"))
+        def.subsystem = yk_node_text(section, "subsystem");
+
+    /* The secret is used once, when the connection is made. */
+    char secret[YK_SECRET_MAX];
+    const yk_node *file = yk_node_get(section, "secret_file");
+    if (file) {
+        const char *path = yk_builder_path(builder, section, "secret_file");
+        if (!path)
+            return YK_ERROR_MEMORY;
+        if (yk_read_secret_file(context, path, secret) != YK_OK)
+            return yk_builder_error(builder, file, "%s", yk_last_message(context));
+
+        def.secret = secret;
+    }
+
+    return yk_remote_create(context, &def, subsystem);
+}

@@ -1,0 +1,191 @@
+/* The smooth multibody solver: rigid bodies, joints, forces and beams as one index-3 system of
+ * differential-algebraic equations, integrated by the implicit two-step method of the papers
+ * (tight (1)-(6), explicit (5)-(10)).
+ *
+ *   nodes     frames on R3 x SO(3) with six unknowns each; YK_GROUND is the one that never moves
+ *   bodies    mass and inertia fixed to a node, any number on each; a node without is massless
+ *   joints    between markers on two nodes (mechanics/joint.h), with reactions
+ *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
+ *   beams     three-node elements (multibody/beam.h)
+ *   flexible  bodies with modes or in absolute nodal coordinates (multibody/flexible.h), and the
+ *             attachments of theirs where joints, forces and ports attach
+ *   ports     markers, distances between two markers, and signals, where the world meets the model
+ *
+ * A description names everything by index in its arrays; the builder of yoke/multibody.h (builder.c)
+ * makes one, and yk_multibody_make makes the model from a copy of it. The result is a yk_subsystem
+ * (its first member) that also runs alone: start, then step with inputs = NULL. */
+#ifndef YK_MULTIBODY_SMOOTH_H
+#define YK_MULTIBODY_SMOOTH_H
+
+#include "base/builder.h"
+#include "mechanics/body.h"
+#include "mechanics/force.h"
+#include "mechanics/joint.h"
+#include "multibody/beam.h"
+#include "multibody/flexible.h"
+#include "yoke/multibody.h"
+
+typedef struct yk_multibody yk_multibody;
+
+/* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts
+ * with its origin, the first end, at the given position, along the x axis of the orientation there,
+ * and moving as a rigid body. */
+typedef struct yk_multibody_flexible_def {
+    const char *name;
+    const yk_flexible *body;
+    int node; /* of a modal body */
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+    const double *amplitudes;      /* of a modal body at the start, one per shape; NULL: zero */
+    const double *amplitude_rates; /* likewise (1/s) */
+    /* of a rod at the start, in its section's axes: twist, and bending about y and z */
+    yk_vec3 curvature;
+    int part; /* of a merged model: which one it came from */
+} yk_multibody_flexible_def;
+
+/* An attachment of a flexible body as a frame: wherever a node is named in joints, forces, ports
+ * and shapes, node_count + i stands for attachment i of this list. */
+typedef struct yk_multibody_attachment_def {
+    const char *name;
+    int flexible;
+    int attachment; /* of the body */
+} yk_multibody_attachment_def;
+
+/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i attachment i
+ * of flexible bodies. */
+typedef struct yk_multibody_description {
+    const char *name;
+    yk_vec3 gravity;
+    yk_multibody_options options;
+    const yk_multibody_node_def *nodes;
+    const yk_multibody_body_def *bodies;
+    const yk_joint_def *joints;
+    const yk_force_def *forces;
+    const yk_multibody_beam_def *beams;
+    const yk_multibody_flexible_def *flexibles;
+    const yk_multibody_attachment_def *attachments;
+    const yk_multibody_shape_def *shapes;
+    const yk_port_def *ports;
+    int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
+    int flexible_count, attachment_count;
+    /* Of a merged model: how many parts it was merged from, 0: it is one; and per force the first
+     * channel of its part, from which on the inputs of feedbacks are looked for, NULL: the first
+     * of all. */
+    int part_count;
+    const int *force_channels;
+} yk_multibody_description;
+
+/* Since start. */
+typedef struct yk_multibody_report {
+    int64_t steps;
+    int64_t iterations;
+    int64_t factorisations;
+    int64_t rejected; /* steps that the error control repeated */
+    int unknowns; /* six per node, the coordinates of flexible bodies, and one per joint equation */
+    int redundant;     /* joint equations that depend on others */
+    double correction; /* of the last iteration, relative to the tolerance */
+    double error;      /* estimated local error of the last step (m, rad), with error control */
+} yk_multibody_report;
+
+/* No parts and no gravity: where tests begin that describe a model without its builder. */
+yk_multibody_description yk_multibody_description_empty(void);
+yk_multibody_flexible_def yk_multibody_flexible_default(void);
+
+/* Where a node, or an attachment of a flexible body, is at the start as the def has it. */
+yk_multibody_node_def yk_multibody_start_pose(const yk_multibody_description *def, int node);
+
+/* A beam as an element: the reference shape is that of the nodes as they are defined. */
+yk_beam_def yk_multibody_beam_shape(const yk_multibody_description *def,
+                                    const yk_multibody_beam_def *beam);
+
+/* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
+yk_status yk_multibody_make(yk_context *context, const yk_multibody_description *def,
+                            yk_multibody **model);
+yk_subsystem *yk_multibody_subsystem(yk_multibody *model);
+/* The model as it was created. */
+const yk_multibody_description *yk_multibody_definition(const yk_multibody *model);
+/* The solver behind the plug-in contract (subsystem.c). */
+const yk_subsystem_ops *yk_multibody_ops(void);
+/* NULL for a subsystem of another kind. */
+yk_multibody *yk_multibody_of(yk_subsystem *subsystem);
+
+/* The operations of the contract for a model that runs alone; YK_REDUNDANT_CONSTRAINTS from start is a
+ * success with a message. */
+yk_status yk_multibody_start(yk_multibody *model, double t, double h);
+yk_status yk_multibody_step(yk_multibody *model, double t, double h);
+void yk_multibody_destroy(yk_multibody *model);
+
+/* After start, step, or inside a trial. */
+void yk_multibody_motion(const yk_multibody *model, int node, yk_motion *motion);
+void yk_multibody_marker_motion(const yk_multibody *model, int node, const yk_marker *marker,
+                                yk_motion *motion);
+/* On the second body, at its marker, in global axes. */
+void yk_multibody_reaction(const yk_multibody *model, int joint, yk_wrench *reaction);
+/* Strains and resultants at the two evaluation points, loads on the nodes. */
+void yk_multibody_beam_loads(const yk_multibody *model, int beam, yk_beam_loads *loads);
+/* What beams and flexible bodies hold by their deformation, all together (J). */
+double yk_multibody_strain_energy(const yk_multibody *model);
+void yk_multibody_energy(const yk_multibody *model, yk_energy *energy);
+/* What the steps have cost, for tests and benchmarks. */
+void yk_multibody_report_get(const yk_multibody *model, yk_multibody_report *report);
+
+/* Static equilibrium from the present state; velocities become zero. */
+yk_status yk_multibody_statics(yk_multibody *model, double t);
+
+/* One component of a channel, for functions that depend on the model's own state. */
+double yk_multibody_channel_value(const yk_multibody *model, int channel, int component);
+
+/* The builder ---------------------------------------------------------------------------------- */
+
+/* The builder of yoke/multibody.h from inside: flexible bodies, a look at what was added, and parts
+ * that merging adds as they stand. */
+
+/* Ids of attachments begin here while a model is built, so that they do not depend on the number of
+ * nodes, which may still grow. */
+enum { YK_MULTIBODY_FIRST_ATTACHMENT = 1 << 24 };
+
+struct yk_multibody_builder {
+    yk_building building;
+    yk_multibody_description description; /* its counts are those of the arrays below */
+    yk_multibody_node_def *nodes;
+    yk_multibody_body_def *bodies;
+    yk_joint_def *joints;
+    yk_force_def *forces;
+    yk_multibody_beam_def *beams;
+    yk_multibody_flexible_def *flexibles;
+    yk_multibody_attachment_def *attachments;
+    yk_multibody_shape_def *shapes;
+    yk_port_def *ports;
+    int *force_channels; /* of a merged model, one per force; else NULL */
+};
+
+/* Adds an element as it stands: its index, or YK_NO_ID. */
+#define YK_MULTIBODY_APPEND(builder, list, counter, part)                                       \
+    yk_building_append(&(builder)->building, &(builder)->list, &(builder)->description.counter, \
+                       part, sizeof *(builder)->list)
+
+/* All that was added, with attachments numbered behind the nodes; nothing can be added after it.
+ * The arrays stay the builder's. */
+yk_multibody_description yk_multibody_describe(yk_multibody_builder *builder);
+
+/* A flexible body; its attachments, added one by one, are ids wherever a body is named in joints,
+ * forces, ports and shapes. The def's body stays the caller's to release. */
+int yk_multibody_add_flexible(yk_multibody_builder *builder, const yk_multibody_flexible_def *def);
+int yk_multibody_add_attachment(yk_multibody_builder *builder,
+                                const yk_multibody_attachment_def *def);
+
+/* Where a node or an attachment is at the start. */
+yk_multibody_node_def yk_multibody_frame_at(const yk_multibody_builder *builder, int id);
+/* The nodes by their ids, to be changed until the model is made; adding another moves them. */
+yk_multibody_node_def *yk_multibody_nodes_of(yk_multibody_builder *builder);
+/* The beams that were added; their number. */
+int yk_multibody_beams_of(const yk_multibody_builder *builder, const yk_multibody_beam_def **beams);
+/* A beam as an element, free of strain where its nodes are defined. */
+yk_beam_def yk_multibody_beam_element(const yk_multibody_builder *builder,
+                                      const yk_multibody_beam_def *beam);
+/* Of the parabola through the three nodes of a beam, at one of them. */
+yk_vec3 yk_multibody_beam_tangent(const yk_vec3 position[YK_BEAM_NODE_COUNT], int k);
+
+#endif

@@ -1,0 +1,548 @@
+/* A consistent start: positions that satisfy the joints, then velocities, then accelerations and
+ * multipliers; and which joint equations are redundant.
+ *
+ * All of them use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as
+ * little as possible in the metric of the masses, so a rough guess becomes the nearest assembled
+ * state. The small e keeps the matrix regular when joints are redundant; refinement against the
+ * equations without e removes its effect, and leaves multipliers of least norm. */
+#include <string.h>
+
+#include "base/text.h"
+#include "math/dependence.h"
+#include "math/so3.h"
+#include "multibody/multibody.h"
+
+/* Redundant joint equations -------------------------------------------------------------------- */
+
+/* How many there are, and whose.
+ *
+ * Multipliers y with G^T y = 0 change nothing in the motion. Rows of G that have a part in such a
+ * combination are redundant among each other.
+ *
+ * A model with redundant equations is integrated with a compliance of the joints so small that no
+ * gap is seen, which singles out the multipliers of least norm (multibody.h). */
+
+enum { NAMES_MAX = 12 };
+
+/* A combination of unit rows counts as zero below this length: axes that are parallel to seven
+ * digits do not lock a shaft between two bearings. */
+static const double NULL_LENGTH = 1e-6;
+
+/* A row has a part in a combination above this coefficient. */
+static const double NOTABLE_PART = 1e-4;
+
+/* Names the joints with redundant equations. */
+static yk_status report_redundant(const yk_multibody_model *model, const yk_dependence *dependence)
+{
+    yk_text names = {0};
+    int involved = 0;
+
+    for (int j = 0; j < model->joint_count; j++) {
+        const joint_model *joint = &model->joints[j];
+        const double *part = dependence->part + joint->row;
+        double largest = 0;
+        for (int r = 0; r < joint->joint.row_count; r++)
+            largest = fmax(largest, part[r]);
+        if (largest < NOTABLE_PART)
+            continue;
+
+        const char *comma = involved > 0 ? ", " : "";
+        if (involved++ < NAMES_MAX)
+            yk_text_add(model->context, &names, "%s'%s'", comma, joint->name);
+    }
+
+    if (involved > NAMES_MAX)
+        yk_text_add(model->context, &names, " and %d more", involved - NAMES_MAX);
+
+    yk_status status =
+        yk_fail(model->context, YK_REDUNDANT_CONSTRAINTS,
+                "%s: %d joint equation%s redundant among the joints %s: reactions there are "
+                "those of least norm; replace joints by ones that constrain less where they matter",
+                model->def.name, dependence->count, dependence->count == 1 ? " is" : "s are",
+                names.data ? names.data : "");
+    yk_text_destroy(model->context, &names);
+
+    return status;
+}
+
+/* The columns of G that belong together: those of a node, and those of a flexible body. */
+static void group_columns(const yk_multibody_model *model, int *group, int *group_count)
+{
+    for (int i = 0; i < model->coordinate_first; i++)
+        group[i] = i / 6;
+
+    *group_count = model->node_count;
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        for (int k = 0; k < of->body->coordinates; k++)
+            group[model->coordinate_first + of->coordinate + k] = *group_count;
+        (*group_count)++;
+    }
+}
+
+/* The constraint gradient G, as it is in the assembled matrix. Returns the number of entries;
+ * `entries` may be NULL. */
+static size_t list_gradient(const yk_multibody_model *model, const yk_linear_solver *solver,
+                            yk_matrix_entry *entries)
+{
+    const int *starts = yk_sparse_column_starts(solver->matrix);
+    const int *rows = yk_sparse_rows(solver->matrix);
+    const double *values = yk_sparse_values(solver->matrix);
+    size_t count = 0;
+
+    for (int column = 0; column < model->motion_count; column++) {
+        for (int i = starts[column]; i < starts[column + 1]; i++) {
+            if (rows[i] < model->motion_count || values[i] == 0)
+                continue;
+            if (entries)
+                entries[count] =
+                    (yk_matrix_entry){rows[i] - model->motion_count, column, values[i]};
+            count++;
+        }
+    }
+
+    return count;
+}
+
+/* Scales rotations to arcs of the mean lever arm of the rows, so that displacements and rotations
+ * count alike in any unit, for any size of the model and any distribution of mass. `squares` holds
+ * two numbers per row: of displacements and rotations. */
+static void scale_rotations(const yk_multibody_model *model, yk_matrix_entry *entries, size_t count,
+                            double *squares)
+{
+    memset(squares, 0, 2 * (size_t)model->row_count * sizeof *squares);
+    for (size_t i = 0; i < count; i++) {
+        const yk_matrix_entry *entry = &entries[i];
+        if (entry->column < model->coordinate_first)
+            squares[2 * entry->row + yk_multibody_is_rotation(model, entry->column)] +=
+                entry->value * entry->value;
+    }
+
+    /* In radii of gyration, as the matrix counts rotations. */
+    double sum = 0;
+    int levers = 0;
+    for (int i = 0; i < model->row_count; i++) {
+        if (squares[2 * i] > 0 && squares[2 * i + 1] > 0) {
+            sum += sqrt(squares[2 * i + 1] / squares[2 * i]);
+            levers++;
+        }
+    }
+
+    if (!(sum > 0))
+        return;
+
+    for (size_t i = 0; i < count; i++) {
+        if (yk_multibody_is_rotation(model, entries[i].column))
+            entries[i].value *= levers / sum;
+    }
+}
+
+/* With the assembled matrix of the start: YK_REDUNDANT_CONSTRAINTS with the joints in the message. */
+static yk_status find_redundant(yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_context *context = model->context;
+
+    smooth->state.clock->redundant = 0;
+    smooth->work.report.redundant = 0;
+    if (model->row_count == 0)
+        return YK_OK;
+
+    size_t count = list_gradient(model, &smooth->solver, NULL);
+    yk_matrix_entry *entries = yk_allocate(context, count + 1, sizeof *entries);
+    int *group = yk_allocate(context, (size_t)model->motion_count + 1, sizeof *group);
+    double *squares = yk_allocate(context, 2 * (size_t)model->row_count, sizeof *squares);
+    yk_dependence dependence = {0};
+    yk_status status = YK_ERROR_MEMORY;
+    if (entries && group && squares) {
+        list_gradient(model, &smooth->solver, entries);
+        scale_rotations(model, entries, count, squares);
+        yk_dependence_def def = {
+            .rows = model->row_count,
+            .columns = model->motion_count,
+            .entries = entries,
+            .entry_count = count,
+            .group = group,
+            .tolerance = NULL_LENGTH,
+        };
+        group_columns(model, group, &def.group_count);
+        status = yk_dependence_find(context, &def, &dependence);
+    }
+
+    yk_free(context, entries);
+    yk_free(context, group);
+    yk_free(context, squares);
+    if (status != YK_OK)
+        return status;
+
+    /* Steps will want multipliers of least norm. */
+    smooth->work.report.redundant = dependence.count;
+    smooth->state.clock->redundant = dependence.count > 0;
+    if (dependence.count > 0)
+        status = report_redundant(model, &dependence);
+    yk_dependence_release(context, &dependence);
+
+    return status;
+}
+
+/* Positions, velocities, accelerations --------------------------------------------------------- */
+
+static const double START_COMPLIANCE = 1e-9;
+/* A massless node takes this fraction of the typical mass. */
+static const double START_IDLE_MASS = 1e-6;
+static const int ASSEMBLY_ITERATIONS = 100;
+
+/* Solves with new factors of the assembled matrix. */
+static yk_status solve_start(const yk_multibody_model *model, yk_multibody_workspace *work,
+                             yk_linear_solver *solver)
+{
+    int column = 0;
+    yk_status status = yk_sparse_factor(solver->matrix, &column);
+    if (status == YK_ERROR_SINGULAR) {
+        char owner[128];
+        return yk_fail(model->context, status,
+                       "%s: the start has no unique solution at %s: give it mass or a joint",
+                       model->def.name, yk_multibody_owner(model, column, owner, sizeof owner));
+    }
+
+    if (status == YK_OK)
+        yk_multibody_solve_refined(model, work, solver);
+
+    return status;
+}
+
+/* The row with the largest residual in the right-hand side, as an unknown. */
+static int worst_row(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                     double *size)
+{
+    int worst = 0;
+    *size = 0;
+    for (int r = 0; r < model->row_count; r++) {
+        double value = fabs(work->right[model->motion_count + r]);
+        if (!(value > *size || isnan(value)))
+            continue;
+
+        *size = value;
+        worst = r;
+    }
+
+    return model->motion_count + worst;
+}
+
+/* Gauss-Newton with steps of at most half a length scale or half a radian. */
+static yk_status assemble_positions(const yk_multibody_model *model, yk_multibody_workspace *work,
+                                    yk_linear_solver *solver)
+{
+    double gap = 0;
+    double limit = model->def.options.assembly_tolerance * fmax(1, model->length_scale);
+    int worst = 0;
+
+    for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
+        yk_multibody_assemble(model, work, solver, LEVEL_POSITION);
+        worst = worst_row(model, work, &gap);
+        if (gap == 0)
+            return YK_OK;
+
+        yk_status status = solve_start(model, work, solver);
+        if (status != YK_OK)
+            return status;
+
+        double change = yk_multibody_largest_change(model, work);
+        if (!isfinite(change))
+            break;
+
+        yk_multibody_move_nodes(model, work, change > 0.5 ? 0.5 / change : 1);
+
+        /* Converged quadratically: the next gap would be rounding. */
+        if (gap < limit && change < 1e-6)
+            return YK_OK;
+    }
+
+    if (gap < limit)
+        return YK_OK;
+
+    char owner[128];
+    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
+                   "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or "
+                   "rad); check its markers and lengths, or start closer",
+                   model->def.name, work->t, yk_multibody_owner(model, worst, owner, sizeof owner),
+                   gap);
+}
+
+static yk_status project_velocities(const yk_multibody_model *model, yk_multibody_workspace *work,
+                                    yk_linear_solver *solver)
+{
+    /* The nearest velocities that satisfy all rows. */
+    yk_multibody_assemble(model, work, solver, LEVEL_VELOCITY);
+    yk_status status = solve_start(model, work, solver);
+    if (status != YK_OK)
+        return status;
+
+    yk_multibody_add_velocities(model, work);
+
+    /* Nodes that are to be kept are only heavy, and move a little with the rest. A second round,
+     * from where the others are now, leaves them what they were given to the last digit, unless
+     * the joints forbid it. */
+    bool again = false;
+    for (int i = 0; i < model->node_count; i++) {
+        if (!model->nodes[i].keep)
+            continue;
+
+        yk_frame *frame = &work->trial[i].frame;
+        const double *change = &work->right[model->nodes[i].unknown];
+        yk_vec3 linear = {change[0], change[1], change[2]};
+        yk_vec3 angular = {change[3], change[4], change[5]};
+        frame->velocity = yk_v3_sub(frame->velocity, linear);
+        frame->angular_velocity = yk_v3_sub(frame->angular_velocity, angular);
+        again = true;
+    }
+
+    if (again) {
+        yk_multibody_assemble(model, work, NULL, LEVEL_VELOCITY);
+        yk_multibody_solve_refined(model, work, solver);
+        yk_multibody_add_velocities(model, work);
+    }
+
+    /* What is left of the rows, against the largest speed. */
+    double speed = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_frame *frame = &work->trial[i].frame;
+        double arc = model->length_scale * yk_v3_norm(frame->angular_velocity);
+        speed = fmax(speed, yk_v3_norm(frame->velocity) + arc);
+    }
+
+    yk_multibody_assemble(model, work, NULL, LEVEL_VELOCITY);
+    double rate;
+    int worst = worst_row(model, work, &rate);
+    if (rate <= 1e-6 * (1 + speed))
+        return YK_OK;
+
+    char owner[128];
+    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
+                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or "
+                   "rad/s); its prescribed motion contradicts the others",
+                   model->def.name, work->t, yk_multibody_owner(model, worst, owner, sizeof owner),
+                   rate);
+}
+
+/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of
+ * a run that begins. */
+yk_status yk_multibody_begin_motion(yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_state *state = &smooth->state;
+    yk_multibody_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    clock_state *clock = state->clock;
+
+    /* The matrix of the masses, with all nodes that have none held a little. */
+    work->c = 0;
+    work->damping = yk_multibody_damping_at(model, work->t);
+    work->compliance = START_COMPLIANCE;
+    work->idle_mass = START_IDLE_MASS;
+    solver->match = false;
+    yk_status status = project_velocities(model, work, solver);
+    if (status != YK_OK)
+        return status;
+
+    /* Accelerations and multipliers; artificial damping needs the momenta before, the state those
+     * after. */
+    yk_multibody_momenta(model, work);
+    yk_multibody_assemble(model, work, solver, LEVEL_ACCELERATION);
+    status = solve_start(model, work, solver);
+    if (status != YK_OK)
+        return status;
+
+    yk_multibody_read_accelerations(model, work);
+    yk_multibody_momenta(model, work);
+
+    /* The state, and the powers at its time. */
+    yk_multibody_state_from_trial(model, state, work);
+    yk_multibody_drive_powers(model, work);
+    clock->supply = work->supply;
+    clock->port_supply = work->port_supply;
+    clock->loss = work->loss + yk_multibody_beam_loss(model, work);
+
+    /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. */
+    yk_status outcome = find_redundant(smooth);
+    if (YK_FAILED(outcome))
+        return outcome;
+
+    /* The integrator's own first factors. */
+    work->idle_mass = 0;
+    clock->steps = 0;
+    status = model->integrator->begin(smooth);
+    return status == YK_OK ? outcome : status;
+}
+
+/* Where a node is given to start: displacements and rotations come on top of the reference pose. */
+static void given_pose(const yk_multibody_node_def *node, yk_vec3 *position, yk_quat *orientation)
+{
+    *position = yk_v3_add(node->position, node->initial_displacement);
+    *orientation = yk_q_unit(node->orientation);
+    if (yk_v3_norm2(node->initial_rotation) > 0)
+        *orientation = yk_q_unit(yk_q_mul(yk_so3_exp(node->initial_rotation), *orientation));
+}
+
+/* The state as the def has it, before any joint is satisfied. */
+static void initial_state(yk_multibody *smooth, double t, double h)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_state *state = &smooth->state;
+    yk_multibody_workspace *work = &smooth->work;
+
+    memset(state->image, 0, state->words * sizeof *state->image);
+
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_multibody_node_def *node = &model->def.nodes[i];
+        node_state *now = &state->now[i];
+
+        given_pose(node, &now->position, &now->orientation);
+        now->velocity = node->velocity;
+        now->angular_velocity = node->angular_velocity;
+        state->before[i].orientation = now->orientation;
+    }
+
+    yk_multibody_start_flexibles(model, state);
+    state->clock->t = t;
+    state->clock->h = h;
+
+    /* Ports exert nothing yet, and nothing is prescribed. */
+    for (int i = 0; i < model->def.port_count; i++)
+        work->wrench[i] = (yk_wrench){0};
+    for (int i = model->node_count; i < model->frame_count; i++)
+        work->trial[i].frame = yk_frame_ground();
+
+    yk_multibody_keep_inputs(model, state, work);
+    smooth->solver.match = false;
+    yk_multibody_trial_from_state(model, state, work);
+}
+
+/* Fraction of a given velocity that joints may change before that is worth a word: a rough guess is
+ * changed by less. */
+static const double NOTABLE_CHANGE = 0.5;
+
+/* Joints that forbid a velocity are a mistake of the model more often than a guess. The node is
+ * named whose velocity was changed most. */
+static void warn_of_velocities(const yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    double length = model->length_scale;
+    double largest = 0;
+    int worst = -1;
+    for (int i = 0; i < model->node_count; i++) {
+        const yk_multibody_node_def *given = &model->def.nodes[i];
+        const node_state *now = &smooth->state.now[i];
+        double size = yk_v3_norm(given->velocity) + length * yk_v3_norm(given->angular_velocity);
+        double change =
+            yk_v3_norm(yk_v3_sub(now->velocity, given->velocity)) +
+            length * yk_v3_norm(yk_v3_sub(now->angular_velocity, given->angular_velocity));
+        if (size > 0 && change > NOTABLE_CHANGE * size && change > largest) {
+            largest = change;
+            worst = i;
+        }
+    }
+
+    if (worst < 0)
+        return;
+
+    const yk_multibody_node_def *given = &model->def.nodes[worst];
+    const node_state *now = &smooth->state.now[worst];
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: the joints forbid the velocity that '%s' is given, %.3g m/s and %.3g rad/s: it "
+           "starts with %.3g m/s and %.3g rad/s; give velocities that all joints allow",
+           model->def.name, model->nodes[worst].name, yk_v3_norm(given->velocity),
+           yk_v3_norm(given->angular_velocity), yk_v3_norm(now->velocity),
+           yk_v3_norm(now->angular_velocity));
+}
+
+/* Movement by joints at the start, as a fraction of the size of the model, and rotation (rad), that
+ * a rough guess of poses does not need. */
+static const double NOTABLE_MOVEMENT = 0.2;
+static const double NOTABLE_ROTATION = 0.5;
+
+/* Joints bring a rough guess of the poses together. A body that goes far for that has a joint in
+ * the wrong place, most often one without a place of its own. */
+static void warn_of_poses(const yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    double length = model->length_scale;
+    double largest = 0;
+    double moved = 0;
+    double rotated = 0;
+    int worst = -1;
+    for (int i = 0; i < model->node_count; i++) {
+        const node_state *now = &smooth->state.now[i];
+        yk_vec3 position;
+        yk_quat orientation;
+        given_pose(&model->def.nodes[i], &position, &orientation);
+
+        double distance = yk_v3_norm(yk_v3_sub(now->position, position));
+        yk_quat between = yk_q_mul(now->orientation, yk_q_conjugate(orientation));
+        double angle = yk_v3_norm(yk_so3_log(between));
+        bool notable = distance > NOTABLE_MOVEMENT * length || angle > NOTABLE_ROTATION;
+        if (!notable || distance + length * angle <= largest)
+            continue;
+
+        largest = distance + length * angle;
+        moved = distance;
+        rotated = angle;
+        worst = i;
+    }
+
+    if (worst >= 0)
+        yk_log(model->context, YK_LOG_WARNING,
+               "%s: the joints move '%s' by %.3g m and %.3g rad at the start, away from where it "
+               "is given; give poses that fit the joints, and joints their place: without one they "
+               "hold the origins of their bodies together",
+               model->def.name, model->nodes[worst].name, moved, rotated);
+}
+
+yk_status yk_multibody_consistent_start(yk_multibody *smooth, double t, double h)
+{
+    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_options *options = &model->def.options;
+    yk_multibody_workspace *work = &smooth->work;
+
+    initial_state(smooth, t, h);
+    work->report = (yk_multibody_report){.unknowns = model->unknown_count};
+    smooth->solver.factorisations = 0;
+    yk_multibody_watch_reset(smooth);
+
+    /* Positions that satisfy the joints. */
+    work->input_time = 0;
+    yk_multibody_input_frames(model, work);
+    work->c = 0;
+    work->damping = 0;
+    work->compliance = START_COMPLIANCE;
+    work->idle_mass = START_IDLE_MASS;
+    yk_status status = assemble_positions(model, work, &smooth->solver);
+    if (status != YK_OK)
+        return status;
+
+    /* Velocities, accelerations and multipliers. */
+    status = yk_multibody_begin_motion(smooth);
+
+    /* Once: starts with inputs repeat this one. */
+    if (!YK_FAILED(status) && work->inputs == work->own_inputs) {
+        warn_of_poses(smooth);
+        warn_of_velocities(smooth);
+    }
+
+    /* Multipliers of constraints at position level repeat their errors by a factor of about
+     * -rho_inf from step to step, and by more where the joints' directions turn. */
+    const integrator *method = model->integrator;
+    bool ode = !yk_multibody_is_implicit(method) || (method->is_ode && method->is_ode(options));
+    if (!ode && model->row_count > 0 && options->rho_inf > 0.9)
+        yk_log(model->context, YK_LOG_WARNING,
+               "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow "
+               "until the run fails: take 0.9 or less",
+               model->def.name, options->rho_inf);
+
+    /* From there to static equilibrium, where it is wanted. */
+    if (YK_FAILED(status) || !options->start_in_equilibrium)
+        return status;
+
+    yk_status rest = yk_multibody_equilibrium(smooth);
+    return rest == YK_OK ? yk_multibody_begin_motion(smooth) : rest;
+}

@@ -1,0 +1,483 @@
+/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of
+ * accelerations; and the model of its next step, which is the mechanism as the integrator moves
+ * it.
+ *
+ * With the rows B of the port velocities and the matrix of the masses and joints of the
+ * consistent start,
+ *
+ *   | M  G^T | | a |   | f - c + B^T wrench |
+ *   | G   0  | | l | = | -(dG/dt) v         |      rate of the ports: B a + (dB/dt) v
+ *
+ * one solution gives the rate without wrenches, one per port velocity a column of the inverse
+ * effective mass. The matrix has factors of its own, so that those of the step stay as they are.
+ *
+ * The model of a step is one correction of Newton's method from the integrator's prediction, and
+ * one solution per port velocity with the same factors. Methods that evaluate accelerations
+ * (Runge-Kutta) answer by those in the middle of the step. */
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "math/so3.h"
+#include "multibody/multibody.h"
+
+/* As at the start: keeps the matrix regular where joints are redundant. */
+static const double REDUNDANT_COMPLIANCE = 1e-9;
+
+struct smooth_interface {
+    yk_sparse *matrix;
+    port_row *rows;
+    int row_count;
+    double *right;
+    yk_port_value *begin; /* of every port, at the start of the step */
+    bool pivoted;         /* factored once: its pivots are kept, so that the next times cost less */
+};
+
+/* Velocities of the ports ---------------------------------------------------------------------- */
+
+int yk_multibody_port_size(const port_model *port)
+{
+    if (port->causality != YK_CAUSALITY_WRENCH_INPUT)
+        return 0;
+    return yk_port_freedoms(port->def.kind);
+}
+
+void yk_multibody_port_rows(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                            port_row *row)
+{
+    for (int i = 0; i < model->def.port_count; i++) {
+        const port_model *port = &model->ports[i];
+        int size = yk_multibody_port_size(port);
+        if (size == 0)
+            continue;
+
+        /* Arms, velocities and centripetal accelerations of one marker, or of both ends. */
+        yk_vec3 arm[2], at[2], velocity[2], centripetal[2];
+        for (int side = 0; side < (size == 1 ? 2 : 1); side++) {
+            const yk_frame *frame = &work->trial[port->node[side]].frame;
+            arm[side] = yk_m3_apply(frame->rotation, port->def.markers[side].offset);
+            yk_vec3 swing = yk_v3_cross(frame->angular_velocity, arm[side]);
+            at[side] = yk_v3_add(frame->position, arm[side]);
+            velocity[side] = yk_v3_add(frame->velocity, swing);
+            centripetal[side] = yk_v3_cross(frame->angular_velocity, swing);
+        }
+
+        /* A marker: v + w x arm, and w. */
+        if (size == 6) {
+            for (int k = 0; k < 3; k++) {
+                yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
+                port_row *linear = &row[k];
+                port_row *angular = &row[3 + k];
+
+                *linear = *angular = (port_row){.frame = {port->node[0], -1}};
+                linear->linear[0] = axis;
+                linear->angular[0] = yk_v3_cross(arm[0], axis);
+                linear->bias = yk_v3_dot(axis, centripetal[0]);
+                angular->angular[0] = axis;
+            }
+            row += size;
+            continue;
+        }
+
+        /* A distance: its rate by the velocities, and what the second derivative has without
+         * accelerations. */
+        yk_vec3 along = yk_v3_sub(at[1], at[0]);
+        yk_vec3 axis = yk_v3_unit(along);
+        yk_vec3 rate = yk_v3_sub(velocity[1], velocity[0]);
+        double length = yk_v3_norm(along);
+        double speed = yk_v3_dot(axis, rate);
+        *row = (port_row){.frame = {port->node[0], port->node[1]}};
+        for (int side = 0; side < 2; side++) {
+            row->linear[side] = yk_v3_scale(side == 0 ? -1 : 1, axis);
+            row->angular[side] = yk_v3_cross(arm[side], row->linear[side]);
+            row->bias += yk_v3_dot(row->linear[side], centripetal[side]);
+        }
+        if (length > 0)
+            row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
+        row += size;
+    }
+}
+
+void yk_multibody_push(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                       const port_row *row, double *right)
+{
+    for (int side = 0; side < 2; side++) {
+        if (row->frame[side] < 0)
+            continue;
+
+        yk_wrench wrench = {row->linear[side], row->angular[side]};
+        yk_multibody_push_frame(model, work, row->frame[side], 1 / model->mass_scale, &wrench,
+                                right);
+    }
+}
+
+/* Of the solved accelerations; `driven`: and what frames of prescribed motion and attachments of
+ * flexible bodies have without them. */
+static double rate_of(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                      const port_row *row, const double *solution, bool driven)
+{
+    double rate = 0;
+    for (int side = 0; side < 2; side++) {
+        int frame = row->frame[side];
+        if (frame < 0)
+            continue;
+
+        yk_vec3 linear, angular;
+        yk_multibody_pull_frame(model, work, frame, solution, &linear, &angular);
+
+        if (driven && model->nodes[frame].unknown < 0) {
+            linear = yk_v3_add(linear, work->trial[frame].acceleration);
+            angular = yk_v3_add(angular, work->trial[frame].angular_acceleration);
+        }
+
+        rate += yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
+    }
+
+    return rate;
+}
+
+/* The matrix of its own ------------------------------------------------------------------------ */
+
+void yk_multibody_release_interface(yk_multibody *smooth)
+{
+    struct smooth_interface *made = smooth->interface;
+    yk_context *context = smooth->model.context;
+
+    if (!made)
+        return;
+
+    yk_sparse_destroy(made->matrix);
+    yk_free(context, made->rows);
+    yk_free(context, made->right);
+    yk_free(context, made->begin);
+    yk_free(context, made);
+    smooth->interface = NULL;
+}
+
+/* Memory at the first call, and whether the caller's arrays have the right size. */
+static yk_status prepare(yk_multibody *smooth, int size)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_context *context = model->context;
+
+    if (!smooth->interface) {
+        struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
+        if (!made)
+            return YK_ERROR_MEMORY;
+
+        smooth->interface = made;
+
+        for (int i = 0; i < model->def.port_count; i++)
+            made->row_count += yk_multibody_port_size(&model->ports[i]);
+
+        made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
+        made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
+        made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
+
+        /* The pattern of the solver's matrix, so that values have the same indices. */
+        size_t count = smooth->solver.entry_count;
+        yk_sparse_entry *entries = yk_allocate(context, count, sizeof *entries);
+        int *entry_index = yk_allocate(context, count, sizeof *entry_index);
+        yk_status status = YK_ERROR_MEMORY;
+        if (made->rows && made->right && made->begin && entries && entry_index) {
+            yk_multibody_pattern(model, &smooth->work, entries);
+            status = yk_sparse_create(context, model->unknown_count, entries, count, entry_index,
+                                      &made->matrix);
+        }
+
+        yk_free(context, entries);
+        yk_free(context, entry_index);
+        if (status != YK_OK) {
+            yk_multibody_release_interface(smooth);
+            return status;
+        }
+    }
+
+    if (size == smooth->interface->row_count)
+        return YK_OK;
+
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
+                   model->def.name, smooth->interface->row_count, size);
+}
+
+/* The assembled matrix, in factors of its own. */
+static yk_status factor_own(yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    struct smooth_interface *interface = smooth->interface;
+    yk_sparse *from = smooth->solver.matrix;
+
+    memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from),
+           yk_sparse_nonzeros(from) * sizeof(double));
+
+    /* Pivots once, then factors. */
+    int column = 0;
+    yk_status status = YK_OK;
+    if (!interface->pivoted)
+        status = yk_sparse_factor(interface->matrix, &column);
+    if (status == YK_OK)
+        status = yk_sparse_refactor(interface->matrix, &column);
+    interface->pivoted = status == YK_OK;
+    if (status == YK_OK)
+        return YK_OK;
+
+    char owner[128];
+    return yk_fail(
+        model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
+        model->def.name, smooth->work.t, yk_multibody_owner(model, column, owner, sizeof owner));
+}
+
+static void solve(const yk_multibody_model *model, const struct smooth_interface *interface,
+                  double *right)
+{
+    for (int i = 0; i < model->unknown_count; i++)
+        right[i] *= model->unknown_scale[i];
+    yk_sparse_solve(interface->matrix, right);
+    for (int i = 0; i < model->unknown_count; i++)
+        right[i] *= model->unknown_scale[i];
+}
+
+/* Rates of the port velocities at the trial, without further wrenches: B a + (dB/dt) v. Left in
+ * interface->right: the solution that they belong to. */
+static void read_rates(yk_multibody *smooth, double *rate)
+{
+    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_workspace *work = &smooth->work;
+    struct smooth_interface *interface = smooth->interface;
+
+    yk_multibody_port_rows(model, work, interface->rows);
+    memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
+    solve(model, interface, interface->right);
+
+    for (int i = 0; i < interface->row_count; i++) {
+        const port_row *row = &interface->rows[i];
+        rate[i] = rate_of(model, work, row, interface->right, true) + row->bias;
+    }
+}
+
+/* What each port velocity answers to a unit wrench along every other: column j of the matrix.
+ * Equations of the nodes are multiplied by `equation`, answers by `scale`. */
+static void read_columns(yk_multibody *smooth, double equation, double scale, double *matrix)
+{
+    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_workspace *work = &smooth->work;
+
+    struct smooth_interface *interface = smooth->interface;
+    double *right = interface->right;
+    int n = interface->row_count;
+    for (int j = 0; j < n; j++) {
+        memset(right, 0, (size_t)model->unknown_count * sizeof *right);
+        yk_multibody_push(model, work, &interface->rows[j], right);
+        for (int i = 0; i < model->unknown_count; i++)
+            right[i] *= equation;
+        solve(model, interface, right);
+        for (int i = 0; i < n; i++)
+            matrix[i * n + j] = scale * rate_of(model, work, &interface->rows[i], right, false);
+    }
+}
+
+yk_status yk_multibody_interface_model(yk_multibody *smooth, yk_interface_model *out)
+{
+    yk_status status = prepare(smooth, out->row_count);
+    if (status != YK_OK)
+        return status;
+
+    out->theta = 0.5;
+    if (smooth->interface->row_count == 0)
+        return YK_OK;
+
+    /* The equations without wrenches; what the trial knows of its powers stays. */
+    yk_multibody_workspace *work = &smooth->work;
+    double compliance = work->compliance;
+    double loss = work->loss;
+    double potential = work->potential;
+    double supply = work->supply;
+    double port_supply = work->port_supply;
+    const yk_input *inputs = work->inputs;
+
+    /* Where joints are redundant, a little compliance. */
+    work->inputs = NULL;
+    work->compliance = 0;
+    if (smooth->state.clock->redundant != 0)
+        work->compliance = REDUNDANT_COMPLIANCE;
+    yk_multibody_assemble(&smooth->model, work, &smooth->solver, LEVEL_ACCELERATION);
+
+    work->inputs = inputs;
+    work->compliance = compliance;
+    work->loss = loss;
+    work->potential = potential;
+    work->supply = supply;
+    work->port_supply = port_supply;
+
+    /* One solution for the rates, one for each column. */
+    status = factor_own(smooth);
+    if (status != YK_OK)
+        return status;
+
+    read_rates(smooth, out->free_acceleration);
+    read_columns(smooth, 1, 1, out->inverse_mass);
+
+    return YK_OK;
+}
+
+/* The next step -------------------------------------------------------------------------------- */
+
+static double *put(double *to, yk_vec3 v)
+{
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+    return to + 3;
+}
+
+/* Velocities of the ports as the trial has them, and their displacements since the start of the
+ * step. */
+static void read_ports(yk_multibody *smooth, double *velocity, double *displacement)
+{
+    const yk_multibody_model *model = &smooth->model;
+
+    yk_multibody_show_attachments(model, &smooth->work);
+    for (int i = 0; i < model->def.port_count; i++) {
+        int size = yk_multibody_port_size(&model->ports[i]);
+        if (size == 0)
+            continue;
+
+        yk_port_value value;
+        yk_multibody_port_output(model, &smooth->work, i, &value);
+
+        const yk_motion *from = &smooth->interface->begin[i].motion;
+        const yk_motion *to = &value.motion;
+
+        if (size == 1) {
+            *velocity++ = to->velocity.x;
+            *displacement++ = to->position.x - from->position.x;
+            continue;
+        }
+
+        yk_quat rotated = yk_q_mul(to->orientation, yk_q_conjugate(from->orientation));
+        velocity = put(velocity, to->velocity);
+        velocity = put(velocity, to->angular_velocity);
+        displacement = put(displacement, yk_v3_sub(to->position, from->position));
+        displacement = put(displacement, yk_so3_log(rotated));
+    }
+}
+
+/* An implicit step: one correction of Newton's method from its prediction. */
+static yk_status model_by_newton(yk_multibody *smooth, double t, double h, yk_step_model *out)
+{
+    const yk_multibody_model *model = &smooth->model;
+    const integrator *method = model->integrator;
+    yk_multibody_state *state = &smooth->state;
+    yk_multibody_workspace *work = &smooth->work;
+
+    method->open(model, state, work, t, h);
+    work->input_time = h;
+    yk_multibody_input_frames(model, work);
+
+    /* Factors of this very pose: joints make a mechanism stiff in some directions and light in
+     * others, and what an old direction mixes of the two would be multiplied by their ratio. */
+    method->momenta(model, work);
+    yk_multibody_assemble(model, work, &smooth->solver, LEVEL_STEP);
+    yk_status status = factor_own(smooth);
+    if (status != YK_OK)
+        return status;
+
+    /* Columns: the equations of nodes are multiplied by c^2 (multibody.h); velocities follow
+     * positions by a rate. */
+    method->characterise(model, work, out);
+    double rate = 1 / (out->theta * h);
+    yk_multibody_port_rows(model, work, smooth->interface->rows);
+    read_columns(smooth, work->c * work->c, rate, out->mobility);
+
+    /* The step itself, with the wrenches of the inputs. */
+    solve(model, smooth->interface, work->right);
+    method->update(model, state, work);
+    read_ports(smooth, out->velocity, out->displacement);
+
+    return YK_OK;
+}
+
+/* A step by evaluations, or many steps: velocities by the accelerations in its middle,
+ * displacements by a straight line through these and those at its start. */
+static yk_status model_by_rates(yk_multibody *smooth, double h, yk_step_model *out)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_workspace *work = &smooth->work;
+
+    read_ports(smooth, out->velocity, out->displacement);
+
+    /* The equations in the middle. */
+    yk_multibody_move_along(model, &smooth->state, work, 0.5 * h);
+    work->compliance = 0;
+    if (smooth->state.clock->redundant != 0)
+        work->compliance = REDUNDANT_COMPLIANCE;
+    yk_multibody_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
+    yk_status status = factor_own(smooth);
+    if (status != YK_OK)
+        return status;
+
+    /* What happens without further wrenches, and what they add. */
+    double *middle = out->displacement; /* until it is known */
+    read_rates(smooth, middle);
+
+    /* Displacements by a' that is linear in time: h v + h^2 (a_begin + 2 a_middle) / 6. */
+    int i = 0;
+    for (int port = 0; port < model->def.port_count; port++) {
+        const yk_motion *motion = &smooth->interface->begin[port].motion;
+        yk_vec3 linear = motion->acceleration;
+        yk_vec3 angular = motion->angular_acceleration;
+        const double first[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
+        int size = yk_multibody_port_size(&model->ports[port]);
+        for (int k = 0; k < size; k++, i++) {
+            double begin = first[k];
+            double rate = middle[i];
+            out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * rate) / 6);
+            out->velocity[i] += h * rate;
+        }
+    }
+
+    read_columns(smooth, 1, h, out->mobility);
+
+    /* Many implicit steps take a wrench half of one of them later than its middle. */
+    out->theta = 0.5;
+    out->wrench_point = 0.5;
+    if (yk_multibody_is_implicit(model->integrator))
+        out->wrench_point += 0.5 / out->substep_count;
+    out->wrench_weights[0] = 1;
+    out->wrench_weights[1] = out->wrench_weights[2] = 0;
+    out->memory_factor = 0;
+
+    return YK_OK;
+}
+
+yk_status yk_multibody_step_model(yk_multibody *smooth, double t, double h, yk_step_model *out)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_workspace *work = &smooth->work;
+    yk_status status = prepare(smooth, out->row_count);
+    if (status != YK_OK || out->row_count == 0)
+        return status;
+
+    /* What the trial knows of its powers, and the ports at the start of the step. */
+    double loss = work->loss;
+    double potential = work->potential;
+    double supply = work->supply;
+    double port_supply = work->port_supply;
+    for (int i = 0; i < model->def.port_count; i++)
+        yk_multibody_port_output(model, work, i, &smooth->interface->begin[i]);
+
+    if (yk_multibody_is_implicit(model->integrator) && out->substep_count <= 1) {
+        status = model_by_newton(smooth, t, h, out);
+    } else {
+        status = model_by_rates(smooth, h, out);
+    }
+
+    /* Nothing has happened to the model. */
+    work->stabilisation = 0;
+    work->loss = loss;
+    work->potential = potential;
+    work->supply = supply;
+    work->port_supply = port_supply;
+    yk_multibody_trial_from_state(model, &smooth->state, work);
+
+    return status;
+}

@@ -1,0 +1,221 @@
+/* The constant part of a smooth model: what start compiles from the def and from the connections
+ * of the ports, and what no step changes. Everything is an index into its arrays.
+ *
+ *   frames     nodes first, then the ground, then frames that motion ports prescribe, then
+ *              attachments of flexible bodies
+ *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates,
+ *              one each, from coordinate_first (what a flexible body has beyond its nodes: modal
+ *              amplitudes, gradients); together motion_count. Then one multiplier per constraint
+ *              row, from motion_count; together unknown_count
+ *   rows       equations of the joints and of motion ports; a joint owns those from its `row` on */
+#ifndef YK_MULTIBODY_MODEL_H
+#define YK_MULTIBODY_MODEL_H
+
+#include "multibody/def.h"
+
+typedef struct node_model {
+    const char *name;
+    yk_inertia inertia;
+    int unknown;    /* first of six; -1: ground, prescribed, or an attachment of a flexible body */
+    int attachment; /* of a flexible body: index of attachments; else -1 */
+    bool massive, eccentric;
+    double substitute; /* added to the inertia of a point mass; 0: it has enough of its own */
+    bool keep;         /* heavy in the assembly of positions and velocities */
+} node_model;
+
+typedef struct joint_model {
+    const char *name;
+    yk_joint joint;
+    int node[2];
+    int row; /* first equation, counted from the first multiplier */
+    unsigned stiffness_mask;
+    bool chained; /* an end is an attachment of a flexible body */
+    bool driven;  /* by a function, or by the input of a scalar motion port */
+    yk_time_function drive;
+    double drive_unit;
+    int port; /* motion port that made it, or -1 */
+} joint_model;
+
+typedef struct force_model {
+    const char *name;
+    yk_force_law law;
+    int node[2];
+    bool chained;
+    yk_time_function load;
+    yk_feedback feedback; /* instead of the load */
+    int channel[YK_FEEDBACK_INPUTS_MAX],
+        component[YK_FEEDBACK_INPUTS_MAX]; /* that its inputs are */
+    double load_unit;
+    int input; /* signal port; negative: none */
+} force_model;
+
+typedef struct beam_model {
+    const char *name;
+    yk_beam beam;
+    int node[YK_BEAM_NODE_COUNT];
+} beam_model;
+
+typedef struct flexible_model {
+    const char *name;
+    const yk_flexible *body;
+    int node;       /* of the floating frame; -1 for rods */
+    int coordinate; /* first */
+} flexible_model;
+
+enum { ATTACHMENT_MOVES = 1, ATTACHMENT_ROTATIONS = 2 };
+
+/* An attachment of a flexible body. Its frame follows the coordinates, so nothing is solved for
+ * it. */
+typedef struct attachment_model {
+    int flexible, attachment;
+    int frame;
+    int count;
+    int *column; /* unknowns that move it */
+    /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
+    unsigned char *moves;
+} attachment_model;
+
+typedef struct port_model {
+    yk_port_def def;
+    int node[2]; /* as indices of frames */
+    yk_causality causality;
+    unsigned constrained;
+    int joint; /* of a motion port */
+    /* of a port that merging has joined: its joints, and which side of them is the port's */
+    int merged, merged_count;
+    int merged_side;
+    int driver;        /* its prescribed frame, an index of nodes; -1 */
+    yk_joint distance; /* of a scalar port */
+} port_model;
+
+typedef struct channel_source {
+    /* what the channel belongs to, in the order of the list */
+    enum {
+        CHANNEL_MODEL,
+        CHANNEL_NODE,
+        CHANNEL_JOINT,
+        CHANNEL_FORCE,
+        CHANNEL_BEAM,
+        CHANNEL_ATTACHMENT,
+        CHANNEL_FLEXIBLE,
+        CHANNEL_GROUPS
+    } group;
+    int index, kind; /* which element of the group, and which of its channels */
+    /* what its numbers are, so that they can be told in other units and axes */
+    enum {
+        YK_QUANTITY_NUMBER, /* the same in all units */
+        YK_QUANTITY_POINT,
+        YK_QUANTITY_ORIENTATION,
+        YK_QUANTITY_VELOCITY, /* or acceleration */
+        YK_QUANTITY_ANGULAR_VELOCITY,
+        YK_QUANTITY_FORCE,
+        YK_QUANTITY_TORQUE,
+        YK_QUANTITY_OWN_FORCE, /* in the axes of an element, which turn with the part */
+        YK_QUANTITY_OWN_TORQUE,
+        YK_QUANTITY_LENGTH, /* or its rate */
+        YK_QUANTITY_ENERGY
+    } quantity;
+    int part; /* of a merged model, -1: none, as of a joint between parts */
+} channel_source;
+
+typedef struct integrator integrator;
+
+typedef struct yk_multibody_model {
+    yk_context *context;
+
+    /* From creation on. */
+    yk_multibody_description def; /* deep copy */
+    char *name_store;
+    const integrator *integrator;
+    port_model *ports;
+    yk_port *port_list;
+    yk_channel *channels;
+    channel_source *sources; /* of the channels */
+    char *channel_names;
+    int channel_count;
+    /* of a merged model whose parts have units or axes of their own; else NULL */
+    yk_transform *part_transforms;
+
+    /* From start on. */
+    node_model *nodes;    /* of all frames */
+    int node_count;       /* free nodes */
+    int frame_count;      /* all */
+    int attachment_first; /* frame of the first attachment */
+    joint_model *joints;
+    int joint_count;
+    force_model *forces;
+    beam_model *beams;
+    flexible_model *flexibles;
+    attachment_model *attachments;
+    int *attachment_columns;
+    unsigned char *attachment_moves;
+
+    int row_count;
+    int coordinate_count, coordinate_first;
+    int motion_count; /* unknowns before the multipliers */
+    int unknown_count;
+
+    /* What is typical of the model, and scales its unknowns and equations. */
+    double mass_scale, length_scale;
+    double gyration; /* typical radius of gyration: scales rotations in the matrix */
+    double *unknown_scale;
+    double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
+    double
+        *fraction; /* and what corrections of it are measured by: see yk_multibody_relative_size */
+} yk_multibody_model;
+
+/* compile.c */
+yk_joint yk_multibody_joint_of_port(const port_model *port);
+
+/* flexible.c */
+yk_status yk_multibody_compile_flexibles(yk_multibody_model *model);
+void yk_multibody_release_flexibles(yk_multibody_model *model);
+int yk_multibody_coordinates_of(const yk_multibody_description *def);
+/* Doubles that a body needs in the workspace, and an attachment of it. */
+size_t yk_multibody_flexible_words(const yk_flexible *body);
+size_t yk_multibody_attachment_words(const yk_flexible *body, const attachment_model *attachment);
+/* The frame of a node in the def. */
+int yk_multibody_frame_of(const yk_multibody_model *model, int node);
+
+/* channels.c: the channels that a model has; those of a merged model in the order of the parts. */
+yk_status yk_multibody_make_channels(yk_multibody_model *model);
+/* "crank.velocity.x" to a channel, the first of that name from `first` on, and its component; -1
+ * where there is none. */
+void yk_multibody_find_input(const yk_multibody_model *model, const char *name, int first,
+                             int *channel, int *component);
+yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_def *merge);
+
+/* relaxed.c: parts that the image has room for: none if they cannot be relaxed. */
+int yk_multibody_part_count(const yk_multibody_model *model);
+
+/* Whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
+const char *yk_multibody_owner(const yk_multibody_model *model, int unknown, char *buffer,
+                               size_t capacity);
+
+/* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes
+ * count in. */
+static inline bool yk_multibody_is_rotation(const yk_multibody_model *model, int unknown)
+{
+    return unknown < model->coordinate_first && unknown % 6 >= 3;
+}
+
+/* Metres per unit of an unknown: rotations count as arcs of the length scale, coordinates by what
+ * they displace. */
+static inline double yk_multibody_arm(const yk_multibody_model *model, int unknown)
+{
+    if (unknown >= model->coordinate_first)
+        return model->reach[unknown - model->coordinate_first];
+    return unknown % 6 >= 3 ? model->length_scale : 1;
+}
+
+/* What a change of an unknown by one is of the model's size: displacements by the length scale,
+ * rotations in radians, and so the gradients of rods, which turn and stretch; amplitudes by what
+ * they displace. */
+static inline double yk_multibody_relative_size(const yk_multibody_model *model, int unknown)
+{
+    if (unknown >= model->coordinate_first)
+        return model->fraction[unknown - model->coordinate_first];
+    return unknown % 6 >= 3 ? 1 : 1 / model->length_scale;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* Vibration modes: of a linear constrained system, and of a smooth model about a state of it. */
+#ifndef YK_MULTIBODY_MODES_H
+#define YK_MULTIBODY_MODES_H
+
+#include "math/sparse.h"
+#include "multibody/def.h"
+
+/* Linear systems: linear_modes.c --------------------------------------------------------------- */
+
+/* Vibration modes of a linear constrained system
+ *
+ *   M q'' + C q' + K q + G^T lambda = 0,   G q = 0
+ *
+ * with sparse matrices that need not be symmetric: those s, q with (s^2 M + s C + K) q + G^T
+ * lambda = 0 and G q = 0 whose |s| is smallest. M may be singular (massless unknowns) and G may
+ * have dependent rows; K may be singular (free bodies, mechanisms) or indefinite (unstable
+ * equilibria).
+ *
+ * The operator (s - shift)^-1 is applied through one KLU factorisation of the constrained matrix
+ * at the shift, and its largest eigenvalues are found by a block Arnoldi method without restart,
+ * which finds modes of equal frequency and, on small systems, exhausts the whole space. */
+
+/* A matrix by its entries; those of one place add up. */
+typedef struct yk_linear_matrix {
+    const yk_matrix_entry *entries;
+    size_t count;
+} yk_linear_matrix;
+
+typedef struct yk_linear_system {
+    int unknowns;
+    int constraints;
+    yk_linear_matrix mass, damping, stiffness; /* no damping: count = 0 */
+    yk_linear_matrix constraint;               /* rows: constraints, columns: unknowns */
+} yk_linear_system;
+
+typedef struct yk_modes_options {
+    int count;        /* modes wanted; fewer are returned when there are no more */
+    double tolerance; /* residual of a mode relative to the operator's eigenvalue */
+    double shift;     /* rad/s; 0: chosen from the matrices */
+    int subspace;     /* largest dimension of the search space; 0: 20 per mode and 200 */
+} yk_modes_options;
+
+/* By ascending modulus. Of a complex pair only the member with positive imaginary part is
+ * listed. */
+typedef struct yk_linear_modes {
+    yk_context *context;
+    int unknowns;
+    int count;
+    double *real, *imaginary; /* s, in rad/s */
+    double *residual;
+    double *shape; /* 2 x unknowns per mode: real part, imaginary part; largest component 1 */
+    double *floor; /* rad/s: below it a mode cannot be told from a free motion, for rounding */
+    int subspace;  /* dimension of the space that was searched */
+    bool damped;   /* found with C; without, s comes in pairs of both signs */
+} yk_linear_modes;
+
+yk_modes_options yk_modes_default(void);
+
+/* YK_NOT_CONVERGED with the modes that did converge; YK_ERROR_SINGULAR where an unknown has
+ * neither mass nor stiffness.
+ */
+yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
+                                const yk_modes_options *options, yk_linear_modes **modes);
+void yk_linear_modes_destroy(yk_linear_modes *modes);
+
+/* The last part of it: order, floors and shapes of modes that were found with this shift. */
+void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_linear_modes *modes);
+
+static inline const double *yk_linear_modes_shape(const yk_linear_modes *modes, int mode,
+                                                  bool imaginary)
+{
+    return modes->shape + (size_t)(2 * mode + (imaginary ? 1 : 0)) * (size_t)modes->unknowns;
+}
+
+/* Smooth models: modes.c ----------------------------------------------------------------------- */
+
+/* Eigenfrequencies and mode shapes of a smooth model about its present state (after start,
+ * statics or any step).
+ *
+ * The equations of motion are linearised as the time integration sees them, with the joints as
+ * constraints and the geometric stiffness of their reactions: a pendulum swings, a preloaded beam
+ * stiffens, a column under its critical load has frequency zero. Dampers, beam damping and
+ * gyroscopic terms make the modes complex. */
+/* One mode: motion of the form shape * exp(s t). */
+typedef struct yk_mode {
+    double growth;    /* real part of s (1/s): negative decays */
+    double omega;     /* imaginary part of s (rad/s), not negative */
+    double frequency; /* omega / 2 pi (Hz) */
+    double damping;   /* -growth / |s|: 1 and above: no oscillation */
+    /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
+    bool free_motion;
+    double residual; /* relative */
+    /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total */
+    double mass[3];
+} yk_mode;
+
+typedef struct yk_modes {
+    yk_context *context;
+    int count;
+    int node_count; /* nodes, then attachments of flexible bodies */
+    yk_mode *mode;
+    /* count x 2 x 6 node_count: real and imaginary part; displacement and rotation of each node,
+     * the largest unknown of the model 1 (m or rad) */
+    double *shape;
+} yk_modes;
+
+/* YK_NOT_CONVERGED leaves the modes that were found. The state of the model is not changed;
+ * between steps only. */
+yk_status yk_modes_find(yk_multibody *model, const yk_modes_options *options, yk_modes **modes);
+void yk_modes_destroy(yk_modes *modes);
+
+/* Six numbers of a node in a mode: displacement, rotation. */
+static inline const double *yk_modes_shape(const yk_modes *modes, int mode, int node,
+                                           bool imaginary)
+{
+    size_t length = 6 * (size_t)modes->node_count;
+    return modes->shape + (size_t)(2 * mode + (imaginary ? 1 : 0)) * length + 6 * (size_t)node;
+}
+
+#endif

@@ -1,0 +1,584 @@
+/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5
+ * and 3 (Hairer, Norsett, Wanner 1993, II.5 and II.10), on the accelerations of accelerations.c.
+ *
+ * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal
+ * step, where the method keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are
+ * integrated beside them. After each internal step positions and velocities are projected onto
+ * the constraints, and the accelerations that are passed on belong to the inputs at its end. A
+ * step needs nothing but the accepted state. Made for the last digits of models without stiff
+ * parts: with beams or stiff springs stability holds the steps down, and the implicit methods are
+ * the better choice. */
+#include <string.h>
+
+#include "multibody/multibody.h"
+#include "multibody/step_sensitivity.h"
+
+enum { STAGES = YK_RUNGE_KUTTA_STAGES };
+
+/* Coefficients --------------------------------------------------------------------------------- */
+
+/* Dormand and Prince's method of order 8 with 12 stages, and the two error estimates of the code
+ * DOP853 (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd edition,
+ * II.5 and II.10). */
+static const yk_runge_kutta dormand_prince = {
+    .a = {[1] = {[0] = 0.05260015195876773},
+          [2] = {[0] = 0.0197250569845379, [1] = 0.0591751709536137},
+          [3] = {[0] = 0.02958758547680685, [2] = 0.08876275643042054},
+          [4] = {[0] = 0.2413651341592667, [2] = -0.8845494793282861, [3] = 0.924834003261792},
+          [5] = {[0] = 0.037037037037037035, [3] = 0.17082860872947386, [4] = 0.12546768756682242},
+          [6] = {[0] = 0.037109375,
+                 [3] = 0.17025221101954405,
+                 [4] = 0.06021653898045596,
+                 [5] = -0.017578125},
+          [7] = {[0] = 0.03709200011850479,
+                 [3] = 0.17038392571223998,
+                 [4] = 0.10726203044637328,
+                 [5] = -0.015319437748624402,
+                 [6] = 0.008273789163814023},
+          [8] = {[0] = 0.6241109587160757,
+                 [3] = -3.3608926294469414,
+                 [4] = -0.868219346841726,
+                 [5] = 27.59209969944671,
+                 [6] = 20.154067550477894,
+                 [7] = -43.48988418106996},
+          [9] = {[0] = 0.47766253643826434,
+                 [3] = -2.4881146199716677,
+                 [4] = -0.590290826836843,
+                 [5] = 21.230051448181193,
+                 [6] = 15.279233632882423,
+                 [7] = -33.28821096898486,
+                 [8] = -0.020331201708508627},
+          [10] = {[0] = -0.9371424300859873,
+                  [3] = 5.186372428844064,
+                  [4] = 1.0914373489967295,
+                  [5] = -8.149787010746927,
+                  [6] = -18.52006565999696,
+                  [7] = 22.739487099350505,
+                  [8] = 2.4936055526796523,
+                  [9] = -3.0467644718982196},
+          [11] = {[0] = 2.273310147516538,
+                  [3] = -10.53449546673725,
+                  [4] = -2.0008720582248625,
+                  [5] = -17.9589318631188,
+                  [6] = 27.94888452941996,
+                  [7] = -2.8589982771350235,
+                  [8] = -8.87285693353063,
+                  [9] = 12.360567175794303,
+                  [10] = 0.6433927460157636}},
+    .c = {0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726,
+          1.0 / 3, 0.25, 4.0 / 13, 127.0 / 195, 0.6, 6.0 / 7, 1},
+    .b = {[0] = 0.054293734116568765,
+          [5] = 4.450312892752409,
+          [6] = 1.8915178993145003,
+          [7] = -5.801203960010585,
+          [8] = 0.3111643669578199,
+          [9] = -0.1521609496625161,
+          [10] = 0.20136540080403034,
+          [11] = 0.04471061572777259},
+    .error5 = {[0] = 0.01312004499419488,
+               [5] = -1.2251564463762044,
+               [6] = -0.4957589496572502,
+               [7] = 1.6643771824549864,
+               [8] = -0.35032884874997366,
+               [9] = 0.3341791187130175,
+               [10] = 0.08192320648511571,
+               [11] = -0.022355307863886294},
+    .error3 = {[0] = -0.18980075407240762,
+               [5] = 4.450312892752409,
+               [6] = 1.8915178993145003,
+               [7] = -5.801203960010585,
+               [8] = -0.42268232132379197,
+               [9] = -0.1521609496625161,
+               [10] = 0.20136540080403034,
+               [11] = 0.022651792198360825}};
+
+const yk_runge_kutta *yk_runge_kutta_853(void)
+{
+    return &dormand_prince;
+}
+
+/* Steps ---------------------------------------------------------------------------------------- */
+
+/* Behind positions and rates: work, work through ports, losses. */
+enum { SUMS = 3 };
+
+static size_t vector_size(const yk_multibody_model *model)
+{
+    return 2 * (size_t)model->motion_count + SUMS;
+}
+
+static size_t scratch_words(const yk_multibody_model *model)
+{
+    return (6 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
+}
+
+yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_multibody_model *model,
+                                                     yk_multibody_workspace *work)
+{
+    yk_runge_kutta_workspace w = {.n = vector_size(model)};
+    double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
+    double *at = work->scratch;
+
+    /* Vectors of the step, slopes of its stages, centres of the charts. */
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, at += w.n)
+        *vectors[i] = at;
+    for (int i = 0; i < STAGES; i++, at += w.n)
+        w.slope[i] = at;
+    w.orientation = (yk_quat *)at;
+
+    return w;
+}
+
+static void put(double *to, yk_vec3 v)
+{
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+}
+
+static yk_vec3 take(const double *from)
+{
+    return yk_v3(from[0], from[1], from[2]);
+}
+
+/* The trial as the beginning of an internal step, with the charts of all rotations around it. */
+static void begin_from_trial(const yk_multibody_model *model, yk_multibody_workspace *work,
+                             yk_runge_kutta_workspace *w)
+{
+    double *rate = w->begin + model->motion_count;
+    work->extent = 0;
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &work->trial[i];
+        int u = model->nodes[i].unknown;
+
+        /* Positions and velocities; phi is zero in its own chart. */
+        put(w->begin + u, node->frame.position);
+        put(w->begin + u + 3, yk_v3(0, 0, 0));
+        put(rate + u, node->frame.velocity);
+        put(rate + u + 3, node->frame.angular_velocity);
+
+        w->orientation[i] = node->orientation;
+        node->rotation = yk_rotation_of(yk_v3(0, 0, 0));
+
+        /* What rounding of positions is measured by. */
+        yk_vec3 at = node->frame.position;
+        work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        w->begin[model->coordinate_first + k] = work->coordinates[k].value;
+        rate[model->coordinate_first + k] = work->coordinates[k].rate;
+    }
+}
+
+void yk_runge_kutta_place(const yk_multibody_model *model, yk_multibody_workspace *work,
+                          const yk_runge_kutta_workspace *w, const double *value)
+{
+    const double *rate = value + model->motion_count;
+    for (int i = 0; i < model->node_count; i++) {
+        trial_node *node = &work->trial[i];
+        int u = model->nodes[i].unknown;
+
+        node->frame.position = take(value + u);
+        node->frame.velocity = take(rate + u);
+        node->frame.angular_velocity = take(rate + u + 3);
+
+        /* The rotation on top of the chart's centre. */
+        node->rotation = yk_rotation_of(take(value + u + 3));
+        node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, w->orientation[i]));
+        node->frame.rotation = yk_q_matrix(node->orientation);
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        work->coordinates[k].value = value[model->coordinate_first + k];
+        work->coordinates[k].rate = rate[model->coordinate_first + k];
+    }
+}
+
+/* Rates of the vector at the trial, whose accelerations are known. */
+static void read_slope(const yk_multibody_model *model, yk_multibody_workspace *work,
+                       const yk_runge_kutta_workspace *w, double *slope)
+{
+    double *second = slope + model->motion_count;
+    for (int i = 0; i < model->node_count; i++) {
+        const trial_node *node = &work->trial[i];
+        int u = model->nodes[i].unknown;
+
+        put(slope + u, node->frame.velocity);
+        yk_vec3 spin = node->frame.angular_velocity;
+        put(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, spin));
+        put(second + u, node->acceleration);
+        put(second + u + 3, node->angular_acceleration);
+    }
+
+    for (int k = 0; k < model->coordinate_count; k++) {
+        slope[model->coordinate_first + k] = work->coordinates[k].rate;
+        second[model->coordinate_first + k] = work->coordinates[k].acceleration;
+    }
+
+    /* Powers are integrated beside the motion. */
+    yk_multibody_drive_powers(model, work);
+    double *sums = slope + w->n - SUMS;
+    sums[0] = work->supply;
+    sums[1] = work->port_supply;
+    sums[2] = work->loss + yk_multibody_beam_loss(model, work);
+}
+
+void yk_runge_kutta_move_to(const yk_multibody_model *model, yk_multibody_workspace *work, double t,
+                            double local)
+{
+    work->t = t + local;
+    work->input_time = local;
+    yk_multibody_input_frames(model, work);
+}
+
+/* sum = h times the weighted sum of the slopes */
+static void combine(const yk_runge_kutta_workspace *w, const double *weight, int count, double h,
+                    double *sum)
+{
+    memset(sum, 0, w->n * sizeof *sum);
+    for (int j = 0; j < count; j++) {
+        if (weight[j] == 0)
+            continue;
+
+        for (size_t i = 0; i < w->n; i++)
+            sum[i] += weight[j] * w->slope[j][i];
+    }
+
+    for (size_t i = 0; i < w->n; i++)
+        sum[i] *= h;
+}
+
+void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value)
+{
+    combine(w, yk_runge_kutta_853()->a[s], s, size, value);
+    for (size_t i = 0; i < w->n; i++)
+        value[i] += w->begin[i];
+}
+
+/* All stages of an internal step from `local`, the first slope being known; the end is left in
+ * w->value. */
+static yk_status stages(const yk_multibody_model *model, yk_multibody_workspace *work,
+                        yk_linear_solver *solver, yk_runge_kutta_workspace *w, double t,
+                        double local, double size)
+{
+    const yk_runge_kutta *method = yk_runge_kutta_853();
+    work->drive_step = 0.25 * size;
+
+    for (int s = 1; s < STAGES; s++) {
+        yk_runge_kutta_stage(w, s, size, w->value);
+        yk_runge_kutta_place(model, work, w, w->value);
+        yk_runge_kutta_move_to(model, work, t, local + method->c[s] * size);
+
+        /* Accelerations of this placement, by new factors. */
+        yk_status status = yk_multibody_rates(model, work, solver, false);
+        if (status != YK_OK)
+            return status;
+
+        read_slope(model, work, w, w->slope[s]);
+    }
+
+    /* The end of order 8, and how far orders 5 and 3 are from it. */
+    combine(w, method->error5, STAGES, size, w->error5);
+    combine(w, method->error3, STAGES, size, w->error3);
+    combine(w, method->b, STAGES, size, w->value);
+    for (size_t i = 0; i < w->n; i++)
+        w->value[i] += w->begin[i];
+
+    return YK_OK;
+}
+
+/* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that
+ * pendulums and tops show. */
+static const double CAUTION = 20;
+/* Estimates below this may be rounding. */
+static const double NOISE = 2e-12;
+
+/* Estimated error relative to the tolerance: positions by the length scale, rates by the typical
+ * speed. */
+static double error_of(const yk_multibody_model *model, const yk_runge_kutta_workspace *w,
+                       double tolerance)
+{
+    int n = model->motion_count;
+    double length = model->length_scale;
+
+    /* Typical speed: what moves, or what the accelerations of the step would set in motion over a
+     * length scale. Below a millionth of that per second the model counts as at rest. */
+    double speed = 1e-6 * length;
+    for (int s = 0; s < STAGES; s++) {
+        const double *rate = w->slope[s];
+        const double *second = rate + n;
+        for (int i = 0; i < n; i++) {
+            double arm = yk_multibody_arm(model, i);
+            double falls = sqrt(arm * fabs(second[i]) * length);
+            speed = fmax(speed, fmax(arm * fabs(rate[i]), falls));
+        }
+    }
+
+    /* The largest estimates of orders 5 and 3; one that is not a number stays. */
+    double fifth = 0;
+    double third = 0;
+    for (int level = 0; level < 2; level++) {
+        for (int i = 0; i < n; i++) {
+            double scale = yk_multibody_arm(model, i) / (level ? speed : length);
+            size_t at = (size_t)(level * n + i);
+            double e5 = scale * fabs(w->error5[at]);
+            double e3 = scale * fabs(w->error3[at]);
+
+            if (e5 > fifth || isnan(e5))
+                fifth = e5;
+            if (e3 > third || isnan(e3))
+                third = e3;
+        }
+    }
+
+    /* Of order 8: Hairer, Norsett, Wanner 1993, II.10 */
+    double norm = sqrt(fifth * fifth + 0.01 * third * third);
+    if (!(norm > 0))
+        return fifth;
+
+    return CAUTION * fifth * fifth / norm / tolerance;
+}
+
+/* The end of the stages brought onto the constraints, with its accelerations. */
+static yk_status arrive(const yk_multibody_model *model, yk_multibody_workspace *work,
+                        yk_linear_solver *solver, yk_runge_kutta_workspace *w, double t,
+                        double local)
+{
+    /* Positions in the metric of the masses, then velocities with the factors of these
+     * positions. */
+    yk_runge_kutta_place(model, work, w, w->value);
+    yk_runge_kutta_move_to(model, work, t, local);
+    yk_status status = yk_multibody_project_positions(model, work, solver);
+    if (status == YK_OK)
+        status = yk_multibody_rates(model, work, solver, false);
+    if (status != YK_OK)
+        return status;
+
+    yk_multibody_project_velocities(model, work, solver);
+    status = yk_multibody_rates(model, work, solver, true);
+    if (status != YK_OK)
+        return status;
+
+    /* It is the beginning of the next internal step. */
+    begin_from_trial(model, work, w);
+    size_t sums = w->n - SUMS;
+    memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
+    read_slope(model, work, w, w->slope[0]);
+
+    return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
+}
+
+/* Factor to the size that would just meet the tolerance. */
+static double growth(double error)
+{
+    return fmin(6, fmax(1.0 / 3, 0.9 * pow(fmax(error, 1e-12), -1.0 / 8)));
+}
+
+/* Internal steps from the accepted state over h, left in the trial and w->begin. */
+static yk_status travel(yk_multibody *smooth, yk_runge_kutta_workspace *w, double t, double h)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+    double now = smooth->state.clock->t;
+
+    /* The estimate cannot see below rounding. */
+    double wanted = model->def.options.error_tolerance;
+    double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
+
+    /* The size that the last step ended with. */
+    double size = h;
+    if (wanted > 0 && work->size > 0)
+        size = work->size;
+
+    double done = 0;
+    double last_error = INFINITY;
+    double last_size = h;
+    int attempts = 0;
+    while (done < h) {
+        yk_status allowed = yk_multibody_go_on(model, t, h, done, attempts++);
+        if (allowed != YK_OK)
+            return allowed;
+
+        double left = h - done;
+        double used = left;
+
+        if (wanted > 0)
+            used = yk_multibody_next_size(size, left);
+
+        yk_status status = stages(model, work, solver, w, t, done, used);
+        double error = 0;
+        if (status == YK_OK && wanted > 0)
+            error = error_of(model, w, tolerance);
+
+        /* What hardly falls with the step is rounding, and cannot be made smaller. */
+        bool stays = error > last_error * pow(used / last_size, 4);
+        if (error > 1 && error * tolerance < NOISE && stays)
+            error = 1;
+        last_error = error;
+        last_size = used;
+
+        /* Accepted: onto the constraints, and on from there. */
+        if (status == YK_OK && isfinite(error) && error <= 1) {
+            double end = used >= left ? h : done + used;
+            if (work->varying)
+                status = yk_runge_kutta_vary(smooth, w, t, done, used);
+            if (status == YK_OK)
+                status = arrive(model, work, solver, w, t, end);
+            if (status == YK_OK) {
+                if (work->varying)
+                    yk_runge_kutta_vary_end(smooth, w);
+                done = end;
+                work->report.error = error * tolerance * model->length_scale;
+
+                /* The end of the whole must not shorten the steps after it. */
+                double kept = used < 0.9 * size ? size : 0;
+                if (wanted > 0)
+                    size = fmax(kept, used * fmax(1, growth(error)));
+                work->size = size;
+                continue;
+            }
+
+            error = 0;
+        }
+
+        /* Rejected: a smaller step, unless there is none. */
+        if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
+            return status;
+
+        work->report.rejected++;
+        double factor = 0.25;
+        if (status == YK_OK && isfinite(error))
+            factor = fmin(0.8, growth(error));
+        size = used * factor;
+        if (wanted > 0 && size >= 1e-9 * h && now + size != now)
+            continue;
+
+        if (status == YK_ERROR_SINGULAR)
+            return status;
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: "
+                       "the motion is not smooth there, or the model is too stiff; use a larger "
+                       "tolerance or the two-step method",
+                       model->def.name, wanted, t + done);
+    }
+
+    return YK_OK;
+}
+
+static yk_status travel_from_state(yk_multibody *smooth, double t, double h)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_state *state = &smooth->state;
+    yk_multibody_workspace *work = &smooth->work;
+    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
+
+    /* From the accepted state, with nothing kept from before. */
+    yk_multibody_trial_from_state(model, state, work);
+    yk_multibody_rates_open(smooth);
+    work->size = state->clock->size;
+    work->h = h;
+    work->drive_step = 0.25 * h;
+
+    /* The first slope, with sums of work from zero on. */
+    begin_from_trial(model, work, &w);
+    memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
+    yk_runge_kutta_move_to(model, work, t, 0);
+    yk_status status = yk_multibody_rates(model, work, &smooth->solver, false);
+    if (status != YK_OK)
+        return status;
+
+    read_slope(model, work, &w, w.slope[0]);
+    status = travel(smooth, &w, t, h);
+
+    if (status == YK_OK && work->varying)
+        status = yk_runge_kutta_vary_outputs(smooth, h);
+    work->drive_step = 0;
+
+    return status;
+}
+
+static yk_status advance(yk_multibody *smooth, double t, double h)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_state *state = &smooth->state;
+    yk_multibody_workspace *work = &smooth->work;
+    yk_status status = travel_from_state(smooth, t, h);
+    if (status != YK_OK) {
+        yk_multibody_trial_from_state(model, state, work);
+        return status;
+    }
+
+    /* The trial becomes the state. */
+    yk_multibody_inertias(model, work, false);
+    yk_multibody_state_from_trial(model, state, work);
+
+    /* Works and losses over the step, and powers at its end. */
+    yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
+    const double *sum = w.begin + w.n - SUMS;
+    const double *power = w.slope[0] + w.n - SUMS;
+    clock_state *clock = state->clock;
+    clock->work += sum[0];
+    clock->port_work += sum[1];
+    clock->dissipated += sum[2];
+    clock->supply = power[0];
+    clock->port_supply = power[1];
+    clock->loss = power[2];
+
+    /* The clock. */
+    clock->t = t + h;
+    clock->h = h;
+    clock->size = work->size;
+    clock->steps++;
+    work->report.steps++;
+    work->open = false;
+
+    return YK_OK;
+}
+
+static yk_status vary(yk_multibody *smooth, double t, double h)
+{
+    variation *v = smooth->variation;
+    memset(v->begin, 0, (size_t)v->columns * v->n * sizeof *v->begin);
+    return advance(smooth, t, h);
+}
+
+/* The whole step at once: another iteration with the same inputs would change nothing. */
+static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_report *report)
+{
+    yk_status status = travel_from_state(smooth, t, h);
+    smooth->work.open = status == YK_OK;
+    report->correction = 0;
+    report->converged = 1;
+    return status;
+}
+
+static yk_status begin(yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    yk_multibody_workspace *work = &smooth->work;
+    yk_linear_solver *solver = &smooth->solver;
+
+    smooth->state.clock->size = 0;
+    yk_multibody_rates_open(smooth);
+    yk_multibody_assemble(model, work, solver, LEVEL_ACCELERATION);
+
+    int column = 0;
+    yk_status status = yk_sparse_factor(solver->matrix, &column);
+    if (status != YK_OK)
+        return yk_multibody_factor_failed(model, work, status, column);
+
+    return YK_OK;
+}
+
+const integrator yk_multibody_runge_kutta = {
+    .begin = begin,
+    .advance = advance,
+    .iterate = iterate,
+    .predict = yk_multibody_predict_taylor,
+    .scratch_words = scratch_words,
+    .stages = STAGES,
+    .input_degree = YK_INPUT_DEGREE_MAX,
+    .vary = vary,
+};

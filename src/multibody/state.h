@@ -1,0 +1,101 @@
+/* The state of a smooth model: one flat image of doubles, which is all that a step depends on.
+ * Rollback saves and restores the image; views name its pieces. Matrix factors and Jacobians that
+ * are kept over steps are functions of placements that the image holds, so that they can be made
+ * again, to the bit, from an image alone. */
+#ifndef YK_MULTIBODY_STATE_H
+#define YK_MULTIBODY_STATE_H
+
+#include "multibody/model.h"
+
+/* A node at an accepted time. */
+typedef struct node_state {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
+    yk_momentum momentum;
+    yk_momentum momentum_rate;
+    yk_vec3 acceleration;
+    yk_vec3 angular_acceleration;
+} node_state;
+
+/* A generalised coordinate at an accepted time. */
+typedef struct coordinate_state {
+    double value, rate;
+    double momentum, momentum_rate;
+    double acceleration;
+} coordinate_state;
+
+/* Where a coordinate was when the matrix was assembled. */
+typedef struct coordinate_reference {
+    double value, rate;
+} coordinate_reference;
+
+/* Counters and sums that belong to the state but are no coordinates; all eight bytes wide. */
+typedef struct clock_state {
+    double t, h;
+    int64_t steps; /* since start; 0: no past yet */
+    /* last measured contraction of the iteration with kept factors, per step of their age */
+    double rate;
+    double fresh_rate; /* the same in the step in which factors were made, not per step */
+    double age;        /* of the factors, in steps */
+    double refresh;    /* not zero: make new factors in the next step */
+    double unmeasured; /* steps since a contraction was measured */
+    double correction; /* first correction of the last step: its estimated local error */
+    double size;       /* of the next internal step, with error control */
+    double h_before;   /* size of the step before the last */
+    double unchanged;  /* steps since the size changed */
+    /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
+    double redundant;
+    double work, port_work, dissipated;
+    double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */
+} clock_state;
+
+/* What the Jacobian of a part was made at, and how it serves (relaxed.c). In the
+ * image the placement follows: all frames, then all coordinates. */
+typedef struct part_state {
+    double t, h; /* h = 0: there is none */
+    double stale;
+    double rate;    /* last measured contraction */
+    double trusted; /* relaxations since */
+} part_state;
+
+typedef struct yk_multibody_state {
+    double *image;
+    size_t words;
+
+    node_state *now, *before;
+    coordinate_state *coordinate_now, *coordinate_before;
+    yk_vec3 *rotation;                    /* rotation from before to now */
+    yk_vec3 *older_move, *older_rotation; /* the same one step earlier, for the local error */
+    double *older_change;                 /* and of each coordinate */
+    double *lambda;                       /* multipliers of now */
+    double *lambda_before;
+    double *method;    /* accelerations of an integrator's own, one per unknown of motion */
+    yk_wrench *wrench; /* that each port took */
+    yk_frame *driven;  /* prescribed frames */
+
+    double *parts; /* part_words each, beginning with a part_state; where parts can be relaxed */
+    size_t part_words;
+
+    /* What the matrix was assembled at, so that a rollback can make the same factors again: frames,
+     * coordinates, multipliers, and numbers. */
+    yk_frame *reference;
+    coordinate_reference *reference_coordinate;
+    double *reference_lambda;
+    struct {
+        double c;
+        double t;
+        double damping;
+        double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
+    } * factor;
+
+    clock_state *clock;
+} yk_multibody_state;
+
+/* state.c: from the def and the connections alone, so that callers may ask before start. */
+yk_state_layout yk_multibody_state_layout(const yk_multibody_model *model);
+yk_status yk_multibody_state_create(const yk_multibody_model *model, yk_multibody_state *state);
+void yk_multibody_state_release(const yk_multibody_model *model, yk_multibody_state *state);
+
+#endif

@@ -1,0 +1,328 @@
+/* Warnings of a run whose steps or flexible bodies leave the range in which they can be trusted;
+ * each is given once.
+ *
+ * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not have
+ * this, and what they have instead, a softening, is about as large: |w| r / (length w_1^2) of the
+ * least stiffness, with r the mean distance of the mass from the axis and w_1 the lowest
+ * frequency. A shaft that turns about itself has r near zero and is left alone.
+ *
+ * Steps that are too long for the vibration of a body are not seen by comparing them with its
+ * frequencies: a stiff body that follows slow loads is well computed with steps beyond all its
+ * periods. What shows it is the motion itself: the local error of the step, h^2 times the change of
+ * the acceleration over 12, of the size of the deformation, step after step. A jolt to a stiff
+ * body makes a few such steps until numerical damping has taken it away; a window of steps
+ * separates it from a vibration that goes on.
+ *
+ * Shapes hold while a body deforms by a small part of its length: the deflection of a cantilever
+ * under a force is off by 0.9 of the square of that part. The mass that couples extension with
+ * bending grows with the amplitudes, while the square of it that would belong to bending is of
+ * higher order and left out: many shapes of a soft rod can make the mass matrix indefinite, and
+ * the body runs away to any size. Long before, that inertia is missed in the frequencies: a rod
+ * on a pin and a roller is drawn in by its bending and swings more slowly, by 1.6 of the square,
+ * which is 0.4 of the kinetic energy that is left out by that of the vibration. Near a resonance
+ * even a thousandth changes the motion by several per cent. A cantilever is drawn in less, and
+ * its stiffening makes up for it. */
+#include "multibody/multibody.h"
+
+/* Softening that is missed, as a fraction of the stiffness. */
+static const double SOFTENING_LIMIT = 0.05;
+/* Local error as a fraction of the deformation; of the length of a rod whose coordinates hold its
+ * whole motion. */
+static const double VIBRATION_LIMIT = 0.03;
+static const double MOTION_LIMIT = 1e-3;
+/* Deformations below this fraction of the length do not matter. */
+static const double VISIBLE = 1e-5;
+/* Deformation as a fraction of the length: beyond small, and beyond sense. */
+static const double MUCH = 0.075;
+static const double ABSURD = 3;
+/* Deflection that is missed, by the square of that fraction; frequency, by the fraction of kinetic
+ * energy that is left out. */
+static const double MISSED_DEFLECTION = 0.9;
+static const double MISSED_FREQUENCY = 0.4;
+/* Error of the frequency that is reported. */
+static const double FREQUENCY_LIMIT = 1e-3;
+/* Below this fraction of the length nothing is left out that matters. */
+static const double SMALL = 0.01;
+/* Torque on the substitute inertia of a point mass, as a fraction of mass times acceleration times the
+ * size of the model. Joints that hold the rotation leave 1e-10 of it. */
+static const double POINT_TORQUE = 1e-6;
+/* And the rotation that the torque makes in a step (rad). */
+static const double POINT_TURN = 1e-3;
+/* Steps that are looked at together; half of them must be too long. */
+enum { WINDOW = 20 };
+/* Failures of Newton's method before they are reported, and one in five steps. */
+enum { CUTS = 10 };
+
+/* What was seen of a flexible body since start, and which warnings were given. */
+struct smooth_watch {
+    bool warned_spin, warned_steps, warned_size, warned_inertia;
+    int steps_seen, steps_coarse;
+    double largest;   /* deformation (m) */
+    double vibrating; /* largest kinetic energy of the deformation (J) */
+    double drawn;     /* and of what bending draws in */
+};
+
+yk_status yk_multibody_watch_create(yk_multibody *smooth)
+{
+    size_t count = (size_t)smooth->model.def.flexible_count;
+    smooth->watch = yk_allocate(smooth->model.context, count, sizeof *smooth->watch);
+    return smooth->watch ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_multibody_watch_release(yk_multibody *smooth)
+{
+    yk_free(smooth->model.context, smooth->watch);
+    smooth->watch = NULL;
+}
+
+void yk_multibody_watch_reset(yk_multibody *smooth)
+{
+    smooth->warned_cuts = false;
+    smooth->warned_points = false;
+    for (int i = 0; i < smooth->model.def.flexible_count; i++)
+        smooth->watch[i] = (struct smooth_watch){0};
+}
+
+static void watch_spin(const yk_multibody_model *model, const yk_multibody_state *state,
+                       const yk_multibody_workspace *work, const flexible_model *of,
+                       struct smooth_watch *seen)
+{
+    const yk_ffrf *body = &of->body->modal;
+
+    if (seen->warned_spin || body->slowest == 0)
+        return;
+
+    /* The centrifugal load |w| |w x r|, against the stiffness w_1^2 times the length. */
+    const yk_frame *frame = &work->trial[of->node].frame;
+    yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
+    yk_mat3 tensor = yk_ffrf_tensor(&body->second);
+    double spin = fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w)));
+    double load = sqrt(yk_v3_norm2(w) * spin / body->mass);
+    double rest = body->slowest * body->slowest * of->body->length;
+    if (!(load > SOFTENING_LIMIT * rest))
+        return;
+
+    /* Shapes of second order know of it. */
+    if (body->curve_count > 0)
+        return;
+
+    /* Attachments may have them as well. */
+    for (int k = 0; k < of->body->attachments; k++) {
+        if (of->body->nodes[k].bend_count > 0)
+            return;
+    }
+
+    seen->warned_spin = true;
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' turns at %.3g rad/s at t = %.6g s, its lowest frequency is %.3g "
+           "rad/s: shapes of first order do not know that rotation stiffens it; give it shapes of "
+           "second order, or make it of beams or in absolute coordinates",
+           model->def.name, of->name, yk_v3_norm(w), state->clock->t, body->slowest);
+}
+
+static void watch_steps(const yk_multibody_model *model, const yk_multibody_state *state,
+                        const flexible_model *of, struct smooth_watch *seen)
+{
+    const clock_state *clock = state->clock;
+    bool settled = !model->integrator->settles || clock->unchanged >= 3;
+
+    if (seen->warned_steps || clock->steps < 4 || !settled)
+        return;
+
+    /* Local error of the last step and size of the deformation (m). Accelerations of what is far
+     * stiffer than the step say nothing of its position. */
+    double h = clock->h;
+    double error = 0;
+    double size = 0;
+    for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
+        const coordinate_state *now = &state->coordinate_now[k];
+        const coordinate_state *before = &state->coordinate_before[k];
+        double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
+        error = fmax(error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
+        size = fmax(size, model->reach[k] * fabs(now->value));
+    }
+
+    /* Against the deformation of a modal body, or the length of a rod; over a window of steps. */
+    bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
+    double length = of->body->length;
+    double limit = MOTION_LIMIT * length;
+    if (modal && size < VISIBLE * length)
+        return;
+
+    /* By the largest deformation, so that passing through zero does not count. */
+    seen->largest = fmax(seen->largest, size);
+    if (modal)
+        limit = VIBRATION_LIMIT * seen->largest;
+
+    /* This step, and the window when it is full. */
+    seen->steps_seen++;
+    seen->steps_coarse += error > limit;
+    if (seen->steps_seen < WINDOW)
+        return;
+
+    /* Half of the window decides; the next one begins. */
+    int coarse = seen->steps_coarse;
+    seen->steps_seen = seen->steps_coarse = 0;
+    seen->warned_steps = 2 * coarse >= WINDOW;
+    if (!seen->warned_steps)
+        return;
+
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d "
+           "at t = %.6g s, %d had a local error beyond %g %% of its %s; take smaller steps, or "
+           "the error control of the two-step integrator",
+           model->def.name, clock->h, of->name, WINDOW, clock->t, coarse,
+           100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT), modal ? "deformation" : "length");
+}
+
+/* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its
+ * deformation. A rod is drawn in linearly along its length, where the square of the velocity has
+ * 4/3 of the mean's. */
+static void watch_inertia(const yk_multibody_model *model, const yk_multibody_state *state,
+                          const flexible_model *of, struct smooth_watch *seen, double fraction)
+{
+    const yk_ffrf *body = &of->body->modal;
+    const coordinate_state *now = &state->coordinate_now[of->coordinate];
+
+    if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0)
+        return;
+
+    /* Mean velocity of the mass by the shapes of second order, and the energy of the first. */
+    yk_vec3 moment = {0, 0, 0};
+    double twice = 0;
+    int modes = of->body->coordinates;
+    for (int k = 0; k < body->curve_count; k++) {
+        const yk_ffrf_bend *curve = &body->curves[k];
+        moment = yk_v3_axpy(now[curve->i].rate * now[curve->j].value, curve->value, moment);
+    }
+
+    for (int i = 0; i < modes; i++) {
+        for (int j = 0; j < modes; j++)
+            twice += now[i].rate * body->modal_mass[modes * i + j] * now[j].rate;
+    }
+    seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
+    seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
+
+    /* By the largest of both since the start. */
+    double missed = MISSED_FREQUENCY * seen->drawn;
+    if (!(missed > FREQUENCY_LIMIT * seen->vibrating))
+        return;
+
+    seen->warned_inertia = true;
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending "
+           "draws it in so fast that what shapes in small deformation leave out changes its "
+           "frequency by about %.2g %%, and its motion near a resonance by far more: use beams, or "
+           "absolute coordinates with a dozen elements",
+           model->def.name, of->name, fraction, state->clock->t, 100 * missed / seen->vibrating);
+}
+
+static yk_status watch_size(const yk_multibody_model *model, const yk_multibody_state *state,
+                            const flexible_model *of, struct smooth_watch *seen)
+{
+    /* The deformation by the displacements that all coordinates make together. */
+    double square = 0;
+    for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
+        double move = model->reach[k] * state->coordinate_now[k].value;
+        square += move * move;
+    }
+    double fraction = sqrt(square) / of->body->length;
+
+    /* Beyond sense, beyond what inertia allows, beyond small. */
+    if (!(fraction < ABSURD))
+        return yk_fail(
+            model->context, YK_ERROR_DIVERGED,
+            "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its "
+            "shapes cannot show: use beams, or absolute coordinates with a dozen elements",
+            model->def.name, of->name, fraction, state->clock->t);
+
+    watch_inertia(model, state, of, seen, fraction);
+    if (fraction < MUCH || seen->warned_size)
+        return YK_OK;
+
+    seen->warned_size = true;
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for "
+           "small deformation, and its deflections are off by about %.2g %% there, growing with "
+           "the square; use beams, or absolute coordinates with a dozen elements",
+           model->def.name, of->name, fraction, state->clock->t,
+           100 * MISSED_DEFLECTION * fraction * fraction);
+
+    return YK_OK;
+}
+
+/* A point mass gets a small inertia, so that its rotation is determined (compile.c). A torque that
+ * nothing but this inertia resists turns it at any speed. */
+static void watch_points(yk_multibody *smooth)
+{
+    const yk_multibody_model *model = &smooth->model;
+    double h = smooth->state.clock->h;
+    for (int i = 0; i < model->node_count && !smooth->warned_points; i++) {
+        const node_model *node = &model->nodes[i];
+        if (node->substitute == 0)
+            continue;
+
+        const trial_node *now = &smooth->work.trial[i];
+        double turning = yk_v3_norm(now->angular_acceleration);
+        double moving = yk_v3_norm(model->def.gravity) + yk_v3_norm(now->acceleration);
+        double usual = node->inertia.mass * moving * model->length_scale;
+        if (!(node->substitute * turning > POINT_TORQUE * usual && turning * h * h > POINT_TURN))
+            continue;
+
+        smooth->warned_points = true;
+        yk_log(model->context, YK_LOG_WARNING,
+               "%s: a torque turns '%s' at t = %.6g s, which has mass but no inertia about that "
+               "axis: give the body its inertia, or a joint that holds its rotation",
+               model->def.name, node->name, smooth->state.clock->t);
+    }
+}
+
+yk_status yk_multibody_watch_start(yk_multibody *smooth, yk_status status)
+{
+    const yk_multibody_model *model = &smooth->model;
+    watch_points(smooth);
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        if (of->node < 0)
+            continue;
+
+        yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch[i]);
+        if (outcome != YK_OK)
+            return outcome;
+    }
+
+    return status;
+}
+
+yk_status yk_multibody_watch(yk_multibody *smooth, yk_status status)
+{
+    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_state *state = &smooth->state;
+    bool fixed =
+        model->def.options.error_tolerance == 0 && yk_multibody_is_implicit(model->integrator);
+
+    /* Steps that Newton's method could not take in one, of any model. */
+    const yk_multibody_report *report = &smooth->work.report;
+    bool often = report->rejected >= CUTS && 5 * report->rejected >= report->steps;
+    if (fixed && often && !smooth->warned_cuts) {
+        smooth->warned_cuts = true;
+        yk_log(
+            model->context, YK_LOG_WARNING,
+            "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
+            "too long for the motion; take smaller steps, or the error control of the two-step "
+            "integrator",
+            model->def.name, (long long)report->rejected, state->clock->t);
+    }
+
+    /* Flexible bodies. */
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_model *of = &model->flexibles[i];
+        struct smooth_watch *seen = &smooth->watch[i];
+        if (of->node >= 0)
+            watch_spin(model, state, &smooth->work, of, seen);
+        if (fixed)
+            watch_steps(model, state, of, seen);
+    }
+
+    return yk_multibody_watch_start(smooth, status);
+}
