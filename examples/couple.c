@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include <yoke/analysis.h>
-#include <yoke/coupling.h>
+#include <yoke/system.h>
 
 /* The solver: semi-implicit Euler -------------------------------------------------------------- */
 

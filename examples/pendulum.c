@@ -3,9 +3,9 @@
  *
  *   cc pendulum.c $(pkg-config --cflags --libs yoke) -lm */
 #include <stdio.h>
-#include <yoke/coupling.h>
 #include <yoke/multibody.h>
 #include <yoke/nonsmooth.h>
+#include <yoke/system.h>
 
 int main(void)
 {

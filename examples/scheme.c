@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include <yoke/coupling.h>
 #include <yoke/scenario.h>
-#include <yoke/scheme.h>
+#include <yoke/scheme_ops.h>
+#include <yoke/system.h>
 
 typedef struct averaged_options {
     double weight; /* of the newer of the two wrenches */

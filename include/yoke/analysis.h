@@ -4,9 +4,9 @@
 #define YOKE_ANALYSIS_H
 
 #include "yoke/base.h"
-#include "yoke/coupling.h"
 #include "yoke/record.h"
 #include "yoke/scenario.h"
+#include "yoke/system.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,7 +23,7 @@
  *   yk_status status = yk_multibody_create(arm, &subsystem);
  *
  * Mistakes are reported by yk_multibody_create, as yoke/mechanics.h says. The subsystem is coupled
- * by yoke/coupling.h and destroyed by its operations table: subsystem->ops->destroy(subsystem).
+ * by yoke/system.h and destroyed by its operations table: subsystem->ops->destroy(subsystem).
  * Its channels are named after what was added: "link.position", "pin.force", "boom.moment_1";
  * docs/scenario.md lists them. */
 #ifndef YOKE_SMOOTH_H

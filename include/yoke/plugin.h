@@ -1,7 +1,7 @@
 /* Plug-ins: solvers and coupling schemes from outside the library, for scenarios.
  *
  * A solver for scenarios is a constant table: its word behind `solver:`, its keys as option rows
- * over a struct of its own (as schemes have them, yoke/scheme.h), and a function that makes a
+ * over a struct of its own (as schemes have them, yoke/scheme_ops.h), and a function that makes a
  * subsystem (yoke/subsystem.h) from the filled struct.
  *
  *   scenario.yaml                       the table                     what Yoke calls
@@ -24,7 +24,7 @@
 #ifndef YOKE_PLUGIN_H
 #define YOKE_PLUGIN_H
 
-#include "yoke/scheme.h"
+#include "yoke/scheme_ops.h"
 
 #ifdef __cplusplus
 extern "C" {

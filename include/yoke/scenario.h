@@ -7,9 +7,9 @@
 #define YOKE_MODEL_H
 
 #include "yoke/base.h"
-#include "yoke/coupling.h"
 #include "yoke/plugin.h"
 #include "yoke/subsystem.h"
+#include "yoke/system.h"
 
 #ifdef __cplusplus
 extern "C" {

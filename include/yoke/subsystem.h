@@ -265,6 +265,21 @@ typedef struct yk_contact_point {
     yk_vec3 force;
 } yk_contact_point;
 
+/* Motion of a body: its origin, its axes and their velocities. */
+typedef struct yk_body_state {
+    yk_vec3 position;
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity; /* global axes */
+} yk_body_state;
+
+/* A number of a model that may be changed between steps. */
+typedef struct yk_parameter {
+    const char *name;        /* "spring.stiffness" */
+    const char *unit;        /* "" for pure numbers */
+    double minimum, maximum; /* inclusive */
+} yk_parameter;
+
 typedef struct yk_subsystem yk_subsystem;
 
 /* The units and axes of a subsystem, where they are not those of the system (SI, seconds
@@ -492,6 +507,32 @@ typedef struct yk_contact_point_ops {
     int (*list)(const yk_subsystem *self, yk_contact_point *list, int capacity);
 } yk_contact_point_ops;
 
+/* Bodies that can be read and pushed while the subsystem runs. Bodies are numbered from 0; bodies of a merged subsystem are
+ * those of the parts in order. */
+typedef struct yk_body_ops {
+    size_t size;
+    int (*count)(const yk_subsystem *self);
+    /* NULL: the body has no name, as a particle. */
+    const char *(*name)(const yk_subsystem *self, int body);
+    /* After initialize. Fills the states of `count` bodies from `first` on. A body that does not exist at present has a
+     * position that is not finite. */
+    void (*read)(const yk_subsystem *self, int first, int count, yk_body_state *states);
+    /* Sets the wrench about the origin of a body, in global axes, that acts in addition to everything else in the steps that
+     * follow, until it is set again. It is an input, not part of the state. YK_ERROR_CAPABILITY: the motion of the body is
+     * prescribed. */
+    yk_status (*set_wrench)(yk_subsystem *self, int body, const yk_wrench *wrench);
+} yk_body_ops;
+
+/* Numbers of the model that may be changed between steps. */
+typedef struct yk_parameter_ops {
+    size_t size;
+    /* The parameters, constant as long as the subsystem exists; returns their number. */
+    int (*list)(const yk_subsystem *self, const yk_parameter **list);
+    double (*get)(const yk_subsystem *self, int parameter);
+    /* The value is finite and within the limits of the parameter. */
+    yk_status (*set)(yk_subsystem *self, int parameter, double value);
+} yk_parameter_ops;
+
 /* Of a subsystem in another process: steps that are begun before anybody waits for them, so that
  * several processes compute at the same time, and a state that is kept where it is. */
 typedef struct yk_remote_ops {
@@ -617,6 +658,8 @@ typedef struct yk_subsystem_ops {
     const yk_contact_point_ops *contact_points;
     const yk_remote_ops *remote;
     const yk_time_window_ops *time_windows;
+    const yk_body_ops *bodies;
+    const yk_parameter_ops *parameters;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

@@ -1,4 +1,4 @@
-/* The builder of yoke/coupling.h: parts are collected in the arrays of one description, of which
+/* The builder of yoke/system.h: parts are collected in the arrays of one description, of which
  * the system is made. */
 #include <math.h>
 #include <string.h>
@@ -65,6 +65,8 @@ struct yk_system_builder {
     int interface_count;
     yk_wire_def *wires;
     int wire_count;
+    yk_system_input_def *inputs;
+    int input_count;
 };
 
 yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def)
@@ -247,6 +249,23 @@ int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
     return yk_building_append(building, &builder->wires, &builder->wire_count, def, sizeof *def);
 }
 
+int yk_system_add_input(yk_system_builder *builder, const char *name, int subsystem, int port,
+                        double value)
+{
+    if (!builder)
+        return YK_NO_ID;
+
+    yk_building *building = &builder->building;
+    if (!name || !name[0])
+        return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                                    "an input has no name: give it one"));
+    if (!find_port(builder, "input", name, subsystem, port))
+        return YK_NO_ID;
+
+    yk_system_input_def def = {name, subsystem, port, value};
+    return yk_building_append(building, &builder->inputs, &builder->input_count, &def, sizeof def);
+}
+
 /* The whole ------------------------------------------------------------------------------------ */
 
 /* The parts as arrays of one description. */
@@ -284,6 +303,8 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
             .interface_count = builder->interface_count,
             .wires = builder->wires,
             .wire_count = builder->wire_count,
+            .inputs = builder->inputs,
+            .input_count = builder->input_count,
             .scheme = builder->def.scheme,
             .start = builder->def.start_time,
             .step = builder->def.macro_step,
@@ -340,6 +361,9 @@ yk_status yk_system_create(yk_system_builder *builder, yk_system **system)
     if (builder->wire_count > 0)
         yk_building_unique(building, "wires", &builder->wires->name, builder->wire_count,
                            sizeof *builder->wires);
+    if (builder->input_count > 0)
+        yk_building_unique(building, "inputs", &builder->inputs->name, builder->input_count,
+                           sizeof *builder->inputs);
 
     /* Mistakes of all parts come together here. */
     yk_status status = yk_building_finish(building);
@@ -364,5 +388,6 @@ void yk_system_discard(yk_system_builder *builder)
     yk_free(context, builder->subsystems);
     yk_free(context, builder->interfaces);
     yk_free(context, builder->wires);
+    yk_free(context, builder->inputs);
     yk_free(context, builder);
 }

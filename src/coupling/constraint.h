@@ -13,7 +13,7 @@
 #define YK_COUPLING_CONSTRAINT_H
 
 #include "mechanics/joint.h"
-#include "yoke/coupling.h"
+#include "yoke/system.h"
 
 enum {
     YK_LEVELS = 3, /* position, velocity, acceleration */

@@ -6,7 +6,7 @@
 #define YK_COUPLING_INTERFACE_H
 
 #include "math/polynomial.h"
-#include "yoke/coupling.h"
+#include "yoke/system.h"
 
 /* Motion inputs of side B over the step ---------------------------------------------------------*/
 

@@ -110,6 +110,7 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
     /* Its ports and channels are those of its parts in order, its name all of theirs. */
     int port = 0;
     int channel = 0;
+    int body = 0;
     size_t used = 0;
 
     for (int i = first; i < def->subsystem_count; i++) {
@@ -129,6 +130,8 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
         part->participant = participant;
         part->port = port;
         part->channel = channel;
+        part->body = body;
+        part->body_count = 0;
         part->shows = i == first;
 
         const yk_port *ports;
@@ -137,6 +140,9 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
         port += part->port_count;
         if (object->ops->channels)
             channel += object->ops->channels->list(object, &channels);
+        if (object->ops->bodies)
+            part->body_count = object->ops->bodies->count(object);
+        body += part->body_count;
         if (used < NAME_LENGTH)
             used += (size_t)snprintf(group->name + used, NAME_LENGTH - used, "%s%s",
                                      number ? " + " : "", def->names[i]);

@@ -78,6 +78,11 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
         const yk_input *signal = &p->inputs[def->target_port];
         p->own_inputs[def->target_port] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
     }
+    for (int i = 0; i < system->input_count; i++) {
+        const yk_external_input *input = &system->inputs[i];
+        if (&system->participants[input->participant] == p)
+            p->own_inputs[input->port] = p->inputs[input->port];
+    }
 }
 
 static inline const yk_input *inputs_from(yk_system *system, yk_participant *p, double offset)

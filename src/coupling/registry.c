@@ -1,7 +1,7 @@
 /* The schemes of the library: the one list that names them all. */
 #include <string.h>
 
-#include "yoke/coupling.h"
+#include "yoke/system.h"
 
 /* The first is the default. */
 static const yk_scheme_ops *(*const schemes[])(void) = {

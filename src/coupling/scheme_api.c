@@ -1,4 +1,4 @@
-/* The verbs that schemes are made of (yoke/scheme.h): what is known of an interface, the inputs of
+/* The verbs that schemes are made of (yoke/scheme_ops.h): what is known of an interface, the inputs of
  * its sides, and the beginning and end of a step. */
 #include <math.h>
 

@@ -48,6 +48,7 @@ static yk_status begin(yk_system *system, const yk_system_description *asked)
         system->parts[i].name = asked->names[i];
         system->parts[i].participant = i;
         system->parts[i].shows = true;
+        system->parts[i].body_count = -1;
 
         yk_transform transform = yk_transform_identity();
         if (asked->transforms)
@@ -89,6 +90,14 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
         return status;
 
     status = yk_windows_check(system);
+    if (status != YK_OK)
+        return status;
+
+    status = yk_inputs_create(system, asked);
+    if (status != YK_OK)
+        return status;
+
+    status = yk_channel_table_create(system->context, &system->channels);
     if (status != YK_OK)
         return status;
 
@@ -165,6 +174,9 @@ void yk_system_destroy(yk_system *system)
     yk_merging_destroy(system);
     yk_free(context, system->options);
     yk_free(context, system->option_items);
+    yk_channel_table_destroy(system->channels);
+    yk_free(context, system->inputs);
+    yk_free(context, system->pending.list);
     yk_free(context, system->parts);
     yk_free(context, system->scratch);
     yk_free(context, system->window);
@@ -304,14 +316,9 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
     return worst;
 }
 
-yk_status yk_system_step(yk_system *system, yk_step_report *report)
+/* A macro step that an external coupling library may repeat. */
+static yk_status make_windowed_step(yk_system *system, yk_step_report *report)
 {
-    if (!yk_system_has_started(system, __func__))
-        return YK_ERROR_ARGUMENT;
-
-    yk_step_report own;
-    if (!report)
-        report = &own;
     if (!system->window)
         return make_step(system, report);
 
@@ -336,6 +343,63 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
     return status;
 }
 
+static yk_status call_back(yk_system *system, const yk_step_callback *callback)
+{
+    if (!callback->call)
+        return YK_OK;
+    return callback->call(callback->user, system, yk_system_time(system));
+}
+
+yk_status yk_system_step(yk_system *system, yk_step_report *report)
+{
+    if (!yk_system_has_started(system, __func__))
+        return YK_ERROR_ARGUMENT;
+
+    yk_status status = call_back(system, &system->before_step);
+    if (status != YK_OK)
+        return status;
+
+    yk_step_report own;
+    if (!report)
+        report = &own;
+    status = make_windowed_step(system, report);
+    if (YK_FAILED(status))
+        return status;
+
+    yk_system_clear_wrenches(system);
+    yk_status outcome = call_back(system, &system->after_step);
+    return outcome == YK_OK ? status : outcome;
+}
+
+/* Steps to the first macro step that ends at or after `end`. */
+static yk_status step_until(yk_system *system, double end)
+{
+    /* A step that ends a few digits before `end` is the last. */
+    yk_status worst = YK_OK;
+    double last = end - SLIVER * system->step;
+    while (yk_system_time(system) < last) {
+        if (yk_context_should_stop(system->context))
+            return YK_INTERRUPTED;
+
+        yk_status status = yk_system_step(system, NULL);
+        if (YK_FAILED(status) || status == YK_INTERRUPTED)
+            return status;
+        if (status > worst)
+            worst = status;
+    }
+    return worst;
+}
+
+yk_status yk_system_run_until(yk_system *system, double end)
+{
+    if (!yk_system_has_started(system, __func__))
+        return YK_ERROR_ARGUMENT;
+    if (!isfinite(end))
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the end is %g s, must be finite",
+                       __func__, end);
+    return step_until(system, end);
+}
+
 yk_status yk_system_run(yk_system *system, double end)
 {
     if (!system)
@@ -344,16 +408,11 @@ yk_status yk_system_run(yk_system *system, double end)
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the end is %g s, must be finite",
                        __func__, end);
 
-    yk_status worst = yk_system_initialize(system);
-
-    /* A step that ends a few digits before `end` is the last. */
-    double last = end - SLIVER * system->step;
-    while (!YK_FAILED(worst) && yk_system_time(system) < last) {
-        yk_status status = yk_system_step(system, NULL);
-        if (YK_FAILED(status) || status > worst)
-            worst = status;
-    }
-    return worst;
+    yk_status start = yk_system_initialize(system);
+    if (YK_FAILED(start))
+        return start;
+    yk_status status = step_until(system, end);
+    return status == YK_OK ? start : status;
 }
 
 /* The start --------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* The inside of a coupled system, and the verbs that the schemes of this module use besides those
- * of yoke/scheme.h.
+ * of yoke/scheme_ops.h.
  *
- * A scheme is an object with a table of operations (yoke/scheme.h) that carries all subsystems
+ * A scheme is an object with a table of operations (yoke/scheme_ops.h) that carries all subsystems
  * from t to t + h. It owns what it keeps between steps: nothing in this header belongs to one
  * scheme, and nothing outside a scheme's files asks which one it is.
  *
@@ -10,6 +10,7 @@
 #define YK_COUPLING_SYSTEM_H
 
 #include "base/pool.h"
+#include "coupling/channels.h"
 #include "coupling/interface.h"
 #include "coupling/system_arrays.h"
 
@@ -119,6 +120,29 @@ typedef struct yk_participant {
     int64_t timed_calls;
 } yk_participant;
 
+/* A signal port that the program sets, see inputs.c. */
+typedef struct yk_external_input {
+    const char *name;
+    int participant, port;
+} yk_external_input;
+
+/* Wrenches on bodies that the program has applied for the next macro step, see access.c: the total on each body, in the
+ * units and axes of the participant. */
+typedef struct yk_pending_wrench {
+    int participant, body;
+    yk_wrench wrench;
+} yk_pending_wrench;
+
+typedef struct yk_pending_wrenches {
+    yk_pending_wrench *list;
+    int count, capacity;
+} yk_pending_wrenches;
+
+typedef struct yk_step_callback {
+    yk_step_function call; /* NULL: none */
+    void *user;
+} yk_step_callback;
+
 /* Side A takes the wrench, side B the motion. */
 typedef struct yk_interface {
     yk_interface_def def;
@@ -157,8 +181,9 @@ typedef struct yk_interface {
  * begin there. */
 typedef struct yk_system_part {
     const char *name;
-    int participant, port, channel;
+    int participant, port, channel, body;
     int port_count;
+    int body_count; /* -1: all bodies of the participant */
 
     /* It stands for the participant in energies and statistics: the first of those merged. */
     bool shows;
@@ -261,6 +286,13 @@ struct yk_system {
     yk_wire *wires;
     int loop_count;
     yk_loop *loops;
+    int input_count;
+    yk_external_input *inputs;
+
+    /* Access by the program while the system runs. */
+    yk_channel_table *channels;
+    yk_pending_wrenches pending;
+    yk_step_callback before_step, after_step;
 
     /* Signals were last carried with those that are given, see yk_system_carry_given_signals. */
     bool carries_given;
@@ -503,6 +535,10 @@ yk_status yk_system_start_participant(yk_system *system, int participant);
 
 /* At creation: checks and connects the wires of the def. */
 yk_status yk_wires_create(yk_system *system, const yk_system_description *def);
+/* inputs.c */
+yk_status yk_inputs_create(yk_system *system, const yk_system_description *def);
+/* access.c: ends the wrenches that the program applied for one macro step. */
+void yk_system_clear_wrenches(yk_system *system);
 void yk_wires_destroy(yk_system *system);
 /* Reads what a participant gives. */
 void yk_wires_read(yk_participant *participant);

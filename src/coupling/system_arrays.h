@@ -2,9 +2,16 @@
 #ifndef YK_COUPLING_DESCRIPTION_H
 #define YK_COUPLING_DESCRIPTION_H
 
-#include "yoke/coupling.h"
+#include "yoke/system.h"
 
-/* A whole system as plain arrays: what the builder of yoke/coupling.h makes, and what the library
+/* A signal port that the program sets (yk_system_add_input). */
+typedef struct yk_system_input_def {
+    const char *name;
+    int subsystem, port;
+    double value;
+} yk_system_input_def;
+
+/* A whole system as plain arrays: what the builder of yoke/system.h makes, and what the library
  * itself starts from where it has the arrays already. */
 typedef struct yk_system_description {
     /* They stay the caller's, and must outlive the system. */
@@ -27,6 +34,8 @@ typedef struct yk_system_description {
     int interface_count;
     const yk_wire_def *wires;
     int wire_count;
+    const yk_system_input_def *inputs;
+    int input_count;
     yk_scheme_def scheme;
 
     /* The start of the run, and the macro step (s). */

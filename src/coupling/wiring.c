@@ -525,6 +525,8 @@ static const struct {
     GROUP(contact_points, yk_contact_point_ops, list),
     GROUP(remote, yk_remote_ops, begin_step),
     GROUP(time_windows, yk_time_window_ops, repeatable_window),
+    GROUP(bodies, yk_body_ops, count),
+    GROUP(parameters, yk_parameter_ops, list),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,

@@ -11,7 +11,7 @@
 #include "model/scenario.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
-#include "yoke/scheme.h"
+#include "yoke/scheme_ops.h"
 
 /* Variables ------------------------------------------------------------------------------------ */
 

@@ -872,7 +872,7 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
                       .statement = read_statement,
                       .user = &m,
                       .file = path,
-                      .constants = calloc(YK_MBD_CONSTANTS, sizeof(yk_parameter)),
+                      .constants = calloc(YK_MBD_CONSTANTS, sizeof(yk_named_value)),
                       .labels = calloc(YK_MBD_CONSTANTS, sizeof(double)),
                       .frames = calloc(YK_MBD_FRAMES, sizeof(yk_mbd_frame))};
         memory = r->constants && r->labels && r->frames;
@@ -890,25 +890,25 @@ yk_status yk_mbdyn_read(yk_robot *robot, const char *path, yk_import_options *op
     }
 
     /* Constants of MBDyn's input manual, except pi and those of the machine. */
-    static const yk_parameter known[] = {{"deg2rad", YK_PI / 180},
-                                         {"rad2deg", 180 / YK_PI},
-                                         {"e", 2.71828182845904523536},
-                                         {"TRUE", 1},
-                                         {"FALSE", 0},
-                                         {"in2m", 0.0254},
-                                         {"m2in", 1 / 0.0254},
-                                         {"in2mm", 25.4},
-                                         {"mm2in", 1 / 25.4},
-                                         {"ft2m", 0.3048},
-                                         {"m2ft", 1 / 0.3048},
-                                         {"lb2kg", 0.45359237},
-                                         {"kg2lb", 1 / 0.45359237},
-                                         {"slug2kg", 14.5939},
-                                         {"kg2slug", 1 / 14.5939}};
+    static const yk_named_value known[] = {{"deg2rad", YK_PI / 180},
+                                           {"rad2deg", 180 / YK_PI},
+                                           {"e", 2.71828182845904523536},
+                                           {"TRUE", 1},
+                                           {"FALSE", 0},
+                                           {"in2m", 0.0254},
+                                           {"m2in", 1 / 0.0254},
+                                           {"in2mm", 25.4},
+                                           {"mm2in", 1 / 25.4},
+                                           {"ft2m", 0.3048},
+                                           {"m2ft", 1 / 0.3048},
+                                           {"lb2kg", 0.45359237},
+                                           {"kg2lb", 1 / 0.45359237},
+                                           {"slug2kg", 14.5939},
+                                           {"kg2slug", 1 / 14.5939}};
     for (size_t i = 0; memory && i < sizeof known / sizeof *known; i++) {
         char *copy = strdup(known[i].name);
         memory = copy != NULL;
-        r->constants[r->constant_count++] = (yk_parameter){copy, known[i].value};
+        r->constants[r->constant_count++] = (yk_named_value){copy, known[i].value};
     }
 
     yk_status status = YK_OK;

@@ -184,7 +184,7 @@ double yk_mbd_evaluate(yk_mbd *r, const char *text)
 }
 
 /* NULL if there is none of this name. */
-static yk_parameter *find_constant(yk_mbd *r, const char *name)
+static yk_named_value *find_constant(yk_mbd *r, const char *name)
 {
     for (int i = 0; i < r->constant_count; i++)
         if (strcmp(r->constants[i].name, name) == 0)
@@ -194,7 +194,7 @@ static yk_parameter *find_constant(yk_mbd *r, const char *name)
 
 static void set_constant(yk_mbd *r, const char *name, double value)
 {
-    yk_parameter *constant = find_constant(r, name);
+    yk_named_value *constant = find_constant(r, name);
     if (constant) {
         constant->value = value;
         return;
@@ -206,7 +206,7 @@ static void set_constant(yk_mbd *r, const char *name, double value)
     }
 
     constant = &r->constants[r->constant_count];
-    *constant = (yk_parameter){strdup(name), value};
+    *constant = (yk_named_value){strdup(name), value};
     if (constant->name)
         r->constant_count++;
     else
@@ -260,7 +260,7 @@ static double evaluate_statement(yk_mbd *r, span statement)
     if (is_text || (value.length > 0 && value.text[0] == '"') || yk_expression_reserved(name))
         return 0;
 
-    const yk_parameter *known = find_constant(r, name);
+    const yk_named_value *known = find_constant(r, name);
     if (known && (only_if_new || has_default))
         return known->value;
 

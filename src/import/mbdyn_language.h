@@ -38,7 +38,7 @@ struct yk_mbd {
     char problem_file[300];
     int problem_line;
 
-    yk_parameter *constants;
+    yk_named_value *constants;
     double *labels; /* of each constant: the label that it was a name for first; NaN: none */
     int constant_count;
     yk_mbd_frame *frames;

@@ -3,44 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coupling/channels.h"
 #include "model/scenario.h"
 #include "yoke/record.h"
-
-/* Quantities of a port, as runs of doubles in yk_port_value. */
-#define AT(member) offsetof(yk_port_value, member)
-static const struct {
-    const char *name, *unit;
-    size_t offset; /* bytes */
-    int size[3];   /* by yk_port_kind; 0: such ports have none */
-    bool by_default;
-} quantities[] = {
-    {"position", "m", AT(motion.position), {1, 3, 0}, true},
-    {"orientation", NULL, AT(motion.orientation), {0, 4, 0}, true},
-    {"velocity", "m/s", AT(motion.velocity), {1, 3, 0}, true},
-    {"angular_velocity", "rad/s", AT(motion.angular_velocity), {0, 3, 0}, true},
-    {"acceleration", "m/s^2", AT(motion.acceleration), {1, 3, 0}, false},
-    {"angular_acceleration", "rad/s^2", AT(motion.angular_acceleration), {0, 3, 0}, false},
-    {"force", "N", AT(wrench.force), {1, 3, 0}, true},
-    {"torque", "N m", AT(wrench.torque), {0, 3, 0}, true},
-    {"wrench", "N, N m", AT(wrench), {0, 6, 0}, false},
-    {"value", NULL, AT(motion.position), {0, 0, 1}, true},
-};
-enum { QUANTITY_COUNT = sizeof quantities / sizeof *quantities };
-_Static_assert(sizeof(yk_wrench) == 6 * sizeof(double), "a wrench is six doubles in a row");
-
-static const struct {
-    const char *name, *unit;
-    bool marker_only;
-} gaps[] = {{"gap", "m", false},
-            {"gap_rotation", "rad", true},
-            {"gap_velocity", "m/s", false},
-            {"gap_angular_velocity", "rad/s", true}};
-_Static_assert(sizeof(yk_interface_gap) == 4 * sizeof(double),
-               "the gaps are four doubles in a row");
-
-static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
-_Static_assert(offsetof(yk_energy, port_work) == 4 * sizeof(double),
-               "the four energies are doubles in a row");
 
 /* Components of vectors and wrenches, and of orientations. */
 static const char *const axis_labels[] = {"x", "y", "z", "rx", "ry", "rz"};
@@ -75,7 +40,7 @@ static void report_unknown(request *q, const char *what, const char *word, const
     yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; %s", what, word, remedy.text);
 }
 
-static void found(request *q, int kind, int owner, int part, const char *unit)
+static void found(request *q, yk_channel_kind kind, int owner, int part, const char *unit)
 {
     q->row.kind = kind;
     q->row.subsystem = owner;
@@ -147,15 +112,15 @@ static const char *own_unit(const request *q, int subsystem, int port, int offse
 /* "position", "velocity.x": of a port of the given kind; false if the word is none of them. */
 static bool match_quantity(request *q, const char *text, int subsystem, int port, yk_port_kind kind)
 {
-    for (int i = 0; i < QUANTITY_COUNT; i++) {
-        int size = quantities[i].size[kind];
-        const char *component = after(text, quantities[i].name);
+    for (int i = 0; i < YK_PORT_QUANTITY_COUNT; i++) {
+        int size = yk_port_quantities[i].size[kind];
+        const char *component = after(text, yk_port_quantities[i].name);
         if (!size || !component)
             continue;
 
         /* Rows count in doubles from the beginning of the value. */
-        q->row.offset = (int)(quantities[i].offset / sizeof(double));
-        const char *unit = quantities[i].unit;
+        q->row.offset = yk_port_quantities[i].offset;
+        const char *unit = yk_port_quantities[i].unit;
         const char *own = own_unit(q, subsystem, port, q->row.offset, kind);
         if (own && own[0])
             unit = own;
@@ -169,9 +134,9 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
 
 static void add_quantities(candidates *c, yk_port_kind kind)
 {
-    for (int i = 0; i < QUANTITY_COUNT; i++)
-        if (quantities[i].size[kind])
-            add_candidate(c, quantities[i].name);
+    for (int i = 0; i < YK_PORT_QUANTITY_COUNT; i++)
+        if (yk_port_quantities[i].size[kind])
+            add_candidate(c, yk_port_quantities[i].name);
 }
 
 static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int port)
@@ -197,16 +162,16 @@ static void read_of_interface(request *q, int interface, const char *text)
     candidates c = {.count = 0};
     add_quantities(&c, kind);
     for (int i = 0; i < 4; i++) {
-        if (gaps[i].marker_only && kind == YK_PORT_SCALAR)
+        if (yk_gap_quantities[i].is_rotation && kind == YK_PORT_SCALAR)
             continue;
 
-        add_candidate(&c, gaps[i].name);
-        if (strcmp(text, gaps[i].name) != 0)
+        add_candidate(&c, yk_gap_quantities[i].name);
+        if (strcmp(text, yk_gap_quantities[i].name) != 0)
             continue;
 
         q->row.offset = i;
         q->row.components = 1;
-        found(q, YK_CHANNEL_GAP, interface, 0, gaps[i].unit);
+        found(q, YK_CHANNEL_GAP, interface, 0, yk_gap_quantities[i].unit);
         return;
     }
 
@@ -254,8 +219,8 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         candidates words = {.count = 0};
         q->row.components = which[0] ? 1 : 4;
         for (int i = 0; i < 4 && which[0]; i++) {
-            add_candidate(&words, energies[i]);
-            if (strcmp(which, energies[i]) != 0)
+            add_candidate(&words, yk_energy_quantities[i]);
+            if (strcmp(which, yk_energy_quantities[i]) != 0)
                 continue;
 
             q->row.offset = i;
@@ -514,7 +479,7 @@ static void add_defaults(yk_scenario *scenario)
         if (!object)
             return;
 
-        count += QUANTITY_COUNT * object->ops->ports(object, &ports) + 1;
+        count += YK_PORT_QUANTITY_COUNT * object->ops->ports(object, &ports) + 1;
     }
 
     if (!reserve(scenario, count))
@@ -528,9 +493,10 @@ static void add_defaults(yk_scenario *scenario)
         int port_count = object->ops->ports(object, &ports);
 
         for (int port = 0; port < port_count; port++)
-            for (int k = 0; k < QUANTITY_COUNT; k++)
-                if (quantities[k].by_default && quantities[k].size[ports[port].kind])
-                    add_made(scenario, name, ports[port].name, quantities[k].name);
+            for (int k = 0; k < YK_PORT_QUANTITY_COUNT; k++)
+                if (yk_port_quantities[k].is_default &&
+                    yk_port_quantities[k].size[ports[port].kind])
+                    add_made(scenario, name, ports[port].name, yk_port_quantities[k].name);
         if (object->ops->energy)
             add_made(scenario, name, "", "energy");
     }
@@ -540,8 +506,8 @@ static void add_defaults(yk_scenario *scenario)
         const yk_interface_def *def = &scenario->interfaces[i];
         const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
         for (int k = 0; k < 4; k++)
-            if (port->kind == YK_PORT_MARKER || !gaps[k].marker_only)
-                add_made(scenario, def->name, "", gaps[k].name);
+            if (port->kind == YK_PORT_MARKER || !yk_gap_quantities[k].is_rotation)
+                add_made(scenario, def->name, "", yk_gap_quantities[k].name);
 
         add_made(scenario, def->name, "", "energy_created");
     }
@@ -648,7 +614,7 @@ const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int c
 
     const yk_channel_row *row = &scenario->rows[channel];
     if (row->kind == YK_CHANNEL_ENERGY && row->components == 4)
-        return energies;
+        return yk_energy_quantities;
     if (row->kind == YK_CHANNEL_PORT && row->components == 6)
         return axis_labels;
     return NULL;
@@ -668,40 +634,7 @@ void yk_scenario_read_sample(const yk_scenario *scenario, double *values)
     for (int i = 0; i < scenario->info.channel_count; i++) {
         const yk_channel_row *row = &scenario->rows[i];
 
-        /* Where the doubles of the whole quantity are, or are put. */
-        double own[4] = {0};
-        const double *from = own;
-
-        switch (row->kind) {
-        case YK_CHANNEL_PORT:
-            from = (const double *)yk_system_port_value(system, row->subsystem, row->port);
-            break;
-        case YK_CHANNEL_GAP: {
-            yk_interface_gap error = yk_system_interface_gap(system, row->subsystem);
-            memcpy(own, &error, sizeof error);
-            break;
-        }
-        case YK_CHANNEL_ENERGY: {
-            yk_energy energy;
-            yk_system_energy(system, row->subsystem, &energy);
-            memcpy(own, &energy, sizeof own);
-            break;
-        }
-        case YK_CHANNEL_CREATED:
-            own[0] = yk_system_interface_statistics(system, row->subsystem).energy_created;
-            break;
-        case YK_CHANNEL_ITERATIONS:
-            own[0] = yk_system_get_statistics(system).last_iterations;
-            break;
-        case YK_CHANNEL_WIRE: own[0] = yk_system_wire_value(system, row->subsystem); break;
-        case YK_CHANNEL_OF_SUBSYSTEM:
-            yk_system_read_channel(system, row->subsystem, row->port, scenario->channel);
-            from = scenario->channel;
-            break;
-        }
-
-        /* The components that the row asks for. */
-        for (int k = 0; k < row->components; k++)
-            *values++ = from[row->offset + k];
+        yk_channel_row_read(system, row, scenario->channel, values);
+        values += row->components;
     }
 }

@@ -7,14 +7,14 @@
 #include "yoke/base.h"
 
 /* A name with a fixed value. */
-typedef struct yk_parameter {
+typedef struct yk_named_value {
     const char *name;
     double value;
-} yk_parameter;
+} yk_named_value;
 
 /* The names that an expression may use besides the functions and pi. */
 typedef struct yk_scope {
-    const yk_parameter *parameters;
+    const yk_named_value *parameters;
     int parameter_count;
     bool *used; /* of each parameter: set once an expression uses it; may be NULL */
     const char *const *variables; /* their values come with each evaluation */

@@ -8,10 +8,10 @@ typedef struct evaluation {
     yk_node **nodes;
     enum { WAITING, OPEN, DONE, FAILED } * states;
     int count;
-    yk_parameter *values; /* those that are done, in the resolver's scope */
-    int open;             /* the parameter that is being evaluated */
-    bool blocked;         /* it uses one that failed */
-    bool unknown;         /* it uses a name that is no parameter */
+    yk_named_value *values; /* those that are done, in the resolver's scope */
+    int open;               /* the parameter that is being evaluated */
+    bool blocked;           /* it uses one that failed */
+    bool unknown;           /* it uses a name that is no parameter */
 } evaluation;
 
 static void evaluate(evaluation *e, int index, bool last_chance);
@@ -86,7 +86,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
     bool done = !e->blocked && yk_resolve_number(e->r, node, &number);
     e->states[index] = done ? DONE : FAILED;
     if (done)
-        e->values[e->r->scope.parameter_count++] = (yk_parameter){node->key, node->value};
+        e->values[e->r->scope.parameter_count++] = (yk_named_value){node->key, node->value};
 }
 
 void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)

@@ -3,9 +3,10 @@
 #define YK_MODEL_SCENARIO_H
 
 #include "base/unit.h"
+#include "coupling/channels.h"
 #include "model/registry.h"
-#include "yoke/coupling.h"
 #include "yoke/plugin.h"
+#include "yoke/system.h"
 
 enum {
     YK_SUBSYSTEMS_MAX = 1000,
@@ -78,23 +79,6 @@ struct yk_builder {
     yk_scenario_function *functions;
     const yk_scenario_input *files; /* that subsystems were built from */
 };
-
-/* Where a recorded quantity is found. */
-typedef struct yk_channel_row {
-    enum {
-        YK_CHANNEL_PORT,        /* `components` doubles of a port's value, from `offset` on */
-        YK_CHANNEL_GAP,         /* one of the four numbers of yk_interface_gap */
-        YK_CHANNEL_ENERGY,      /* `components` doubles of yk_energy */
-        YK_CHANNEL_CREATED,     /* energy created by an interface */
-        YK_CHANNEL_ITERATIONS,  /* of the scheme in the last macro step */
-        YK_CHANNEL_WIRE,        /* what a wire carries */
-        YK_CHANNEL_OF_SUBSYSTEM /* of a subsystem */
-    } kind;
-    int components;
-    int subsystem, port; /* interface or wire in `subsystem`, channel in `port` */
-    int offset;          /* in doubles */
-    int channel_size;    /* components of the whole channel */
-} yk_channel_row;
 
 /* Whether a channel says how well the coupling does, not what the model does. */
 static inline bool yk_channel_tells_of_coupling(const yk_channel_row *row)
@@ -181,7 +165,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
 
-/* Option rows (yoke/scheme.h) as keys of a scenario (coupling.c): a section with one field per row,
+/* Option rows (yoke/scheme_ops.h) as keys of a scenario (coupling.c): a section with one field per row,
  * with its defaults; NULL when out of memory. */
 const yk_section *yk_option_section(yk_store *store, const char *name, const char *text,
                                     const yk_option *rows);

@@ -156,6 +156,13 @@ static void node_loads(const yk_multibody_model *model, yk_multibody_workspace *
             work->potential -= yk_v3_dot(moment, g);
         }
 
+        if (work->pushed) {
+            const yk_wrench *pushed = &work->pushed[i];
+            add_wrench(load, pushed->force, pushed->torque);
+            work->supply += yk_v3_dot(pushed->force, frame->velocity) +
+                            yk_v3_dot(pushed->torque, frame->angular_velocity);
+        }
+
         if (damping <= 0)
             continue;
 

@@ -481,6 +481,7 @@ void yk_multibody_destroy(yk_multibody *smooth)
     yk_free(context, model->sources);
     yk_free(context, model->part_transforms);
     yk_free(context, model->channel_names);
+    yk_multibody_release_parameters(model);
     yk_free(context, smooth);
 }
 
@@ -578,6 +579,8 @@ yk_status yk_multibody_make(yk_context *context, const yk_multibody_description 
         status = make_ports(&made->model, &made->work);
     if (status == YK_OK)
         status = yk_multibody_make_channels(&made->model);
+    if (status == YK_OK)
+        status = yk_multibody_list_parameters(&made->model);
     if (status == YK_OK)
         status = check_feedbacks(&made->model);
     if (status != YK_OK) {

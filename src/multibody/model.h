@@ -133,6 +133,9 @@ typedef struct yk_multibody_model {
     channel_source *sources; /* of the channels */
     char *channel_names;
     int channel_count;
+    yk_parameter *parameters; /* see access.c */
+    char *parameter_names;
+    int parameter_count;
     /* of a merged model whose parts have units or axes of their own; else NULL */
     yk_transform *part_transforms;
 

@@ -102,6 +102,12 @@ void yk_multibody_watch_reset(yk_multibody *smooth);
 yk_status yk_multibody_watch(yk_multibody *smooth, yk_status status);
 yk_status yk_multibody_watch_start(yk_multibody *smooth, yk_status status);
 
+/* access.c */
+extern const yk_body_ops yk_multibody_body_ops;
+extern const yk_parameter_ops yk_multibody_parameter_ops;
+yk_status yk_multibody_list_parameters(yk_multibody_model *model);
+void yk_multibody_release_parameters(yk_multibody_model *model);
+
 /* channels.c */
 void yk_multibody_channel_read(const yk_multibody *smooth, int channel, double *values);
 

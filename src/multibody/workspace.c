@@ -100,12 +100,13 @@ void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibod
     void *const blocks[] = {
         work->trial,       work->coordinates,    work->lambda,         work->load,
         work->right,       work->work_vector,    work->scratch,        work->flexibles,
-        work->attachments, work->flexible_loads, work->flexible_store,
+        work->attachments, work->flexible_loads, work->flexible_store, work->pushed,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_free(context, blocks[i]);
 
     /* A model is compiled anew when its ports are connected otherwise. */
+    work->pushed = NULL;
     work->trial = NULL;
     work->coordinates = NULL;
     work->lambda = NULL;

@@ -66,6 +66,9 @@ typedef struct yk_multibody_workspace {
     /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
     yk_wrench *wrench;
 
+    /* Per node: wrenches that the program applies (access.c); NULL: none were applied yet. */
+    yk_wrench *pushed;
+
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
     double damping;         /* artificial, at the end of the step */
     double compliance;      /* e of the matrix */

@@ -20,13 +20,6 @@ static const double YK_SKIN_MOST = 0.5, YK_REACH_AHEAD = 1.25;
 /* What drives a body. */
 enum { YK_MOVED_BY_FORCES, YK_FIXED, YK_PRESCRIBED_BY_FUNCTION, YK_PRESCRIBED_BY_PORT };
 
-typedef struct yk_body_state {
-    yk_vec3 position;
-    yk_quat orientation;
-    yk_vec3 velocity;
-    yk_vec3 angular_velocity; /* global axes */
-} yk_body_state;
-
 typedef struct yk_body_model {
     double mass;
     double radius;  /* of a round body: one centred sphere and equal inertias; 0: not round */

@@ -58,6 +58,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         return;
 
     memset(self->step.applied, 0, model->body_count * sizeof *self->step.applied);
+    yk_world_apply_pushes(self);
     take_signals(self, h, inputs);
 
     /* Force laws, with the load that a function or a wire brings. */
@@ -521,6 +522,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
 
     /* Energies and reactions, while the bodies still stand where the impulses acted. */
     account_ports(self, h);
+    yk_world_account_pushes(self, h);
     self->step.supply += self->step.force_supply;
     if (!yk_world_balance_energy(self, h))
         return report_not_finite(self);

@@ -435,6 +435,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .channels = &channels_ops,
                                          .contact_points = &contact_point_ops,
                                          .scene = &scene_ops,
+                                         .bodies = &yk_nonsmooth_body_ops,
                                          .interface_model = &interface_model_ops,
                                          .move_port = move_port,
                                          .merge = &merging_ops};

@@ -91,6 +91,7 @@ static void release_run(yk_nonsmooth *self)
     /* What refers to the state and to contacts goes before them. */
     yk_world_release_interface(self);
     yk_world_release_passages(self);
+    yk_world_release_pushes(self);
     yk_network_destroy(self->problem.network);
     self->problem.network = NULL;
 

@@ -60,6 +60,14 @@ typedef struct yk_impact_work {
     } * islands;
 } yk_impact_work;
 
+/* Wrenches that the program applies to bodies: see access.c. */
+typedef struct yk_pushes {
+    size_t count;
+    int32_t *slots;      /* of the bodies that are pushed */
+    yk_wrench *wrenches; /* per body */
+    yk_wrench *applied;  /* memory for step.applied if the model has no forces and ports */
+} yk_pushes;
+
 struct yk_nonsmooth {
     yk_subsystem base;
     yk_context *context;
@@ -98,6 +106,7 @@ struct yk_nonsmooth {
         yk_contact_list spare;
     } sleep;
     yk_impact_work impact;
+    yk_pushes pushes;
     struct yk_world_interface *interface; /* made when it is first asked for */
     bool laid_out;                        /* there is memory for a run */
     bool started;
@@ -229,6 +238,13 @@ double yk_world_shortfall(const yk_nonsmooth *self, int world, bool *exhausted);
 yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                                    yk_interface_model *model);
 void yk_world_release_interface(yk_nonsmooth *self);
+
+/* access.c */
+extern const yk_body_ops yk_nonsmooth_body_ops;
+/* Adds the wrenches of the program to those that are applied; and their work to that of the step. */
+void yk_world_apply_pushes(yk_nonsmooth *self);
+void yk_world_account_pushes(yk_nonsmooth *self, double h);
+void yk_world_release_pushes(yk_nonsmooth *self);
 
 /* view.c */
 yk_status yk_world_name_channels(yk_nonsmooth *self);

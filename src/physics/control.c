@@ -1,5 +1,7 @@
 /* Controllers behind the contract of yoke/subsystem.h; see yoke/physics.h. */
+#include <float.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,9 +38,25 @@ enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, LOOP_CHANNELS };
 static const yk_channel loop_channels[LOOP_CHANNELS] = {
     {".error", "", 1}, {".integral", "", 1}, {".limited_time", "s", 1}};
 
+/* Parameters of a loop that may be changed between steps; named in the same way. */
+static const struct {
+    yk_parameter of;
+    size_t offset; /* in yk_control_loop_def */
+} loop_parameters[] = {
+    {{".proportional", "", -DBL_MAX, DBL_MAX}, offsetof(yk_control_loop_def, proportional)},
+    {{".integral", "1/s", -DBL_MAX, DBL_MAX}, offsetof(yk_control_loop_def, integral)},
+    {{".derivative", "s", -DBL_MAX, DBL_MAX}, offsetof(yk_control_loop_def, derivative)},
+    {{".command_offset", "", -DBL_MAX, DBL_MAX}, offsetof(yk_control_loop_def, command_offset)},
+    {{".min_command", "", -INFINITY, INFINITY}, offsetof(yk_control_loop_def, min_command)},
+    {{".max_command", "", -INFINITY, INFINITY}, offsetof(yk_control_loop_def, max_command)},
+    {{".max_command_rate", "1/s", 0, INFINITY}, offsetof(yk_control_loop_def, max_command_rate)},
+};
+enum { LOOP_PARAMETERS = sizeof loop_parameters / sizeof *loop_parameters };
+
 typedef struct loop {
     yk_control_loop_def def;
     char *name, *port_names[LOOP_PORTS], *channel_names[LOOP_CHANNELS];
+    char *parameter_names[LOOP_PARAMETERS];
     bool connected[LOOP_PORTS];
     loop_state *now;
     loop_memory *memory;
@@ -56,6 +74,7 @@ typedef struct control {
     double *samples; /* in the image: those taken since the start */
     double start;
     yk_channel *channels;
+    yk_parameter *parameters;
     char failure[160]; /* of a step that was refused */
 } control;
 
@@ -428,12 +447,15 @@ static void destroy(yk_subsystem *subsystem)
             yk_free(context, self->loops[i].port_names[k]);
         for (int k = 0; k < LOOP_CHANNELS; k++)
             yk_free(context, self->loops[i].channel_names[k]);
+        for (int k = 0; k < LOOP_PARAMETERS; k++)
+            yk_free(context, self->loops[i].parameter_names[k]);
     }
 
     yk_free(context, self->loops);
     yk_free(context, self->ports);
     yk_free(context, self->image);
     yk_free(context, self->channels);
+    yk_free(context, self->parameters);
     yk_free(context, self->name);
     yk_free(context, self);
 }
@@ -554,8 +576,10 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
     self->channels = yk_allocate(context, LOOP_CHANNELS * count, sizeof *self->channels);
+    self->parameters = yk_allocate(context, LOOP_PARAMETERS * count, sizeof *self->parameters);
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
-    if (!self->name || !self->loops || !self->ports || !self->channels || !self->image)
+    if (!self->name || !self->loops || !self->ports || !self->channels || !self->parameters ||
+        !self->image)
         return YK_ERROR_MEMORY;
 
     /* The image: states of all loops, then their memories, then the number of samples. */
@@ -591,6 +615,15 @@ static yk_status fill(control *self, const yk_control_builder *builder)
             l->channel_names[k] = yk_text_join(context, l->name, channel->name);
             channel->name = l->channel_names[k];
             if (!channel->name)
+                return YK_ERROR_MEMORY;
+        }
+
+        for (int k = 0; k < LOOP_PARAMETERS; k++) {
+            yk_parameter *parameter = &self->parameters[LOOP_PARAMETERS * (int)i + k];
+            *parameter = loop_parameters[k].of;
+            l->parameter_names[k] = yk_text_join(context, l->name, parameter->name);
+            parameter->name = l->parameter_names[k];
+            if (!parameter->name)
                 return YK_ERROR_MEMORY;
         }
     }
@@ -645,6 +678,44 @@ yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsyste
     return status;
 }
 
+static int get_parameters(const yk_subsystem *subsystem, const yk_parameter **list)
+{
+    const control *self = (const control *)subsystem;
+    *list = self->parameters;
+    return LOOP_PARAMETERS * self->count;
+}
+
+static double *parameter_at(const control *self, int parameter)
+{
+    yk_control_loop_def *def = &self->loops[parameter / LOOP_PARAMETERS].def;
+    return (double *)(void *)((char *)def + loop_parameters[parameter % LOOP_PARAMETERS].offset);
+}
+
+static double get_parameter(const yk_subsystem *subsystem, int parameter)
+{
+    return *parameter_at((const control *)subsystem, parameter);
+}
+
+static yk_status set_parameter(yk_subsystem *subsystem, int parameter, double value)
+{
+    control *self = (control *)subsystem;
+    double *at = parameter_at(self, parameter);
+    double before = *at;
+    *at = value;
+
+    const yk_control_loop_def *def = &self->loops[parameter / LOOP_PARAMETERS].def;
+    if (def->min_command <= def->max_command)
+        return YK_OK;
+    *at = before;
+    return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                   "%s: '%s' of %g would leave no command between its limits", self->name,
+                   self->parameters[parameter].name, value);
+}
+
+static const yk_parameter_ops control_parameter_ops = {.size = sizeof(yk_parameter_ops),
+                                                       .list = get_parameters,
+                                                       .get = get_parameter,
+                                                       .set = set_parameter};
 static const yk_rollback_ops control_rollback_ops = {
     .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
 static const yk_event_ops control_events_ops = {.size = sizeof(yk_event_ops),
@@ -665,4 +736,5 @@ static const yk_subsystem_ops control_ops = {
     .rollback = &control_rollback_ops,
     .channels = &control_channels_ops,
     .events = &control_events_ops,
+    .parameters = &control_parameter_ops,
 };

@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "yoke/physics.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -896,6 +897,53 @@ static const yk_event_ops oscillator_events_ops = {.size = sizeof(yk_event_ops),
                                                    .next_time = oscillator_next_event};
 static const yk_energy_ops oscillator_energy_ops = {.size = sizeof(yk_energy_ops),
                                                     .read = oscillator_energy};
+/* Parameters ----------------------------------------------------------------------------------- */
+
+typedef enum oscillator_parameter {
+    OSCILLATOR_STIFFNESS,
+    OSCILLATOR_DAMPING,
+    OSCILLATOR_PARAMETER_COUNT
+} oscillator_parameter;
+
+static const yk_parameter oscillator_parameters[OSCILLATOR_PARAMETER_COUNT] = {
+    [OSCILLATOR_STIFFNESS] = {"stiffness", "N/m", -DBL_MAX, DBL_MAX},
+    [OSCILLATOR_DAMPING] = {"damping", "N s/m", -DBL_MAX, DBL_MAX},
+};
+
+/* Joined oscillators have one stiffness in the equations and several in the parts: their parameters stay. */
+static int list_parameters(const yk_subsystem *subsystem, const yk_parameter **list)
+{
+    *list = oscillator_parameters;
+    return ((const oscillator *)subsystem)->part_count == 1 ? OSCILLATOR_PARAMETER_COUNT : 0;
+}
+
+static double get_parameter(const yk_subsystem *subsystem, int parameter)
+{
+    const oscillator_part *part = &((const oscillator *)subsystem)->parts[0];
+    return parameter == OSCILLATOR_STIFFNESS ? part->stiffness : part->damping;
+}
+
+static yk_status set_parameter(yk_subsystem *subsystem, int parameter, double value)
+{
+    oscillator *self = (oscillator *)subsystem;
+    oscillator_part *part = &self->parts[0];
+    self->exact.step = 0; /* compute the exact step again */
+    if (parameter == OSCILLATOR_DAMPING) {
+        part->damping = self->def.damping = value;
+        return YK_OK;
+    }
+
+    /* Changing the stiffness of a deflected spring does work. */
+    self->now.work += 0.5 * (value - part->stiffness) * self->now.x * self->now.x;
+    part->stiffness = self->def.stiffness = value;
+    return YK_OK;
+}
+
+static const yk_parameter_ops oscillator_parameter_ops = {.size = sizeof(yk_parameter_ops),
+                                                          .list = list_parameters,
+                                                          .get = get_parameter,
+                                                          .set = set_parameter};
+
 static const yk_subsystem_ops oscillator_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "oscillator",
@@ -915,4 +963,5 @@ static const yk_subsystem_ops oscillator_ops = {
     .events = &oscillator_events_ops,
     .max_input_degree = oscillator_input_degree,
     .step_model = &oscillator_step_model_ops,
+    .parameters = &oscillator_parameter_ops,
 };

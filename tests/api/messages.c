@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
+#include "yoke/system.h"
 
 static yk_subsystem *rod(yk_context *context, const char *model, const char *port)
 {

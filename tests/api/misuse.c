@@ -11,12 +11,12 @@
 
 #include "test.h"
 #include "yoke/analysis.h"
-#include "yoke/coupling.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
 #include "yoke/physics.h"
 #include "yoke/record.h"
 #include "yoke/scenario.h"
+#include "yoke/system.h"
 #include "yoke/transport.h"
 
 typedef struct misuse {

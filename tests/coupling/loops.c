@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
+#include "yoke/system.h"
 
 static double one(void *user, double t)
 {

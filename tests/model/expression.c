@@ -27,7 +27,7 @@ void *realloc(void *block, size_t bytes)
 }
 #endif
 
-static const yk_parameter parameters[] = {{"mass", 2}, {"stiffness", 5000}, {"t1", 0.5}};
+static const yk_named_value parameters[] = {{"mass", 2}, {"stiffness", 5000}, {"t1", 0.5}};
 static const char *const variables[] = {"t", "tip.position"};
 static const yk_scope scope = {
     .parameters = parameters, .parameter_count = 3, .variables = variables, .variable_count = 2};

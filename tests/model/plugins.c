@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "yoke/coupling.h"
+#include "yoke/system.h"
 
 /* A scenario whose subsystem `a` is of the plug-in PLUGIN_FOLDER/`file`. */
 static loading load(const char *file, const char *keys, bool forbid)

@@ -4,7 +4,7 @@
 #include "loading.h"
 #include "math/vec3.h"
 
-#include "yoke/coupling.h"
+#include "yoke/system.h"
 
 static const double G = 9.81;
 

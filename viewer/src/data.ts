@@ -91,7 +91,7 @@ export const enum Kind {
   Cylinder = 2,
   Capsule = 3,
   Line = 4,
-  Edge = 5,
+  ThinLine = 5,
   Actuator = 6,
   Hull = 7,
   BoxCavity = 8,

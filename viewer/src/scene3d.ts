@@ -81,7 +81,7 @@ const PICKED = new Color("#ff9d2e");
 const UP_Y = new Vector3(0, 1, 0);
 
 function isSlender(kind: Kind): boolean {
-  return kind === Kind.Line || kind === Kind.Edge || kind === Kind.Actuator;
+  return kind === Kind.Line || kind === Kind.ThinLine || kind === Kind.Actuator;
 }
 
 function material(colour: string, options: { opacity?: number } = {}): MeshLambertMaterial {
@@ -339,7 +339,7 @@ export class View3D {
       } else if (isSlender(shape.kind)) {
         const item = { shape, subsystem, length: 0 };
         if (shape.kind === Kind.Actuator) this.actuators.push(item);
-        else if (shape.kind === Kind.Edge) springs.push(item);
+        else if (shape.kind === Kind.ThinLine) springs.push(item);
         else lines.push(item);
       } else {
         this.addSolid(shape, subsystem, shape.body >= 0 ? this.groupOf(shape.body) : ground);
@@ -401,7 +401,7 @@ export class View3D {
         for (let i = 0; i < shape.points.length; i += 3) add(shape.points[i], shape.points[i + 1], shape.points[i + 2]);
         break;
       case Kind.Line:
-      case Kind.Edge:
+      case Kind.ThinLine:
       case Kind.Actuator:
         list.push({ body: shape.body, point: origin }, { body: shape.end, point: this.endOn(shape) });
         break;
@@ -544,7 +544,7 @@ export class View3D {
         break;
       }
       case Kind.Line:
-      case Kind.Edge:
+      case Kind.ThinLine:
       case Kind.Actuator:
         break; // drawn as instances, see addLines, addSprings and addActuators
       default:
@@ -831,7 +831,7 @@ export class View3D {
     for (const set of this.instances) {
       set.items.forEach((item, i) => {
         const [a, b] = this.endsOf(item.shape, frame, part);
-        const spring = item.shape.kind === Kind.Edge;
+        const spring = item.shape.kind === Kind.ThinLine;
         this.stretch(set.mesh, i, a, b, spring ? 1.7 * this.radius : this.radius);
         if (spring) return;
         const strain = this.strainOf(item.shape);

@@ -9,7 +9,7 @@
  *
  * and it owns all data that it keeps between steps. Nobody asks which scheme a system has: who
  * needs to know something asks for a trait. So a scheme of one's own is one table, given to a
- * system by its def (yoke/coupling.h) or to a scenario by the def that loads it (yoke/scenario.h),
+ * system by its def (yoke/system.h) or to a scenario by the def that loads it (yoke/scenario.h),
  * where its name stands behind `scheme:` and its options are keys beside it.
  *
  * A step is written with the verbs below: inputs of both sides of each interface, signals,
@@ -24,8 +24,8 @@
  *
  * Participants are the subsystems of the system; where a scheme merges those that interfaces
  * join, what is left of them. */
-#ifndef YOKE_SCHEME_H
-#define YOKE_SCHEME_H
+#ifndef YOKE_SCHEME_OPS_H
+#define YOKE_SCHEME_OPS_H
 
 #include "yoke/base.h"
 #include "yoke/subsystem.h"

@@ -1,0 +1,319 @@
+/* Access to a running system (yoke/access.h): bodies, wrenches, contacts, parameters, callbacks. Channels are in
+ * channels.c, inputs in inputs.c, snapshots in snapshot.c. */
+#include <math.h>
+#include <string.h>
+
+#include "coupling/interface.h"
+#include "coupling/system.h"
+#include "math/so3.h"
+#include "math/vec3.h"
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+/* The bodies of a subsystem are `count` bodies of a participant from `first` on. */
+typedef struct body_range {
+    yk_participant *participant;
+    const yk_body_ops *ops; /* NULL: the subsystem has no bodies */
+    int first, count;
+} body_range;
+
+static body_range find_bodies(const yk_system *system, const char *function, int subsystem)
+{
+    body_range range = {0};
+    if (!yk_system_has_started(system, function) ||
+        !yk_system_has_subsystem(system, function, subsystem))
+        return range;
+
+    const yk_system_part *part = &system->parts[subsystem];
+    range.participant = &system->participants[part->participant];
+    range.ops = range.participant->subsystem->ops->bodies;
+    if (!range.ops)
+        return range;
+
+    range.first = part->body;
+    range.count = range.ops->count(range.participant->subsystem) - part->body;
+    if (part->body_count >= 0)
+        range.count = part->body_count;
+    return range;
+}
+
+static yk_status check_bodies(const yk_system *system, const char *function, int subsystem,
+                              const body_range *range, int first, int count)
+{
+    if (!range->participant)
+        return YK_ERROR_ARGUMENT;
+    if (!range->ops)
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "%s: subsystem '%s' (%s) has no bodies that can be accessed", function,
+                       system->parts[subsystem].name, range->participant->subsystem->ops->kind);
+    if (first >= 0 && count >= 0 && first <= range->count && count <= range->count - first)
+        return YK_OK;
+    return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                   "%s: bodies %d to %d of subsystem '%s' do not exist; it has %d", function, first,
+                   first + count - 1, system->parts[subsystem].name, range->count);
+}
+
+int yk_system_body_count(const yk_system *system, int subsystem)
+{
+    return find_bodies(system, __func__, subsystem).count;
+}
+
+const char *yk_system_body_name(const yk_system *system, int subsystem, int body)
+{
+    body_range range = find_bodies(system, __func__, subsystem);
+    if (check_bodies(system, __func__, subsystem, &range, body, 1) != YK_OK)
+        return NULL;
+    return range.ops->name(range.participant->subsystem, range.first + body);
+}
+
+int yk_system_find_body(const yk_system *system, int subsystem, const char *name)
+{
+    body_range range = find_bodies(system, __func__, subsystem);
+    for (int i = 0; name && i < range.count; i++) {
+        const char *other = range.ops->name(range.participant->subsystem, range.first + i);
+        if (other && strcmp(other, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+yk_status yk_system_read_bodies(const yk_system *system, int subsystem, int first, int count,
+                                yk_body_state *states)
+{
+    body_range range = find_bodies(system, __func__, subsystem);
+    yk_status status = check_bodies(system, __func__, subsystem, &range, first, count);
+    if (status != YK_OK)
+        return status;
+    if (count > 0 && !states)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the array of states is missing",
+                       __func__);
+
+    const yk_participant *p = range.participant;
+    range.ops->read(p->subsystem, range.first + first, count, states);
+    if (!p->transform)
+        return YK_OK;
+
+    const yk_transform *transform = p->transform;
+    for (int i = 0; i < count; i++) {
+        yk_body_state *s = &states[i];
+        yk_motion motion = {.position = s->position,
+                            .velocity = s->velocity,
+                            .orientation = s->orientation,
+                            .angular_velocity = s->angular_velocity};
+        yk_transform_motion(transform, YK_PORT_MARKER, &motion);
+        *s = (yk_body_state){motion.position, motion.orientation, motion.velocity,
+                             motion.angular_velocity};
+    }
+    return YK_OK;
+}
+
+/* Wrenches ------------------------------------------------------------------------------------- */
+
+/* The total of the wrenches on a body, in the units and axes of the participant. */
+static yk_pending_wrench *find_pending(yk_system *system, int participant, int body)
+{
+    yk_pending_wrenches *pending = &system->pending;
+    for (int i = 0; i < pending->count; i++)
+        if (pending->list[i].participant == participant && pending->list[i].body == body)
+            return &pending->list[i];
+
+    if (pending->count == pending->capacity) {
+        int capacity = pending->capacity ? 2 * pending->capacity : 8;
+        yk_pending_wrench *grown =
+            yk_reallocate(system->context, pending->list, (size_t)capacity, sizeof *grown);
+        if (!grown)
+            return NULL;
+        pending->list = grown;
+        pending->capacity = capacity;
+    }
+
+    yk_pending_wrench *made = &pending->list[pending->count++];
+    *made = (yk_pending_wrench){.participant = participant, .body = body};
+    return made;
+}
+
+yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body, yk_wrench wrench,
+                                      const yk_vec3 *point)
+{
+    body_range range = find_bodies(system, __func__, subsystem);
+    yk_status status = check_bodies(system, __func__, subsystem, &range, body, 1);
+    if (status != YK_OK)
+        return status;
+    if (!yk_v3_finite(wrench.force) || !yk_v3_finite(wrench.torque) ||
+        (point && !yk_v3_finite(*point)))
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "%s: the wrench on body %d of subsystem '%s' is not finite", __func__, body,
+                       system->parts[subsystem].name);
+
+    if (point) {
+        yk_body_state state;
+        status = yk_system_read_bodies(system, subsystem, body, 1, &state);
+        if (status != YK_OK)
+            return status;
+        yk_vec3 arm = yk_v3_sub(*point, state.position);
+        wrench.torque = yk_v3_add(wrench.torque, yk_v3_cross(arm, wrench.force));
+    }
+
+    yk_participant *p = range.participant;
+    if (p->transform) {
+        yk_input input = {.linear = {wrench.force}, .angular = {wrench.torque}};
+        yk_input own;
+        yk_transform_input(p->transform, YK_PORT_MARKER, YK_CAUSALITY_WRENCH_INPUT, &input, &own);
+        wrench = (yk_wrench){own.linear[0], own.angular[0]};
+    }
+
+    int participant = (int)(p - system->participants);
+    yk_pending_wrench *pending = find_pending(system, participant, range.first + body);
+    if (!pending)
+        return YK_ERROR_MEMORY;
+
+    pending->wrench.force = yk_v3_add(pending->wrench.force, wrench.force);
+    pending->wrench.torque = yk_v3_add(pending->wrench.torque, wrench.torque);
+    status = range.ops->set_wrench(p->subsystem, pending->body, &pending->wrench);
+    if (status != YK_OK) {
+        pending->wrench = (yk_wrench){0};
+        return yk_fail(system->context, status, "subsystem '%s': %s", system->parts[subsystem].name,
+                       yk_participant_message(p));
+    }
+    return YK_OK;
+}
+
+void yk_system_clear_wrenches(yk_system *system)
+{
+    static const yk_wrench zero;
+    yk_pending_wrenches *pending = &system->pending;
+    for (int i = 0; i < pending->count; i++) {
+        yk_subsystem *subsystem = system->participants[pending->list[i].participant].subsystem;
+        subsystem->ops->bodies->set_wrench(subsystem, pending->list[i].body, &zero);
+    }
+    pending->count = 0;
+}
+
+/* Contacts ------------------------------------------------------------------------------------- */
+
+int yk_system_read_contacts(const yk_system *system, int subsystem, yk_contact_point *contacts,
+                            int capacity)
+{
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_subsystem(system, __func__, subsystem))
+        return 0;
+    if (capacity < 0 || (capacity > 0 && !contacts)) {
+        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the array of contacts is missing",
+                __func__);
+        return 0;
+    }
+
+    const yk_participant *p = &system->participants[system->parts[subsystem].participant];
+    const yk_contact_point_ops *ops = p->subsystem->ops->contact_points;
+    if (!ops)
+        return 0;
+
+    int count = ops->list(p->subsystem, contacts, capacity);
+    for (int i = 0; p->transform && i < count && capacity > 0; i++) {
+        yk_port_value value = {
+            .motion = {.position = contacts[i].point, .orientation = yk_q_identity()},
+            .wrench = {.force = contacts[i].force}};
+        yk_transform_value(p->transform, YK_PORT_MARKER, &value);
+        contacts[i].point = value.motion.position;
+        contacts[i].normal = yk_q_rotate(p->transform->orientation, contacts[i].normal);
+        contacts[i].force = value.wrench.force;
+    }
+    return count;
+}
+
+/* Parameters ----------------------------------------------------------------------------------- */
+
+/* The object that has the parameters of a subsystem: parameters of merged subsystems cannot be changed, because the merged
+ * subsystem has copies of the models. */
+static yk_subsystem *find_parameters(const yk_system *system, const char *function, int subsystem,
+                                     const yk_parameter **list, int *count)
+{
+    *list = NULL;
+    *count = 0;
+    if (!yk_system_has_subsystem(system, function, subsystem) || system->merging)
+        return NULL;
+
+    yk_subsystem *object = system->participants[system->parts[subsystem].participant].subsystem;
+    if (!object->ops->parameters)
+        return NULL;
+    *count = object->ops->parameters->list(object, list);
+    return object;
+}
+
+int yk_system_parameter_count(const yk_system *system, int subsystem)
+{
+    const yk_parameter *list;
+    int count;
+    find_parameters(system, __func__, subsystem, &list, &count);
+    return count;
+}
+
+const yk_parameter *yk_system_parameter_at(const yk_system *system, int subsystem, int parameter)
+{
+    const yk_parameter *list;
+    int count;
+    find_parameters(system, __func__, subsystem, &list, &count);
+    return parameter >= 0 && parameter < count ? &list[parameter] : NULL;
+}
+
+int yk_system_find_parameter(const yk_system *system, int subsystem, const char *name)
+{
+    const yk_parameter *list;
+    int count;
+    find_parameters(system, __func__, subsystem, &list, &count);
+    for (int i = 0; name && i < count; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+double yk_system_parameter_value(const yk_system *system, int subsystem, int parameter)
+{
+    const yk_parameter *list;
+    int count;
+    const yk_subsystem *object = find_parameters(system, __func__, subsystem, &list, &count);
+    if (parameter < 0 || parameter >= count)
+        return NAN;
+    return object->ops->parameters->get(object, parameter);
+}
+
+yk_status yk_system_set_parameter(yk_system *system, int subsystem, int parameter, double value)
+{
+    const yk_parameter *list;
+    int count;
+    yk_subsystem *object = find_parameters(system, __func__, subsystem, &list, &count);
+    if (!yk_system_has_subsystem(system, __func__, subsystem))
+        return YK_ERROR_ARGUMENT;
+
+    yk_context *context = system->context;
+    const char *name = system->parts[subsystem].name;
+    if (!object)
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "%s: subsystem '%s' has no parameters that can be changed%s", __func__, name,
+                       system->merging ? " under a scheme that merges subsystems" : "");
+    if (parameter < 0 || parameter >= count)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: parameter %d of subsystem '%s' does not exist; it has %d", __func__,
+                       parameter, name, count);
+
+    const yk_parameter *of = &list[parameter];
+    if (!(value >= of->minimum && value <= of->maximum))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: parameter '%s' of subsystem '%s' is %g, must be %g to %g %s", __func__,
+                       of->name, name, value, of->minimum, of->maximum, of->unit);
+    return object->ops->parameters->set(object, parameter, value);
+}
+
+/* Callbacks and runs --------------------------------------------------------------------------- */
+
+void yk_system_set_before_step(yk_system *system, yk_step_function before_step, void *user)
+{
+    if (system)
+        system->before_step = (yk_step_callback){before_step, user};
+}
+
+void yk_system_set_after_step(yk_system *system, yk_step_function after_step, void *user)
+{
+    if (system)
+        system->after_step = (yk_step_callback){after_step, user};
+}
